@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings of every target: strict imports and existentials, and no hidden hops between executors.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// A product of a package this one depends on.
+func product(_ name: String, _ package: String) -> Target.Dependency {
+  .product(name: name, package: package)
+}
+
+/// A library target of this package, with the settings that all of them share.
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// The test target of the library target of the same name.
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests",
+    dependencies: [.byName(name: name)] + dependencies,
+    swiftSettings: settings
+  )
+}
+
+let package = Package(
+  name: "hearth",
+  products: [
+  ],
+  dependencies: [
+  ],
+  targets: [
+    // Pure: values in, values out. No clock, no randomness, no Foundation, no NIO.
+    library("RealtimeTree"),
+  ]
+)

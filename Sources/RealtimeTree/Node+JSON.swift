@@ -1,0 +1,211 @@
+/// A reason why a JSON value is no data for a tree.
+package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong and where.
+  package let description: String
+
+  /// Makes an error.
+  package init(description: String) {
+    self.description = description
+  }
+}
+
+extension Node {
+  /// How a node is written as JSON.
+  package enum JSONForm: Sendable {
+    /// With priorities, as `.value` and `.priority`; never arrays.
+    case export
+    /// Values only; children whose keys are mostly 0, 1, 2 … become an array.
+    case value
+  }
+
+  /// Reads the JSON that clients, servers and REST write, in either form.
+  ///
+  /// - Parameter json: A value in export or value form; arrays become children with integer keys.
+  /// - Throws: ``NodeError`` for a priority that is no number or text, or a `.value` that is no leaf.
+  /// - Complexity: O(size · log children)
+  package init(json: JSONValue) throws(NodeError) {
+    switch json {
+    case .null: self = .empty
+    case .bool(let value): self = .leaf(.bool(value))
+    case .integer(let value): self = .leaf(.integer(value))
+    case .double(let value): self = .leaf(LeafValue(number: value))
+    case .string(let value): self = .leaf(.string(value))
+    case .array(let elements):
+      var entries: [(key: ChildKey, value: Node)] = []
+      for (index, element) in elements.enumerated() {
+        entries.append((ChildKey(String(index)), try Node(json: element)))
+      }
+      self = Node(sortedChildren: entries)
+    case .object(let members): self = try Self.node(of: members)
+    }
+  }
+
+  private static func node(of members: [JSONMember]) throws(NodeError) -> Node {
+    var priority: LeafValue?
+    var entries: [(key: ChildKey, value: Node)] = []
+    entries.reserveCapacity(members.count)
+    var value: Node?
+    for member in members {
+      switch member.name {
+      case ".priority": priority = try priorityValue(member.value)
+      case ".value":
+        let node = try Node(json: member.value)
+        if node.children != nil { throw NodeError(description: ".value must be a leaf") }
+        value = node
+      case ".sv": return .leaf(.deferred(DeferredValue(json: member.value)))
+      default:
+        if member.name.utf8.first == UInt8(ascii: ".") { continue }
+        entries.append((ChildKey(member.name), try Node(json: member.value)))
+      }
+    }
+    if let value, !value.isEmpty { return value.withPriority(priority) }
+    return Node(sortedChildren: sorted(entries), priority: priority)
+  }
+
+  /// Sorts by key; of two entries with one key, the later counts.
+  private static func sorted(
+    _ entries: [(key: ChildKey, value: Node)]
+  ) -> [(key: ChildKey, value: Node)] {
+    let isAscending = zip(entries, entries.dropFirst()).allSatisfy { $0.key < $1.key }
+    if isAscending { return entries }
+    let ordered = entries.enumerated().sorted {
+      $0.element.key == $1.element.key
+        ? $0.offset < $1.offset : $0.element.key < $1.element.key
+    }
+    var result: [(key: ChildKey, value: Node)] = []
+    result.reserveCapacity(ordered.count)
+    for (_, entry) in ordered {
+      if let last = result.last, last.key == entry.key { result.removeLast() }
+      result.append(entry)
+    }
+    return result
+  }
+
+  /// Reads a priority: null, a number, text or a deferred value.
+  package static func priorityValue(_ json: JSONValue) throws(NodeError) -> LeafValue? {
+    switch json {
+    case .null: return nil
+    case .integer(let value): return .integer(value)
+    case .double(let value): return LeafValue(number: value)
+    case .string(let value): return .string(value)
+    case .object:
+      if let deferred = json[".sv"] { return .deferred(DeferredValue(json: deferred)) }
+      throw NodeError(description: "a priority must be a number, a string or null")
+    case .bool, .array:
+      throw NodeError(description: "a priority must be a number, a string or null")
+    }
+  }
+
+  /// The node as a JSON value.
+  ///
+  /// - Complexity: O(size)
+  package func json(_ form: JSONForm) -> JSONValue {
+    switch self {
+    case .empty: return .null
+    case .leaf(let value, let priority):
+      guard form == .export, let priority else { return value.json }
+      return .object((".value", value.json), (".priority", priority.value.json))
+    case .children(let children):
+      if form == .value, let elements = children.arrayElements { return .array(elements) }
+      var members = children.map.map { JSONMember($0.key.text, $0.value.json(form)) }
+      if form == .export, let priority = children.priority {
+        members.append(JSONMember(".priority", priority.value.json))
+      }
+      return .object(members)
+    }
+  }
+
+  /// Writes the node in export form, without building a JSON value first.
+  ///
+  /// - Complexity: O(size)
+  package func write(to writer: inout JSONWriter) {
+    switch self {
+    case .empty: writer.raw("null")
+    case .leaf(let value, let priority):
+      guard let priority else { return value.write(to: &writer) }
+      writer.raw("{\".value\":")
+      value.write(to: &writer)
+      writer.raw(",\".priority\":")
+      priority.value.write(to: &writer)
+      writer.raw("}")
+    case .children(let children):
+      writer.raw("{")
+      var isFirst = true
+      for (key, child) in children.map {
+        if !isFirst { writer.raw(",") }
+        isFirst = false
+        writer.write(key.text)
+        writer.raw(":")
+        child.write(to: &writer)
+      }
+      if let priority = children.priority {
+        writer.raw(",\".priority\":")
+        priority.value.write(to: &writer)
+      }
+      writer.raw("}")
+    }
+  }
+}
+
+extension NodeChildren {
+  /// The children as array elements when all keys are canonical indexes and over half are present.
+  fileprivate var arrayElements: [JSONValue]? {
+    guard let last = map.last?.key.integer, last >= 0, last < 2 * Int64(count) else { return nil }
+    var elements = [JSONValue](repeating: .null, count: Int(last) + 1)
+    for (key, node) in map {
+      guard let index = key.integer, index >= 0, key.text == String(index) else { return nil }
+      elements[Int(index)] = node.json(.value)
+    }
+    return elements
+  }
+}
+
+extension LeafValue {
+  /// The leaf as a JSON value.
+  package var json: JSONValue {
+    switch self {
+    case .bool(let value): .bool(value)
+    case .integer(let value): .integer(value)
+    case .double(let value): .double(value)
+    case .string(let value): .string(value)
+    case .deferred(let value): .object((".sv", value.json))
+    }
+  }
+
+  func write(to writer: inout JSONWriter) {
+    switch self {
+    case .bool(let value): value ? writer.raw("true") : writer.raw("false")
+    case .integer(let value): writer.write(value)
+    case .double(let value): writer.write(value)
+    case .string(let value): writer.write(value)
+    case .deferred: writer.write(json)
+    }
+  }
+}
+
+extension DeferredValue {
+  /// Reads what stands after `.sv`.
+  package init(json: JSONValue) {
+    if json.string == "timestamp" {
+      self = .timestamp
+    } else if let members = json.members, members.count == 1, let amount = json["increment"] {
+      switch amount {
+      case .integer(let value): self = .incrementInteger(value)
+      case .double(let value): self = .incrementDouble(value)
+      case .null, .bool, .string, .array, .object: self = .unknown(json.text)
+      }
+    } else {
+      self = .unknown(json.text)
+    }
+  }
+
+  /// What stands after `.sv`.
+  package var json: JSONValue {
+    switch self {
+    case .timestamp: .string("timestamp")
+    case .incrementInteger(let value): .object(("increment", .integer(value)))
+    case .incrementDouble(let value): .object(("increment", .double(value)))
+    case .unknown(let text): (try? JSONParser.parse(text)) ?? .null
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// A location in a database: the keys from the root down.
+package struct Path: Hashable, Sendable, CustomStringConvertible {
+  /// The keys, from the root down; empty for the root.
+  package let keys: [ChildKey]
+
+  /// The root of a database.
+  package static let root = Path([])
+
+  /// Makes a path of keys.
+  package init(_ keys: [ChildKey]) {
+    self.keys = keys
+  }
+
+  /// Makes a path of a slice of keys.
+  package init(_ keys: ArraySlice<ChildKey>) {
+    self.keys = Array(keys)
+  }
+
+  /// Reads a path as the wire spells it: slashes between keys, empty segments dropped, nothing decoded.
+  package init(wire text: String) {
+    keys = text.utf8.split(separator: UInt8(ascii: "/")).map { ChildKey(String(Substring($0))) }
+  }
+
+  /// Whether this is the root.
+  package var isRoot: Bool { keys.isEmpty }
+  /// The number of keys.
+  package var count: Int { keys.count }
+  /// The first key, or nil at the root.
+  package var first: ChildKey? { keys.first }
+  /// The last key, or nil at the root.
+  package var last: ChildKey? { keys.last }
+  /// The path without its first key; the root for the root.
+  package var rest: Path { Path(keys.dropFirst()) }
+  /// The path above this one, or nil for the root.
+  package var parent: Path? { isRoot ? nil : Path(keys.dropLast()) }
+  /// Whether the last key is the pseudo key of a priority.
+  package var isPriority: Bool { keys.last == .priority }
+
+  /// The path of a child.
+  package func appending(_ key: ChildKey) -> Path { Path(keys + [key]) }
+
+  /// The path of a descendant.
+  package func appending(_ path: Path) -> Path { Path(keys + path.keys) }
+
+  /// Whether the other path is this one or lies below it.
+  package func contains(_ other: Path) -> Bool { other.keys.starts(with: keys) }
+
+  /// Whether one of the two paths contains the other.
+  package func overlaps(_ other: Path) -> Bool { contains(other) || other.contains(self) }
+
+  /// The path from an ancestor down to this one, or nil when it is no ancestor.
+  package func relative(to ancestor: Path) -> Path? {
+    ancestor.contains(self) ? Path(keys.dropFirst(ancestor.count)) : nil
+  }
+
+  /// The path with slashes between keys and none in front, as the server writes it.
+  package var wireText: String { keys.map(\.text).joined(separator: "/") }
+
+  /// The path with a leading slash, as people and clients write it.
+  package var description: String { "/" + wireText }
+}
+
+extension Path: Comparable {
+  /// Orders key by key; of two paths where one contains the other, the shorter comes first.
+  package static func < (left: Path, right: Path) -> Bool {
+    left.keys.lexicographicallyPrecedes(right.keys)
+  }
+}
+
+extension Path: ExpressibleByStringLiteral {
+  package init(stringLiteral value: String) {
+    self.init(wire: value)
+  }
+}

@@ -1,0 +1,175 @@
+/// One end of a range of children.
+package struct QueryBound: Hashable, Sendable {
+  /// The key part of a bound, which decides among equal values.
+  package enum KeyPart: Hashable, Sendable {
+    /// Below every key.
+    case minimum
+    /// A key.
+    case key(ChildKey)
+    /// Above every key.
+    case maximum
+  }
+
+  /// The index value; nil is null. With the key index, the key as text.
+  package var value: LeafValue?
+  /// The key that breaks ties, or nil when none was given.
+  package var key: KeyPart?
+  /// Whether a child exactly at the bound belongs to the range.
+  package var isInclusive: Bool
+
+  /// Makes a bound.
+  package init(_ value: LeafValue?, key: KeyPart? = nil, isInclusive: Bool = true) {
+    self.value = value
+    self.key = key
+    self.isInclusive = isInclusive
+  }
+}
+
+/// Which children of a location are wanted, and in what order.
+package struct Query: Hashable, Sendable {
+  /// The side of the range that a limit keeps.
+  package enum LimitSide: Hashable, Sendable {
+    /// The first children in order.
+    case first
+    /// The last children in order.
+    case last
+  }
+
+  /// A limit on the number of children.
+  package struct Limit: Hashable, Sendable {
+    /// The most children, at least 1.
+    package var count: Int
+    /// The side that is kept.
+    package var side: LimitSide
+
+    /// Makes a limit.
+    package init(_ count: Int, _ side: LimitSide) {
+      self.count = count
+      self.side = side
+    }
+  }
+
+  /// The order.
+  package var index: Index
+  /// Where the range starts, or nil.
+  package var start: QueryBound?
+  /// Where the range ends, or nil.
+  package var end: QueryBound?
+  /// The limit, or nil.
+  package var limit: Limit?
+
+  /// Makes a query; without arguments the default one, all children by priority.
+  package init(
+    index: Index = .priority,
+    start: QueryBound? = nil,
+    end: QueryBound? = nil,
+    limit: Limit? = nil
+  ) {
+    self.index = index
+    self.start = start
+    self.end = end
+    self.limit = limit
+  }
+
+  /// All children by priority.
+  package static let all = Query()
+
+  /// Whether every child belongs to the result, whatever the order.
+  package var loadsAllData: Bool { start == nil && end == nil && limit == nil }
+
+  /// Whether this is the default query.
+  package var isDefault: Bool { loadsAllData && index == .priority }
+
+  /// Whether a child lies in the range; the limit does not count.
+  package func contains(_ key: ChildKey, _ node: Node) -> Bool {
+    let entry = index.entry(key, node)
+    return !isBeforeStart(entry) && !isAfterEnd(entry)
+  }
+
+  /// Whether a position lies before the range.
+  package func isBeforeStart(_ entry: IndexEntry) -> Bool {
+    guard let start else { return false }
+    switch order(entry, start, missingKey: .minimum) {
+    case .ascending: return true
+    case .same: return !start.isInclusive
+    case .descending: return false
+    }
+  }
+
+  /// Whether a position lies after the range.
+  package func isAfterEnd(_ entry: IndexEntry) -> Bool {
+    guard let end else { return false }
+    switch order(entry, end, missingKey: .maximum) {
+    case .ascending: return false
+    case .same: return !end.isInclusive
+    case .descending: return true
+    }
+  }
+
+  private enum Order {
+    case ascending, same, descending
+  }
+
+  private func order(
+    _ entry: IndexEntry,
+    _ bound: QueryBound,
+    missingKey: QueryBound.KeyPart
+  ) -> Order {
+    if index == .key {
+      guard case .string(let text)? = bound.value else {
+        return bound.value == nil && missingKey == .maximum ? .ascending : .descending
+      }
+      switch text {
+      case "[MIN_NAME]": return .descending
+      case "[MAX_NAME]": return .ascending
+      default: return compare(entry.key, ChildKey(text))
+      }
+    }
+    let value: IndexValue = bound.value.map { .leaf($0) } ?? .missing
+    if entry.value < value { return .ascending }
+    if value < entry.value { return .descending }
+    // An exclusive bound without a key excludes every child of that value.
+    if bound.key == nil, !bound.isInclusive { return .same }
+    switch bound.key ?? missingKey {
+    case .minimum: return .descending
+    case .maximum: return .ascending
+    case .key(let key): return compare(entry.key, key)
+    }
+  }
+
+  private func compare(_ left: ChildKey, _ right: ChildKey) -> Order {
+    if left == right { return .same }
+    return left < right ? .ascending : .descending
+  }
+
+  /// The children that the query selects of a node, in ascending order.
+  ///
+  /// - Complexity: O(log n + result)
+  package func select(from indexed: IndexedNode) -> [(key: ChildKey, node: Node)] {
+    assert(indexed.index == index, "the node is ordered by another index")
+    let maximum = limit?.count ?? .max
+    var result: [(key: ChildKey, node: Node)] = []
+    if limit?.side == .last {
+      for (key, node) in indexed.descending(within: { !isAfterEnd($0) }) {
+        if result.count >= maximum || isBeforeStart(index.entry(key, node)) { break }
+        result.append((key, node))
+      }
+      result.reverse()
+      return result
+    }
+    for (key, node) in indexed.ascending(after: isBeforeStart) {
+      if result.count >= maximum || isAfterEnd(index.entry(key, node)) { break }
+      result.append((key, node))
+    }
+    return result
+  }
+
+  /// What the query leaves of a node: all of it, or the selected children without the own priority.
+  ///
+  /// - Complexity: O(n log n) without an index at hand
+  package func evaluate(_ node: Node) -> Node {
+    if loadsAllData { return node }
+    let selected = select(from: IndexedNode(node, by: index))
+    return Node(sortedChildren: selected.map { (key: $0.key, value: $0.node) }.sorted { $0.key < $1.key })
+  }
+}

@@ -1,0 +1,116 @@
+extension SortedMap: Sequence {
+  /// Walks a map in ascending or descending order of its keys.
+  package struct Iterator: IteratorProtocol {
+    /// The nodes on the way down, each with the position of its next entry.
+    private var stack: [(node: SortedMapNode<Key, Value>, index: Int)] = []
+    private let isForward: Bool
+
+    /// Starts at the first key for which the predicate (true for a prefix of the keys) is false.
+    init(forward root: SortedMapNode<Key, Value>?, isBefore: (Key) -> Bool) {
+      isForward = true
+      var current = root
+      while let node = current {
+        let index = node.partition(isBefore)
+        if index < node.keys.count { stack.append((node, index)) }
+        current = node.isLeaf ? nil : node.children[index]
+      }
+    }
+
+    /// Starts at the last key for which the predicate (true for a prefix of the keys) is true.
+    init(backward root: SortedMapNode<Key, Value>?, isWithin: (Key) -> Bool) {
+      isForward = false
+      var current = root
+      while let node = current {
+        let index = node.partition(isWithin)
+        if index > 0 { stack.append((node, index - 1)) }
+        current = node.isLeaf ? nil : node.children[index]
+      }
+    }
+
+    package mutating func next() -> (key: Key, value: Value)? {
+      guard let (node, index) = stack.popLast() else { return nil }
+      if isForward {
+        if index + 1 < node.keys.count { stack.append((node, index + 1)) }
+        if !node.isLeaf { descendToFirst(node.children[index + 1]) }
+      } else {
+        if index > 0 { stack.append((node, index - 1)) }
+        if !node.isLeaf { descendToLast(node.children[index]) }
+      }
+      return (node.keys[index], node.values[index])
+    }
+
+    private mutating func descendToFirst(_ start: SortedMapNode<Key, Value>) {
+      var node = start
+      stack.append((node, 0))
+      while let child = node.children.first {
+        node = child
+        stack.append((node, 0))
+      }
+    }
+
+    private mutating func descendToLast(_ start: SortedMapNode<Key, Value>) {
+      var node = start
+      stack.append((node, node.keys.count - 1))
+      while let child = node.children.last {
+        node = child
+        stack.append((node, node.keys.count - 1))
+      }
+    }
+  }
+
+  /// A walk over part of a map.
+  package struct Entries: Sequence {
+    private let iterator: Iterator
+
+    init(_ iterator: Iterator) {
+      self.iterator = iterator
+    }
+
+    package func makeIterator() -> Iterator { iterator }
+  }
+
+  package func makeIterator() -> Iterator {
+    Iterator(forward: root) { _ in false }
+  }
+
+  package var underestimatedCount: Int { count }
+
+  /// The entries in descending order.
+  package var descending: Entries {
+    Entries(Iterator(backward: root) { _ in true })
+  }
+
+  /// The entries in ascending order from the first key that is not "before".
+  ///
+  /// - Parameter isBefore: True for a prefix of the keys, false for all after it.
+  /// - Returns: The rest of the map in ascending order.
+  /// - Complexity: O(log n) to start, O(1) amortised for each entry.
+  package func ascending(after isBefore: (Key) -> Bool) -> Entries {
+    Entries(Iterator(forward: root, isBefore: isBefore))
+  }
+
+  /// The entries in descending order from the last key that is "within".
+  ///
+  /// - Parameter isWithin: True for a prefix of the keys, false for all after it.
+  /// - Returns: The start of the map in descending order.
+  /// - Complexity: O(log n) to start, O(1) amortised for each entry.
+  package func descending(within isWithin: (Key) -> Bool) -> Entries {
+    Entries(Iterator(backward: root, isWithin: isWithin))
+  }
+
+  /// The entry before a key, whether or not the key itself is present.
+  ///
+  /// - Complexity: O(log n)
+  package func entry(before key: Key) -> (key: Key, value: Value)? {
+    var iterator = Iterator(backward: root) { $0 < key }
+    return iterator.next()
+  }
+
+  /// The entry after a key, whether or not the key itself is present.
+  ///
+  /// - Complexity: O(log n)
+  package func entry(after key: Key) -> (key: Key, value: Value)? {
+    var iterator = Iterator(forward: root) { !(key < $0) }
+    return iterator.next()
+  }
+}

@@ -1,0 +1,262 @@
+/// A node of a ``SortedMap``: up to 31 entries, with one more child than entries unless it is a leaf.
+///
+// Safety: a node is changed only while exactly one map refers to it (checked with
+// `isKnownUniquelyReferenced` on the way down); a node that is shared is never written again.
+final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @unchecked Sendable {
+  static var maximumCount: Int { 31 }
+  static var minimumCount: Int { 15 }
+
+  var keys: [Key]
+  var values: [Value]
+  var children: [SortedMapNode]
+  /// The number of entries in this node and below.
+  var count: Int
+
+  init(keys: [Key], values: [Value], children: [SortedMapNode]) {
+    self.keys = keys
+    self.values = values
+    self.children = children
+    count = children.reduce(keys.count) { $0 + $1.count }
+  }
+
+  var isLeaf: Bool { children.isEmpty }
+  var isFull: Bool { keys.count == Self.maximumCount }
+
+  func copy() -> SortedMapNode {
+    SortedMapNode(keys: keys, values: values, children: children)
+  }
+
+  /// The first position whose key is not below the given one.
+  func lowerBound(_ key: Key) -> Int {
+    partition { $0 < key }
+  }
+
+  /// The first position whose key does not satisfy a predicate that holds for a prefix only.
+  func partition(_ isBefore: (Key) -> Bool) -> Int {
+    var low = 0
+    var high = keys.count
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(keys[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  func value(for key: Key) -> Value? {
+    var node = self
+    while true {
+      let index = node.lowerBound(key)
+      if index < node.keys.count, !(key < node.keys[index]) { return node.values[index] }
+      guard !node.isLeaf else { return nil }
+      node = node.children[index]
+    }
+  }
+
+  /// The child at a position, made unique so that it may be changed.
+  func uniqueChild(_ index: Int) -> SortedMapNode {
+    if !isKnownUniquelyReferenced(&children[index]) { children[index] = children[index].copy() }
+    return children[index]
+  }
+
+  // MARK: Changing a present entry
+
+  func replace(_ value: Value, for key: Key) {
+    modify(key) { $0 = value }
+  }
+
+  @discardableResult
+  func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+    let index = lowerBound(key)
+    if index < keys.count, !(key < keys[index]) { return body(&values[index]) }
+    return isLeaf ? nil : uniqueChild(index).modify(key, body)
+  }
+
+  // MARK: Inserting an absent key
+
+  func insert(_ value: Value, for key: Key) {
+    count += 1
+    var index = lowerBound(key)
+    guard !isLeaf else {
+      keys.insert(key, at: index)
+      values.insert(value, at: index)
+      return
+    }
+    if children[index].isFull {
+      splitChild(index)
+      if keys[index] < key { index += 1 }
+    }
+    uniqueChild(index).insert(value, for: key)
+  }
+
+  /// Splits a full child in two, its middle entry moving up.
+  func splitChild(_ index: Int) {
+    let left = uniqueChild(index)
+    let middle = Self.maximumCount / 2
+    let right = SortedMapNode(
+      keys: Array(left.keys[(middle + 1)...]),
+      values: Array(left.values[(middle + 1)...]),
+      children: left.isLeaf ? [] : Array(left.children[(middle + 1)...])
+    )
+    keys.insert(left.keys[middle], at: index)
+    values.insert(left.values[middle], at: index)
+    children.insert(right, at: index + 1)
+    left.keys.removeSubrange(middle...)
+    left.values.removeSubrange(middle...)
+    if !left.isLeaf { left.children.removeSubrange((middle + 1)...) }
+    left.count -= right.count + 1
+  }
+
+  // MARK: Removing a present key
+
+  func remove(_ key: Key) {
+    count -= 1
+    let index = lowerBound(key)
+    let isHere = index < keys.count && !(key < keys[index])
+    if isLeaf {
+      guard isHere else { return }
+      keys.remove(at: index)
+      values.remove(at: index)
+      return
+    }
+    if isHere {
+      removeHere(index, key)
+    } else {
+      let position = fillChild(index)
+      uniqueChild(position).remove(key)
+    }
+  }
+
+  private func removeHere(_ index: Int, _ key: Key) {
+    if children[index].keys.count > Self.minimumCount {
+      let entry = uniqueChild(index).removeLast()
+      keys[index] = entry.key
+      values[index] = entry.value
+    } else if children[index + 1].keys.count > Self.minimumCount {
+      let entry = uniqueChild(index + 1).removeFirst()
+      keys[index] = entry.key
+      values[index] = entry.value
+    } else {
+      mergeChildren(index)
+      uniqueChild(index).remove(key)
+    }
+  }
+
+  private func removeLast() -> (key: Key, value: Value) {
+    count -= 1
+    guard !isLeaf else { return (keys.removeLast(), values.removeLast()) }
+    let position = fillChild(children.count - 1)
+    return uniqueChild(position).removeLast()
+  }
+
+  private func removeFirst() -> (key: Key, value: Value) {
+    count -= 1
+    guard !isLeaf else { return (keys.removeFirst(), values.removeFirst()) }
+    let position = fillChild(0)
+    return uniqueChild(position).removeFirst()
+  }
+
+  /// Makes sure that a child has more than the minimum of entries, and returns its position now.
+  private func fillChild(_ index: Int) -> Int {
+    guard children[index].keys.count <= Self.minimumCount else { return index }
+    if index > 0, children[index - 1].keys.count > Self.minimumCount {
+      borrowFromLeft(index)
+      return index
+    }
+    if index < children.count - 1, children[index + 1].keys.count > Self.minimumCount {
+      borrowFromRight(index)
+      return index
+    }
+    let left = index < children.count - 1 ? index : index - 1
+    mergeChildren(left)
+    return left
+  }
+
+  private func borrowFromLeft(_ index: Int) {
+    let child = uniqueChild(index)
+    let sibling = uniqueChild(index - 1)
+    child.keys.insert(keys[index - 1], at: 0)
+    child.values.insert(values[index - 1], at: 0)
+    keys[index - 1] = sibling.keys.removeLast()
+    values[index - 1] = sibling.values.removeLast()
+    var moved = 1
+    if !sibling.isLeaf {
+      let grandchild = sibling.children.removeLast()
+      child.children.insert(grandchild, at: 0)
+      moved += grandchild.count
+    }
+    child.count += moved
+    sibling.count -= moved
+  }
+
+  private func borrowFromRight(_ index: Int) {
+    let child = uniqueChild(index)
+    let sibling = uniqueChild(index + 1)
+    child.keys.append(keys[index])
+    child.values.append(values[index])
+    keys[index] = sibling.keys.removeFirst()
+    values[index] = sibling.values.removeFirst()
+    var moved = 1
+    if !sibling.isLeaf {
+      let grandchild = sibling.children.removeFirst()
+      child.children.append(grandchild)
+      moved += grandchild.count
+    }
+    child.count += moved
+    sibling.count -= moved
+  }
+
+  /// Joins a child, the entry after it and the next child into one node.
+  private func mergeChildren(_ index: Int) {
+    let left = uniqueChild(index)
+    let right = children.remove(at: index + 1)
+    left.keys.append(keys.remove(at: index))
+    left.values.append(values.remove(at: index))
+    left.keys.append(contentsOf: right.keys)
+    left.values.append(contentsOf: right.values)
+    left.children.append(contentsOf: right.children)
+    left.count += right.count + 1
+  }
+
+  // MARK: Building
+
+  /// Builds a balanced tree of ascending entries, or nil of none.
+  static func build(_ entries: ArraySlice<(key: Key, value: Value)>) -> SortedMapNode? {
+    guard !entries.isEmpty else { return nil }
+    var height = 0
+    var capacity = maximumCount
+    while capacity < entries.count {
+      height += 1
+      capacity = capacity * (maximumCount + 1) + maximumCount
+    }
+    return build(entries, height: height)
+  }
+
+  /// Builds a tree of an exact height, spreading the entries evenly among the children.
+  private static func build(
+    _ entries: ArraySlice<(key: Key, value: Value)>,
+    height: Int
+  ) -> SortedMapNode {
+    guard height > 0 else {
+      return SortedMapNode(keys: entries.map(\.key), values: entries.map(\.value), children: [])
+    }
+    var below = maximumCount
+    for _ in 1..<height { below = below * (maximumCount + 1) + maximumCount }
+    let childCount = (entries.count + 1 + below) / (below + 1)
+    let node = SortedMapNode(keys: [], values: [], children: [])
+    var start = entries.startIndex
+    for position in 0..<childCount {
+      let remaining = entries.endIndex - start
+      let childrenLeft = childCount - position
+      let size = (remaining - (childrenLeft - 1)) / childrenLeft
+      node.children.append(build(entries[start..<(start + size)], height: height - 1))
+      start += size
+      if position < childCount - 1 {
+        node.keys.append(entries[start].key)
+        node.values.append(entries[start].value)
+        start += 1
+      }
+    }
+    node.count = entries.count
+    return node
+  }
+}
