@@ -38,5 +38,6 @@ let package = Package(
   targets: [
     // Pure: values in, values out. No clock, no randomness, no Foundation, no NIO.
     library("RealtimeTree"),
+    library("RealtimeProtocol", ["RealtimeTree"]),
   ]
 )

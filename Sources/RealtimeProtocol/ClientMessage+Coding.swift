@@ -1,0 +1,282 @@
+package import RealtimeTree
+
+extension ClientMessage {
+  /// Reads the JSON of a whole message.
+  ///
+  /// - Parameter bytes: The UTF-8 text of one message.
+  /// - Throws: ``MessageError`` with the number of the request, where it could be read.
+  /// - Complexity: O(bytes)
+  package init(decoding bytes: some Collection<UInt8>) throws(MessageError) {
+    let json = try MessageEnvelope.parse(bytes)
+    switch json.kind {
+    case .control:
+      self = json.body["t"]?.string == "p" ? .ping : .control(json.body["t"]?.string ?? "")
+    case .data:
+      guard let id = json.body["r"]?.integer else {
+        throw MessageError("a request needs a whole number \"r\"")
+      }
+      guard let action = json.body["a"]?.string else {
+        throw MessageError("a request needs an action \"a\"", requestID: id)
+      }
+      do throws(NodeError) {
+        self = .request(
+          id: id,
+          try ClientRequest(action: action, body: json.body["b"] ?? .object([]))
+        )
+      } catch {
+        throw MessageError(error.description, requestID: id)
+      }
+    }
+  }
+
+  /// The JSON of the message.
+  ///
+  /// - Complexity: O(size)
+  package func encoded() -> [UInt8] {
+    var writer = JSONWriter()
+    switch self {
+    case .ping: writer.raw("{\"t\":\"c\",\"d\":{\"t\":\"p\",\"d\":{}}}")
+    case .control(let kind):
+      writer.raw("{\"t\":\"c\",\"d\":{\"t\":")
+      writer.write(kind)
+      writer.raw(",\"d\":{}}}")
+    case .request(let id, let request):
+      writer.raw("{\"t\":\"d\",\"d\":{\"r\":")
+      writer.write(id)
+      writer.raw(",\"a\":")
+      writer.write(request.action)
+      writer.raw(",\"b\":")
+      request.write(to: &writer)
+      writer.raw("}}")
+    }
+    return writer.bytes
+  }
+}
+
+extension ClientRequest {
+  fileprivate init(action: String, body: JSONValue) throws(NodeError) {
+    switch action {
+    case "s": self = .stats(body["c"] ?? .null)
+    case "auth", "gauth":
+      self = .authenticate(
+        Authentication(
+          credential: body["cred"]?.string ?? "",
+          isAdministrative: action == "gauth",
+          override: body["authvar"],
+          actsAsNobody: body["noauth"]?.bool ?? false
+        )
+      )
+    case "unauth": self = .unauthenticate
+    case "appcheck": self = .appCheck(body["token"]?.string ?? "")
+    case "unappeck", "unappcheck": self = .appCheck(nil)
+    case "q": self = .listen(try ListenRequest(body: body))
+    case "n":
+      self = .unlisten(
+        path: try Self.path(body),
+        query: try Query(json: body["q"] ?? .null),
+        tag: body["t"]?.integer
+      )
+    case "g": self = .get(path: try Self.path(body), query: try Query(json: body["q"] ?? .null))
+    case "p", "m":
+      self = .write(
+        WriteRequest(
+          path: try Self.path(body),
+          operation: try Self.operation(body, isMerge: action == "m"),
+          hash: body["h"]?.string,
+          key: body["i"]?.string.flatMap(WriteKey.init(wire:))
+        )
+      )
+    case "o", "om":
+      self = .onDisconnect(
+        path: try Self.path(body),
+        try Self.operation(body, isMerge: action == "om")
+      )
+    case "oc": self = .cancelOnDisconnect(path: try Self.path(body))
+    default: self = .unknown(action: action)
+    }
+  }
+
+  fileprivate static func path(_ body: JSONValue) throws(NodeError) -> Path {
+    guard let text = body["p"]?.string else {
+      throw NodeError(description: "the path \"p\" must be a string")
+    }
+    return Path(wire: text)
+  }
+
+  private static func operation(
+    _ body: JSONValue,
+    isMerge: Bool
+  ) throws(NodeError) -> WriteOperation {
+    guard let data = body["d"] else { throw NodeError(description: "the data \"d\" are missing") }
+    if isMerge { return .merge(try Change.changes(json: data)) }
+    guard try path(body).isPriority else { return .set(try Node(json: data)) }
+    return .set(try Node.priorityValue(data).map { .leaf($0) } ?? .empty)
+  }
+
+  fileprivate var action: String {
+    switch self {
+    case .stats: "s"
+    case .authenticate(let authentication): authentication.isAdministrative ? "gauth" : "auth"
+    case .unauthenticate: "unauth"
+    case .appCheck(let token): token == nil ? "unappeck" : "appcheck"
+    case .listen: "q"
+    case .unlisten: "n"
+    case .get: "g"
+    case .write(let write): write.operation.isMerge ? "m" : "p"
+    case .onDisconnect(_, let operation): operation.isMerge ? "om" : "o"
+    case .cancelOnDisconnect: "oc"
+    case .unknown(let action): action
+    }
+  }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    switch self {
+    case .stats(let counters): writer.write(.object(("c", counters)))
+    case .authenticate(let authentication):
+      var members = [JSONMember("cred", .string(authentication.credential))]
+      if let override = authentication.override { members.append(JSONMember("authvar", override)) }
+      if authentication.actsAsNobody { members.append(JSONMember("noauth", .bool(true))) }
+      writer.write(.object(members))
+    case .unauthenticate, .appCheck(nil), .unknown: writer.raw("{}")
+    case .appCheck(let token?): writer.write(.object(("token", .string(token))))
+    case .listen(let listen): listen.write(to: &writer)
+    case .unlisten(let path, let query, let tag):
+      writer.raw("{\"p\":")
+      writer.write(path.description)
+      writer.writeQuery(query, tag: tag)
+      writer.raw("}")
+    case .get(let path, let query):
+      writer.raw("{\"p\":")
+      writer.write(path.description)
+      writer.raw(",\"q\":")
+      writer.write(query.json)
+      writer.raw("}")
+    case .write(let write):
+      writer.raw("{\"p\":")
+      writer.write(write.path.description)
+      writer.writeOperation(write.operation)
+      if let hash = write.hash {
+        writer.raw(",\"h\":")
+        writer.write(hash)
+      }
+      if let key = write.key {
+        writer.raw(",\"i\":")
+        writer.write(key.wireText)
+      }
+      writer.raw("}")
+    case .onDisconnect(let path, let operation):
+      writer.raw("{\"p\":")
+      writer.write(path.description)
+      writer.writeOperation(operation)
+      writer.raw("}")
+    case .cancelOnDisconnect(let path):
+      writer.write(.object(("p", .string(path.description)), ("d", .null)))
+    }
+  }
+}
+
+extension ListenRequest {
+  fileprivate init(body: JSONValue) throws(NodeError) {
+    self.init(
+      path: try ClientRequest.path(body),
+      query: try Query(json: body["q"] ?? .null),
+      tag: body["t"]?.integer,
+      hash: body["h"]?.string ?? ""
+    )
+    guard let compound = body["ch"] else { return }
+    guard let hashes = compound["hs"]?.elements?.map(\.string),
+      let posts = compound["ps"]?.elements?.map(\.string),
+      hashes.count == posts.count + 1, !hashes.contains(nil), !posts.contains(nil)
+    else { throw NodeError(description: "\"ch\" needs one more hash in \"hs\" than paths in \"ps\"") }
+    compoundHash = CompoundHash(
+      hashes: hashes.compactMap(\.self),
+      posts: posts.compactMap(\.self).map { Path(wire: $0) }
+    )
+  }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.raw("{\"p\":")
+    writer.write(path.description)
+    writer.writeQuery(query, tag: tag)
+    writer.raw(",\"h\":")
+    writer.write(hash)
+    if let compoundHash {
+      writer.raw(",\"ch\":")
+      writer.write(
+        .object(
+          ("hs", .array(compoundHash.hashes.map { .string($0) })),
+          ("ps", .array(compoundHash.posts.map { .string($0.wireText) }))
+        )
+      )
+    }
+    writer.raw("}")
+  }
+}
+
+extension Change {
+  /// Reads an object whose names are relative paths.
+  ///
+  /// - Parameter json: The object.
+  /// - Throws: ``NodeError`` when it is no object, a value is no data, or one path contains another.
+  package static func changes(json: JSONValue) throws(NodeError) -> [Change] {
+    guard let members = json.members else {
+      throw NodeError(description: "the data of an update must be an object")
+    }
+    var changes: [Change] = []
+    for member in members {
+      let path = Path(wire: member.name)
+      let node: Node
+      if path.isPriority {
+        node = try Node.priorityValue(member.value).map { .leaf($0) } ?? .empty
+      } else {
+        node = try Node(json: member.value)
+      }
+      changes.append(Change(path, node))
+    }
+    let sorted = changes.map(\.path).sorted()
+    for (path, next) in zip(sorted, sorted.dropFirst()) where path.contains(next) {
+      throw NodeError(description: "the paths \(path) and \(next) of one update overlap")
+    }
+    return changes
+  }
+}
+
+extension WriteOperation {
+  /// Whether several places change at once.
+  package var isMerge: Bool {
+    if case .merge = self { true } else { false }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func writeQuery(_ query: Query, tag: Int64?) {
+    if !query.isDefault {
+      raw(",\"q\":")
+      write(query.json)
+    }
+    if let tag {
+      raw(",\"t\":")
+      write(tag)
+    }
+  }
+
+  fileprivate mutating func writeOperation(_ operation: WriteOperation) {
+    raw(",\"d\":")
+    switch operation {
+    case .set(let node): node.write(to: &self)
+    case .merge(let changes): writeChanges(changes)
+    }
+  }
+
+  /// Writes an object whose names are relative paths.
+  package mutating func writeChanges(_ changes: [Change]) {
+    raw("{")
+    for (index, change) in changes.enumerated() {
+      if index > 0 { raw(",") }
+      write(change.path.wireText)
+      raw(":")
+      change.node.write(to: &self)
+    }
+    raw("}")
+  }
+}
