@@ -39,5 +39,10 @@ let package = Package(
     // Pure: values in, values out. No clock, no randomness, no Foundation, no NIO.
     library("RealtimeTree"),
     library("RealtimeProtocol", ["RealtimeTree"]),
+    library("TerminalUI"),
+    .systemLibrary(name: "CNcurses"),
+    library("NcursesTerminal", ["CNcurses", "TerminalUI"]),
+    tests("TerminalUI"),
+    tests("NcursesTerminal", ["CNcurses", "TerminalUI"]),
   ]
 )

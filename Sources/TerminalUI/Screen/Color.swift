@@ -1,0 +1,23 @@
+/// A colour as terminals know them: their own default, one of eight names, or a palette index.
+package enum Color: Hashable, Sendable {
+  /// Whatever the terminal uses by itself.
+  case standard
+  /// Black.
+  case black
+  /// Red.
+  case red
+  /// Green.
+  case green
+  /// Yellow.
+  case yellow
+  /// Blue.
+  case blue
+  /// Magenta.
+  case magenta
+  /// Cyan.
+  case cyan
+  /// White, in most terminals light grey.
+  case white
+  /// An entry of the palette of 256; terminals with fewer colours show the nearest basic one.
+  case indexed(UInt8)
+}

@@ -1,0 +1,156 @@
+/// Turns any string into clusters that are safe to draw; the only maker of ``SafeText``.
+///
+/// Works on scalars and not on characters: a cell of ncurses holds one spacing scalar and a few
+/// marks, and everything that would join further (emoji sequences) looks different everywhere.
+struct Sanitizer {
+  private static let tabWidth = 4
+  private static let ellipsis = Cluster(text: "…", width: 1)
+
+  private let mode: SafeText.Mode
+  private let limit: Int
+  private var clusters: [Cluster] = []
+  private var lineBreaks: [Int] = []
+  private var lineStart = 0
+  private var base: Unicode.Scalar?
+  private var marks = 0
+  private var afterCarriageReturn = false
+
+  init(mode: SafeText.Mode, limit: Int) {
+    self.mode = mode
+    self.limit = limit
+  }
+
+  /// Makes safe text of the string.
+  ///
+  /// - Complexity: O(n) in the scalars of the string, but it stops soon after the limit.
+  mutating func sanitize(_ text: String) -> SafeText {
+    for scalar in text.unicodeScalars {
+      add(scalar)
+      if isOverLimit { break }
+    }
+    if isOverLimit { cut() }
+    return SafeText(clusters: clusters, lineBreaks: lineBreaks)
+  }
+
+  private var isOverLimit: Bool { clusters.count + lineBreaks.count > limit }
+
+  private mutating func cut() {
+    while clusters.count + lineBreaks.count > limit - 1 {
+      if let last = lineBreaks.last, last == clusters.count {
+        lineBreaks.removeLast()
+      } else {
+        clusters.removeLast()
+      }
+    }
+    clusters.append(Self.ellipsis)
+  }
+
+  private mutating func add(_ scalar: Unicode.Scalar) {
+    let value = scalar.value
+    let followsCarriageReturn = afterCarriageReturn
+    afterCarriageReturn = value == 0x0D
+    switch value {
+    case 0x20...0x7E:
+      begin(scalar, width: 1)
+    case 0x09:
+      addTab()
+    case 0x0A:
+      if !followsCarriageReturn { addLineBreak() }
+    case 0x0D:
+      addLineBreak()
+    case 0x85, 0x2028, 0x2029:
+      begin("\u{2424}", width: 1)
+    case 0x00...0x1F:
+      addPicture(0x2400 + value)
+    case 0x7F:
+      addPicture(0x2421)
+    case 0x80...0x9F:
+      // The seven-bit form of the same control: escape and a letter.
+      addPicture(0x241B)
+      begin(Unicode.Scalar(UInt8(value - 0x40)), width: 1)
+    default:
+      addBeyondASCII(scalar)
+    }
+  }
+
+  private mutating func addBeyondASCII(_ scalar: Unicode.Scalar) {
+    if let name = Self.bidirectionalName(scalar) {
+      if mode == .singleLine { addNote(name) }
+      return
+    }
+    if scalar.value & 0xFFFE == 0xFFFE || (0xFDD0...0xFDEF).contains(scalar.value) {
+      return begin("\u{FFFD}", width: 1)
+    }
+    let properties = scalar.properties
+    if properties.isDefaultIgnorableCodePoint { return }
+    guard let width = TextWidth.width(of: scalar) else { return begin("\u{25A1}", width: 1) }
+    if width == 0 {
+      if properties.generalCategory != .format { addMark(scalar) }
+      return
+    }
+    // Terminals disagree whether a skin tone takes cells of its own after a hand.
+    if properties.isEmojiModifier, let base, base.properties.isEmojiModifierBase { return }
+    begin(scalar, width: width)
+  }
+
+  private mutating func begin(_ scalar: Unicode.Scalar, width: Int) {
+    clusters.append(Cluster(text: String(Character(scalar)), width: width))
+    base = scalar
+    marks = 0
+  }
+
+  private mutating func addMark(_ scalar: Unicode.Scalar) {
+    if base == nil { begin("\u{25CC}", width: 1) }
+    guard marks < SafeText.markLimit, let last = clusters.popLast() else { return }
+    var text = last.text
+    text.unicodeScalars.append(scalar)
+    clusters.append(Cluster(text: text, width: last.width))
+    marks += 1
+  }
+
+  private mutating func addPicture(_ value: UInt32) {
+    begin(Unicode.Scalar(value) ?? "\u{FFFD}", width: 1)
+  }
+
+  private mutating func addNote(_ name: StaticString) {
+    for scalar in "⟨\(name)⟩".unicodeScalars { begin(scalar, width: 1) }
+  }
+
+  private mutating func addTab() {
+    var count = 1
+    if mode == .multiLine {
+      let column = clusters[lineStart...].reduce(0) { $0 + $1.width }
+      count = Self.tabWidth - column % Self.tabWidth
+    }
+    for _ in 0..<count { begin(" ", width: 1) }
+  }
+
+  private mutating func addLineBreak() {
+    switch mode {
+    case .singleLine:
+      begin("⏎", width: 1)
+    case .multiLine:
+      lineBreaks.append(clusters.count)
+      lineStart = clusters.count
+      base = nil
+    }
+  }
+
+  private static func bidirectionalName(_ scalar: Unicode.Scalar) -> StaticString? {
+    switch scalar.value {
+    case 0x061C: "ALM"
+    case 0x200E: "LRM"
+    case 0x200F: "RLM"
+    case 0x202A: "LRE"
+    case 0x202B: "RLE"
+    case 0x202C: "PDF"
+    case 0x202D: "LRO"
+    case 0x202E: "RLO"
+    case 0x2066: "LRI"
+    case 0x2067: "RLI"
+    case 0x2068: "FSI"
+    case 0x2069: "PDI"
+    default: nil
+    }
+  }
+}
