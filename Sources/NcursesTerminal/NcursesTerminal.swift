@@ -1,0 +1,292 @@
+import CNcurses
+import Glibc
+package import TerminalUI
+
+/// The terminal of the process: draws screens and reads keys, and alone calls curses functions.
+///
+/// States: open → (suspended → open)* → closed. While it is open nothing else may write to the
+/// terminal. ncurses keeps its state in globals, so everything happens on the main actor, and only
+/// one terminal can be open at a time.
+@MainActor
+package final class NcursesTerminal {
+  /// The characters that are drawn; others show as `?`.
+  package let repertoire: CharacterRepertoire
+  /// The number of colours in use; 0 if there are none.
+  package let colorCount: Int
+  /// The number of columns and rows; follows the window, see ``KeyEvent/resize(_:)``.
+  package internal(set) var size: Size
+
+  let input: Int32
+  var paste: PasteBuffer?
+  var assembler: ScalarAssembler
+  var mayHoldInput = false
+  var isHungUp = false
+  private let screen: OpaquePointer
+  private let streams: (UnsafeMutablePointer<FILE>?, UnsafeMutablePointer<FILE>?)
+  private let output: Int32
+  private var shown: Screen?
+  private var isOpen = true
+  private var cursorIsVisible: Bool?
+
+  /// The signs for the program's own chrome.
+  package var glyphs: GlyphSet { .of(repertoire) }
+
+  /// Takes over the terminal of standard input and output.
+  ///
+  /// It is a programmer error to open it again before ``close()``.
+  ///
+  /// - Throws: ``TerminalError`` if it is none, or cannot show screens; nothing was changed then.
+  package static func open(
+    _ options: TerminalOptions = TerminalOptions()
+  ) throws(TerminalError) -> NcursesTerminal {
+    try open(options, on: .standard)
+  }
+
+  static func open(
+    _ options: TerminalOptions,
+    on device: TerminalDevice
+  ) throws(TerminalError) -> NcursesTerminal {
+    precondition(!TerminalGuard.isActive, "the terminal is open already")
+    let type = try usableType(of: device)
+    setlocale(LC_ALL, "")
+    // Numbers are read and written for machines, whatever the user's language is.
+    setlocale(LC_NUMERIC, "C")
+    try TerminalGuard.prepare(terminal: device.output)
+    return try NcursesTerminal(options, device: device, type: type)
+  }
+
+  private static func usableType(of device: TerminalDevice) throws(TerminalError) -> String {
+    guard isatty(device.input) == 1 else { throw .inputIsNoTerminal }
+    guard isatty(device.output) == 1 else { throw .outputIsNoTerminal }
+    guard let type = device.type, !type.isEmpty else { throw .typeIsMissing }
+    guard type != "dumb" else { throw .typeIsTooSimple(type) }
+    switch nc_terminal_is_usable(type, device.output) {
+    case 0: throw .typeIsUnknown(type)
+    case 1: throw .typeIsTooSimple(type)
+    default: return type
+    }
+  }
+
+  private static func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+
+  private init(
+    _ options: TerminalOptions,
+    device: TerminalDevice,
+    type: String
+  ) throws(TerminalError) {
+    input = device.input
+    output = device.output
+    // A set LINES or COLUMNS would keep ncurses from ever resizing; the kernel knows better.
+    unsetenv("LINES")
+    unsetenv("COLUMNS")
+    var out: UnsafeMutablePointer<FILE>?
+    var `in`: UnsafeMutablePointer<FILE>?
+    guard let screen = nc_newterm(type, output, input, &out, &`in`) else {
+      throw .systemFailure("newterm", code: errno)
+    }
+    self.screen = screen
+    streams = (out, `in`)
+    assembler = ScalarAssembler(isUTF8: nc_is_utf8() != 0)
+    repertoire = nc_is_utf8() != 0 && !options.usesOnlyASCII ? .unicode : .ascii
+    colorCount = Self.startColors(options.colorMode)
+    size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
+    Self.configure(usesMouse: options.usesMouse)
+    TerminalGuard.activate(restoring: Self.restoringBytes())
+    adoptSize()
+    setExtraModes(true)
+  }
+
+  private static func startColors(_ mode: TerminalOptions.ColorMode) -> Int {
+    let isForbidden = !(environment("NO_COLOR") ?? "").isEmpty
+    switch mode {
+    case .never: return 0
+    case .automatic where isForbidden: return 0
+    case .automatic, .always: break
+    }
+    guard has_colors(), start_color() == OK, use_default_colors() == OK else { return 0 }
+    return Int(nc_colors())
+  }
+
+  private static func configure(usesMouse: Bool) {
+    raw()
+    noecho()
+    nonl()
+    let window = nc_stdscr()
+    keypad(window, true)
+    nodelay(window, true)
+    scrollok(window, false)
+    leaveok(window, false)
+    if environment("ESCDELAY") == nil { set_escdelay(25) }
+    for (sequence, code) in KeyDecoder.sequences { define_key(sequence, code) }
+    if usesMouse {
+      let mask =
+        NC_BUTTON1_PRESSED | NC_BUTTON1_RELEASED | NC_BUTTON4_PRESSED | NC_BUTTON5_PRESSED
+      mousemask(mask, nil)
+      mouseinterval(0)
+    }
+  }
+
+  private static let modesOff =
+    "\u{1B}[?1000l\u{1B}[?1002l\u{1B}[?1006l\u{1B}[?2004l\u{1B}[?2026l"
+
+  private static func restoringBytes() -> [UInt8] {
+    var bytes = nc_is_ansi() != 0 ? Array(modesOff.utf8) : []
+    for name in ["sgr0", "op", "cnorm", "rmkx", "rmcup"] {
+      guard let value = nc_string(name) else { continue }
+      bytes += withoutPadding(String(cString: value)).utf8
+    }
+    return bytes + [0x0D]
+  }
+
+  /// A capability without its `$<…>` delays.
+  private static func withoutPadding(_ text: String) -> String {
+    var result = ""
+    var isPadding = false
+    for (index, character) in zip(text.indices, text) {
+      if text[index...].hasPrefix("$<") { isPadding = true }
+      if !isPadding { result.append(character) }
+      if character == ">" { isPadding = false }
+    }
+    return result
+  }
+
+  /// Gives the terminal back as it was; later calls do nothing.
+  package func close() {
+    guard isOpen else { return }
+    isOpen = false
+    if !isHungUp {
+      setExtraModes(false)
+      nc_set_cursor(1)
+      endwin()
+      TerminalGuard.restoreModes()
+    }
+    TerminalGuard.deactivate()
+    delscreen(screen)
+    if let out = streams.0 { fclose(out) }
+    if let `in` = streams.1 { fclose(`in`) }
+  }
+
+  /// Turns on what ncurses does not know of: bracketed paste.
+  func setExtraModes(_ areOn: Bool) {
+    guard nc_is_ansi() != 0 else { return }
+    let bytes = Array("\u{1B}[?2004\(areOn ? "h" : "l")".utf8)
+    _ = write(output, bytes, bytes.count)
+  }
+
+  /// Reads the size of the window and tells ncurses; true if it changed.
+  @discardableResult
+  func adoptSize() -> Bool {
+    var rows: Int32 = 0
+    var columns: Int32 = 0
+    guard nc_terminal_size(output, &rows, &columns) == 0 else { return false }
+    let new = Size(width: Int(columns), height: Int(rows))
+    guard new != size || rows != nc_lines() || columns != nc_columns() else { return false }
+    resizeterm(rows, columns)
+    size = new
+    shown = nil
+    return true
+  }
+}
+
+extension NcursesTerminal {
+  /// Shows the screen; only what differs from the screen before reaches the terminal.
+  ///
+  /// What does not fit into the terminal is left out.
+  package func render(_ next: Screen) {
+    guard isOpen, !isHungUp else { return }
+    let window = nc_stdscr()
+    if shown == nil { werase(window) }
+    let before = shown ?? Screen(size: next.size)
+    for change in next.diff(from: before) {
+      draw(change)
+      let cells = [before.row(change.row), next.row(change.row)].joined()
+      if change.row < size.height, cells.contains(where: \.mayBeMisplaced) {
+        wredrawln(window, Int32(clamping: change.row), 1)
+      }
+    }
+    if let cursor = next.cursor, cursor.row < size.height, cursor.column < size.width {
+      wmove(window, Int32(clamping: cursor.row), Int32(clamping: cursor.column))
+      showCursor(true)
+    } else {
+      showCursor(false)
+    }
+    wnoutrefresh(window)
+    doupdate()
+    shown = next
+  }
+
+  /// Makes the next ``render(_:)`` draw every cell again, whatever the terminal shows now.
+  package func redraw() {
+    shown = nil
+    clearok(nc_stdscr(), true)
+  }
+
+  /// Says that something else may have shown or hidden the cursor.
+  func cursorWasChanged() {
+    cursorIsVisible = nil
+  }
+
+  private func showCursor(_ isVisible: Bool) {
+    guard isVisible != cursorIsVisible else { return }
+    cursorIsVisible = isVisible
+    nc_set_cursor(isVisible ? 1 : 0)
+  }
+
+  private func draw(_ change: ScreenChange) {
+    guard change.row < size.height else { return }
+    var column = change.column
+    var start = column
+    var text = ""
+    var style = Style.plain
+    for cell in change.cells where !cell.isContinuation {
+      guard column + cell.width <= size.width else { break }
+      if cell.style != style {
+        flush(&text, at: Position(row: change.row, column: start), style: style)
+        start = column
+        style = cell.style
+      }
+      text += repertoire == .ascii ? cell.asciiText : cell.text
+      column += cell.width
+    }
+    flush(&text, at: Position(row: change.row, column: start), style: style)
+  }
+
+  /// Writes the text, all of one style, and empties it.
+  private func flush(_ text: inout String, at position: Position, style: Style) {
+    guard !text.isEmpty else { return }
+    let attributes = attributes(of: style)
+    let pair = pair(of: style)
+    text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { characters in
+        _ = nc_put(
+          nc_stdscr(),
+          Int32(clamping: position.row),
+          Int32(clamping: position.column),
+          characters.baseAddress,
+          Int32(clamping: characters.count),
+          attributes,
+          pair
+        )
+      }
+    }
+    text = ""
+  }
+
+  private func attributes(of style: Style) -> attr_t {
+    var result: attr_t = 0
+    if style.attributes.contains(.bold) { result |= NC_A_BOLD }
+    if style.attributes.contains(.dim) { result |= NC_A_DIM }
+    if style.attributes.contains(.underline) { result |= NC_A_UNDERLINE }
+    if style.attributes.contains(.reverse) { result |= NC_A_REVERSE }
+    return result
+  }
+
+  private func pair(of style: Style) -> Int32 {
+    let foreground = ColorTable.number(of: style.foreground, count: colorCount)
+    let background = ColorTable.number(of: style.background, count: colorCount)
+    guard colorCount > 0, foreground >= 0 || background >= 0 else { return 0 }
+    return max(0, alloc_pair(foreground, background))
+  }
+}

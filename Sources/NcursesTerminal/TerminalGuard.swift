@@ -1,0 +1,170 @@
+import CNcurses
+import Glibc
+
+/// Puts the terminal right on every way out of the process, and turns signals into bytes of a pipe.
+///
+/// What the handlers need is prepared before they are installed; they call nothing but `write`,
+/// `tcsetattr`, `sigaction` and `raise`, which are safe at any moment.
+enum TerminalGuard {
+  /// What signal handlers may read.
+  struct State {
+    var isActive = false
+    var terminal: Int32 = -1
+    var pipeReader: Int32 = -1
+    var pipeWriter: Int32 = -1
+    var modes = termios()
+    var bytes: UnsafeMutableRawPointer?
+    var count = 0
+    var hasExitHandler = false
+  }
+
+  /// Signals of the system that end up as bytes in the pipe.
+  static let reported = [SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT]
+  /// Signals that end the process at once, most of them because it went wrong.
+  static let fatal = [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGQUIT, SIGSYS]
+
+  // Safety: written by the main actor only, while no handler is installed or with `isActive` as the
+  // last (first) store; handlers only read it. The memory lives as long as the process.
+  private nonisolated(unsafe) static let state: UnsafeMutablePointer<State> = {
+    let pointer = UnsafeMutablePointer<State>.allocate(capacity: 1)
+    pointer.initialize(to: State())
+    return pointer
+  }()
+
+  @MainActor private static var previousActions: [Int32: sigaction] = [:]
+
+  /// Whether the terminal has to be brought back if the process ends now.
+  static var isActive: Bool { state.pointee.isActive }
+
+  /// The end of the pipe that the event loop polls and reads.
+  static var reader: Int32 { state.pointee.pipeReader }
+
+  /// Remembers the modes of the terminal, as they are now, and the actions of all signals.
+  @MainActor
+  static func prepare(terminal: Int32) throws(TerminalError) {
+    if state.pointee.pipeReader < 0 {
+      guard nc_pipe(&state.pointee.pipeReader, &state.pointee.pipeWriter) == 0 else {
+        throw .systemFailure("pipe", code: errno)
+      }
+    }
+    state.pointee.terminal = terminal
+    guard tcgetattr(terminal, &state.pointee.modes) == 0 else {
+      throw .systemFailure("tcgetattr", code: errno)
+    }
+    for signal in reported + fatal {
+      var action = sigaction()
+      sigaction(signal, nil, &action)
+      previousActions[signal] = action
+    }
+  }
+
+  /// Installs the handlers; from now on the bytes are what brings the terminal back.
+  @MainActor
+  static func activate(restoring bytes: [UInt8]) {
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
+    memory.copyMemory(from: bytes, byteCount: bytes.count)
+    state.pointee.bytes?.deallocate()
+    state.pointee.bytes = memory
+    state.pointee.count = bytes.count
+    if !state.pointee.hasExitHandler {
+      state.pointee.hasExitHandler = true
+      installAlternateStack()
+      atexit(restoreAtExit)
+    }
+    state.pointee.isActive = true
+    for signal in reported { install(signal, flags: SA_RESTART, handler: reportSignal) }
+    let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_NODEFER | SA_ONSTACK
+    for signal in fatal { install(signal, flags: flags, handler: restoreAndDie) }
+  }
+
+  /// Gives all signals back to whom they belonged before.
+  @MainActor
+  static func deactivate() {
+    for (signal, action) in previousActions {
+      var action = action
+      sigaction(signal, &action, nil)
+    }
+    state.pointee.isActive = false
+  }
+
+  /// Gives the terminal its old modes back.
+  @MainActor
+  static func restoreModes() {
+    tcsetattr(state.pointee.terminal, TCSADRAIN, &state.pointee.modes)
+  }
+
+  /// Stops the process as the terminal's suspend key would, and returns when it goes on.
+  ///
+  /// The default action does nothing in a process that no shell could ever continue.
+  @MainActor
+  static func stopProcess() {
+    var standard = sigaction()
+    standard.__sigaction_handler.sa_handler = SIG_DFL
+    sigaction(SIGTSTP, &standard, nil)
+    raise(SIGTSTP)
+    install(SIGTSTP, flags: SA_RESTART, handler: reportSignal)
+  }
+
+  /// Lets the signals reach this thread.
+  ///
+  /// Threads of the dispatch library block them, and one of those may run the main actor.
+  @MainActor
+  static func unblockSignals() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for signal in reported + fatal { sigaddset(&signals, signal) }
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  }
+
+  /// Takes one signal out of the pipe.
+  static func nextSignal() -> Int32? {
+    var byte: UInt8 = 0
+    return read(state.pointee.pipeReader, &byte, 1) == 1 ? Int32(byte) : nil
+  }
+
+  private static func restore() {
+    guard state.pointee.isActive else { return }
+    state.pointee.isActive = false
+    if let bytes = state.pointee.bytes {
+      _ = write(state.pointee.terminal, bytes, state.pointee.count)
+    }
+    tcsetattr(state.pointee.terminal, TCSANOW, &state.pointee.modes)
+  }
+
+  /// Outside of any actor: a process can end on any thread.
+  private static let restoreAtExit: @convention(c) () -> Void = { restore() }
+
+  private static let reportSignal: @convention(c) (Int32) -> Void = { signal in
+    let saved = errno
+    var byte = UInt8(truncatingIfNeeded: signal)
+    _ = write(state.pointee.pipeWriter, &byte, 1)
+    errno = saved
+  }
+
+  private static let restoreAndDie: @convention(c) (Int32) -> Void = { signal in
+    restore()
+    // The kernel has reset the action to the default one before it called this handler.
+    raise(signal)
+  }
+
+  private static func install(
+    _ signal: Int32,
+    flags: Int32,
+    handler: @escaping @convention(c) (Int32) -> Void
+  ) {
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = handler
+    action.sa_flags = flags
+    sigemptyset(&action.sa_mask)
+    sigaction(signal, &action, nil)
+  }
+
+  /// Lets handlers run after the main thread's stack has overflowed.
+  private static func installAlternateStack() {
+    let size = 64 * 1024
+    var stack = stack_t()
+    stack.ss_sp = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+    stack.ss_size = size
+    sigaltstack(&stack, nil)
+  }
+}

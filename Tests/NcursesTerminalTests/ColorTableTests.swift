@@ -1,0 +1,35 @@
+import TerminalUI
+import Testing
+
+@testable import NcursesTerminal
+
+@Suite("ColorTable")
+struct ColorTableTests {
+  @Test("Without colours everything is the terminal's own")
+  func none() {
+    for color in [Color.standard, .red, .white, .indexed(200)] {
+      #expect(ColorTable.number(of: color, count: 0) == -1)
+    }
+  }
+
+  @Test("With 256 colours an index is itself")
+  func many() {
+    for index in UInt8.min...UInt8.max {
+      #expect(ColorTable.number(of: .indexed(index), count: 256) == Int32(index))
+    }
+    #expect(ColorTable.number(of: .cyan, count: 256) == 6)
+    #expect(ColorTable.number(of: .standard, count: 256) == -1)
+  }
+
+  @Test("With eight colours an index becomes the nearest of them")
+  func few() {
+    #expect(ColorTable.number(of: .indexed(196), count: 8) == 1)
+    #expect(ColorTable.number(of: .indexed(46), count: 8) == 2)
+    #expect(ColorTable.number(of: .indexed(231), count: 8) == 7)
+    #expect(ColorTable.number(of: .indexed(16), count: 8) == 0)
+    #expect(ColorTable.number(of: .indexed(9), count: 8) == 1)
+    for index in UInt8.min...UInt8.max {
+      #expect((0..<8).contains(ColorTable.number(of: .indexed(index), count: 8)))
+    }
+  }
+}
