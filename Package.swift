@@ -39,9 +39,11 @@ let package = Package(
     // Pure: values in, values out. No clock, no randomness, no Foundation, no NIO.
     library("RealtimeTree"),
     library("RealtimeProtocol", ["RealtimeTree"]),
+    library("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),
     library("TerminalUI"),
     .systemLibrary(name: "CNcurses"),
     library("NcursesTerminal", ["CNcurses", "TerminalUI"]),
+    tests("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),
     tests("TerminalUI"),
     tests("NcursesTerminal", ["CNcurses", "TerminalUI"]),
   ]

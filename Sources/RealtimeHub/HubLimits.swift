@@ -1,0 +1,20 @@
+/// The bounds of a hub; what goes beyond is refused with a status and a reason.
+package struct HubLimits: Sendable, Equatable {
+  /// Most listens of one peer.
+  package var listensPerPeer = 1_000
+  /// Most writes that one peer schedules for its end.
+  package var disconnectWritesPerPeer = 1_000
+  /// Most JSON, in bytes, of the writes that one peer schedules for its end.
+  package var disconnectBytesPerPeer = 1_024 * 1_024
+  /// Most commits that wait for the store.
+  package var pendingCommits = 10_000
+  /// Most ended peers whose writes wait until the store works again; the oldest are given up.
+  package var overdueDisconnects = 1_000
+  /// Most clients whose writes are remembered; the least recently seen are forgotten.
+  package var ledgerClients = 10_000
+  /// How far below a client's last write refusals are remembered.
+  package var rememberedRefusals: Int64 = 1_024
+
+  /// Makes the default limits.
+  package init() {}
+}

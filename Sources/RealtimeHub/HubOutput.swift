@@ -1,0 +1,21 @@
+/// What a hub wants done, in this order.
+package enum HubOutput: Sendable, Equatable {
+  /// Send one whole message, JSON in UTF-8, to a peer; peers that get the same share the bytes.
+  case send(PeerID, [UInt8])
+  /// Send a peer what has been produced for it so far, then close its connection.
+  ///
+  /// The hub ignores what the peer still says, and waits for the call of ``TreeHub/close(_:at:)``.
+  case disconnect(PeerID, DisconnectReason)
+}
+
+/// Why a hub ends a connection.
+package enum DisconnectReason: Sendable, Equatable, CustomStringConvertible {
+  /// What the peer was to see could not be stored; when it comes back it sees what is stored.
+  case storageFailed(String)
+
+  package var description: String {
+    switch self {
+    case .storageFailed(let reason): "the data could not be stored: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,56 @@
+internal import RealtimeProtocol
+
+/// Outputs in their order, each held back until the commit that it may show is durable.
+struct Outbox: Sendable {
+  /// What becomes of an output when the commits it waits for cannot be stored.
+  enum Fallback: Sendable {
+    /// It is not sent.
+    case drop
+    /// It is sent all the same, since it shows no data.
+    case keep
+    /// The request is refused, and its write, if it has a key, counts as refused for good.
+    case refuse(request: Int64, WriteKey?)
+    /// The answer is what the ledger then says of a write that came before.
+    case repeatOutcome(request: Int64, WriteKey)
+  }
+
+  struct Entry: Sendable {
+    let revision: Int64
+    let peer: PeerID
+    let bytes: [UInt8]
+    let fallback: Fallback
+  }
+
+  private var entries: [Entry] = []
+  /// How many of the first entries have left already.
+  private var released = 0
+
+  var isEmpty: Bool { released == entries.count }
+
+  mutating func append(_ entry: Entry) {
+    entries.append(entry)
+  }
+
+  /// Takes the entries at the front that wait for no later commit than this.
+  ///
+  /// - Complexity: O(taken), amortised
+  mutating func release(upTo revision: Int64) -> ArraySlice<Entry> {
+    var end = released
+    while end < entries.count, entries[end].revision <= revision { end += 1 }
+    let taken = entries[released..<end]
+    released = end
+    if end == entries.count {
+      entries = []
+      released = 0
+    } else if released > entries.count / 2 {
+      entries.removeFirst(released)
+      released = 0
+    }
+    return taken
+  }
+
+  /// Takes everything.
+  mutating func removeAll() -> ArraySlice<Entry> {
+    release(upTo: .max)
+  }
+}

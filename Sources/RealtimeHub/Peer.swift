@@ -1,0 +1,13 @@
+internal import RealtimeProtocol
+
+/// One connection as the hub knows it.
+struct Peer: Sendable {
+  /// What it listens to.
+  var listens: Set<ListenKey> = []
+  /// What is to be written when it ends.
+  var disconnects = DisconnectTable()
+  /// What it has authenticated with last.
+  var credentials: ClientRequest.Authentication?
+  /// Whether its connection is to be closed, so that nothing it says counts any more.
+  var isLeaving = false
+}

@@ -1,0 +1,17 @@
+internal import RealtimeProtocol
+internal import RealtimeTree
+
+/// Why a request is not carried out: the status and the reason of the answer.
+struct Refusal: Error, Equatable {
+  let status: StatusCode
+  let reason: String
+
+  init(_ status: StatusCode, _ reason: String) {
+    self.status = status
+    self.reason = reason
+  }
+
+  var response: ServerMessage.Response {
+    ServerMessage.Response(status, .json(.string(reason)))
+  }
+}

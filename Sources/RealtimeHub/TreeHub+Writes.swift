@@ -1,0 +1,169 @@
+internal import RealtimeProtocol
+internal import RealtimeTree
+
+extension TreeHub {
+  /// Applies a write, or answers why not; a write that has been dealt with is only answered.
+  mutating func handle(_ write: WriteRequest, _ origin: RequestOrigin, at timestamp: Int64) {
+    if let key = write.key, let outcome = ledger.outcome(of: key) {
+      let response = repeated(outcome)
+      answer(origin, response, .repeatOutcome(request: origin.request, key))
+      return
+    }
+    var response = ServerMessage.Response(.ok)
+    do throws(Refusal) {
+      try apply(write, origin, at: timestamp)
+    } catch {
+      response = error.response
+    }
+    if let key = write.key { ledger.record(key, response.status, at: timestamp) }
+    answer(origin, response, .refuse(request: origin.request, write.key))
+  }
+
+  /// The answer to a write that has come before.
+  func repeated(_ outcome: StatusCode) -> ServerMessage.Response {
+    outcome == .ok
+      ? ServerMessage.Response(.ok)
+      : Refusal(outcome, "this write was refused when it came first").response
+  }
+
+  private mutating func apply(
+    _ write: WriteRequest,
+    _ origin: RequestOrigin,
+    at timestamp: Int64
+  ) throws(Refusal) {
+    if let refusal = admissionRefusal { throw refusal }
+    let wanted = try validated(write.operation, at: write.path)
+    for change in wanted where change.path.isPriority && !change.node.isEmpty {
+      if let parent = change.path.parent, root[parent].isEmpty {
+        throw Refusal(.invalidData, "there are no data at \(parent) to give a priority")
+      }
+    }
+    fireOverdueDisconnects(at: timestamp)
+    if let hash = write.hash, root[write.path].hash != hash {
+      tellFreshData(at: write.path, to: origin.peer)
+      throw Refusal(.dataStale, "the data at \(write.path) have changed")
+    }
+    let changes = effective(wanted, at: timestamp)
+    let credentials = peers[origin.peer]?.credentials
+    if let refusal = access.refusal(toApply: changes, to: root, as: credentials) { throw refusal }
+    commit(changes, isMerge: write.operation.isMerge, at: timestamp)
+  }
+
+  /// The changes of a write with paths from the root.
+  private func validated(
+    _ operation: WriteOperation,
+    at path: Path
+  ) throws(Refusal) -> [Change] {
+    let changes: [Change] =
+      switch operation {
+      case .set(let node): [Change(path, node)]
+      case .merge(let changes): changes.map { Change(path.appending($0.path), $0.node) }
+      }
+    for change in changes {
+      if let problem = problem(with: change) { throw Refusal(.invalidData, problem) }
+    }
+    return changes
+  }
+
+  private func problem(with change: Change) -> String? {
+    if let problem = Validation.problem(with: change.node, at: change.path) { return problem }
+    if change.node.hasUnknownDeferredValues {
+      return "\".sv\" must be \"timestamp\" or {\"increment\": a number}"
+    }
+    guard change.path.isPriority else { return nil }
+    switch change.node {
+    case .empty, .leaf(.integer, nil), .leaf(.double, nil), .leaf(.deferred, nil): return nil
+    case .leaf(.string(let text), nil):
+      return text.utf8.count > Limits.stringBytes
+        ? "a priority is longer than \(Limits.stringBytes) bytes" : nil
+    case .leaf, .children: return "a priority must be a number, a string or null"
+    }
+  }
+
+  /// Decides the server values of changes and leaves out what changes nothing.
+  private func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
+    changes.compactMap { change in
+      let existing = root[change.path]
+      let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
+      if node == existing { return nil }
+      if change.path.isPriority, let parent = change.path.parent, root[parent].isEmpty {
+        return nil
+      }
+      return Change(change.path, node)
+    }
+  }
+
+  /// Sends a peer whose condition failed the data that are there now, if it listens to them.
+  private mutating func tellFreshData(at path: Path, to peer: PeerID) {
+    guard let covering = registry.coveringListen(of: peer, at: path) else { return }
+    let place = CommitEffect.place(of: path, before: root, after: root)
+    let target = place.count < covering.count ? covering : place
+    let push = ServerPush.data(path: target, root[target], tag: nil)
+    append(ServerMessage.push(push).encoded(), to: peer, .drop)
+  }
+
+  /// Applies changes as the next commit and queues what listeners are to be told.
+  private mutating func commit(_ changes: [Change], isMerge: Bool, at timestamp: Int64) {
+    guard !changes.isEmpty else { return }
+    let before = root
+    for change in changes { root.update(at: change.path, to: change.node) }
+    appliedRevision += 1
+    openCommits.append(Commit(revision: appliedRevision, timestamp: timestamp, changes: changes))
+    let effect = CommitEffect(
+      before: before,
+      after: root,
+      changed: changes.map(\.path),
+      isMerge: isMerge
+    )
+    for push in registry.update(effect) { append(push.bytes, to: push.peer, .drop) }
+  }
+}
+
+extension TreeHub {
+  /// Schedules a write for the end of a peer.
+  mutating func schedule(
+    _ operation: WriteOperation,
+    at path: Path,
+    _ origin: RequestOrigin
+  ) {
+    var response = ServerMessage.Response(.ok)
+    do throws(Refusal) {
+      var table = peers[origin.peer]?.disconnects ?? DisconnectTable()
+      for change in try validated(operation, at: path) { table.set(change.path, change.node) }
+      if table.count > limits.disconnectWritesPerPeer {
+        throw Refusal(
+          .unavailable,
+          "one connection cannot schedule more than \(limits.disconnectWritesPerPeer) writes"
+        )
+      }
+      if table.bytes > limits.disconnectBytesPerPeer {
+        throw Refusal(
+          .tooBig,
+          "one connection cannot schedule more than \(limits.disconnectBytesPerPeer) bytes"
+        )
+      }
+      peers[origin.peer]?.disconnects = table
+    } catch {
+      response = error.response
+    }
+    answer(origin, response, .keep)
+  }
+
+  /// Applies what ended peers have scheduled, one commit for each peer.
+  mutating func fireOverdueDisconnects(at timestamp: Int64) {
+    let tables = overdueDisconnects
+    overdueDisconnects = []
+    for table in tables {
+      let changes = effective(table.changes, at: timestamp)
+      guard !changes.isEmpty else { continue }
+      commit(changes, isMerge: changes.count > 1, at: timestamp)
+      firedDisconnects.append((appliedRevision, table))
+    }
+  }
+
+  /// Gives the oldest up when the store has been failing for long.
+  mutating func boundOverdueDisconnects() {
+    let excess = overdueDisconnects.count - limits.overdueDisconnects
+    if excess > 0 { overdueDisconnects.removeFirst(excess) }
+  }
+}

@@ -1,0 +1,163 @@
+package import RealtimeProtocol
+package import RealtimeTree
+
+/// The server engine of one database: turns what peers say into what they are to be told.
+///
+/// All requests form one total order. A write is applied in memory and joins the open batch; its
+/// pushes, its answer and all later outputs wait until the batch is durable:
+///
+///     handle ──► open batch ──takeBatch──► in flight ──batchCommitted──► durable, outputs leave
+///                                              └──────batchFailed──────► back to the durable tree
+///
+/// After every call the owner asks ``hasPendingCommits``; when it is true and no batch is in
+/// flight, it takes one, stores it on whatever thread it likes, and reports the outcome by one of
+/// ``batchCommitted()`` and ``batchFailed(_:at:)``. While the store fails, one write at a time is
+/// let through to try it again; all others are refused.
+package struct TreeHub: Sendable {
+  let limits: HubLimits
+  let access = Access()
+
+  /// The tree with everything that has been applied.
+  var root: Node
+  /// The number of the last commit that has been applied.
+  var appliedRevision: Int64
+  /// The tree as far as it is durable.
+  var durableRoot: Node
+  /// The number of the last durable commit.
+  var durableRevision: Int64
+
+  /// Applied commits that no batch has taken.
+  var openCommits: [Commit] = []
+  /// The batch that is being stored.
+  var inFlight: BatchInFlight?
+  /// Why the last batch could not be stored, until one can.
+  var storageFailure: String?
+
+  var ledger: WriteLedger
+  var outbox = Outbox()
+  var registry = ListenRegistry()
+  var peers: [PeerID: Peer] = [:]
+
+  /// What ended peers have scheduled and could not be applied yet.
+  var overdueDisconnects: [DisconnectTable] = []
+  /// What ended peers have scheduled and is applied, with the commit that must become durable.
+  var firedDisconnects: [(revision: Int64, table: DisconnectTable)] = []
+
+  /// Continues from what a store holds.
+  package init(stored: StoredTree, limits: HubLimits = HubLimits()) {
+    self.limits = limits
+    root = stored.root
+    durableRoot = stored.root
+    appliedRevision = stored.revision
+    durableRevision = stored.revision
+    ledger = WriteLedger(stored.ledger, limits: limits)
+  }
+
+  /// The durable data.
+  package var snapshot: Node { durableRoot }
+
+  /// The number of the last durable commit; 0 before the first.
+  package var revision: Int64 { durableRevision }
+
+  /// The number of open connections.
+  package var peerCount: Int { peers.count }
+
+  /// The greeting of a new connection, with the extensions that a hub understands.
+  ///
+  /// - Parameters:
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  ///   - host: The host as the client named it, with the port if it named one.
+  ///   - session: A name of the connection that no other has.
+  /// - Returns: The first message to send.
+  package static func hello(timestamp: Int64, host: String, session: String) -> ServerHello {
+    ServerHello(timestamp: timestamp, host: host, session: session, extensions: [.writeOnce])
+  }
+
+  /// Begins a connection; a peer that is open already stays as it is.
+  package mutating func open(_ peer: PeerID) {
+    if peers[peer] == nil { peers[peer] = Peer() }
+  }
+
+  /// Ends a connection: its listens are forgotten and its scheduled writes applied as one commit.
+  ///
+  /// - Parameters:
+  ///   - peer: The connection; unknown ones are ignored.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: What the others are to be told.
+  package mutating func close(_ peer: PeerID, at timestamp: Int64) -> [HubOutput] {
+    guard let ended = peers.removeValue(forKey: peer) else { return [] }
+    for key in ended.listens { registry.remove(peer, key) }
+    if !ended.disconnects.isEmpty {
+      overdueDisconnects.append(ended.disconnects)
+      boundOverdueDisconnects()
+    }
+    if admissionRefusal == nil { fireOverdueDisconnects(at: timestamp) }
+    return flush()
+  }
+
+  /// Answers one message of a peer.
+  ///
+  /// - Parameters:
+  ///   - message: What the peer says.
+  ///   - peer: An open connection; others are ignored.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: What may leave at once; the rest leaves when its batch is durable.
+  package mutating func handle(
+    _ message: ClientMessage,
+    from peer: PeerID,
+    at timestamp: Int64
+  ) -> [HubOutput] {
+    guard let state = peers[peer], !state.isLeaving else { return [] }
+    switch message {
+    case .ping: append(ServerMessage.pong.encoded(), to: peer, .keep)
+    case .control: break
+    case .request(let id, let request):
+      handle(request, RequestOrigin(peer: peer, request: id), at: timestamp)
+    }
+    return flush()
+  }
+
+  /// Answers a message that could not be understood.
+  ///
+  /// - Parameters:
+  ///   - error: What is wrong with it.
+  ///   - peer: An open connection; others are ignored.
+  /// - Returns: A refusal of the request, or a remark for the log when its number is not known.
+  package mutating func handle(undecodable error: MessageError, from peer: PeerID) -> [HubOutput] {
+    guard let state = peers[peer], !state.isLeaving else { return [] }
+    if let id = error.requestID {
+      let refusal = Refusal(.invalidData, error.reason)
+      answer(RequestOrigin(peer: peer, request: id), refusal.response, .keep)
+    } else {
+      append(ServerMessage.error(error.reason).encoded(), to: peer, .keep)
+    }
+    return flush()
+  }
+
+  private mutating func handle(
+    _ request: ClientRequest,
+    _ origin: RequestOrigin,
+    at timestamp: Int64
+  ) {
+    switch request {
+    case .stats: answer(origin, .ok)
+    case .authenticate(let authentication):
+      peers[origin.peer]?.credentials = authentication
+      answer(origin, ServerMessage.Response(.ok, .json(.object(("auth", .null)))), .keep)
+    case .unauthenticate:
+      peers[origin.peer]?.credentials = nil
+      answer(origin, ServerMessage.Response(.ok, .json(.string("unauthenticated"))), .keep)
+    case .appCheck: answer(origin, .ok)
+    case .listen(let listen): handle(listen, origin)
+    case .unlisten(let path, let query, _): unlisten(ListenKey(path, query), origin)
+    case .get(let path, let query): get(path, query, origin)
+    case .write(let write): handle(write, origin, at: timestamp)
+    case .onDisconnect(let path, let operation): schedule(operation, at: path, origin)
+    case .cancelOnDisconnect(let path):
+      peers[origin.peer]?.disconnects.cancel(path)
+      answer(origin, .ok)
+    case .unknown(let action):
+      answer(origin, Refusal(.failure, "unknown action \"\(action)\"").response, .keep)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package import RealtimeProtocol
+package import RealtimeTree
+
+/// Where a hub's data rest: the port that a storage implements.
+///
+/// The server calls a store from one thread of its own, one call at a time. A commit that returns
+/// is durable: it survives the end of the process and the loss of power.
+package protocol TreeStore: Sendable {
+  /// Reads everything that has been committed.
+  ///
+  /// - Throws: A ``StoreError`` when the data cannot be read.
+  func load() throws -> StoredTree
+
+  /// Makes a batch of commits durable, all or nothing.
+  ///
+  /// - Throws: A ``StoreError``; then nothing of the batch has been stored.
+  func commit(_ batch: CommitBatch) throws
+
+  /// Writes what is pending in the background and gives the files up.
+  func close() throws
+}
+
+/// What a store holds.
+package struct StoredTree: Sendable, Equatable {
+  /// The data.
+  package var root: Node
+  /// The number of the last commit; 0 before the first.
+  package var revision: Int64
+  /// For each client, up to where its writes have been dealt with.
+  package var ledger: [LedgerEntry]
+
+  /// Makes a stored tree; without arguments an empty one.
+  package init(root: Node = .empty, revision: Int64 = 0, ledger: [LedgerEntry] = []) {
+    self.root = root
+    self.revision = revision
+    self.ledger = ledger
+  }
+}
+
+/// One write as it was applied: paths from the root, every server value decided.
+package struct Commit: Sendable, Equatable {
+  /// The number of the commit: one more than that of the commit before.
+  package var revision: Int64
+  /// When it was applied, in milliseconds since 1970.
+  package var timestamp: Int64
+  /// What changed.
+  package var changes: [Change]
+
+  /// Makes a commit.
+  package init(revision: Int64, timestamp: Int64, changes: [Change]) {
+    self.revision = revision
+    self.timestamp = timestamp
+    self.changes = changes
+  }
+}
+
+/// Commits that are made durable together, with the ledger entries that they bring.
+package struct CommitBatch: Sendable, Equatable {
+  /// The commits in ascending order, without gaps.
+  package var commits: [Commit]
+  /// The new state of the clients whose writes are in the batch.
+  package var ledger: [LedgerEntry]
+
+  /// Makes a batch.
+  package init(commits: [Commit], ledger: [LedgerEntry] = []) {
+    self.commits = commits
+    self.ledger = ledger
+  }
+}
+
+/// Up to where the writes of one client have been dealt with.
+package struct LedgerEntry: Sendable, Equatable {
+  /// The client of the ``WriteKey``s.
+  package var client: String
+  /// The highest number that has been dealt with.
+  package var upTo: Int64
+  /// The writes among the last of them that were not applied, and why.
+  package var refused: [Int64: StatusCode]
+  /// When the client last wrote, in milliseconds since 1970.
+  package var lastSeen: Int64
+
+  /// Makes an entry.
+  package init(client: String, upTo: Int64, refused: [Int64: StatusCode] = [:], lastSeen: Int64) {
+    self.client = client
+    self.upTo = upTo
+    self.refused = refused
+    self.lastSeen = lastSeen
+  }
+}
+
+/// A reason why a store cannot be used or cannot store.
+package struct StoreError: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure.
+  package enum Kind: Sendable {
+    /// Another server has the data directory.
+    case locked
+    /// The files cannot be created or written.
+    case notWritable
+    /// The file is not a database, or is damaged.
+    case damaged
+    /// The disk is full.
+    case full
+    /// Any other failure of reading or writing.
+    case failed
+  }
+
+  /// The kind of failure.
+  package let kind: Kind
+  /// What was wrong, where, and what to do.
+  package let description: String
+
+  /// Makes an error.
+  package init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}

@@ -1,0 +1,134 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@Suite("TreeHub: group commit")
+struct CommitTests {
+  @Test("Nothing that a write concerns leaves before its batch is durable")
+  func nothingLeavesEarly() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
+    #expect(dialogue.askUncommitted(2, "p", #"{"p":"/a","d":1}"#) == [])
+    #expect(dialogue.askUncommitted(1, "g", #"{"p":"/a","q":{}}"#, from: 1) == [])
+    #expect(dialogue.askUncommitted(2, "q", #"{"p":"/a","h":""}"#, from: 1) == [])
+    #expect(dialogue.hub.snapshot == .empty)
+    #expect(dialogue.hub.revision == 0)
+    #expect(
+      dialogue.commit() == [
+        push("d", #"{"p":"a","d":1}"#), response(2), "1: " + response(1, "ok", "1"),
+        "1: " + push("d", #"{"p":"a","d":1}"#), "1: " + response(2, "ok", "{}"),
+      ]
+    )
+    #expect(dialogue.hub.revision == 1)
+    #expect(dialogue.hub.snapshot == (try Node(json: .object(("a", .integer(1))))))
+  }
+
+  @Test("What waits for the batch in flight leaves when it is durable, what came later does not")
+  func order() throws {
+    var dialogue = try Dialogue()
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1}"#)
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/b","d":1}"#)
+    let first = try dialogue.take()
+    #expect(first.commits.map(\.revision) == [1, 2])
+    #expect(dialogue.askUncommitted(3, "g", #"{"p":"/a","q":{}}"#) == [])
+    #expect(dialogue.askUncommitted(4, "p", #"{"p":"/c","d":1}"#) == [])
+    #expect(dialogue.askUncommitted(5, "g", #"{"p":"/c","q":{}}"#) == [])
+    #expect(dialogue.hub.hasPendingCommits)
+    #expect(dialogue.hub.takeBatch() == nil)
+    #expect(
+      dialogue.texts(dialogue.hub.batchCommitted()) == [
+        response(1), response(2), response(3, "ok", "1"),
+      ]
+    )
+    #expect(dialogue.hub.revision == 2)
+    #expect(dialogue.hub.takeBatch()?.commits.map(\.revision) == [3])
+    #expect(
+      dialogue.texts(dialogue.hub.batchCommitted()) == [response(4), response(5, "ok", "1")]
+    )
+  }
+
+  @Test("With nothing pending there is no batch, and a report without one does nothing")
+  func nothingPending() throws {
+    var dialogue = try Dialogue()
+    #expect(dialogue.hub.takeBatch() == nil)
+    #expect(dialogue.hub.batchCommitted() == [])
+    #expect(dialogue.hub.batchFailed(StoreError(.failed, "x"), at: 0) == [])
+    #expect(statuses(dialogue.ask(1, "p", #"{"p":"/a","d":1}"#)) == ["ok"])
+  }
+
+  @Test("A commit holds absolute paths, decided values and only what changed")
+  func commitContents() throws {
+    var dialogue = try Dialogue(#"{"a":{"n":1,"same":2}}"#)
+    _ = dialogue.askUncommitted(
+      1,
+      "m",
+      #"{"p":"/a","d":{"n":{".sv":{"increment":1}},"same":2,"t":{".sv":"timestamp"}}}"#
+    )
+    let batch = try dialogue.take()
+    #expect(
+      batch.commits == [
+        Commit(
+          revision: 1,
+          timestamp: dialogue.clock,
+          changes: [
+            Change("a/n", .integer(2)), Change("a/t", .integer(dialogue.clock)),
+          ]
+        )
+      ]
+    )
+  }
+
+  @Test("After a failed batch the tree is as it was, writes are refused and listeners go")
+  func failure() throws {
+    var dialogue = try Dialogue(#"{"a":0}"#, peers: 3)
+    _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#, from: 1)
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/a","d":1}"#)
+    _ = dialogue.askUncommitted(3, "g", #"{"p":"/a","q":{}}"#)
+    _ = dialogue.askUncommitted(4, "s", "{}", from: 2)
+    let reason = #""the disk is full""#
+    #expect(
+      dialogue.fail() == [
+        response(2, "unavailable", reason), response(3, "unavailable", reason),
+        "2: " + response(4), "1: disconnect: the data could not be stored: the disk is full",
+      ]
+    )
+    #expect(dialogue.ask(5, "g", #"{"p":"/a","q":{}}"#) == [response(5, "ok", "0")])
+    #expect(dialogue.ask(2, "g", #"{"p":"/a","q":{}}"#, from: 1) == [])
+    #expect(dialogue.hub.revision == 0)
+  }
+
+  @Test("While the store fails one write at a time tries it again, and others are refused")
+  func recovery() throws {
+    var dialogue = try Dialogue()
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1}"#)
+    _ = dialogue.fail()
+    #expect(dialogue.askUncommitted(2, "p", #"{"p":"/a","d":2}"#) == [])
+    #expect(dialogue.askUncommitted(3, "p", #"{"p":"/a","d":3}"#) == [])
+    #expect(statuses(dialogue.fail()) == ["unavailable", "unavailable"])
+    #expect(dialogue.askUncommitted(4, "p", #"{"p":"/a","d":4}"#) == [])
+    #expect(dialogue.commit() == [response(4)])
+    #expect(dialogue.askUncommitted(5, "p", #"{"p":"/b","d":1}"#) == [])
+    #expect(dialogue.askUncommitted(6, "p", #"{"p":"/b","d":2}"#) == [])
+    #expect(statuses(dialogue.commit()) == ["ok", "ok"])
+    #expect(dialogue.hub.revision == 3)
+  }
+
+  @Test("A write that comes while too many wait is refused")
+  func pendingLimit() throws {
+    var limits = HubLimits()
+    limits.pendingCommits = 2
+    var dialogue = try Dialogue(limits: limits)
+    for id in 1...3 { _ = dialogue.askUncommitted(id, "p", #"{"p":"/a","d":\#(id)}"#) }
+    #expect(statuses(dialogue.commit()) == ["ok", "ok", "unavailable"])
+    #expect(dialogue.ask(4, "g", #"{"p":"/a","q":{}}"#) == [response(4, "ok", "2")])
+  }
+
+  @Test("What waits for a peer that has ended is not sent, and its write is kept")
+  func endedPeer() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1}"#, from: 1)
+    #expect(dialogue.close(1) == [])
+    #expect(dialogue.ask(2, "g", #"{"p":"/a","q":{}}"#) == [response(2, "ok", "1")])
+  }
+}

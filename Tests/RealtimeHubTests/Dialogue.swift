@@ -1,0 +1,132 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+/// A hub with a store that never fails, spoken to in JSON.
+struct Dialogue {
+  var hub: TreeHub
+  var clock: Int64 = 1_700_000_001_234
+  /// What a store would hold.
+  private(set) var stored: StoredTree
+
+  init(_ data: String = "null", limits: HubLimits = HubLimits(), peers: Int = 1) throws {
+    stored = StoredTree(root: try Node(json: JSONParser.parse(Array(data.utf8))))
+    hub = TreeHub(stored: stored, limits: limits)
+    for number in 0..<peers { hub.open(PeerID(number)) }
+  }
+
+  /// Starts a new hub from what has been stored, as after a crash.
+  mutating func restart(peers: Int = 1) {
+    hub = TreeHub(stored: stored)
+    for number in 0..<peers { hub.open(PeerID(number)) }
+  }
+
+  /// Says one message and commits what it wrote; gives what leaves, as sorted JSON.
+  mutating func say(_ message: String, from peer: Int = 0) -> [String] {
+    sayUncommitted(message, from: peer) + commit()
+  }
+
+  /// Says one message without committing.
+  mutating func sayUncommitted(_ message: String, from peer: Int = 0) -> [String] {
+    do {
+      let decoded = try ClientMessage(decoding: Array(message.utf8))
+      return texts(hub.handle(decoded, from: PeerID(peer), at: clock))
+    } catch {
+      return texts(hub.handle(undecodable: error, from: PeerID(peer)))
+    }
+  }
+
+  /// Says a request.
+  mutating func ask(_ id: Int, _ action: String, _ body: String, from peer: Int = 0) -> [String] {
+    say(Self.request(id, action, body), from: peer)
+  }
+
+  /// Says a request without committing.
+  mutating func askUncommitted(
+    _ id: Int,
+    _ action: String,
+    _ body: String,
+    from peer: Int = 0
+  ) -> [String] {
+    sayUncommitted(Self.request(id, action, body), from: peer)
+  }
+
+  mutating func close(_ peer: Int) -> [String] {
+    texts(hub.close(PeerID(peer), at: clock)) + commit()
+  }
+
+  /// Commits what waits.
+  mutating func commit() -> [String] {
+    guard let batch = hub.takeBatch() else { return [] }
+    store(batch)
+    return texts(hub.batchCommitted())
+  }
+
+  /// Fails the batch that would be committed.
+  mutating func fail() -> [String] {
+    guard hub.takeBatch() != nil else { return [] }
+    return texts(hub.batchFailed(StoreError(.full, "the disk is full"), at: clock))
+  }
+
+  /// Takes the batch that waits.
+  mutating func take() throws -> CommitBatch {
+    let batch = hub.takeBatch()
+    return try #require(batch)
+  }
+
+  /// The durable data at a path.
+  func data(_ path: Path) -> Node { hub.snapshot[path] }
+
+  mutating func store(_ batch: CommitBatch) {
+    for commit in batch.commits {
+      for change in commit.changes { stored.root.update(at: change.path, to: change.node) }
+      #expect(commit.revision == stored.revision + 1)
+      stored.revision = commit.revision
+    }
+    let clients = Set(batch.ledger.map(\.client))
+    stored.ledger.removeAll { clients.contains($0.client) }
+    stored.ledger += batch.ledger
+  }
+
+  static func request(_ id: Int, _ action: String, _ body: String) -> String {
+    #"{"t":"d","d":{"r":\#(id),"a":"\#(action)","b":\#(body)}}"#
+  }
+
+  /// Outputs as sorted JSON, marked with the peer unless it is the first.
+  func texts(_ outputs: [HubOutput]) -> [String] {
+    outputs.map { output in
+      switch output {
+      case .send(let peer, let bytes):
+        mark(peer) + sortedJSON(String(decoding: bytes, as: UTF8.self))
+      case .disconnect(let peer, let reason): mark(peer) + "disconnect: \(reason)"
+      }
+    }
+  }
+
+  private func mark(_ peer: PeerID) -> String { peer.number == 0 ? "" : "\(peer.number): " }
+}
+
+/// JSON text with members in order, so that texts can be compared.
+func sortedJSON(_ text: String) -> String {
+  guard let json = try? JSONParser.parse(Array(text.utf8)) else { return "no JSON: \(text)" }
+  return json.canonicalText
+}
+
+/// An answer as sorted JSON.
+func response(_ id: Int, _ status: String = "ok", _ data: String = #""""#) -> String {
+  sortedJSON(#"{"t":"d","d":{"r":\#(id),"b":{"s":"\#(status)","d":\#(data)}}}"#)
+}
+
+/// A push as sorted JSON.
+func push(_ action: String, _ body: String) -> String {
+  sortedJSON(#"{"t":"d","d":{"a":"\#(action)","b":\#(body)}}"#)
+}
+
+/// The statuses of the answers among texts.
+func statuses(_ texts: [String]) -> [String] {
+  texts.compactMap { text in
+    let json = text.drop { $0 != "{" }
+    return (try? JSONParser.parse(Array(json.utf8)))?["d"]?["b"]?["s"]?.string
+  }
+}

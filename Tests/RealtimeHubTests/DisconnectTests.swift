@@ -1,0 +1,115 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@Suite("TreeHub: writes at the end of a connection")
+struct DisconnectTests {
+  @Test("Scheduled writes are applied once, as one commit, with values decided then")
+  func fires() throws {
+    var dialogue = try Dialogue(#"{"n":1}"#, peers: 2)
+    _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
+    #expect(
+      dialogue.ask(1, "o", #"{"p":"/p/u","d":{".sv":"timestamp"}}"#, from: 1)
+        == ["1: " + response(1)]
+    )
+    #expect(
+      dialogue.ask(2, "om", #"{"p":"/","d":{"n":{".sv":{"increment":1}},"gone":null}}"#, from: 1)
+        == ["1: " + response(2)]
+    )
+    _ = dialogue.ask(2, "p", #"{"p":"/n","d":5}"#)
+    dialogue.clock += 10
+    let revision = dialogue.hub.revision
+    #expect(dialogue.close(1) == [push("m", #"{"p":"","d":{"n":6,"p/u":\#(dialogue.clock)}}"#)])
+    #expect(dialogue.hub.revision == revision + 1)
+    #expect(dialogue.close(1) == [])
+    #expect(dialogue.hub.revision == revision + 1)
+  }
+
+  @Test("A withdrawal takes back what is scheduled at a path and below, and nothing else")
+  func cancel() throws {
+    var dialogue = try Dialogue(peers: 2)
+    for (id, path) in ["a/x", "a/y/z", "b"].enumerated() {
+      _ = dialogue.ask(id, "o", #"{"p":"/\#(path)","d":1}"#, from: 1)
+    }
+    #expect(dialogue.ask(4, "oc", #"{"p":"/a","d":null}"#, from: 1) == ["1: " + response(4)])
+    _ = dialogue.close(1)
+    #expect(dialogue.hub.snapshot == (try Node(json: .object(("b", .integer(1))))))
+  }
+
+  @Test("A withdrawal below a scheduled write leaves its other children scheduled")
+  func cancelBelow() throws {
+    var dialogue = try Dialogue(#"{"a":{"old":1}}"#, peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/a","d":{"b":{"c":1,"d":2},"x":3}}"#, from: 1)
+    _ = dialogue.ask(2, "oc", #"{"p":"/a/b/c","d":null}"#, from: 1)
+    _ = dialogue.close(1)
+    #expect(
+      dialogue.ask(3, "g", #"{"p":"/a","q":{}}"#) == [
+        response(3, "ok", #"{"old":1,"b":{"d":2},"x":3}"#)
+      ]
+    )
+  }
+
+  @Test("A scheduled write replaces what was scheduled below, and takes in what comes later")
+  func replace() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/a/b","d":1}"#, from: 1)
+    _ = dialogue.ask(2, "o", #"{"p":"/a","d":{"c":2}}"#, from: 1)
+    _ = dialogue.ask(3, "o", #"{"p":"/a/d","d":3}"#, from: 1)
+    _ = dialogue.close(1)
+    #expect(
+      dialogue.ask(4, "g", #"{"p":"/","q":{}}"#) == [response(4, "ok", #"{"a":{"c":2,"d":3}}"#)]
+    )
+  }
+
+  @Test("What a failed batch undid is applied with the next write, once")
+  func afterFailure() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
+    _ = dialogue.hub.close(PeerID(1), at: 0)
+    #expect(dialogue.fail() == [])
+    #expect(dialogue.hub.snapshot == .empty)
+    #expect(dialogue.ask(1, "p", #"{"p":"/m","d":1}"#) == [response(1)])
+    _ = dialogue.ask(2, "p", #"{"p":"/m","d":2}"#)
+    #expect(dialogue.data("n") == .integer(1))
+  }
+
+  @Test("A connection that ends while the store is being tried again loses nothing")
+  func duringRetry() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":1}"#, from: 1)
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/m","d":1}"#)
+    _ = dialogue.fail()
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/m","d":2}"#)
+    #expect(dialogue.hub.close(PeerID(1), at: 0) == [])
+    #expect(dialogue.commit() == [response(2)])
+    #expect(dialogue.data("n") == .empty)
+    _ = dialogue.ask(3, "p", #"{"p":"/m","d":3}"#)
+    #expect(dialogue.data("n") == .integer(1))
+  }
+
+  @Test("A priority scheduled for what is gone by then is left out")
+  func priorityOfNothing() throws {
+    var dialogue = try Dialogue(#"{"a":1}"#, peers: 2)
+    _ = dialogue.ask(1, "om", #"{"p":"/","d":{"a/.priority":2,"b":3}}"#, from: 1)
+    _ = dialogue.ask(1, "p", #"{"p":"/a","d":null}"#)
+    _ = dialogue.close(1)
+    #expect(dialogue.hub.snapshot == (try Node(json: .object(("b", .integer(3))))))
+  }
+
+  @Test("Too many scheduled writes are refused, and what was scheduled stays")
+  func limits() throws {
+    var limits = HubLimits()
+    limits.disconnectWritesPerPeer = 2
+    limits.disconnectBytesPerPeer = 50
+    var dialogue = try Dialogue(limits: limits, peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/a","d":1}"#, from: 1)
+    let long = String(repeating: "x", count: 60)
+    #expect(statuses(dialogue.ask(2, "o", #"{"p":"/a","d":"\#(long)"}"#, from: 1)) == ["too_big"])
+    #expect(
+      statuses(dialogue.ask(3, "om", #"{"p":"/","d":{"b":1,"c":1}}"#, from: 1)) == ["unavailable"]
+    )
+    _ = dialogue.close(1)
+    #expect(dialogue.hub.snapshot == (try Node(json: .object(("a", .integer(1))))))
+  }
+}

@@ -1,0 +1,158 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@Suite("TreeHub: hostile input")
+struct HostileInputTests {
+  @Test("An unknown action is answered with an error", arguments: ["zzz", "", "l", "u", "Q"])
+  func unknownAction(action: String) throws {
+    var dialogue = try Dialogue()
+    #expect(statuses(dialogue.ask(1, action, "{}")) == ["failure"])
+  }
+
+  @Test(
+    "A request that cannot be understood is answered when its number is known",
+    arguments: [
+      #"{"p":5,"d":1}"#, #"{"d":1}"#, #"{"p":"/a"}"#, #"{"p":"/a","d":{".priority":true}}"#, "[]",
+      "7", "null",
+    ]
+  )
+  func undecodableBody(body: String) throws {
+    var dialogue = try Dialogue()
+    let answer = dialogue.ask(1, "p", body)
+    #expect(answer.count == 1)
+    #expect(statuses(answer) != ["ok"])
+    #expect(statuses(answer).count == 1)
+  }
+
+  @Test(
+    "A message without a number gets a remark",
+    arguments: ["", "{}", "[[", #"{"t":"d","d":{}}"#, #"{"t":"d","d":{"a":"p"}}"#, "nul"]
+  )
+  func undecodableMessage(message: String) throws {
+    var dialogue = try Dialogue()
+    let answer = dialogue.say(message)
+    #expect(answer.count == 1)
+    #expect(answer.first?.contains(#""t":"e""#) == true)
+  }
+
+  @Test(
+    "Queries that make no sense are refused",
+    arguments: [
+      #"{"l":0,"vf":"l"}"#, #"{"l":-1,"vf":"l"}"#, #"{"l":99999999999,"vf":"l"}"#,
+      #"{"l":1,"vf":"x"}"#, #"{"i":"a.b"}"#, #"{"i":7}"#, #"{"sp":{"a":1}}"#, #"{"sp":1,"sn":2}"#,
+    ]
+  )
+  func badQuery(query: String) throws {
+    var dialogue = try Dialogue(#"{"a":1}"#)
+    let listen = dialogue.ask(1, "q", #"{"p":"/","q":\#(query),"t":1,"h":""}"#)
+    #expect(statuses(listen) == ["invalid_data"])
+    #expect(statuses(dialogue.ask(2, "g", #"{"p":"/","q":\#(query)}"#)) == ["invalid_data"])
+  }
+
+  @Test("A filtered listen without a tag is refused")
+  func filteredWithoutTag() throws {
+    var dialogue = try Dialogue()
+    #expect(
+      statuses(dialogue.ask(1, "q", #"{"p":"/","q":{"l":1,"vf":"l"},"h":""}"#)) == ["invalid_data"]
+    )
+  }
+
+  @Test("A window as wide as numbers go, and tags as low, are served")
+  func extremeNumbers() throws {
+    var dialogue = try Dialogue(#"{"a":1}"#)
+    let query = #"{"l":2147483647,"vf":"r"}"#
+    let tag = Int64.min
+    #expect(
+      statuses(dialogue.ask(1, "q", #"{"p":"/","q":\#(query),"t":\#(tag),"h":""}"#)) == ["ok"]
+    )
+    #expect(
+      dialogue.ask(.max, "p", #"{"p":"/b","d":1,"i":"c:9223372036854775807"}"#).count == 2
+    )
+    #expect(statuses(dialogue.ask(3, "p", #"{"p":"/b","d":2,"i":"c:0"}"#)) == ["ok"])
+  }
+
+  @Test("Paths of very many keys are refused or ignored at once")
+  func longPaths() throws {
+    var dialogue = try Dialogue()
+    let path = String(repeating: "a/", count: 200_000)
+    for (id, action) in ["p", "q", "g", "o", "m"].enumerated() {
+      let answer = dialogue.ask(id, action, #"{"p":"\#(path)","d":{"x":1},"h":""}"#)
+      #expect(statuses(answer) == ["invalid_data"])
+    }
+    for action in ["n", "oc"] {
+      #expect(statuses(dialogue.ask(9, action, #"{"p":"\#(path)","d":null}"#)) == ["ok"])
+    }
+  }
+
+  @Test("More listens than one connection may have are refused, the others go on")
+  func listenLimit() throws {
+    var limits = HubLimits()
+    limits.listensPerPeer = 3
+    var dialogue = try Dialogue(limits: limits)
+    for id in 0..<3 { _ = dialogue.ask(id, "q", #"{"p":"/\#(id)","h":""}"#) }
+    #expect(statuses(dialogue.ask(4, "q", #"{"p":"/4","h":""}"#)) == ["unavailable"])
+    #expect(statuses(dialogue.ask(5, "q", #"{"p":"/1","h":""}"#)) == ["ok"])
+    _ = dialogue.ask(6, "n", #"{"p":"/0"}"#)
+    #expect(statuses(dialogue.ask(7, "q", #"{"p":"/4","h":""}"#)) == ["ok"])
+  }
+
+  @Test("Whole numbers and fractions at the edge of 64 bits keep the windows in order")
+  func edgeNumbers() throws {
+    var dialogue = try Dialogue()
+    let numbers = ["9223372036854775807", "9223372036854775808", "9223372036854775806", "9.3e18"]
+    _ = dialogue.ask(1, "q", #"{"p":"/","q":{"i":".value","l":3,"vf":"l"},"t":1,"h":""}"#)
+    for round in 0..<24 {
+      let key = ["a", "b", "c", "d", "e"][round % 5]
+      let number = numbers[(round * 7 + round / 5) % 4]
+      #expect(statuses(dialogue.ask(round, "p", #"{"p":"/\#(key)","d":\#(number)}"#)) == ["ok"])
+    }
+  }
+
+  @Test("Random messages never trap, and requests with a number are answered", arguments: 0..<100)
+  func randomMessages(seed: Int) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    var dialogue = try Dialogue(#"{"a":{"b":1,"c":{"d":2}}}"#, peers: 2)
+    for id in 0..<60 {
+      let action = ["q", "n", "g", "p", "m", "o", "om", "oc", "s", "auth", "x"][random.below(11)]
+      var body: [JSONMember] = []
+      for name in ["p", "d", "q", "t", "h", "i", "ch", "c"] where random.below(3) > 0 {
+        let isPath = name == "p" && random.below(10) > 0
+        body.append(JSONMember(name, isPath ? path(&random) : json(&random, depth: 0)))
+      }
+      let text = JSONValue.object(body).text
+      let answer = dialogue.ask(id, action, text, from: random.below(2))
+      #expect(answer.contains { $0.contains(#""r":\#(id)}"#) }, "\(action) \(text)")
+    }
+    _ = dialogue.close(0)
+    _ = dialogue.close(1)
+  }
+
+  private func path(_ random: inout SplitMix64) -> JSONValue {
+    let keys = ["a", "b", "c", "", "1", ".priority", "é", "x.y"]
+    let path = (0..<random.below(4)).map { _ in keys[random.below(keys.count)] }
+    return .string("/" + path.joined(separator: "/"))
+  }
+
+  private func json(_ random: inout SplitMix64, depth: Int) -> JSONValue {
+    switch random.below(depth > 3 ? 6 : 8) {
+    case 0: return .null
+    case 1: return .bool(random.below(2) == 0)
+    case 2: return .integer(Int64(bitPattern: random.next()))
+    case 3: return .double(Double(random.below(1_000)) / 8)
+    case 4: return .string(["", "timestamp", "a/b", "c:1", "[MIN_NAME]", ".key"][random.below(6)])
+    case 5: return .integer(Int64(random.below(5)))
+    case 6: return .array((0..<random.below(4)).map { _ in json(&random, depth: depth + 1) })
+    default:
+      let names = [
+        ".sv", ".value", ".priority", "a", "b", "a/b", "sp", "l", "vf", "i", "increment",
+      ]
+      return .object(
+        (0..<random.below(4)).map { _ in
+          JSONMember(names[random.below(names.count)], json(&random, depth: depth + 1))
+        }
+      )
+    }
+  }
+}

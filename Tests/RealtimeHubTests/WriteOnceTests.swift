@@ -1,0 +1,148 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@Suite("TreeHub: keyed writes")
+struct WriteOnceTests {
+  private static let increment = #"{"p":"/n","d":{".sv":{"increment":1}},"i":"c:0"}"#
+
+  @Test("A write that is sent again is answered again and applied once")
+  func resend() throws {
+    var dialogue = try Dialogue()
+    for id in 1...3 { #expect(dialogue.ask(id, "p", Self.increment) == [response(id)]) }
+    #expect(dialogue.data("n") == .integer(1))
+    #expect(dialogue.hub.revision == 1)
+  }
+
+  @Test("A write that is sent again after a restart is applied once")
+  func resendAfterRestart() throws {
+    var dialogue = try Dialogue()
+    _ = dialogue.ask(1, "p", Self.increment)
+    dialogue.restart()
+    #expect(dialogue.ask(1, "p", Self.increment) == [response(1)])
+    #expect(dialogue.data("n") == .integer(1))
+  }
+
+  @Test("A write that is sent again before the first is durable is not answered earlier")
+  func resendWhilePending() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.askUncommitted(1, "p", Self.increment)
+    #expect(dialogue.askUncommitted(1, "p", Self.increment, from: 1) == [])
+    #expect(dialogue.commit() == [response(1), "1: " + response(1)])
+    #expect(dialogue.data("n") == .integer(1))
+  }
+
+  @Test("A write lost before its batch was durable is applied when it comes again")
+  func lostBeforeCommit() throws {
+    var dialogue = try Dialogue()
+    _ = dialogue.askUncommitted(1, "p", Self.increment)
+    dialogue.restart()
+    #expect(dialogue.ask(1, "p", Self.increment) == [response(1)])
+    #expect(dialogue.data("n") == .integer(1))
+  }
+
+  @Test("A refusal is remembered, also over a restart, when later writes were stored")
+  func rememberedRefusal() throws {
+    var dialogue = try Dialogue()
+    let refused = #"{"p":"/c","d":1,"h":"stale","i":"c:4"}"#
+    #expect(statuses(dialogue.ask(1, "p", refused)) == ["datastale"])
+    #expect(dialogue.ask(2, "p", #"{"p":"/n","d":1,"i":"c:5"}"#) == [response(2)])
+    _ = dialogue.ask(3, "p", #"{"p":"/c","d":2}"#)
+    dialogue.restart()
+    #expect(statuses(dialogue.ask(4, "p", refused)) == ["datastale"])
+    #expect(dialogue.ask(5, "p", #"{"p":"/n","d":7,"i":"c:5"}"#) == [response(5)])
+    #expect(
+      dialogue.hub.snapshot == (try Node(json: .object(("n", .integer(1)), ("c", .integer(2)))))
+    )
+  }
+
+  @Test("A write refused by a failing store stays refused, though later ones are stored")
+  func refusedByFailure() throws {
+    var dialogue = try Dialogue()
+    _ = dialogue.askUncommitted(1, "p", Self.increment)
+    #expect(statuses(dialogue.fail()) == ["unavailable"])
+    #expect(statuses(dialogue.ask(2, "p", #"{"p":"/m","d":1,"i":"c:1"}"#)) == ["ok"])
+    #expect(statuses(dialogue.ask(1, "p", Self.increment)) == ["unavailable"])
+    dialogue.restart()
+    #expect(statuses(dialogue.ask(1, "p", Self.increment)) == ["unavailable"])
+    #expect(dialogue.data("n") == .empty)
+  }
+
+  @Test("A repeated write that waits while another's batch fails keeps its own outcome")
+  func repeatDuringFailure() throws {
+    var dialogue = try Dialogue()
+    _ = dialogue.ask(1, "p", Self.increment)
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/m","d":1}"#)
+    _ = dialogue.askUncommitted(3, "p", Self.increment)
+    #expect(statuses(dialogue.fail()) == ["unavailable", "ok"])
+  }
+
+  @Test("The ledger entries of a batch travel with its commits")
+  func entriesInBatch() throws {
+    var dialogue = try Dialogue()
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1,"i":"x:7"}"#)
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/b.","d":1,"i":"x:8"}"#)
+    _ = dialogue.askUncommitted(3, "p", #"{"p":"/a","d":1,"i":"b:0"}"#)
+    let batch = try dialogue.take()
+    #expect(
+      batch.ledger == [
+        LedgerEntry(client: "b", upTo: 0, lastSeen: dialogue.clock),
+        LedgerEntry(
+          client: "x",
+          upTo: 8,
+          refused: [8: .invalidData],
+          lastSeen: dialogue.clock
+        ),
+      ]
+    )
+  }
+
+  @Test("Entries of a failed batch travel with the next")
+  func entriesAfterFailure() throws {
+    var dialogue = try Dialogue()
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1,"i":"x:7"}"#)
+    _ = dialogue.fail()
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/a","d":1}"#)
+    let batch = try dialogue.take()
+    #expect(batch.ledger.map(\.refused) == [[7: .unavailable]])
+  }
+
+  @Test("An entry whose answer had left before its batch failed travels with the next")
+  func answeredEntryAfterFailure() throws {
+    var dialogue = try Dialogue()
+    #expect(statuses(dialogue.ask(1, "p", #"{"p":"/a.","d":1,"i":"x:7"}"#)) == ["invalid_data"])
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/a","d":1}"#)
+    _ = dialogue.fail()
+    _ = dialogue.askUncommitted(3, "p", #"{"p":"/a","d":1}"#)
+    let batch = try dialogue.take()
+    #expect(batch.ledger.map(\.refused) == [[7: .invalidData]])
+  }
+
+  @Test("Refusals far below the last write are forgotten")
+  func boundedRefusals() throws {
+    var limits = HubLimits()
+    limits.rememberedRefusals = 4
+    var dialogue = try Dialogue(limits: limits)
+    for number in 0..<10 {
+      _ = dialogue.ask(number, "p", #"{"p":"/a.","d":1,"i":"x:\#(number)"}"#)
+    }
+    _ = dialogue.ask(10, "p", #"{"p":"/a","d":1,"i":"x:10"}"#)
+    #expect(dialogue.stored.ledger.first?.refused.keys.sorted() == [7, 8, 9])
+  }
+
+  @Test("Beyond the limit the clients least recently seen are forgotten")
+  func boundedClients() throws {
+    var limits = HubLimits()
+    limits.ledgerClients = 2
+    var dialogue = try Dialogue(limits: limits)
+    for (number, client) in ["a", "b", "a", "c"].enumerated() {
+      dialogue.clock += 1
+      _ = dialogue.ask(number, "p", #"{"p":"/n","d":\#(number),"i":"\#(client):\#(number)"}"#)
+    }
+    #expect(dialogue.ask(8, "p", #"{"p":"/n","d":8,"i":"a:2"}"#) == [response(8)])
+    #expect(dialogue.data("n") == .integer(3))
+    #expect(dialogue.ask(9, "p", #"{"p":"/n","d":9,"i":"b:1"}"#) == [response(9)])
+    #expect(dialogue.data("n") == .integer(9))
+  }
+}
