@@ -34,6 +34,7 @@ let package = Package(
   products: [
   ],
   dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // Pure: values in, values out. No clock, no randomness, no Foundation, no NIO.
@@ -41,6 +42,12 @@ let package = Package(
     library("RealtimeProtocol", ["RealtimeTree"]),
     library("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),
     library("TerminalUI"),
+
+    // Edges: each touches one thing outside.
+    library(
+      "SQLiteStorage",
+      ["RealtimeHub", "RealtimeProtocol", "RealtimeTree", product("GRDB", "GRDB.swift")]
+    ),
     .systemLibrary(name: "CNcurses"),
     library("NcursesTerminal", ["CNcurses", "TerminalUI"]),
     tests("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),

@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+import RealtimeHub
+
+extension StoreError {
+  /// Makes an error of one that the database reports.
+  init(_ error: any Error, at path: String) {
+    switch error {
+    case let error as StoreError: self = error
+    case let error as DatabaseError: self.init(error, at: path)
+    default: self.init(.failed, "\(path): \(error)")
+    }
+  }
+
+  private init(_ error: DatabaseError, at path: String) {
+    let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
+    switch error.resultCode {
+    case .SQLITE_FULL:
+      self.init(.full, "\(path): the disk is full; free some space and try again")
+    case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, detail)
+    case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
+      self.init(.notWritable, "\(path) cannot be opened or written: \(detail)")
+    default: self.init(.failed, "\(path): \(detail)")
+    }
+  }
+
+  /// Makes an error of the last failed system call.
+  init(systemCode code: Int32, _ action: String) {
+    let reason = String(cString: strerror(code))
+    let kind: Kind =
+      switch code {
+      case ENOSPC, EDQUOT: .full
+      case EACCES, EPERM, EROFS, ENOTDIR, ENOENT, EISDIR, ENAMETOOLONG, ELOOP: .notWritable
+      default: .failed
+      }
+    self.init(kind, "\(action): \(reason)")
+  }
+
+  /// Makes the error of a file that holds no data of this program, or damaged ones.
+  static func damaged(_ path: String, _ detail: String) -> StoreError {
+    StoreError(
+      .damaged,
+      "\(path): \(detail). The file was left as it is; restore a copy, or move it away to start empty"
+    )
+  }
+
+  /// Runs something that uses the database, so that only store errors come out.
+  static func translating<Result>(
+    at path: String,
+    _ body: () throws -> Result
+  ) throws(StoreError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw StoreError(error, at: path)
+    }
+  }
+}

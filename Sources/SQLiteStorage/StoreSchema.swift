@@ -1,0 +1,97 @@
+import GRDB
+import RealtimeHub
+
+/// What the file of a store looks like, and how it is told from other files.
+enum StoreSchema {
+  /// The mark in the header of the file, "Hrth".
+  static let applicationID: Int32 = 0x4872_7468
+  /// The version of the tables; files of a higher one are not touched.
+  static let version: Int32 = 1
+
+  /// The size that the write-ahead log is cut down to once its content is in the file.
+  private static let journalBytes = 64 * 1_024 * 1_024
+
+  /// What a file turned out to be.
+  enum Content {
+    case nothing
+    case store
+  }
+
+  /// Tells what a database is, changing nothing.
+  static func identify(_ database: Database, path: String) throws -> Content {
+    let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+    let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    if id == 0, version == 0 {
+      let tables = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
+      if tables == 0 { return .nothing }
+    }
+    guard id == applicationID else {
+      throw StoreError.damaged(path, "it is a SQLite database, but of another program")
+    }
+    guard version <= Self.version else {
+      throw StoreError.damaged(
+        path,
+        "it was written by a newer version of this program (format \(version), here \(Self.version))"
+      )
+    }
+    return .store
+  }
+
+  /// The steps from nothing to the present tables.
+  static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("log, nodes, ledger") { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE log (revision INTEGER PRIMARY KEY, payload BLOB NOT NULL);
+          CREATE TABLE nodes (path BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+          CREATE TABLE ledger (
+            client BLOB PRIMARY KEY, up_to INTEGER NOT NULL, refused TEXT NOT NULL,
+            last_seen INTEGER NOT NULL
+          ) WITHOUT ROWID;
+          CREATE TABLE state (folded_revision INTEGER NOT NULL);
+          INSERT INTO state VALUES (0);
+          PRAGMA application_id = \(applicationID);
+          PRAGMA user_version = \(version);
+          """
+      )
+    }
+    return migrator
+  }
+
+  /// Opens a connection that writes ahead, with the durability asked for, and proves that it has it.
+  static func openWriter(
+    path: String,
+    synchronous: String,
+    expecting level: Int
+  ) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.journalMode = .wal
+    configuration.busyMode = .timeout(5)
+    configuration.label = "SQLiteTreeStore"
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    try queue.writeWithoutTransaction { database in
+      // After opening: the library lowers the level while it turns write-ahead logging on.
+      try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
+      try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+      try database.execute(sql: "PRAGMA journal_size_limit = \(journalBytes)")
+      let actual = try Int.fetchOne(database, sql: "PRAGMA synchronous")
+      let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")
+      guard actual == level, mode == "wal" else {
+        throw StoreError(
+          .failed,
+          "\(path): the database refuses durable commits (journal \(mode ?? "?"), level \(actual ?? -1))"
+        )
+      }
+    }
+    return queue
+  }
+
+  /// Opens a connection that cannot write.
+  static func openReader(path: String) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+}
