@@ -34,6 +34,7 @@ let package = Package(
   products: [
   ],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
@@ -42,6 +43,18 @@ let package = Package(
     library("RealtimeProtocol", ["RealtimeTree"]),
     library("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),
     library("TerminalUI"),
+
+    // Shells: the same engines with sockets, clocks and callbacks around them.
+    library(
+      "RealtimeTransport",
+      [
+        "RealtimeProtocol",
+        product("NIOCore", "swift-nio"),
+        product("NIOHTTP1", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+        product("NIOWebSocket", "swift-nio"),
+      ]
+    ),
 
     // Edges: each touches one thing outside.
     library(

@@ -1,0 +1,134 @@
+private import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOWebSocket
+
+/// Builds the pipeline of each connection that a listener accepts.
+struct ConnectionAcceptor: Sendable {
+  let limits: TransportLimits
+  let handlers: ServerHandlers
+  /// The user that the server runs as.
+  let user: UInt32
+
+  /// What the handshake of a connection has led to.
+  private enum Outcome: Sendable {
+    case messages
+    case plain
+  }
+
+  /// Finds out who connected, and waits for the request.
+  func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
+    peer(of: channel, at: address).flatMapThrowing { peer in
+      if case .local(let credentials) = peer, !credentials.isAllowed(byServerOf: user) {
+        throw ListenError(.failed, "a process of user \(credentials.user) was turned away")
+      }
+      try configure(channel, peer: peer)
+    }
+  }
+
+  private func peer(of channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Peer> {
+    switch address {
+    case .loopback:
+      let text = channel.remoteAddress.map { "\($0)" } ?? "unknown"
+      return channel.eventLoop.makeSucceededFuture(.network(address: text))
+    case .unix:
+      guard let provider = channel as? any SocketOptionProvider else {
+        return channel.eventLoop.makeFailedFuture(
+          ListenError(.failed, "the user of a connection cannot be found out")
+        )
+      }
+      // Safety: the kernel writes 12 bytes here, which is the size of the type and its layout.
+      let credentials: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
+        level: .socket,
+        name: NIOBSDSocket.Option(rawValue: SO_PEERCRED)
+      )
+      return credentials.map { .local($0) }
+    }
+  }
+
+  private func configure(_ channel: any Channel, peer: Peer) throws {
+    let upgrader = NIOTypedWebSocketServerUpgrader<Outcome>(
+      maxFrameSize: limits.frameBytes,
+      enableAutomaticErrorHandling: false,
+      shouldUpgrade: { channel, head in
+        let request = HTTPRequest(head: head, peer: peer)
+        let isAdmitted =
+          request.path == "/.ws" && RequestPolicy.refusal(of: request) == nil
+          && handlers.admit(request) == nil
+        return channel.eventLoop.makeSucceededFuture(isAdmitted ? HTTPHeaders() : nil)
+      },
+      upgradePipelineHandler: { channel, head in
+        channel.eventLoop.makeCompletedFuture {
+          try open(channel, HTTPRequest(head: head, peer: peer))
+          return .messages
+        }
+      }
+    )
+    let encoder = HTTPResponseEncoder()
+    let decoder = ByteToMessageHandler(
+      HTTPRequestDecoder(
+        leftOverBytesStrategy: .forwardBytes,
+        limitConfiguration: limits.decoderConfiguration
+      )
+    )
+    let recorder = RequestHeadRecorder()
+    let recorded = NIOLoopBound(recorder, eventLoop: channel.eventLoop)
+    let upgrade = NIOTypedHTTPServerUpgradeHandler(
+      httpEncoder: encoder,
+      extraHTTPHandlers: [decoder, recorder],
+      upgradeConfiguration: NIOTypedHTTPServerUpgradeConfiguration(upgraders: [upgrader]) {
+        channel in
+        channel.eventLoop.makeCompletedFuture {
+          let plain = PlainRequestHandler(
+            recorder: recorded.value,
+            peer: peer,
+            handlers: handlers,
+            bodyLimit: limits.bodyBytes
+          )
+          try channel.pipeline.syncOperations.addHandler(plain)
+          return .plain
+        }
+      }
+    )
+    try channel.pipeline.syncOperations.addHandlers(encoder, decoder, recorder, upgrade)
+    watch(channel, upgrade.upgradeResultFuture)
+  }
+
+  /// Gives a connection a limited time for its handshake.
+  private func watch(_ channel: any Channel, _ outcome: EventLoopFuture<Outcome>) {
+    let deadline = channel.eventLoop.scheduleTask(in: limits.handshake) {
+      channel.close(promise: nil)
+    }
+    channel.closeFuture.whenComplete { _ in deadline.cancel() }
+    outcome.whenComplete { result in
+      switch result {
+      case .success(.messages): deadline.cancel()
+      case .success(.plain): break
+      case .failure: channel.close(promise: nil)
+      }
+    }
+  }
+
+  private func open(_ channel: any Channel, _ request: HTTPRequest) throws {
+    let connection = ServerConnection(eventLoop: channel.eventLoop, request: request)
+    let callbacks = NIOLoopBoundBox<ServerHandlers.Callbacks?>(nil, eventLoop: channel.eventLoop)
+    let early = NIOLoopBoundBox<ConnectionEnd?>(nil, eventLoop: channel.eventLoop)
+    let handler = MessageHandler(
+      role: .server,
+      limits: limits,
+      peerName: "\(request.peer)",
+      onMessage: { callbacks.value?.onMessage($0) },
+      onEnd: { end in
+        connection.detach()
+        early.value = end
+        callbacks.value?.onClose(end)
+        callbacks.value = nil
+      }
+    )
+    try channel.pipeline.syncOperations.addHandler(handler)
+    connection.attach(handler)
+    let accepted = handlers.accept(connection)
+    // What is sent while a connection is accepted may already have ended it.
+    if let end = early.value { accepted.onClose(end) } else { callbacks.value = accepted }
+  }
+}

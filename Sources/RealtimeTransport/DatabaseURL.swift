@@ -1,0 +1,163 @@
+/// The URL of a database, or of a location in one.
+///
+/// The forms are `https://NS.firebaseio.com`, `https://NS.REGION.firebasedatabase.app`,
+/// `http://HOST:PORT?ns=NS`, and `unix:/path/to/socket?ns=NS`. A location follows the host as a
+/// path, and follows a Unix socket as a fragment, `unix:/path/to/socket#/a/b`.
+package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
+  /// Where to connect to.
+  package let target: ConnectionTarget
+  /// The keys of the location, unescaped; empty for the root.
+  package let path: [String]
+
+  /// Reads a URL.
+  ///
+  /// - Parameter text: The URL; without a scheme it is `http` on this machine and `https` elsewhere.
+  /// - Throws: ``DatabaseURLError`` with what is wrong.
+  package init(_ text: String) throws(DatabaseURLError) {
+    if text.hasPrefix("unix:") {
+      self = try Self.unix(text)
+    } else {
+      self = try Self.network(text)
+    }
+  }
+
+  private init(target: ConnectionTarget, path: [String]) {
+    self.target = target
+    self.path = path
+  }
+
+  /// The URL of the root, without a slash at its end and without the namespace.
+  package var root: String { target.description }
+
+  /// The URL of a location in this database, in the form that ``init(_:)`` reads.
+  ///
+  /// - Parameter path: The keys of the location.
+  package func text(at path: [String]) -> String {
+    let location = path.map(PercentEncoding.encode).joined(separator: "/")
+    return switch target.endpoint {
+    case .tcp: "\(root)/\(location)"
+    case .unix: path.isEmpty ? root : "\(root)#/\(location)"
+    }
+  }
+
+  package var description: String { text(at: path) }
+
+  private static func unix(_ text: String) throws(DatabaseURLError) -> DatabaseURL {
+    var rest = text.dropFirst("unix:".count)
+    if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
+    let parts = rest.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    let location = parts.count > 1 ? parts[1] : ""
+    let split = (parts.first ?? "").split(
+      separator: "?",
+      maxSplits: 1,
+      omittingEmptySubsequences: false
+    )
+    let socket = split.first.map(String.init) ?? ""
+    guard socket.hasPrefix("/") else {
+      throw DatabaseURLError(text, "the path of the socket must start with \"/\"")
+    }
+    let namespace = try namespace(in: split.count > 1 ? split[1] : "", of: text)
+    return DatabaseURL(
+      target: ConnectionTarget(unixSocket: socket, namespace: namespace),
+      path: keys(of: location)
+    )
+  }
+
+  private static func network(_ text: String) throws(DatabaseURLError) -> DatabaseURL {
+    let (scheme, rest) = try split(text)
+    let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
+    guard let authority = Authority(rest[..<authorityEnd]) else {
+      throw DatabaseURLError(text, "\"\(rest[..<authorityEnd])\" is not a host")
+    }
+    let tail = rest[authorityEnd...].prefix { $0 != "#" }
+    let parts = tail.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    var namespace = try namespace(in: parts.count > 1 ? parts[1] : "", of: text)
+    if namespace == nil { namespace = try subdomain(of: authority, in: text) }
+    let isSecure: Bool
+    if authority.port == nil {
+      guard scheme == .https || !authority.isLoopback else {
+        throw DatabaseURLError(text, "a server on this machine needs a port, as in \(example)")
+      }
+      isSecure = true
+    } else {
+      isSecure = scheme.map { $0 == .https } ?? !authority.isLoopback
+    }
+    return DatabaseURL(
+      target: ConnectionTarget(
+        host: authority.host,
+        port: authority.port ?? 443,
+        isSecure: isSecure,
+        namespace: namespace
+      ),
+      path: keys(of: parts.first ?? "")
+    )
+  }
+
+  private enum Scheme {
+    case http
+    case https
+  }
+
+  private static let example = "http://localhost:9000?ns=NAME"
+
+  private static func split(
+    _ text: String
+  ) throws(DatabaseURLError) -> (scheme: Scheme?, rest: Substring) {
+    var rest = text[...]
+    guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
+      return (nil, rest)
+    }
+    rest = text[colon...].dropFirst(3)
+    switch text[..<colon].lowercased() {
+    case "http", "ws": return (.http, rest)
+    case "https", "wss": return (.https, rest)
+    case let other:
+      throw DatabaseURLError(text, "the scheme is \"\(other)\", and not http, https or unix")
+    }
+  }
+
+  private static func subdomain(
+    of authority: Authority,
+    in text: String
+  ) throws(DatabaseURLError) -> String? {
+    if authority.isAddress || authority.host == "localhost" { return nil }
+    let labels = authority.host.split(separator: ".")
+    if authority.host == "firebase.com" || authority.host.hasSuffix(".firebase.com") {
+      throw DatabaseURLError(text, "databases are at firebaseio.com, not at firebase.com")
+    }
+    guard labels.count >= 3 else {
+      throw DatabaseURLError(text, "it names no database; add one, as in \(example)")
+    }
+    return String(labels[0])
+  }
+
+  private static func namespace(
+    in query: Substring,
+    of text: String
+  ) throws(DatabaseURLError) -> String? {
+    for parameter in query.split(separator: "&") where parameter.hasPrefix("ns=") {
+      guard let name = PercentEncoding.decode(parameter.dropFirst(3), plusIsSpace: true),
+        !name.isEmpty, name.utf8.count <= 128, name.utf8.allSatisfy(isParameterByte)
+      else { throw DatabaseURLError(text, "the name of the database after \"ns=\" is not valid") }
+      return name
+    }
+    return nil
+  }
+
+  private static func keys(of path: Substring) -> [String] {
+    path.split(separator: "/").map {
+      PercentEncoding.decode($0, plusIsSpace: true) ?? String($0)
+    }
+  }
+
+  /// Whether a byte may stand in a parameter of the handshake as it is.
+  static func isParameterByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+      UInt8(ascii: "."), UInt8(ascii: ":"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,42 @@
+internal import NIOHTTP1
+
+/// A request that reached a server, before or instead of a WebSocket.
+package struct HTTPRequest: Sendable {
+  /// The method, such as "GET".
+  package let method: String
+  /// The path, still escaped.
+  package let path: String
+  /// The parameters after the path in their order, unescaped where they are escaped at all.
+  package let parameters: [(name: String, value: String)]
+  /// The header lines.
+  let headers: HTTPHeaders
+  /// The body.
+  package let body: [UInt8]
+  /// Who asks.
+  package let peer: Peer
+
+  init(head: HTTPRequestHead, body: [UInt8] = [], peer: Peer) {
+    method = head.method.rawValue
+    let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    path = parts.first.map(String.init) ?? "/"
+    let query = parts.count > 1 ? parts[1] : ""
+    parameters = query.split(separator: "&").map { parameter in
+      let pair = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let texts = pair.map { PercentEncoding.decode($0, plusIsSpace: true) ?? String($0) }
+      return (texts.first ?? "", texts.count > 1 ? texts[1] : "")
+    }
+    headers = head.headers
+    self.body = body
+    self.peer = peer
+  }
+
+  /// The value of the first parameter of a name, or nil.
+  package func parameter(_ name: String) -> String? {
+    parameters.first { $0.name == name }?.value
+  }
+
+  /// The value of the first header line of a name, or nil.
+  package func header(_ name: String) -> String? {
+    headers.first(name: name)
+  }
+}

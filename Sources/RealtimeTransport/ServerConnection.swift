@@ -1,0 +1,47 @@
+package import NIOCore
+
+/// A server's connection to one client; every call must be made on its event loop.
+package final class ServerConnection: Sendable {
+  /// The event loop of every call and callback.
+  package let eventLoop: any EventLoop
+  /// Who is at the other end.
+  package let peer: Peer
+  /// The request that opened the connection.
+  package let request: HTTPRequest
+
+  private let handler: NIOLoopBoundBox<MessageHandler?>
+
+  init(eventLoop: any EventLoop, request: HTTPRequest) {
+    self.eventLoop = eventLoop
+    self.request = request
+    peer = request.peer
+    handler = NIOLoopBoundBox(nil, eventLoop: eventLoop)
+  }
+
+  /// Sends a message; ignored once the connection is closing.
+  package func send(_ message: EncodedMessage) {
+    handler.value?.send(message)
+  }
+
+  /// Sends what has been given to it, says goodbye and closes.
+  ///
+  /// - Parameters:
+  ///   - code: The WebSocket code that the client is told.
+  ///   - reason: What `onClose` is told.
+  package func close(code: UInt16, reason: String) {
+    handler.value?.close(code: code, end: ConnectionEnd(.closed, reason))
+  }
+
+  /// Stops reading, so that the client has to wait, or resumes.
+  package func setReading(_ isReading: Bool) {
+    handler.value?.setReading(isReading)
+  }
+
+  func attach(_ handler: MessageHandler) {
+    self.handler.value = handler
+  }
+
+  func detach() {
+    handler.value = nil
+  }
+}

@@ -1,0 +1,76 @@
+private import Glibc
+package import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOWebSocket
+
+/// Listens at one address and hands over the WebSocket connections of clients.
+package final class ServerListener: Sendable {
+  /// Where it listens; a port of 0 has become the one that the system chose.
+  package let address: ListenAddress
+
+  private let channel: any Channel
+  private let file: SocketFile?
+
+  private init(address: ListenAddress, channel: any Channel, file: SocketFile?) {
+    self.address = address
+    self.channel = channel
+    self.file = file
+  }
+
+  /// Starts to listen.
+  ///
+  /// - Parameters:
+  ///   - address: Where.
+  ///   - eventLoop: The loop of a NIO socket group; it serves the listener and its connections.
+  ///   - limits: The bounds of every connection.
+  ///   - handlers: Who decides and takes the connections.
+  /// - Returns: The listener; the future fails with a ``ListenError``.
+  package static func listen(
+    at address: ListenAddress,
+    on eventLoop: any EventLoop,
+    limits: TransportLimits = .server,
+    handlers: ServerHandlers
+  ) -> EventLoopFuture<ServerListener> {
+    let acceptor = ConnectionAcceptor(limits: limits, handlers: handlers, user: geteuid())
+    let bootstrap = ServerBootstrap(group: eventLoop)
+      .serverChannelOption(.backlog, value: 4_096)
+      .childChannelInitializer { acceptor.initialize($0, at: address) }
+    switch address {
+    case .unix(let path):
+      let file: SocketFile
+      do throws(ListenError) {
+        file = try SocketFile(listeningAt: path)
+      } catch {
+        return eventLoop.makeFailedFuture(error)
+      }
+      return bootstrap.withBoundSocket(file.descriptor).map { channel in
+        ServerListener(address: address, channel: channel, file: file)
+      }.flatMapErrorThrowing { error in
+        file.remove()
+        throw ListenError(.failed, "\(address) cannot be listened at: \(error)")
+      }
+    case .loopback(let port):
+      return bootstrap
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .bind(host: "127.0.0.1", port: port)
+        .map { channel in
+          let chosen = ListenAddress.loopback(port: channel.localAddress?.port ?? port)
+          return ServerListener(address: chosen, channel: channel, file: nil)
+        }.flatMapErrorThrowing { error in
+          let isInUse = (error as? IOError)?.errnoCode == EADDRINUSE
+          let reason = isInUse ? "another program is listening there" : "\(error)"
+          throw ListenError(isInUse ? .inUse : .failed, "\(address) cannot be used: \(reason)")
+        }
+    }
+  }
+
+  /// Stops listening and removes the socket; connections that are open stay open.
+  package func close() -> EventLoopFuture<Void> {
+    file?.remove()
+    return channel.close().flatMapErrorThrowing { error in
+      guard let error = error as? ChannelError, error == .alreadyClosed else { throw error }
+    }
+  }
+}

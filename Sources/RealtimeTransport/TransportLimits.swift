@@ -1,0 +1,37 @@
+package import NIOCore
+
+/// The bounds of one connection.
+package struct TransportLimits: Sendable {
+  /// Longest WebSocket frame that is read, in bytes.
+  package var frameBytes: Int
+  /// Longest message that is read, in bytes.
+  package var messageBytes: Int
+  /// How long a message may take from its first to its last frame.
+  package var reassembly: TimeAmount = .seconds(30)
+  /// Output that may wait for the other end to read, in bytes.
+  package var pendingBytes = 64 * 1_024 * 1_024
+  /// How long the other end may read nothing while output waits for it.
+  package var stall: TimeAmount = .seconds(10)
+  /// How long a connection may take to open, or a goodbye to be answered.
+  package var handshake: TimeAmount
+  /// Longest header of a handshake, in bytes, all lines together.
+  package var headerBytes = 8 * 1_024
+  /// Most lines in the header of a handshake.
+  package var headerLines = 64
+  /// Longest body of a plain HTTP request, in bytes.
+  package var bodyBytes = 1_024 * 1_024
+
+  /// What a client allows: as much as a server may send.
+  package static let client = TransportLimits(
+    frameBytes: 256 * 1_024 * 1_024,
+    messageBytes: 256 * 1_024 * 1_024,
+    handshake: .seconds(30)
+  )
+
+  /// What a server allows: as much as one write may have.
+  package static let server = TransportLimits(
+    frameBytes: 16 * 1_024 * 1_024,
+    messageBytes: 16 * 1_024 * 1_024,
+    handshake: .seconds(10)
+  )
+}
