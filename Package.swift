@@ -32,8 +32,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 let package = Package(
   name: "hearth",
   products: [
+    .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
   ],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
@@ -53,6 +55,16 @@ let package = Package(
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
         product("NIOWebSocket", "swift-nio"),
+      ]
+    ),
+    library(
+      "RealtimeServer",
+      [
+        "RealtimeTree", "RealtimeProtocol", "RealtimeHub", "RealtimeTransport",
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
       ]
     ),
 

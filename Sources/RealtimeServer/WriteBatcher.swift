@@ -1,0 +1,58 @@
+internal import NIOCore
+internal import RealtimeHub
+
+/// Group commit: what arrives while a batch is being stored joins the next one.
+///
+/// State: idle → scheduled (for the end of the tick, or for later after a failure) → storing →
+/// idle. Confined to the event loop of its store thread.
+final class WriteBatcher {
+  private enum Phase {
+    case idle
+    case scheduled
+    case storing
+  }
+
+  /// How long a store that failed is left alone.
+  static let retryDelay = TimeAmount.milliseconds(200)
+
+  /// Gives the next batch, or nil when there is nothing to store.
+  var takeBatch: () -> CommitBatch? = { nil }
+  /// Takes the outcome of a batch.
+  var onOutcome: (Result<Void, StoreError>) -> Void = { _ in }
+
+  private let thread: StoreThread
+  private var phase = Phase.idle
+
+  init(thread: StoreThread) {
+    self.thread = thread
+  }
+
+  /// Whether a batch is on its way or will be taken soon.
+  var isBusy: Bool { phase != .idle }
+
+  /// Stores at the end of the tick what has come together until then.
+  func wake() {
+    guard phase == .idle else { return }
+    phase = .scheduled
+    thread.eventLoop.assumeIsolated().execute { self.store() }
+  }
+
+  private func store() {
+    guard let batch = takeBatch() else {
+      phase = .idle
+      return
+    }
+    phase = .storing
+    thread.commit(batch).assumeIsolated().whenComplete { result in
+      switch result {
+      case .success:
+        self.phase = .idle
+        self.onOutcome(.success(()))
+      case .failure(let error):
+        self.phase = .scheduled
+        self.thread.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay) { self.store() }
+        self.onOutcome(.failure(error as? StoreError ?? StoreError(.failed, "\(error)")))
+      }
+    }
+  }
+}
