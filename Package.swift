@@ -43,6 +43,7 @@ let package = Package(
     // Pure: values in, values out. No clock, no randomness, no Foundation, no NIO.
     library("RealtimeTree"),
     library("RealtimeProtocol", ["RealtimeTree"]),
+    library("RealtimeSync", ["RealtimeTree", "RealtimeProtocol"]),
     library("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),
     library("TerminalUI"),
 

@@ -1,0 +1,40 @@
+package import RealtimeTree
+
+/// Something that happened to the data of a query.
+package struct DataEvent: Sendable, Equatable {
+  /// What happened.
+  package var kind: EventKind
+  /// The location of the query.
+  package var path: Path
+  /// The key of the child; nil for the value of the query itself.
+  package var key: ChildKey?
+  /// The data of the child (before it was removed), or of the whole query.
+  package var node: Node
+  /// The key of the child before this one in the order of the query; nil for the first child.
+  package var previousKey: ChildKey?
+  /// For the value of a query, its children in the order of the query; nil for a child.
+  package var ordered: IndexedNode?
+
+  /// Makes an event.
+  package init(
+    kind: EventKind,
+    path: Path,
+    key: ChildKey? = nil,
+    node: Node,
+    previousKey: ChildKey? = nil,
+    ordered: IndexedNode? = nil
+  ) {
+    self.kind = kind
+    self.path = path
+    self.key = key
+    self.node = node
+    self.previousKey = previousKey
+    self.ordered = ordered
+  }
+
+  /// Compares all but the order, which follows from the data and the query.
+  package static func == (left: DataEvent, right: DataEvent) -> Bool {
+    left.kind == right.kind && left.path == right.path && left.key == right.key
+      && left.node == right.node && left.previousKey == right.previousKey
+  }
+}

@@ -1,0 +1,77 @@
+import RealtimeProtocol
+import RealtimeTree
+
+/// What the engine knows of its connection: the phase, the requests under way, and the pauses.
+struct ConnectionState: Sendable {
+  /// What an answer will be for.
+  enum Request: Sendable, Equatable {
+    case listen(serial: Int64)
+    case write(number: Int64)
+    case onDisconnect(number: Int64)
+    case get(RequestToken)
+    case authenticate(ClientRequest.Authentication)
+    case other
+  }
+
+  var phase = ConnectionPhase.interrupted
+  var interrupts: Set<InterruptReason> = [.waitingForOpen]
+  /// The host that a server named, or nil for the one of the database.
+  var host: String?
+  /// The extensions that the server of this connection offers.
+  var extensions: Set<ServerHello.Extension> = []
+  /// Whether the statistics were sent, which happens on the first connection only.
+  var hasSentStatistics = false
+  var requests: [Int64: Request] = [:]
+  var openedAt: Int64 = 0
+  var lastSent: Int64 = 0
+  var lastReceived: Int64 = 0
+  /// When something was sent that must be answered, and nothing has come since.
+  var unansweredSince: Int64?
+  private var lastRequest: Int64 = 0
+  private var lastAttempt: Int64 = 0
+  /// The pause before the next attempt but for chance; nil is none.
+  private var delay: Double?
+
+  /// The connection that stands, or nil.
+  var connected: ConnectionID? {
+    if case .connected(let id) = phase { id } else { nil }
+  }
+
+  /// The connection or the attempt at one, or nil.
+  var current: ConnectionID? {
+    switch phase {
+    case .connected(let id), .connecting(let id): id
+    case .interrupted, .waiting: nil
+    }
+  }
+
+  mutating func makeAttempt() -> ConnectionID {
+    lastAttempt += 1
+    return ConnectionID(lastAttempt)
+  }
+
+  mutating func makeRequest(_ request: Request) -> Int64 {
+    lastRequest += 1
+    requests[lastRequest] = request
+    return lastRequest
+  }
+
+  /// Makes the next attempt come without a pause.
+  mutating func resetPause() {
+    delay = nil
+  }
+
+  /// The pause before the next attempt, which makes the one after it longer.
+  mutating func makePause(_ configuration: RepoConfiguration, random: Double) -> Int64 {
+    let minimum = Double(min(configuration.minimumReconnectDelay, configuration.maximumReconnectDelay))
+    guard let current = delay else {
+      delay = 0
+      return 0
+    }
+    let grown = max(minimum, current * configuration.reconnectFactor)
+    let next = min(grown, Double(configuration.maximumReconnectDelay))
+    delay = next
+    let jitter = configuration.reconnectJitter
+    return Int64((1 - jitter) * next + jitter * next * random)
+  }
+}

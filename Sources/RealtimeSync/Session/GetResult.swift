@@ -1,0 +1,10 @@
+package import RealtimeProtocol
+package import RealtimeTree
+
+/// How a single read ended.
+package enum GetResult: Sendable, Equatable {
+  /// The data of the query.
+  case value(Node)
+  /// The read failed, with the status and its reason.
+  case failure(StatusCode, reason: String)
+}

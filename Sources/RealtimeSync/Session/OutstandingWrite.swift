@@ -1,0 +1,38 @@
+import RealtimeProtocol
+import RealtimeTree
+
+/// A write that the server has not answered; it is sent again on every new connection.
+struct OutstandingWrite: Sendable {
+  /// Who waits for the answer.
+  enum Purpose: Sendable, Equatable {
+    /// The caller, and the pending write it shows as.
+    case caller(RequestToken, writeID: Int64)
+    /// The transactions that went into it.
+    case transactions
+  }
+
+  /// The message, values of the server undecided, with the key it was first sent with.
+  var request: WriteRequest
+  let purpose: Purpose
+  /// Whether it ever left, so that the server may have applied it.
+  var wasSent = false
+}
+
+/// A change of what happens at the end of the connection, not answered yet.
+struct DisconnectAction: Sendable {
+  enum Kind: Sendable {
+    case schedule(WriteOperation)
+    case cancel
+  }
+
+  let token: RequestToken
+  let path: Path
+  let kind: Kind
+}
+
+/// A read that is not answered yet.
+struct PendingGet: Sendable {
+  let token: RequestToken
+  let path: Path
+  let query: Query
+}

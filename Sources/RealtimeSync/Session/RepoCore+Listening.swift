@@ -1,0 +1,130 @@
+import RealtimeProtocol
+import RealtimeTree
+
+extension RepoCore {
+  mutating func observe(
+    _ listener: ListenerID,
+    at path: Path,
+    query: Query,
+    _ events: Set<EventKind>
+  ) {
+    stopObserving(listener)
+    let place = Place(path: path, query: query)
+    listeners[listener] = place
+    register(Registration(owner: .listener(listener), kinds: events), at: place)
+  }
+
+  mutating func stopObserving(_ listener: ListenerID) {
+    guard let place = listeners.removeValue(forKey: listener) else { return }
+    unregister(.listener(listener), at: place)
+  }
+
+  mutating func stopObservingAll(at path: Path, query: Query) {
+    let tree = path.isInfo ? info : sync
+    // The default query last, so that the others need not be listened to in between.
+    let found = tree.registrations(at: path, query: query).sorted {
+      !$0.query.loadsAllData && $1.query.loadsAllData
+    }
+    for (_, owner) in found {
+      if case .listener(let listener) = owner { stopObserving(listener) }
+    }
+  }
+
+  mutating func keepSynced(_ place: Place, _ isOn: Bool) {
+    if isOn {
+      guard keptSynced.insert(place).inserted else { return }
+      register(Registration(owner: .keepSynced, kinds: []), at: place)
+    } else if keptSynced.remove(place) != nil {
+      unregister(.keepSynced, at: place)
+    }
+  }
+
+  mutating func register(_ registration: Registration, at place: Place) {
+    if place.path.isInfo {
+      let result = info.add(registration, at: place.path, query: place.query)
+      raise(result.events)
+      for case .start(let target) in result.actions { fillInfo(target) }
+      return
+    }
+    let result = sync.add(registration, at: place.path, query: place.query)
+    perform(result.actions)
+    raise(result.events)
+  }
+
+  mutating func unregister(_ owner: Registration.Owner, at place: Place) {
+    if place.path.isInfo {
+      let result = info.remove(owner, at: place.path, query: place.query)
+      for case .start(let target) in result.actions { fillInfo(target) }
+    } else {
+      perform(sync.remove(owner, at: place.path, query: place.query).actions)
+    }
+  }
+
+  private mutating func perform(_ actions: [ListenAction]) {
+    for action in actions {
+      switch action {
+      case .start(let target): sendListen(target, serial: listens.start(target))
+      case .stop(let target):
+        guard listens.stop(target) else { continue }
+        send(.unlisten(path: target.path, query: target.query, tag: target.tag), for: .other)
+      }
+    }
+  }
+
+  mutating func sendListen(_ target: ListenTarget, serial: Int64) {
+    guard isConnected else { return }
+    let request = ListenRequest(
+      path: target.path,
+      query: target.query,
+      tag: target.tag,
+      hash: sync.listenHash(target)
+    )
+    send(.listen(request), for: .listen(serial: serial))
+  }
+
+  /// Takes the answer to a listen; one that ended in the meantime does not count.
+  mutating func listenAnswered(_ serial: Int64, _ response: ServerMessage.Response) {
+    guard let target = listens.targets[serial] else { return }
+    guard response.status == .ok else { return cancel(target, response.status, response.reason) }
+    if let warnings = response.json?["w"]?.elements, !warnings.isEmpty {
+      let text = warnings.compactMap(\.string).joined(separator: ", ")
+      log("the server warns of the listen at \(target.path): \(text)")
+    }
+    raise(sync.completeListen(at: target.path, tag: target.tag), changedAt: target.path)
+  }
+
+  /// Ends the listens that the server has revoked.
+  mutating func listensRevoked(at path: Path, queries: [Query]?) {
+    for target in listens.targets(at: path, queries: queries) {
+      cancel(target, .permissionDenied, "")
+    }
+  }
+
+  private mutating func cancel(_ target: ListenTarget, _ status: StatusCode, _ reason: String) {
+    listens.stop(target)
+    let result = sync.cancel(target)
+    perform(result.actions)
+    let ended = keptSynced.filter {
+      $0.path == target.path && (target.tag == nil || $0.query == target.query)
+    }
+    keptSynced.subtract(ended)
+    for case .listener(let listener) in result.ended {
+      listeners[listener] = nil
+      outputs.append(.listenerCancelled(listener, status, reason: reason))
+    }
+  }
+
+  // MARK: The client's own data
+
+  mutating func updateInfo(_ path: Path, to node: Node) {
+    guard infoData[path] != node else { return }
+    infoData.update(at: path, to: node)
+    raise(info.overwrite(at: path, with: node))
+  }
+
+  private mutating func fillInfo(_ target: ListenTarget) {
+    let node = infoData[target.path]
+    guard !node.isEmpty else { return }
+    raise(info.overwrite(at: target.path, with: node, tag: target.tag))
+  }
+}

@@ -1,0 +1,97 @@
+import RealtimeProtocol
+import RealtimeTree
+
+extension RepoCore {
+  mutating func receive(_ message: ServerMessage, on id: ConnectionID) {
+    guard connection.current == id else { return }
+    connection.lastReceived = now.monotonic
+    connection.unansweredSince = nil
+    switch message {
+    case .hello(let hello): greeted(hello, on: id)
+    case .reset(let host):
+      if configuration.followsServerHost, !host.isEmpty { connection.host = host }
+      close()
+    case .shutdown(let reason):
+      log("the server asks not to be connected to again: \(reason)")
+      goOffline(.serverKill)
+    case .error(let text): log("the server reports an error: \(text)")
+    case .pong: return
+    case .response(let number, let response): answered(number, response)
+    case .push(let push):
+      if isConnected { receive(push) }
+    }
+  }
+
+  private mutating func greeted(_ hello: ServerHello, on id: ConnectionID) {
+    guard case .connecting = connection.phase else { return }
+    connection.phase = .connected(id)
+    connection.openedAt = now.monotonic
+    connection.lastSent = now.monotonic
+    connection.extensions = hello.extensions
+    if configuration.followsServerHost, !hello.host.isEmpty { connection.host = hello.host }
+    if hello.version != "5" { log("the server speaks version \(hello.version) of the protocol") }
+    outputs.append(.cancelTimer(.connectTimeout))
+    outputs.append(.schedule(.keepalive, after: configuration.keepaliveInterval))
+    serverTimeOffset = hello.timestamp &- now.wall
+    updateInfo(InfoPath.serverTimeOffset, to: .integer(serverTimeOffset))
+    restore()
+    updateInfo(InfoPath.connected, to: .bool(true))
+  }
+
+  /// Brings a new connection to where the last one was, in the order that the protocol asks for.
+  private mutating func restore() {
+    if !connection.hasSentStatistics {
+      connection.hasSentStatistics = true
+      send(.stats(.object((configuration.statisticsName, .integer(1)))), for: .other)
+    }
+    if let credential { send(.authenticate(credential), for: .authenticate(credential)) }
+    for (serial, target) in listens.targets { sendListen(target, serial: serial) }
+    for (number, _) in writes { sendWrite(number) }
+    if !connection.extensions.contains(.writeOnce) {
+      failSentTransactions { $0.request.key != nil }
+    }
+    for (number, action) in disconnectActions { sendDisconnectAction(number, action) }
+    for (_, get) in gets {
+      if configuration.getDeadline != nil { outputs.append(.cancelTimer(.getDeadline(get.token))) }
+      send(.get(path: get.path, query: get.query), for: .get(get.token))
+    }
+  }
+
+  private mutating func answered(_ number: Int64, _ response: ServerMessage.Response) {
+    guard let request = connection.requests.removeValue(forKey: number) else { return }
+    switch request {
+    case .listen(let serial): listenAnswered(serial, response)
+    case .write(let number): writeAnswered(number, response.status, response.reason)
+    case .onDisconnect(let number): disconnectActionAnswered(number, response)
+    case .get(let token): getAnswered(token, response)
+    case .authenticate(let authentication): authenticationAnswered(authentication, response)
+    case .other: return
+    }
+  }
+
+  private mutating func receive(_ push: ServerPush) {
+    switch push {
+    case .data(let path, let node, let tag):
+      raise(sync.overwrite(at: path, with: node, tag: tag), changedAt: path)
+    case .merge(let path, let changes, let tag):
+      raise(sync.merge(at: path, changes, tag: tag), changedAt: path)
+    case .rangeMerge(let path, _, _):
+      log("the server sent ranges that were not asked for, at \(path)")
+    case .listenRevoked(let path, let queries): listensRevoked(at: path, queries: queries)
+    case .authenticationRevoked(let status, let reason): rejectCredential(status, reason)
+    case .appCheckRevoked(let status, let reason): log("app check revoked: \(status) \(reason)")
+    case .securityDebug(let text): log(text)
+    case .unknown(let action): log("the server sent an unknown action \"\(action)\"")
+    }
+  }
+}
+
+extension ServerMessage.Response {
+  /// The JSON of the answer, or nil when it carries data of the tree.
+  var json: JSONValue? {
+    if case .json(let json) = payload { json } else { nil }
+  }
+
+  /// The reason that a refusal gives, empty when it gives none.
+  var reason: String { json?.string ?? "" }
+}

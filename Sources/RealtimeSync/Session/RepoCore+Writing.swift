@@ -1,0 +1,105 @@
+import RealtimeProtocol
+import RealtimeTree
+
+extension RepoCore {
+  mutating func write(_ token: RequestToken, at path: Path, _ operation: WriteOperation) {
+    guard !path.isInfo else {
+      return complete(token, .permissionDenied, "nothing can be written below /.info")
+    }
+    let raw = operation.withPrioritiesLast
+    if case .merge(let changes) = raw, changes.isEmpty { return complete(token, .ok, "") }
+    let estimate = resolve(raw, at: path)
+    let id = makeNumber()
+    raise(
+      sync.write(PendingWrite(id: id, path: path, operation: estimate, isVisible: true))
+    )
+    enqueue(WriteRequest(path: path, operation: raw), for: .caller(token, writeID: id))
+    for place in raw.places(at: path) {
+      overrideTransactions(at: place)
+    }
+  }
+
+  /// Estimates the values that the server will decide, from what this client would see.
+  private func resolve(_ operation: WriteOperation, at path: Path) -> WriteOperation {
+    switch operation {
+    case .set(let node): .set(resolve(node, at: path))
+    case .merge(let changes):
+      .merge(changes.map { Change($0.path, resolve($0.node, at: path.appending($0.path))) })
+    }
+  }
+
+  func resolve(_ node: Node, at path: Path) -> Node {
+    guard node.hasDeferredValues else { return node }
+    return node.resolvingDeferred(existing: sync.latest(at: path), timestamp: estimatedServerTime)
+  }
+
+  /// Queues a write behind all others, sends it if it can be sent, and returns its number.
+  @discardableResult
+  mutating func enqueue(_ request: WriteRequest, for purpose: OutstandingWrite.Purpose) -> Int64 {
+    let number = makeNumber()
+    writes.updateValue(OutstandingWrite(request: request, purpose: purpose), forKey: number)
+    sendWrite(number)
+    return number
+  }
+
+  /// Sends a write; with the extension it gets a key at its first sending and keeps it.
+  mutating func sendWrite(_ number: Int64) {
+    guard isConnected, var write = writes[number] else { return }
+    let isOnce = connection.extensions.contains(.writeOnce)
+    // A transaction that may have been applied is not sent again without its key.
+    if write.wasSent, write.request.hash != nil, !isOnce { return }
+    if isOnce, write.request.key == nil {
+      lastKey += 1
+      write.request.key = WriteKey(client: configuration.clientID, number: lastKey)
+    }
+    write.wasSent = true
+    writes.updateValue(write, forKey: number)
+    if !isOnce { write.request.key = nil }
+    send(.write(write.request), for: .write(number: number))
+  }
+
+  mutating func writeAnswered(_ number: Int64, _ status: StatusCode, _ reason: String) {
+    guard let write = writes.removeValue(forKey: number) else { return }
+    switch write.purpose {
+    case .caller(let token, let id):
+      let events = sync.answer(id, isAccepted: status == .ok)
+      raise(events)
+      complete(token, status, reason)
+      if !events.isEmpty { rerunTransactions(at: write.request.path) }
+    case .transactions:
+      transactionsAnswered(number, at: write.request.path, status, reason)
+    }
+  }
+
+  mutating func purgeOutstandingWrites() {
+    for (number, write) in writes {
+      guard case .caller = write.purpose else { continue }
+      writeAnswered(number, .writeCanceled, "the write was taken back before it was acknowledged")
+    }
+    for (number, action) in disconnectActions {
+      disconnectActions.removeValue(forKey: number)
+      complete(action.token, .writeCanceled, "taken back before it was acknowledged")
+    }
+  }
+
+
+  mutating func complete(_ token: RequestToken, _ status: StatusCode, _ reason: String) {
+    outputs.append(.writeCompleted(token, status, reason: reason))
+  }
+}
+
+extension WriteOperation {
+  /// The same with priorities after the data they belong to.
+  var withPrioritiesLast: WriteOperation {
+    guard case .merge(let changes) = self else { return self }
+    return .merge(changes.filter { !$0.path.isPriority } + changes.filter { $0.path.isPriority })
+  }
+
+  /// The places that it replaces when it is applied at a path.
+  func places(at path: Path) -> [Path] {
+    switch self {
+    case .set: [path]
+    case .merge(let changes): changes.map { path.appending($0.path) }
+    }
+  }
+}

@@ -1,0 +1,289 @@
+import RealtimeProtocol
+import RealtimeTree
+
+/// The views of a client over a tree of data, with its pending writes.
+///
+/// Every operation returns the events it raises; what else is to be done comes as values too.
+struct SyncTree: Sendable {
+  private struct QueryKey: Hashable, Sendable {
+    let path: Path
+    let query: Query
+  }
+
+  private var root = SyncPoint()
+  private var writes = WriteTree()
+  private var tags: [QueryKey: Int64] = [:]
+  private var tagged: [Int64: QueryKey] = [:]
+  private var lastTag: Int64 = 0
+
+  /// The number of writes without an answer.
+  var pendingWriteCount: Int { writes.count }
+
+  // MARK: Writes of this client
+
+  /// Adds a pending write, later than all others; a hidden one raises no events.
+  mutating func write(_ write: PendingWrite) -> [ViewEvent] {
+    writes.add(write)
+    guard write.isVisible else { return [] }
+    switch write.operation {
+    case .set(let node): return apply(.user, at: write.path, .overwrite(node))
+    case .merge: return apply(.user, at: write.path, .merge(write.overlay))
+    }
+  }
+
+  /// Takes the server's answer to a pending write.
+  mutating func answer(_ id: Int64, isAccepted: Bool) -> [ViewEvent] {
+    guard let removal = writes.remove(id), removal.mayChangeViews else { return [] }
+    let overlay = removal.write.overlay
+    return apply(
+      .user,
+      at: removal.write.path,
+      isAccepted ? .acknowledge(overlay) : .revert(overlay)
+    )
+  }
+
+  // MARK: Data of the server
+
+  /// The server replaces the data at a path; with a tag, for that query only.
+  mutating func overwrite(at path: Path, with node: Node, tag: Int64? = nil) -> [ViewEvent] {
+    applyPush(at: path, tag: tag, .overwrite(node))
+  }
+
+  /// The server replaces the data at several places below a path.
+  mutating func merge(at path: Path, _ changes: [Change], tag: Int64? = nil) -> [ViewEvent] {
+    let overlay = Overlay(changes)
+    switch overlay {
+    case .none: return []
+    case .node(let node): return applyPush(at: path, tag: tag, .overwrite(node))
+    case .children: return applyPush(at: path, tag: tag, .merge(overlay))
+    }
+  }
+
+  /// The server has sent all data of a listen.
+  mutating func completeListen(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
+    applyPush(at: path, tag: tag, .listenComplete)
+  }
+
+  /// Data that the server sent for one query without a listen; they go to its view alone, if any.
+  mutating func fill(_ query: Query, at path: Path, with node: Node) -> [ViewEvent] {
+    guard let point = root[path], let index = point.viewIndex(of: query),
+      point.views[index].completeEventNode == nil
+    else { return [] }
+    return apply(.query(query), at: path, QueryKey(path: path, query: query), .overwrite(node))
+  }
+
+  private mutating func applyPush(
+    at path: Path,
+    tag: Int64?,
+    _ kind: TreeOperation.Kind
+  ) -> [ViewEvent] {
+    guard let tag else { return apply(.server, at: path, kind) }
+    guard let key = tagged[tag], key.path.contains(path) else { return [] }
+    return apply(.query(key.query), at: path, key, kind)
+  }
+
+  private mutating func apply(
+    _ source: TreeOperation.Source,
+    at path: Path,
+    _ kind: TreeOperation.Kind
+  ) -> [ViewEvent] {
+    var events: [ViewEvent] = []
+    let operation = TreeOperation(source: source, path: path, kind: kind)
+    root.apply(operation, overlay: writes.overlay, covering: nil, into: &events)
+    return events
+  }
+
+  /// Applies an operation to the view of one query.
+  private mutating func apply(
+    _ source: TreeOperation.Source,
+    at path: Path,
+    _ key: QueryKey,
+    _ kind: TreeOperation.Kind
+  ) -> [ViewEvent] {
+    guard let relative = path.relative(to: key.path) else { return [] }
+    let operation = TreeOperation(source: source, path: relative, kind: kind)
+    let context = View.Context(overlay: writes.overlay[key.path], covering: nil)
+    return root.modify(key.path.keys[...]) { point in
+      guard let index = point.viewIndex(of: key.query) else { return [] }
+      return point.views[index].apply(operation, in: context)
+    }
+  }
+
+  // MARK: Reading
+
+  /// What an observer of a query would see, or nil while it is not complete.
+  func cachedValue(at path: Path, query: Query) -> Node? {
+    if let point = root[path], let index = point.viewIndex(of: query) {
+      return point.views[index].completeEventNode
+    }
+    let overlay = writes.overlay[path]
+    if let node = overlay.completeNode { return query.evaluate(node) }
+    guard let server = completeServerNode(at: path) else { return nil }
+    return query.evaluate(overlay.applied(to: server))
+  }
+
+  /// The data at a path with all pending writes, hidden ones too; empty as far as not known.
+  func latest(at path: Path, excluding excluded: Set<Int64> = []) -> Node {
+    writes.latest(
+      at: path,
+      server: completeServerNode(at: path) ?? .empty,
+      excluding: excluded
+    )
+  }
+
+  /// The hash of the server's data that a listen has already.
+  ///
+  /// - Complexity: O(size)
+  func listenHash(_ target: ListenTarget) -> String {
+    guard let point = root[target.path] else { return "" }
+    if target.tag == nil { return point.completeView?.cache.server.node.hash ?? "" }
+    guard let index = point.viewIndex(of: target.query) else { return "" }
+    return point.views[index].cache.server.node.hash
+  }
+
+  private func completeServerNode(at path: Path) -> Node? {
+    root.firstResult(on: path) { $0.completeServerNode(at: $1) }
+  }
+
+  // MARK: Registrations
+
+  /// Adds a registration, and a view and a listen for it where there are none.
+  mutating func add(_ registration: Registration, at path: Path, query: Query) -> SyncResult {
+    var result = SyncResult()
+    let isCovered = root.firstResult(on: path) { point, _ in point.completeView } != nil
+    let overlay = writes.overlay[path]
+    if let index = root[path]?.viewIndex(of: query) {
+      result.events = root.modify(path.keys[...]) { $0.views[index].add(registration) }
+      return result
+    }
+    let key = QueryKey(path: path, query: query)
+    if !query.loadsAllData {
+      lastTag += 1
+      tags[key] = lastTag
+      tagged[lastTag] = key
+    }
+    let known = completeServerNode(at: path)
+    var view = View(
+      path: path,
+      query: query,
+      server: known ?? knownChildren(at: path),
+      isComplete: known != nil,
+      overlay: overlay
+    )
+    result.events = view.add(registration)
+    root.modify(path.keys[...]) { $0.views.append(view) }
+    if !isCovered {
+      result.actions.append(.start(target(key)))
+      if query.loadsAllData { result.actions += superseded(at: path).map { .stop($0) } }
+    }
+    return result
+  }
+
+  /// The children of a location that views below it know completely.
+  private func knownChildren(at path: Path) -> Node {
+    var node = Node.empty
+    root[path]?.forEachChild { key, child in
+      if let known = child.completeServerNode(at: .root) {
+        node.update(at: Path([key]), to: known)
+      }
+    }
+    return node
+  }
+
+  /// The registrations of a query; with the default query, all of the location.
+  func registrations(
+    at path: Path,
+    query: Query
+  ) -> [(query: Query, owner: Registration.Owner)] {
+    (root[path]?.views ?? []).filter { query.isDefault || $0.query == query }.flatMap { view in
+      view.registrations.map { (view.query, $0.owner) }
+    }
+  }
+
+  /// Ends a registration, or with nil all of a query; with the default query, of the location.
+  mutating func remove(
+    _ owner: Registration.Owner?,
+    at path: Path,
+    query: Query
+  ) -> SyncResult {
+    remove(owner, at: path, query: query, isCancelled: false)
+  }
+
+  /// Ends all registrations of a listen that the server refused.
+  mutating func cancel(_ target: ListenTarget) -> SyncResult {
+    if target.tag != nil {
+      return remove(nil, at: target.path, query: target.query, isCancelled: true)
+    }
+    return remove(nil, at: target.path, query: .all, isCancelled: true)
+  }
+
+  private mutating func remove(
+    _ owner: Registration.Owner?,
+    at path: Path,
+    query: Query,
+    isCancelled: Bool
+  ) -> SyncResult {
+    var result = SyncResult()
+    guard let point = root[path] else { return result }
+    let hadCompleteView = point.completeView != nil
+    var removed: [Query] = []
+    root.modify(path.keys[...]) { point in
+      for index in point.views.indices.reversed() {
+        guard query.isDefault || point.views[index].query == query else { continue }
+        result.ended = point.views[index].remove(owner) + result.ended
+        if point.views[index].isEmpty { removed.insert(point.views.remove(at: index).query, at: 0) }
+      }
+    }
+    let isUncovered = hadCompleteView && root[path]?.completeView == nil
+    let isCovered = root.firstResult(on: path) { point, _ in point.completeView } != nil
+    if isUncovered, !isCovered { result.actions += uncovered(at: path).map { .start($0) } }
+    if !isCovered, !isCancelled {
+      if isUncovered {
+        result.actions.append(.stop(ListenTarget(path: path, query: .all, tag: nil)))
+      } else {
+        for gone in removed where !gone.loadsAllData {
+          result.actions.append(.stop(target(QueryKey(path: path, query: gone))))
+        }
+      }
+    }
+    for gone in removed {
+      if let tag = tags.removeValue(forKey: QueryKey(path: path, query: gone)) { tagged[tag] = nil }
+    }
+    return result
+  }
+
+  private func target(_ key: QueryKey) -> ListenTarget {
+    ListenTarget(
+      path: key.path,
+      query: key.query.loadsAllData ? .all : key.query,
+      tag: tags[key]
+    )
+  }
+
+  /// The listens that a new default one at a location makes superfluous.
+  private func superseded(at path: Path) -> [ListenTarget] {
+    var result: [ListenTarget] = []
+    guard let point = root[path] else { return result }
+    for view in point.views where !view.query.loadsAllData {
+      result.append(target(QueryKey(path: path, query: view.query)))
+    }
+    point.forEachChild { key, child in collect(child, at: path.appending(key), into: &result) }
+    return result
+  }
+
+  /// The listens that are needed at and below a location without one for all of it.
+  private func uncovered(at path: Path) -> [ListenTarget] {
+    var result: [ListenTarget] = []
+    if let point = root[path] { collect(point, at: path, into: &result) }
+    return result
+  }
+
+  private func collect(_ point: SyncPoint, at path: Path, into result: inout [ListenTarget]) {
+    if point.completeView != nil {
+      result.append(ListenTarget(path: path, query: .all, tag: nil))
+      return
+    }
+    for view in point.views { result.append(target(QueryKey(path: path, query: view.query))) }
+    point.forEachChild { key, child in collect(child, at: path.appending(key), into: &result) }
+  }
+}

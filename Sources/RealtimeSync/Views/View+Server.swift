@@ -1,0 +1,173 @@
+import RealtimeProtocol
+import RealtimeTree
+
+extension View {
+  /// The server has other data at a place.
+  mutating func overwrite(
+    at path: Path,
+    with node: Node,
+    filtered: Bool,
+    _ context: Context,
+    _ changes: inout ChangeSet
+  ) {
+    let old = cache.server
+    let serverFilter = filtered ? filter : filter.unfiltered
+    if path.isRoot {
+      cache.server.indexed = serverFilter.window(of: node)
+    } else if serverFilter.filters, !old.isFiltered {
+      cache.server.indexed = serverFilter.window(of: old.node.setting(path, to: node))
+    } else if let key = path.first {
+      // Deep data of a child that is not known belong to another listen.
+      if path.count > 1, !old.isComplete(for: path) || key == .priority { return }
+      if key == .priority {
+        if !serverFilter.filters { cache.server.indexed.setPriority(node.leafValue) }
+      } else {
+        var ignored = ChangeSet()
+        serverFilter.set(
+          key,
+          to: old.node[key].setting(path.rest, to: node),
+          affected: path.rest,
+          in: &cache.server.indexed,
+          source: nil,
+          changes: &ignored
+        )
+      }
+    }
+    cache.server.isComplete = old.isComplete || path.isRoot
+    cache.server.isFiltered = serverFilter.filters
+    var place = path
+    if context.overlay[path].completeNode != nil, let leaf = old.node.leafPlace(on: path) {
+      // Hidden itself, the change turned a leaf above it into children, which may show.
+      place = leaf
+    }
+    refreshEvent(at: place, source: source(context), context, &changes)
+  }
+
+  /// The server has other data at several places.
+  mutating func merge(
+    at path: Path,
+    _ overlay: Overlay,
+    filtered: Bool,
+    _ context: Context,
+    _ changes: inout ChangeSet
+  ) {
+    // Without any data, the merge was meant for a listen that has ended.
+    if cache.server.node.isEmpty, !cache.server.isComplete { return }
+    var rooted = Overlay.none
+    for change in overlay.changes { rooted.set(path.appending(change.path), to: change.node) }
+    guard case .children(let children) = rooted else {
+      if let node = rooted.completeNode {
+        overwrite(at: .root, with: node, filtered: filtered, context, &changes)
+      }
+      return
+    }
+    let known = cache.server
+    // What is there goes first: with a limit, removals make room for what comes.
+    for isPresent in [true, false] {
+      for (key, below) in children where known.node.hasChild(key) == isPresent {
+        if !isPresent, below.completeNode == nil, !known.isComplete(for: key) { continue }
+        for change in pieces(of: key, below, known: known.node) {
+          overwrite(at: change.path, with: change.node, filtered: filtered, context, &changes)
+        }
+      }
+    }
+  }
+
+  /// How the change of one child is applied: piece by piece, or at once where a limit looks at it.
+  private func pieces(of key: ChildKey, _ overlay: Overlay, known: Node) -> [Change] {
+    if query.loadsAllData {
+      return overlay.changes.map { Change(Path([key]).appending($0.path), $0.node) }
+    }
+    return [Change(Path([key]), overlay.applied(to: known[key]))]
+  }
+
+  /// The server has sent all that the listen at or above this view asks for.
+  mutating func complete(
+    at path: Path,
+    isOwnListen: Bool,
+    _ context: Context,
+    _ changes: inout ChangeSet
+  ) {
+    if path.isRoot {
+      if isOwnListen, !cache.server.isComplete, filter.filters {
+        // Nothing was sent because the selection is what was known; the rest remains unknown.
+        cache.server.indexed = filter.window(of: cache.server.node)
+        cache.server.isFiltered = true
+      }
+      cache.server.isComplete = true
+    }
+    refreshEvent(at: path, source: nil, context, &changes)
+  }
+
+  /// Brings the event data up to date where the server's data may have changed.
+  private mutating func refreshEvent(
+    at path: Path,
+    source: ChildSource?,
+    _ context: Context,
+    _ changes: inout ChangeSet
+  ) {
+    if context.overlay[path].completeNode != nil { return }
+    let isComplete = cache.event.isComplete || path.isRoot
+    guard let key = path.first else {
+      let new = wholeEvent(under: context.overlay)
+      changes.trackDifferences(from: cache.event.node, to: new.node)
+      return setEvent(new, isComplete: isComplete)
+    }
+    var event = cache.event.indexed
+    if key == .priority {
+      if !filter.filters {
+        event.setPriority(context.overlay[path].applied(to: cache.server.node[path]).leafValue)
+      }
+    } else if let child = eventChild(key, at: path, context.overlay) {
+      filter.set(
+        key,
+        to: child,
+        affected: path.rest,
+        in: &event,
+        source: source,
+        changes: &changes
+      )
+    }
+    setEvent(event, isComplete: isComplete)
+  }
+
+  private func wholeEvent(under overlay: Overlay) -> IndexedNode {
+    if cache.server.isFiltered {
+      let server = cache.server.node
+      return filter.window(
+        of: Self.knownChildren(of: server, under: overlay) { server.hasChild($0) }
+      )
+    }
+    if overlay.isTransparent, !filter.filters { return cache.server.indexed }
+    return filter.window(of: overlay.applied(to: cache.server.node))
+  }
+
+  /// The child that events see after the server changed a place in it, or nil if it is not known.
+  private func eventChild(_ key: ChildKey, at path: Path, _ overlay: Overlay) -> Node? {
+    if cache.event.isComplete(for: key) {
+      let update = overlay[path].applied(to: cache.server.node[path])
+      return cache.event.node[key].setting(path.rest, to: update)
+    }
+    return completeChild(key, overlay)
+  }
+
+  /// The child with pending writes as far as the server's data tell, or nil if it is not known.
+  func completeChild(_ key: ChildKey, _ overlay: Overlay) -> Node? {
+    let hidden = overlay[key]
+    if let node = hidden.completeNode { return node }
+    return cache.server.isComplete(for: key) ? hidden.applied(to: cache.server.node[key]) : nil
+  }
+}
+
+extension Node {
+  /// The place of a leaf above the end of a path, or nil when there is none.
+  fileprivate func leafPlace(on path: Path) -> Path? {
+    var node = self
+    for depth in 0..<path.count {
+      if node.leafValue != nil { return Path(path.keys.prefix(depth)) }
+      node = node[path.keys[depth]]
+      if node.isEmpty { return nil }
+    }
+    return nil
+  }
+}
