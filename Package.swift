@@ -32,6 +32,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 let package = Package(
   name: "hearth",
   products: [
+    .library(name: "RealtimeDatabase", targets: ["RealtimeDatabase"]),
     .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
   ],
   dependencies: [
@@ -56,6 +57,16 @@ let package = Package(
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
         product("NIOWebSocket", "swift-nio"),
+      ]
+    ),
+    library(
+      "RealtimeDatabase",
+      [
+        "RealtimeTree", "RealtimeProtocol", "RealtimeSync", "RealtimeTransport",
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
       ]
     ),
     library(

@@ -1,0 +1,19 @@
+/// How a database is connected, and what waits for it.
+public struct ConnectionStatus: Hashable, Sendable {
+  /// How far the connection is.
+  public enum Phase: Hashable, Sendable {
+    /// An attempt is under way; "first" until a server has answered once.
+    case connecting(isFirst: Bool)
+    /// The server answers.
+    case connected
+    /// The next attempt starts in so many seconds.
+    case waiting(seconds: Int)
+    /// There is a reason not to connect, such as ``Database/goOffline()``.
+    case closed
+  }
+
+  /// How far the connection is.
+  public var phase: Phase
+  /// How many writes, transactions among them, are not yet acknowledged.
+  public var pendingWrites: Int
+}

@@ -1,0 +1,170 @@
+import Foundation
+package import RealtimeTree
+
+/// A Swift or Foundation value that can stand for data; a cast to this protocol never bridges.
+private protocol DataConvertible {
+  /// The data as JSON.
+  func json() throws(DatabaseError) -> JSONValue
+}
+
+/// Turns what programs hand over into data of the tree, and back.
+package enum NodeConversion {
+  /// The data that a value stands for.
+  ///
+  /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  package static func node(_ value: Any?) throws(DatabaseError) -> Node {
+    try DatabaseReference.node(try json(value))
+  }
+
+  package static func json(_ value: Any?) throws(DatabaseError) -> JSONValue {
+    guard let value else { return .null }
+    if let convertible = value as? any DataConvertible { return try convertible.json() }
+    if let dictionary = value as? [String: Any] { return try dictionary.json() }
+    if let array = value as? [Any] { return try array.json() }
+    throw DatabaseError(
+      .invalidData,
+      reason: "a value of type \(type(of: value)) cannot be stored;"
+        + " only null, booleans, numbers, strings, arrays and dictionaries can"
+    )
+  }
+
+  /// The data as Swift values: `Bool`, `Int`, `Double`, `String`, `[Any]`, `[String: Any]`; nil for none.
+  package static func value(_ node: Node, _ form: Node.JSONForm = .value) -> Any? {
+    value(node.json(form))
+  }
+
+  private static func value(_ json: JSONValue) -> Any? {
+    switch json {
+    case .null: nil
+    case .bool(let value): value
+    case .integer(let value): Int(value)
+    case .double(let value): value
+    case .string(let value): value
+    case .array(let elements): elements.map { value($0) ?? NSNull() }
+    case .object(let members):
+      Dictionary(
+        members.map { ($0.name, value($0.value) ?? NSNull()) },
+        uniquingKeysWith: { _, later in later }
+      )
+    }
+  }
+}
+
+extension Bool: DataConvertible {
+  fileprivate func json() -> JSONValue { .bool(self) }
+}
+
+extension String: DataConvertible {
+  fileprivate func json() -> JSONValue { .string(self) }
+}
+
+extension Substring: DataConvertible {
+  fileprivate func json() -> JSONValue { .string(String(self)) }
+}
+
+extension BinaryInteger {
+  fileprivate func integerJSON() -> JSONValue {
+    Int64(exactly: self).map { .integer($0) } ?? .double(Double(self))
+  }
+}
+
+extension Int: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Int8: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Int16: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Int32: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Int64: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt8: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt16: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt32: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt64: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Float: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue { try Double(self).json() }
+}
+
+extension Double: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    guard isFinite else {
+      throw DatabaseError(.invalidData, reason: "the number \(self) cannot be stored")
+    }
+    return Int64(exactly: self).map { .integer($0) } ?? .double(self)
+  }
+}
+
+extension NSNull: DataConvertible {
+  fileprivate func json() -> JSONValue { .null }
+}
+
+extension NSString: DataConvertible {
+  fileprivate func json() -> JSONValue { .string(description) }
+}
+
+extension NSNumber: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    // Booleans are the one kind whose type code is that of a C character or bool.
+    let type = String(cString: objCType)
+    if type == "c" || type == "B" { return .bool(boolValue) }
+    return type == "d" || type == "f" ? try doubleValue.json() : .integer(int64Value)
+  }
+}
+
+extension Optional: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    switch self {
+    case .none: .null
+    case .some(let value): try NodeConversion.json(value)
+    }
+  }
+}
+
+extension Array: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    var elements: [JSONValue] = []
+    for element in self { elements.append(try NodeConversion.json(element)) }
+    return .array(elements)
+  }
+}
+
+extension Dictionary: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    var members: [JSONMember] = []
+    for (key, value) in self {
+      guard let name = key as? String else {
+        throw DatabaseError(.invalidData, reason: "a dictionary that is stored needs string keys")
+      }
+      members.append(JSONMember(name, try NodeConversion.json(value)))
+    }
+    return .object(members)
+  }
+}
