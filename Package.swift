@@ -79,6 +79,7 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
+    library("BlogModel", ["RealtimeDatabase", "RealtimeTree"]),
 
     // Edges: each touches one thing outside.
     library(

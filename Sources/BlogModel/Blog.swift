@@ -1,0 +1,195 @@
+import Foundation
+public import RealtimeDatabase
+
+/// The blog as one person uses it: what can be read and done, one call each.
+///
+/// A write is applied locally at once and returns when the server has stored it.
+public struct Blog: Sendable {
+  /// Who I am.
+  public let me: Author
+  /// Where things are kept.
+  public let paths: BlogPaths
+  let journal: any StarJournal
+
+  /// Makes a blog at the root of a database.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - me: Who reads and writes.
+  ///   - journal: Where unfinished stars are noted.
+  public init(database: Database, me: Author, journal: any StarJournal = NoStarJournal()) {
+    self.me = me
+    self.journal = journal
+    paths = BlogPaths(database.reference())
+  }
+
+  var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid, journal: journal) }
+
+  // MARK: Reading
+
+  /// A list as it is now, in the order in which it is shown.
+  ///
+  /// - Parameter feed: Which list.
+  /// - Returns: At most a hundred posts.
+  /// - Throws: `DatabaseError` when the database cannot be read.
+  public func posts(_ feed: FeedKind) async throws -> [Post] {
+    let snapshot = try await paths.query(feed, of: me.uid).getData()
+    return snapshot.childSnapshots.reversed().compactMap(Post.init)
+  }
+
+  /// A post as it is now.
+  ///
+  /// - Parameter id: The key of the post.
+  /// - Returns: The post.
+  /// - Throws: ``BlogError/notFound(_:)``, or `DatabaseError` when the database cannot be read.
+  public func post(_ id: PostID) async throws -> Post {
+    guard let post = Post(try await paths.post(checked(id)).getData()) else {
+      throw BlogError.notFound(id)
+    }
+    return post
+  }
+
+  /// The comments on a post as they are now, oldest first.
+  ///
+  /// - Parameter id: The key of the post.
+  /// - Returns: All its comments.
+  /// - Throws: `DatabaseError` when the database cannot be read.
+  public func comments(on id: PostID) async throws -> [Comment] {
+    try await paths.comments(on: checked(id)).getData().childSnapshots.compactMap(Comment.init)
+  }
+
+  // MARK: Writing
+
+  /// Writes a post to both places at once.
+  ///
+  /// - Parameters:
+  ///   - title: One line.
+  ///   - body: Any number of lines.
+  /// - Returns: The key of the post.
+  /// - Throws: ``BlogError/emptyText(_:)``, or `DatabaseError` when the server refuses it.
+  public func post(title: String, body: String) async throws -> PostID {
+    guard Self.hasText(title), Self.hasText(body) else {
+      throw BlogError.emptyText(BlogError.emptyPost)
+    }
+    let id = paths.posts.childByAutoId().key ?? ""
+    try await finished { write(post: id, title: title, body: body, completion: $0) }
+    return id
+  }
+
+  /// Writes a post under a key that was made before.
+  func write(post id: PostID, title: String, body: String, completion: @escaping Completion) {
+    let post = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
+    update(
+      [
+        "posts/\(id)": post.storedValue,
+        "user-posts/\(me.uid)/\(id)": post.storedValue,
+        "users/\(me.uid)/username": me.name,
+      ],
+      completion
+    )
+  }
+
+  /// Writes a comment.
+  ///
+  /// - Parameters:
+  ///   - id: The key of the post.
+  ///   - text: What to say.
+  /// - Returns: The key of the comment.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  public func comment(on id: PostID, text: String) async throws -> String {
+    guard Self.hasText(text) else { throw BlogError.emptyText(BlogError.emptyComment) }
+    _ = try await post(id)
+    let comment = paths.comments(on: id).childByAutoId().key ?? ""
+    try await finished { write(comment: comment, on: id, text: text, completion: $0) }
+    return comment
+  }
+
+  /// Writes a comment under a key that was made before.
+  func write(
+    comment: String,
+    on id: PostID,
+    text: String,
+    completion: @escaping Completion
+  ) {
+    let value = Comment(id: comment, uid: me.uid, author: me.name, text: text).storedValue
+    update(
+      ["post-comments/\(id)/\(comment)": value, "users/\(me.uid)/username": me.name],
+      completion
+    )
+  }
+
+  /// Stars or unstars a post; doing it twice is harmless.
+  ///
+  /// - Parameters:
+  ///   - isStarred: Whether I star it.
+  ///   - id: The key of the post.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  public func setStar(_ isStarred: Bool, on id: PostID) async throws {
+    _ = try checked(id)
+    try await starToggle.set(isStarred, on: id)
+  }
+
+  /// Deletes a post of mine from both places, with its comments, at once.
+  ///
+  /// - Parameter id: The key of the post.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  public func delete(post id: PostID) async throws {
+    let post = try await post(id)
+    guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
+    try await finished { remove(post: id, completion: $0) }
+  }
+
+  /// Deletes a post that is known to be mine.
+  func remove(post id: PostID, completion: @escaping Completion) {
+    update(
+      [
+        "posts/\(id)": NSNull(),
+        "user-posts/\(me.uid)/\(id)": NSNull(),
+        "post-comments/\(id)": NSNull(),
+      ],
+      completion
+    )
+  }
+
+  /// Deletes a comment of mine.
+  ///
+  /// - Parameters:
+  ///   - comment: The key of the comment.
+  ///   - id: The key of the post.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  public func delete(comment: String, on id: PostID) async throws {
+    let place = try paths.comments(on: checked(id)).child(checked(comment))
+    guard let found = Comment(try await place.getData()) else {
+      throw BlogError.commentNotFound(comment)
+    }
+    guard found.uid == me.uid else {
+      throw BlogError.notMine("comment \(comment)", owner: found.author)
+    }
+    try await place.removeValue()
+  }
+
+  /// What is called when the server has answered.
+  typealias Completion = @Sendable ((any Error)?) -> Void
+
+  private func update(_ values: [String: Any], _ completion: @escaping Completion) {
+    paths.root.updateChildValues(values) { error, _ in completion(error) }
+  }
+
+  private func finished(_ start: (@escaping Completion) -> Void) async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      start { error in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      }
+    }
+  }
+
+  /// Whether there is anything but white space.
+  static func hasText(_ text: String) -> Bool { !text.allSatisfy(\.isWhitespace) }
+
+  /// A key that is legal; one that is not cannot belong to anything.
+  private func checked(_ id: String) throws(BlogError) -> String {
+    let isLegal = !id.isEmpty && id.utf8.count <= 768 && !id.contains { ".#$[]/".contains($0) }
+    guard isLegal else { throw BlogError.notFound(id) }
+    return id
+  }
+}

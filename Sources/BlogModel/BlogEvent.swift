@@ -1,0 +1,43 @@
+/// Something that happened to the blog, as the screen must learn of it.
+public enum BlogEvent: Sendable, Equatable {
+  /// A list is now this, in the order in which it is shown.
+  case feed(FeedKind, posts: [Post])
+  /// A list can no longer be followed.
+  case feedFailed(FeedKind, reason: String)
+  /// The open post is now this, or is gone.
+  case post(PostID, Post?)
+  /// The comments of the open post are now these, oldest first.
+  case comments(PostID, [Comment])
+  /// The connection is now in this state.
+  case connection(ConnectionState)
+  /// So many of my writes are not yet acknowledged.
+  case pendingWrites(Int)
+  /// Something I did has been acknowledged.
+  case succeeded(BlogAction)
+  /// Something I did was refused; what it had changed on the screen has been taken back.
+  case failed(BlogAction, reason: String)
+}
+
+/// Something I do to the blog.
+public enum BlogAction: Sendable, Hashable {
+  /// Writing a post; the key is known at once.
+  case post(PostID, title: String, body: String)
+  /// Writing a comment.
+  case comment(PostID, commentID: String, text: String)
+  /// Starring (true) or unstarring (false) a post.
+  case star(PostID, Bool)
+  /// Deleting a post of mine.
+  case deletePost(PostID)
+  /// Deleting a comment of mine.
+  case deleteComment(PostID, commentID: String)
+}
+
+/// How the database can be reached.
+public enum ConnectionState: Sendable, Hashable {
+  /// A first connection is being made.
+  case connecting
+  /// Connected.
+  case online
+  /// Not connected; another attempt comes in so many seconds, or nil while one is under way.
+  case offline(retryInSeconds: Int?)
+}

@@ -1,0 +1,37 @@
+internal import RealtimeDatabase
+
+/// Keeps what a query selects in its order, from the child events of one observer.
+struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
+  /// The elements in ascending order of the query.
+  private(set) var elements: [Element] = []
+
+  /// Takes one child event; what does not read as an element is left out.
+  ///
+  /// - Complexity: O(n) for an n of at most a few hundred
+  mutating func apply(
+    _ event: DataEventType,
+    key: String,
+    previousKey: String?,
+    _ element: Element?
+  ) {
+    switch event {
+    case .value: return
+    case .childRemoved: elements.removeAll { $0.id == key }
+    case .childChanged:
+      guard let index = elements.firstIndex(where: { $0.id == key }) else {
+        insert(element, after: previousKey)
+        return
+      }
+      if let element { elements[index] = element } else { elements.remove(at: index) }
+    case .childAdded, .childMoved:
+      elements.removeAll { $0.id == key }
+      insert(element, after: previousKey)
+    }
+  }
+
+  private mutating func insert(_ element: Element?, after previousKey: String?) {
+    guard let element else { return }
+    let index = previousKey.flatMap { key in elements.firstIndex { $0.id == key } }
+    elements.insert(element, at: index.map { $0 + 1 } ?? 0)
+  }
+}

@@ -1,0 +1,33 @@
+/// Something to be done about a star that must not be forgotten when the program ends.
+public struct StarIntent: Hashable, Sendable, Codable {
+  /// The post.
+  public let post: PostID
+  /// Whether I star it.
+  public let isStarred: Bool
+
+  /// Makes an intent.
+  public init(post: PostID, isStarred: Bool) {
+    self.post = post
+    self.isStarred = isStarred
+  }
+}
+
+/// Where intents are kept until both copies of a post agree: the port to a file.
+public protocol StarJournal: Sendable {
+  /// Notes an intent before it is carried out, and returns what to end it by.
+  func begin(_ intent: StarIntent) -> Int
+  /// Strikes an intent that has been carried out or refused.
+  func end(_ entry: Int)
+}
+
+/// A journal that keeps nothing, for programs that wait until their one intent is carried out.
+public struct NoStarJournal: StarJournal {
+  /// Makes a journal.
+  public init() {}
+
+  /// Notes nothing.
+  public func begin(_ intent: StarIntent) -> Int { 0 }
+
+  /// Strikes nothing.
+  public func end(_ entry: Int) {}
+}

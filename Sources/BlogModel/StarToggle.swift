@@ -1,0 +1,103 @@
+private import RealtimeDatabase
+
+/// Stars or unstars a post in both places where it is kept.
+///
+/// The intent ("star", "unstar") is what is repeated, so that running it twice is harmless. Each place
+/// is changed by a transaction that touches only my entry of `stars` and sets `starCount` to the size
+/// of the map, so that no count can drift from its stars. The author's copy follows the post: it is
+/// set to what the post says, and looked at again afterwards, because another terminal of mine may
+/// have changed the post in between; whoever writes the copy last makes it agree.
+struct StarToggle: Sendable {
+  let paths: BlogPaths
+  let uid: String
+  let journal: any StarJournal
+
+  /// How often a transaction that was tried too often is started anew.
+  private static let rounds = 40
+
+  /// Carries an intent out.
+  ///
+  /// The change of the post is queued before this returns, so that intents keep their order and the
+  /// screen shows it at once; the block is called when both places agree, or with what went wrong.
+  func start(
+    _ isStarred: Bool,
+    on id: PostID,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    let entry = journal.begin(StarIntent(post: id, isStarred: isStarred))
+    change(isStarred, at: paths.post(id), round: 1) { result in
+      switch result {
+      case .failure(let error):
+        // What was refused is settled; what could not be asked is left for another start.
+        if (error as? DatabaseError)?.code != .disconnected { journal.end(entry) }
+        completion(error)
+      case .success(nil):
+        journal.end(entry)
+        completion(BlogError.notFound(id))
+      case .success(let post?):
+        follow(id, owner: post.uid, isStarred, round: 1) { error in
+          if error == nil { journal.end(entry) }
+          completion(error)
+        }
+      }
+    }
+  }
+
+  /// Carries an intent out and waits for both places to agree.
+  ///
+  /// - Throws: `BlogError.notFound` when there is no such post, or the database's reason.
+  func set(_ isStarred: Bool, on id: PostID) async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      start(isStarred, on: id) { error in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      }
+    }
+  }
+
+  /// Brings the author's copy to what the post says of me.
+  private func follow(
+    _ id: PostID,
+    owner: String,
+    _ isStarred: Bool,
+    round: Int,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    guard !owner.isEmpty, round <= Self.rounds else {
+      return completion(owner.isEmpty ? nil : BlogError.conflict(id))
+    }
+    change(isStarred, at: paths.posts(of: owner).child(id), round: 1) { result in
+      if case .failure(let error) = result { return completion(error) }
+      paths.post(id).child("stars").child(uid).getData { error, snapshot in
+        if let error { return completion(error) }
+        let truth = snapshot?.value as? Bool ?? false
+        if truth == isStarred { return completion(nil) }
+        follow(id, owner: owner, truth, round: round + 1, completion: completion)
+      }
+    }
+  }
+
+  /// Changes my star at one place, starting anew when others were faster too often.
+  private func change(
+    _ isStarred: Bool,
+    at place: DatabaseReference,
+    round: Int,
+    completion: @escaping @Sendable (Result<Post?, any Error>) -> Void
+  ) {
+    place.runTransactionBlock { [uid] data in
+      guard data.hasChildren() else { return .success(withValue: data) }
+      let stars = data.childData(byAppendingPath: "stars")
+      stars.childData(byAppendingPath: uid).value = isStarred ? true : nil
+      data.childData(byAppendingPath: "starCount").value = Int(stars.childrenCount)
+      return .success(withValue: data)
+    } andCompletionBlock: { error, _, snapshot in
+      let code = (error as? DatabaseError)?.code
+      if code == .maximumRetries || code == .overriddenBySet, round < Self.rounds {
+        change(isStarred, at: place, round: round + 1, completion: completion)
+      } else if let error {
+        completion(.failure(error))
+      } else {
+        completion(.success(snapshot.flatMap(Post.init)))
+      }
+    }
+  }
+}
