@@ -80,6 +80,7 @@ let package = Package(
       ]
     ),
     library("BlogModel", ["RealtimeDatabase", "RealtimeTree"]),
+    library("BlogTUI", ["BlogModel", "TerminalUI"]),
 
     // Edges: each touches one thing outside.
     library(

@@ -1,0 +1,9 @@
+/// Why a program ended.
+package enum Ending: Hashable, Sendable {
+  /// The user left.
+  case quit
+  /// The terminal is gone.
+  case hangUp
+  /// The system asked the program to leave with that signal.
+  case terminated(signal: Int32)
+}

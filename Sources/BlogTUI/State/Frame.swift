@@ -1,0 +1,40 @@
+package import TerminalUI
+
+/// Where the parts of every screen are.
+package struct Frame: Hashable, Sendable {
+  /// The smallest size at which the screens can be used.
+  package static let smallest = Size(width: 20, height: 6)
+
+  /// The tabs.
+  package let header: Rect
+  /// The thin line below the tabs, with notices; empty on low screens.
+  package let upperRule: Rect
+  /// What the screen is about.
+  package let content: Rect
+  /// The thin line below the content; empty on low screens.
+  package let lowerRule: Rect
+  /// Hints, messages and questions.
+  package let footer: Rect
+  /// Who, where, and whether the database can be reached.
+  package let status: Rect
+
+  /// Divides a screen.
+  package init(_ size: Size) {
+    let rule: Length = size.height >= 10 ? .fixed(1) : .fixed(0)
+    let rows = Layout.rows(
+      [.fixed(1), rule, .flexible(1), rule, .fixed(1), .fixed(1)],
+      in: Rect(size: size)
+    )
+    header = rows[0]
+    upperRule = rows[1]
+    content = rows[2]
+    lowerRule = rows[3]
+    footer = rows[4]
+    status = rows[5]
+  }
+
+  /// Whether a screen of that size can be used.
+  package static func isLargeEnough(_ size: Size) -> Bool {
+    size.width >= smallest.width && size.height >= smallest.height
+  }
+}

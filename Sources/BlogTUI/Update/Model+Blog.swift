@@ -1,0 +1,77 @@
+import BlogModel
+import TerminalUI
+
+extension Model {
+  /// Takes over what happened to the blog.
+  mutating func handle(_ event: BlogEvent) -> [Effect] {
+    switch event {
+    case .feed(let kind, let posts):
+      self[kind].update(posts, matching: search?.pattern, me: me.uid)
+    case .feedFailed(let kind, let reason):
+      self[kind].phase = .failed(reason)
+      if kind == tab {
+        message = .failure("This list cannot be read: \(Self.clause(reason)). r tries again.")
+      }
+    case .post(let id, let post):
+      update(openPost: id, post)
+    case .comments(let id, let comments):
+      if openPost?.id == id { openPost?.update(comments: comments) }
+    case .connection(let state):
+      // The same state told again is no new countdown, unless the old one is over.
+      if state != connection || secondsUntilRetry == 0 { connectionChangedAt = now }
+      connection = state
+    case .pendingWrites(let count):
+      pendingWrites = max(0, count)
+    case .succeeded(let action):
+      forgetIntent(action)
+    case .failed(let action, let reason):
+      forgetIntent(action)
+      fail(action, reason: reason)
+      return [.bell]
+    }
+    return []
+  }
+
+  private mutating func update(openPost id: PostID, _ post: Post?) {
+    guard let open = openPost, open.id == id else { return }
+    openPost?.update(post: post)
+    if post == nil, !open.isGone {
+      message = .failure("This post was deleted. What you typed stays here; Esc goes back.")
+    }
+  }
+
+  private mutating func forgetIntent(_ action: BlogAction) {
+    guard case .star(let id, let isStarred) = action, starIntents[id] == isStarred else { return }
+    starIntents[id] = nil
+  }
+
+  /// Says what was refused, why, and what to do; what was typed comes back.
+  private mutating func fail(_ action: BlogAction, reason: String) {
+    let why = Self.clause(reason)
+    switch action {
+    case .post(let id, let title, let body):
+      for kind in FeedKind.allCases where self[kind].awaited == id { self[kind].awaited = nil }
+      restore(title: title, body: body, reason: reason)
+    case .comment(let id, _, let text):
+      restore(comment: text, on: id, why: why)
+    case .star(_, true):
+      message = .failure("The star was not saved: \(why). s tries again.")
+    case .star(_, false):
+      message = .failure("The star was not taken back: \(why). s tries again.")
+    case .deletePost:
+      message = .failure("The post was not deleted: \(why). d tries again.")
+    case .deleteComment:
+      message = .failure("The comment was not deleted: \(why). d tries again.")
+    }
+  }
+
+  private mutating func restore(comment text: String, on id: PostID, why: String) {
+    if let open = openPost, open.id == id, open.field.isEmpty {
+      openPost?.field.setText(text)
+      message = .failure("Your comment was not saved: \(why). It is back in its line.")
+      return
+    }
+    commentDrafts[id, default: []].append(text)
+    message = .failure("Your comment was not saved: \(why). It is kept with its post.")
+  }
+}

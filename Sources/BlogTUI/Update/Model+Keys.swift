@@ -1,0 +1,71 @@
+import TerminalUI
+
+extension Model {
+  /// Does what a key means where the user is.
+  mutating func handle(_ key: KeyEvent) -> [Effect] {
+    if case .resize(let size) = key {
+      self.size = size
+      relayout()
+      return []
+    }
+    let context = self.context
+    if !Frame.isLargeEnough(size), !context.isTyping { return handleBlindly(key) }
+    message = nil
+    if case .mouse(let event) = key, context != .confirm { return handle(event) }
+    switch keys.match(key, in: [context]) {
+    case .action(let action):
+      return perform(action, in: context)
+    case .pending:
+      return []
+    case .unbound:
+      break
+    }
+    switch context {
+    case .compose: typeIntoComposer(key)
+    case .comment: typeIntoComment(key)
+    case .search: typeIntoSearch(key)
+    case .confirm: question = nil
+    case .list, .post, .help:
+      if case .paste = key { message = .note("Nothing is pasted here: c writes.") }
+    }
+    return []
+  }
+
+  /// On a screen too small to see anything only harmless keys work.
+  private mutating func handleBlindly(_ key: KeyEvent) -> [Effect] {
+    guard case .action(let action) = keys.match(key, in: [context]) else { return [] }
+    switch action {
+    case .redraw: return [.redraw]
+    case .suspend: return [.suspend]
+    case .quit: return quit()
+    case .confirm: return question == .quit ? confirm() : []
+    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
+      .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
+      .previousMatch, .writeComment, .send, .switchField, .decline, .reload, .help:
+      return []
+    }
+  }
+
+  private mutating func perform(_ action: Action, in context: Context) -> [Effect] {
+    switch action {
+    case .redraw: return [.redraw]
+    case .suspend: return [.suspend]
+    case .help:
+      openHelp()
+      return []
+    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
+      .quit, .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
+      .previousMatch, .writeComment, .send, .switchField, .confirm, .decline, .reload:
+      break
+    }
+    switch context {
+    case .list: return performInList(action)
+    case .post: return performInPost(action)
+    case .comment: return performInComment(action)
+    case .compose: return performInComposer(action)
+    case .search: return performInSearch(action)
+    case .confirm: return performInQuestion(action)
+    case .help: return performInHelp(action)
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// Changes the model as the event demands, and tells what has to be done outside of it.
+///
+/// - Parameters:
+///   - model: What is on the screen.
+///   - event: What happened.
+/// - Returns: What the program has to do, in order.
+package func update(_ model: inout Model, _ event: Event) -> [Effect] {
+  switch event {
+  case .started:
+    return model.select(tab: model.tab)
+  case .key(let key):
+    return model.handle(key)
+  case .blog(let event):
+    return model.handle(event)
+  case .tick(let now):
+    model.now = now
+    return []
+  case .posted(let id):
+    return model.showPosted(id)
+  case .commented(let id, let comment):
+    if model.openPost?.id == id { model.openPost?.await(comment: comment) }
+    return []
+  case .resumed:
+    return [.redraw]
+  }
+}

@@ -1,0 +1,134 @@
+import BlogModel
+import TerminalUI
+
+extension Painter {
+  /// The most pressing of: a question, a message, the search line, hints.
+  mutating func paintFooter() {
+    if let question = model.question {
+      paintText(text(of: question), style: theme.question)
+    } else if let message = model.message {
+      paintText(message.text, style: message.kind == .failure ? theme.failure : theme.note)
+    } else if model.context == .search {
+      paintSearchLine()
+    } else if let problem = model.composer?.problem, ComposeFrame(frame).problem.isEmpty,
+      model.help == nil
+    {
+      paintText(problem, style: theme.failure)
+    } else {
+      paintHints()
+    }
+  }
+
+  /// A text that may need more than the footer: it grows upwards, over the content.
+  private mutating func paintText(_ text: SafeText, style: Style) {
+    let width = frame.footer.width - 2
+    let all = text.wrapped(width: width)
+    let height = min(all.count, max(1, min(5, model.size.height / 2)))
+    let lines = all.prefix(height)
+    for (index, line) in lines.enumerated() {
+      let row = Rect(
+        row: frame.footer.row - lines.count + 1 + index,
+        column: 0,
+        width: frame.footer.width,
+        height: 1
+      )
+      let isCut = index == height - 1 && all.count > height
+      let shown = isCut ? (line + glyphs.ellipsis) : line
+      screen.fill(row, style: style)
+      screen.put(shown, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
+    }
+  }
+
+  private func text(of question: Question) -> SafeText {
+    switch question {
+    case .deletePost(let id):
+      let title = SafeText(untrusted: model.knownPost(id)?.title ?? "", limit: 60)
+      let shown = title.truncated(to: max(8, frame.footer.width - 48), ellipsis: glyphs.ellipsis)
+      return "Delete \"" + shown + "\"? y deletes, any other key does not."
+    case .deleteComment:
+      return "Delete this comment? y deletes, any other key does not."
+    case .keepDraft:
+      return "Keep this draft? y keeps it, n discards it, any other key goes on."
+    case .quit:
+      return "Quit? " + lostText + " y quits, any other key stays."
+    }
+  }
+
+  /// What leaving now would cost.
+  private var lostText: SafeText {
+    let typed = model.unsentDrafts.count + model.unsentComments.count
+    let pending = model.pendingWrites
+    var parts: [SafeText] = []
+    if typed > 0 {
+      parts.append(Self.count(typed, "unsent text is lost.", "unsent texts are lost."))
+    }
+    if pending > 0 {
+      parts.append(Self.count(pending, "write is unacknowledged.", "writes are unacknowledged."))
+    }
+    return parts.joined(separator: " ")
+  }
+
+  private static func count(_ number: Int, _ one: SafeText, _ many: SafeText) -> SafeText {
+    SafeText(number) + " " + (number == 1 ? one : many)
+  }
+
+  private mutating func paintSearchLine() {
+    guard let search = model.search else { return }
+    screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    let count = model.feed.list.ids.isEmpty ? "no match" : matchCount.string.dropFirst(2)
+    let tail = SafeText(untrusted: " \(count) ")
+    let room = frame.footer.width >= 36 && search.pattern != nil ? tail.width : 0
+    let field = Rect(
+      row: frame.footer.row,
+      column: 1,
+      width: frame.footer.width - 1 - room,
+      height: 1
+    )
+    search.field.draw(
+      on: &screen,
+      in: field,
+      placeholder: "title, author or text",
+      isFocused: true
+    )
+    guard room > 0 else { return }
+    let place = Position(row: field.row, column: field.endColumn)
+    screen.put(tail, at: place, style: theme.dim, clip: frame.footer)
+  }
+
+  private mutating func paintHints() {
+    var column = frame.footer.column + 1
+    for (action, name) in Self.hints(model.context) {
+      guard let key = model.keys.key(for: action, in: model.context) else { continue }
+      let keyText = SafeText(untrusted: key.description)
+      let width = keyText.width + 1 + name.width
+      guard column + width <= frame.footer.endColumn else { continue }
+      let start = Position(row: frame.footer.row, column: column)
+      screen.put(keyText, at: start, style: theme.key, clip: frame.footer)
+      let label = Position(row: frame.footer.row, column: column + keyText.width + 1)
+      screen.put(name, at: label, style: theme.dim, clip: frame.footer)
+      column += width + 2
+    }
+  }
+
+  /// What is worth a hint, most important first: the way to all other keys.
+  private static func hints(_ context: Context) -> [(Action, SafeText)] {
+    switch context {
+    case .list:
+      [
+        (.help, "help"), (.open, "open"), (.compose, "write"), (.star, "star"),
+        (.search, "search"), (.delete, "delete"), (.nextTab, "next list"), (.quit, "quit"),
+      ]
+    case .post:
+      [
+        (.help, "help"), (.back, "back"), (.writeComment, "comment"), (.star, "star"),
+        (.delete, "delete"), (.pageDown, "page"),
+      ]
+    case .comment: [(.help, "help"), (.send, "send"), (.back, "back, the text stays")]
+    case .compose:
+      [(.help, "help"), (.send, "post"), (.back, "back"), (.switchField, "title/text")]
+    case .search: [(.help, "help"), (.send, "keep"), (.back, "all")]
+    case .confirm: [(.confirm, "yes"), (.decline, "no")]
+    case .help: [(.back, "back"), (.down, "down"), (.up, "up"), (.pageDown, "page")]
+    }
+  }
+}

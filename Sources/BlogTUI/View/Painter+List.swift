@@ -1,0 +1,160 @@
+import BlogModel
+import TerminalUI
+
+extension Painter {
+  /// The columns of a row, depending on its width.
+  struct Columns {
+    let border: Rect
+    let title: Rect
+    let author: Rect
+    let age: Rect
+    let star: Rect
+    let count: Rect
+    let showsExcerpt: Bool
+
+    init(_ row: Rect, ageWidth: Int) {
+      let isWide = row.width >= 60
+      let author = row.width >= 100 ? 20 : isWide ? 16 : row.width >= 36 ? 8 : 0
+      let gap = isWide ? 2 : 1
+      let parts = Layout.columns(
+        [
+          .fixed(1), .fixed(isWide ? 1 : 0), .flexible(1), .fixed(author > 0 ? gap : 0),
+          .fixed(author), .fixed(gap), .fixed(ageWidth), .fixed(gap), .fixed(1),
+          .fixed(isWide ? 5 : 3), .fixed(isWide ? 1 : 0),
+        ],
+        in: row
+      )
+      border = parts[0]
+      title = parts[2]
+      self.author = parts[4]
+      age = parts[6]
+      star = parts[8]
+      count = parts[9]
+      showsExcerpt = isWide
+    }
+  }
+
+  mutating func paintList() {
+    let feed = model.feed
+    guard !feed.list.ids.isEmpty else { return paintEmptyList() }
+    let isShort = frame.content.width < 60
+    var ageWidth = isShort ? 3 : 4
+    for post in feed.posts {
+      ageWidth = max(ageWidth, Age.text(post.createdAt, now: model.now, isShort: isShort).width)
+    }
+    paintPosition()
+    // The closure draws on the screen it is given, not on the one of the painter it reads.
+    let painter = self
+    feed.list.draw(on: &screen, in: frame.content) { screen, id, isSelected, rect in
+      guard let post = feed.post(id) else { return }
+      let row = Row(post: post, isSelected: isSelected, rect: rect)
+      let columns = Columns(rect, ageWidth: ageWidth)
+      painter.paint(row, isShort: isShort, in: columns, on: &screen)
+    }
+  }
+
+  /// Which row of how many is selected, where there are more than fit.
+  private mutating func paintPosition() {
+    let list = model.feed.list
+    guard let index = list.selectedIndex, list.ids.count > list.capacity else { return }
+    let text = " " + SafeText(index + 1) + " of " + SafeText(list.ids.count) + " "
+    let column = max(0, frame.lowerRule.endColumn - 2 - text.width)
+    let place = Position(row: frame.lowerRule.row, column: column)
+    screen.put(text, at: place, style: theme.dim, clip: frame.lowerRule)
+  }
+
+  /// One row of the list.
+  private struct Row {
+    let post: Post
+    let isSelected: Bool
+    let rect: Rect
+
+    /// The style of a part: what is selected is exchanged as a whole.
+    func style(_ style: Style, _ theme: Theme) -> Style { isSelected ? theme.selected : style }
+  }
+
+  private func paint(_ row: Row, isShort: Bool, in columns: Columns, on screen: inout Screen) {
+    let post = row.post
+    if row.isSelected { screen.fill(row.rect, style: theme.selected) }
+    let mark = row.isSelected ? glyphs.selection : " "
+    screen.put(mark, at: columns.border.origin, style: theme.selectedBorder, clip: columns.border)
+    paintTitle(row, in: columns, on: &screen)
+    let author = SafeText(untrusted: post.author, limit: SafeText.nameLimit)
+    let authorStyle = row.style(theme.author, theme)
+    screen.put(author, in: columns.author, style: authorStyle, ellipsis: glyphs.ellipsis)
+    let age = Age.text(post.createdAt, now: model.now, isShort: isShort)
+    screen.put(age, in: columns.age, style: row.style(theme.dim, theme), aligned: .trailing)
+    let isStarred = post.stars.contains(model.me.uid)
+    let star = isStarred ? glyphs.star : glyphs.emptyStar
+    let starStyle = row.style(isStarred ? theme.star : theme.text, theme)
+    screen.put(star, at: columns.star.origin, style: starStyle, clip: columns.star)
+    let count = Self.short(post.starCount)
+    screen.put(count, in: columns.count, style: starStyle, aligned: .trailing)
+  }
+
+  /// The title, and behind it the beginning of the text if there is room.
+  private func paintTitle(_ row: Row, in columns: Columns, on screen: inout Screen) {
+    let title = SafeText(untrusted: row.post.title, mode: .singleLine, limit: 300)
+    let style = row.style(theme.title, theme).with(.bold)
+    let used = screen.put(title, in: columns.title, style: style, ellipsis: glyphs.ellipsis)
+    let dim = row.style(theme.dim, theme)
+    let left = columns.title.width - used - separator.width
+    guard columns.showsExcerpt, left >= 8, !row.post.body.isEmpty else { return }
+    let middle = Position(row: row.rect.row, column: columns.title.column + used)
+    screen.put(separator, at: middle, style: dim, clip: columns.title)
+    let room = Rect(
+      row: row.rect.row,
+      column: columns.title.endColumn - left,
+      width: left,
+      height: 1
+    )
+    let excerpt = Self.excerpt(row.post.body)
+    screen.put(excerpt, in: room, style: dim, ellipsis: glyphs.ellipsis)
+  }
+
+  /// The beginning of a text on one line.
+  static func excerpt(_ body: String) -> SafeText {
+    let start = String(String.UnicodeScalarView(body.unicodeScalars.prefix(200)))
+    let words = start.split { $0.isWhitespace }
+    return SafeText(untrusted: words.joined(separator: " "), limit: 200)
+  }
+
+  /// A number in at most four cells.
+  static func short(_ number: Int) -> SafeText {
+    let number = max(0, number)
+    let units: [(Int, String)] = [(1_000_000_000, "G"), (1_000_000, "M"), (10_000, "k")]
+    guard let unit = units.first(where: { number >= $0.0 }) else { return SafeText(number) }
+    let divisor = unit.1 == "k" ? 1_000 : unit.0
+    return SafeText(untrusted: "\(min(999, number / divisor))\(unit.1)")
+  }
+
+  /// Says why a list is empty, and what to do about it.
+  private mutating func paintEmptyList() {
+    let lines = emptyListText.flatMap { $0.wrapped(width: max(1, frame.content.width - 4)) }
+    let height = min(lines.count, frame.content.height)
+    let room = frame.content.centered(Size(width: frame.content.width - 4, height: height))
+    for (index, line) in lines.enumerated() where index < height {
+      let style = index == 0 ? theme.text : theme.dim
+      screen.put(line, in: room.line(index), style: style, aligned: .center)
+    }
+  }
+
+  private var emptyListText: [SafeText] {
+    if let search = model.search, search.pattern != nil, !model.feed.posts.isEmpty {
+      let query = SafeText(untrusted: search.field.text, limit: 40)
+      return ["No post contains \"" + query + "\".", "Esc shows all posts."]
+    }
+    switch model.feed.phase {
+    case .idle, .loading:
+      if case .offline = model.connection {
+        return ["Not loaded yet: the database cannot be reached.", "It is tried again and again."]
+      }
+      return ["Loading" + glyphs.ellipsis]
+    case .failed(let reason):
+      let text = SafeText(untrusted: "This list cannot be read: \(Model.clause(reason)).")
+      return [text, "r tries again."]
+    case .loaded:
+      return ["No posts yet - why not add one?", "c writes a post."]
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import BlogModel
+import TerminalUI
+
+extension Painter {
+  mutating func paintPost() {
+    guard let open = model.openPost else { return }
+    let places = PostFrame(frame)
+    if open.post == nil {
+      paintMissing(open, in: places.text)
+    } else {
+      paintLines(of: open, in: places)
+    }
+    paintCommentLine(open, in: places)
+  }
+
+  private mutating func paintMissing(_ open: OpenPost, in rect: Rect) {
+    let text: SafeText = open.isGone ? "This post was deleted." : "Loading" + glyphs.ellipsis
+    screen.put(text, in: rect.line(rect.height / 2), style: theme.dim, aligned: .center)
+  }
+
+  private mutating func paintLines(of open: OpenPost, in places: PostFrame) {
+    let selected = open.selectedIndex.map { open.layout.ranges[$0] }
+    if selected == nil { screen.cursor = places.border.origin }
+    for (offset, number) in open.visibleRange.enumerated() {
+      let row = places.text.line(offset)
+      guard !row.isEmpty else { break }
+      let line = open.layout.lines[number]
+      let isSelected = selected?.contains(number) == true
+      let border = Position(row: row.row, column: places.border.column)
+      if line != .commentsHeading {
+        let mark = isSelected ? glyphs.selection : glyphs.vertical
+        let style = isSelected ? theme.selectedBorder : theme.border
+        screen.put(mark, at: border, style: style, clip: places.border)
+      }
+      if number == selected?.lowerBound { screen.cursor = border }
+      paint(line, of: open, isSelected: isSelected, in: row)
+    }
+  }
+
+  private mutating func paint(
+    _ line: PostLayout.Line,
+    of open: OpenPost,
+    isSelected: Bool,
+    in row: Rect
+  ) {
+    switch line {
+    case .title(let text):
+      screen.put(text, at: row.origin, style: theme.title, clip: row)
+    case .byline:
+      paintByline(of: open, in: row)
+    case .body(let text):
+      screen.put(text, at: row.origin, style: theme.text, clip: row)
+    case .blank:
+      break
+    case .commentsHeading:
+      paintCommentsHeading(open, row: row.row)
+    case .commentHeading(let index):
+      guard let comment = open.comments?[index] else { return }
+      let style = isSelected ? theme.selected : theme.author
+      paintSignature(comment.author, comment.createdAt, style: style, in: row)
+    case .comment(_, let text):
+      let place = Position(row: row.row, column: row.column + 2)
+      screen.put(text, at: place, style: theme.text, clip: row)
+    }
+  }
+
+  /// Who and when; returns the number of cells.
+  @discardableResult
+  private mutating func paintSignature(
+    _ name: String,
+    _ created: Int64?,
+    style: Style,
+    in row: Rect
+  ) -> Int {
+    let age = Age.text(created, now: model.now)
+    let when = age.isEmpty ? age : separator + age
+    let name = SafeText(untrusted: name, limit: SafeText.nameLimit)
+      .truncated(to: max(1, row.width - when.width), ellipsis: glyphs.ellipsis)
+    let used = screen.put(name, at: row.origin, style: style, clip: row)
+    let place = Position(row: row.row, column: row.column + used)
+    return used + screen.put(when, at: place, style: theme.dim, clip: row)
+  }
+
+  private mutating func paintByline(of open: OpenPost, in row: Rect) {
+    guard let post = open.post else { return }
+    let isStarred = post.stars.contains(model.me.uid)
+    let star = isStarred ? glyphs.star : glyphs.emptyStar
+    let short = star + " " + Self.short(post.starCount)
+    let words: SafeText = post.starCount == 1 ? " star" : " stars"
+    let long = short + words + (isStarred ? ", one is yours" : "")
+    let shown = row.width >= 56 ? long : short
+    let room = Rect(row: row.row, column: row.column, width: row.width - shown.width - 3, height: 1)
+    let used = paintSignature(post.author, post.createdAt, style: theme.author, in: room)
+    let middle = Position(row: row.row, column: row.column + used)
+    screen.put(separator, at: middle, style: theme.dim, clip: row)
+    let place = Position(row: row.row, column: middle.column + 3)
+    screen.put(shown, at: place, style: isStarred ? theme.star : theme.text, clip: row)
+  }
+
+  private mutating func paintCommentsHeading(_ open: OpenPost, row: Int) {
+    let line = Rect(row: row, column: 0, width: screen.size.width, height: 1)
+    screen.horizontalLine(in: line, glyphs: glyphs, style: theme.rule)
+    let room = line.inset(rows: 0, columns: 2)
+    let text = " " + commentsHeading(open) + " "
+    screen.put(text, at: room.origin, style: theme.dim, clip: room)
+  }
+
+  private func commentsHeading(_ open: OpenPost) -> SafeText {
+    guard let comments = open.comments else { return "Loading comments" + glyphs.ellipsis }
+    switch comments.count {
+    case 0: return screen.size.width < 40 ? "No comments yet" : "No comments yet: c writes one"
+    case 1: return "1 comment"
+    default: return SafeText(comments.count) + " comments"
+    }
+  }
+
+  /// The line to write a comment, below everything else.
+  private mutating func paintCommentLine(_ open: OpenPost, in places: PostFrame) {
+    screen.horizontalLine(in: places.rule, glyphs: glyphs, style: theme.rule)
+    if open.commentsBelow > 0, !places.rule.isEmpty {
+      let arrow: SafeText = isASCII ? "v" : "▼"
+      let text = " " + arrow + " " + SafeText(open.commentsBelow) + " below "
+      let column = max(0, places.rule.endColumn - 2 - text.width)
+      let place = Position(row: places.rule.row, column: column)
+      screen.put(text, at: place, style: theme.notice, clip: places.rule)
+    }
+    let mark: SafeText = isASCII ? ">" : "›"
+    let style = open.isWriting ? theme.selectedBorder : theme.dim
+    screen.put(mark, at: places.prompt.origin, style: style, clip: places.prompt)
+    let key = model.keys.key(for: .writeComment, in: .post).map(\.description) ?? ""
+    let hint = SafeText(untrusted: open.isWriting ? "Your comment" : "\(key): write a comment")
+    let isFocused = open.isWriting && model.context == .comment
+    open.field.draw(
+      on: &screen,
+      in: places.field,
+      style: open.isWriting ? theme.text : theme.dim,
+      placeholder: hint,
+      isFocused: isFocused
+    )
+  }
+}

@@ -1,0 +1,132 @@
+import BlogModel
+import TerminalUI
+
+/// Draws a model part by part; each part clips itself to its rectangle.
+struct Painter {
+  let model: Model
+  let frame: Frame
+  let theme = Theme.standard
+  var screen: Screen
+
+  var glyphs: GlyphSet { model.glyphs }
+  var isASCII: Bool { glyphs.repertoire == .ascii }
+  /// Between facts on one line; in ASCII not the sign of a star that was not given.
+  var separator: SafeText { isASCII ? " | " : " " + glyphs.separator + " " }
+
+  init(_ model: Model) {
+    self.model = model
+    frame = Frame(model.size)
+    screen = Screen(size: model.size)
+  }
+
+  /// Draws everything.
+  mutating func paint() {
+    guard Frame.isLargeEnough(model.size) else { return paintTooSmall() }
+    paintRules()
+    if model.help != nil {
+      paintHelp()
+    } else if model.composer != nil {
+      paintComposer()
+    } else {
+      paintHeader()
+      if model.openPost != nil { paintPost() } else { paintList() }
+    }
+    paintStatus()
+    paintFooter()
+  }
+
+  private mutating func paintTooSmall() {
+    let text: SafeText = "Too small: need 20x6"
+    let lines = text.wrapped(width: model.size.width)
+    screen.put(lines: lines, in: screen.bounds)
+  }
+
+  private mutating func paintRules() {
+    screen.horizontalLine(in: frame.upperRule, glyphs: glyphs, style: theme.rule)
+    let isPost = model.openPost != nil && model.help == nil
+    if !isPost { screen.horizontalLine(in: frame.lowerRule, glyphs: glyphs, style: theme.rule) }
+  }
+
+  private mutating func paintHeader() {
+    let bar = TabBar(model)
+    screen.put(bar.brand, at: frame.header.origin, style: theme.brand, clip: frame.header)
+    for tab in bar.tabs {
+      let isActive = tab.kind == model.tab
+      let style = isActive ? theme.activeTab : theme.tab
+      screen.put(tab.text, at: tab.rect.origin, style: style, clip: frame.header)
+    }
+    paintNotices(after: bar.tabs.last?.rect.endColumn ?? 0)
+  }
+
+  /// Notices stand in the upper rule, or at the right of the tabs where there is no rule.
+  private mutating func paintNotices(after column: Int) {
+    let mark = unseenMark
+    if frame.upperRule.isEmpty {
+      let room = Rect(
+        row: frame.header.row,
+        column: column,
+        width: frame.header.width - column,
+        height: 1
+      )
+      let short = model.openPost == nil ? mark.short : .empty
+      guard short.width < room.width else { return }
+      screen.put(short, in: room, style: theme.notice, aligned: .trailing)
+      return
+    }
+    if let notice {
+      let room = frame.upperRule.inset(rows: 0, columns: 2)
+      screen.put(
+        " " + notice.truncated(to: room.width - 2, ellipsis: glyphs.ellipsis) + " ",
+        at: room.origin,
+        style: theme.notice,
+        clip: room
+      )
+    }
+    guard model.openPost == nil, !mark.long.isEmpty else { return }
+    let room = frame.upperRule.inset(rows: 0, columns: 2)
+    let text = " " + mark.long + " "
+    let place = Position(row: room.row, column: max(room.column, room.endColumn - text.width))
+    screen.put(text, at: place, style: theme.notice, clip: room)
+  }
+
+  /// What is true as long as it is shown, unlike a message.
+  private var notice: SafeText? {
+    if model.openPost?.isGone == true { return "This post was deleted." }
+    if case .failed(let reason) = model.feed.phase, model.openPost == nil {
+      return SafeText(untrusted: "Cannot be read: \(Model.clause(reason)). r tries again.")
+    }
+    let texts = [searchNotice, offlineNotice].compactMap(\.self)
+    return texts.isEmpty ? nil : texts.joined(separator: separator)
+  }
+
+  private var searchNotice: SafeText? {
+    guard model.openPost == nil, let search = model.search, !search.isEditing else { return nil }
+    let query = SafeText(untrusted: search.field.text, limit: 60)
+    return "/" + query + matchCount + ". Esc shows all."
+  }
+
+  private var offlineNotice: SafeText? {
+    switch model.connection {
+    case .online, .connecting: return nil
+    case .offline: break
+    }
+    return frame.upperRule.width < 72
+      ? "Offline: this may be old."
+      : "Offline: what you see may be old, what you write is sent later."
+  }
+
+  /// The number of posts that a search found, of how many.
+  var matchCount: SafeText {
+    ": " + SafeText(model.feed.list.ids.count) + " of " + SafeText(model.feed.posts.count)
+  }
+
+  private var unseenMark: (long: SafeText, short: SafeText) {
+    let count = model.feed.unseenCount
+    guard count > 0 else { return (.empty, .empty) }
+    let arrow: SafeText = isASCII ? "^" : "▲"
+    let short = arrow + SafeText(count)
+    let key = model.keys.key(for: .top, in: .list).map(\.description) ?? ""
+    let hint = SafeText(untrusted: key.isEmpty ? "" : ", \(key) shows")
+    return (arrow + " " + SafeText(count) + " new" + hint, short)
+  }
+}

@@ -1,0 +1,71 @@
+import BlogModel
+import TerminalUI
+
+/// The tabs of the header: as much of each as there is room for.
+struct TabBar {
+  /// One tab.
+  struct Tab {
+    let kind: FeedKind
+    let rect: Rect
+    let text: SafeText
+  }
+
+  /// The name of the program, if there is room for it.
+  let brand: SafeText
+  /// The tabs, from left to right.
+  let tabs: [Tab]
+
+  init(_ model: Model) {
+    let header = Frame(model.size).header
+    let name: SafeText = " hearth "
+    let styles: [(brand: SafeText, text: (FeedKind) -> SafeText)] = [
+      (name + "  ", { Self.long($0, model, counts: true) }),
+      (name, { Self.long($0, model, counts: false) }),
+      (.empty, { $0 == model.tab ? Self.long($0, model, counts: true) : Self.short($0) }),
+      (.empty, { $0 == model.tab ? Self.long($0, model, counts: false) : Self.tiny($0) }),
+      (.empty, { $0 == model.tab ? Self.long($0, model, counts: false) : Self.number($0) }),
+    ]
+    let fitting = styles.first { style in
+      FeedKind.allCases.reduce(style.brand.width) { $0 + style.text($1).width } <= header.width
+    }
+    let style = fitting ?? styles[4]
+    brand = style.brand
+    var column = header.column + style.brand.width
+    tabs = FeedKind.allCases.map { kind in
+      let text = style.text(kind)
+      defer { column += text.width }
+      let rect = Rect(row: header.row, column: column, width: text.width, height: header.height)
+      return Tab(kind: kind, rect: rect.intersection(header), text: text)
+    }
+  }
+
+  /// The tab under a cell.
+  func kind(at position: Position) -> FeedKind? {
+    tabs.first { $0.rect.contains(position) }?.kind
+  }
+
+  /// The name of a list.
+  static func name(_ kind: FeedKind) -> SafeText {
+    switch kind {
+    case .recent: "Recent"
+    case .top: "Top"
+    case .mine: "My posts"
+    case .myTop: "My top posts"
+    }
+  }
+
+  private static func number(_ kind: FeedKind) -> SafeText {
+    SafeText((FeedKind.allCases.firstIndex(of: kind) ?? 0) + 1)
+  }
+
+  private static func long(_ kind: FeedKind, _ model: Model, counts: Bool) -> SafeText {
+    var text = " " + number(kind) + " " + name(kind) + " "
+    let isKnown = counts && model[kind].phase == .loaded
+    if isKnown { text.append(SafeText(model[kind].posts.count) + " ") }
+    return text
+  }
+
+  private static func short(_ kind: FeedKind) -> SafeText { " " + number(kind) + " " }
+
+  private static func tiny(_ kind: FeedKind) -> SafeText { number(kind) + " " }
+}
