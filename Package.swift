@@ -32,10 +32,12 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 let package = Package(
   name: "hearth",
   products: [
+    .executable(name: "hearth", targets: ["hearth"]),
     .library(name: "RealtimeDatabase", targets: ["RealtimeDatabase"]),
     .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
   ],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -89,6 +91,18 @@ let package = Package(
     ),
     .systemLibrary(name: "CNcurses"),
     library("NcursesTerminal", ["CNcurses", "TerminalUI"]),
+    .executableTarget(
+      name: "hearth",
+      dependencies: [
+        "BlogModel", "BlogTUI", "NcursesTerminal", "RealtimeDatabase", "RealtimeHub",
+        "RealtimeServer", "RealtimeTree", "SQLiteStorage", "TerminalUI",
+        product("ArgumentParser", "swift-argument-parser"),
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+      ],
+      swiftSettings: settings
+    ),
+
     tests("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),
     tests("TerminalUI"),
     tests("NcursesTerminal", ["CNcurses", "TerminalUI"]),

@@ -1,0 +1,52 @@
+import BlogModel
+import Dispatch
+import Foundation
+import RealtimeDatabase
+
+/// A connection to the blog for one command, with a limit on how long it may take.
+struct BlogSession {
+  let database: Database
+  let blog: Blog
+  let journal: FileStarJournal
+
+  /// Finds or starts the server, and sets the deadline.
+  ///
+  /// - Parameters:
+  ///   - options: What the command line says.
+  ///   - isEndless: Whether the command runs until it is ended, without a deadline.
+  /// - Throws: ``CommandFailure`` when there is no such database.
+  init(_ options: CommonOptions, isEndless: Bool = false) throws {
+    guard options.timeout > 0, options.timeout.isFinite else {
+      throw CommandFailure(.usage, "--timeout must be a number of seconds above 0")
+    }
+    let me = try options.author()
+    let server = try options.localServer()
+    try server?.ensureRunning()
+    var configuration = DatabaseOptions()
+    configuration.readDeadline = isEndless ? nil : .seconds(options.timeout)
+    configuration.maximumReconnectDelay = .seconds(1)
+    if isEndless, let server {
+      configuration.willConnect = { try? server.ensureRunning() }
+    }
+    database = try Database(url: try options.databaseURL(), options: configuration)
+    database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
+    journal = FileStarJournal(directory: try options.places().state, uid: me.uid)
+    blog = Blog(database: database, me: me, journal: journal)
+    if !isEndless { Self.startDeadline(options.timeout, options.database ?? "the local database") }
+  }
+
+  /// Strikes the journal's file when nothing is unfinished.
+  func close() {
+    journal.close()
+  }
+
+  private static func startDeadline(_ seconds: Double, _ name: String) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds) {
+      Output.message(
+        "\(name) did not answer within \(seconds.formatted()) seconds;"
+          + " the command may or may not have taken effect (--timeout sets another limit)"
+      )
+      exit(ExitStatus.offline.rawValue)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import RealtimeDatabase
+import BlogModel
+
+/// Deletes a post or a comment of mine.
+struct Delete: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Delete a post of yours with its comments, or one comment of yours."
+  )
+
+  @Argument(help: "The id of the post.")
+  var id: String
+
+  @Argument(help: "The id of a comment on it, to delete that alone.")
+  var comment: String?
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let session = try BlogSession(options)
+    defer { session.close() }
+    if let comment {
+      try await session.blog.delete(comment: comment, on: id)
+    } else {
+      try await session.blog.delete(post: id)
+    }
+  }
+}

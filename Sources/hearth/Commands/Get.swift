@@ -1,0 +1,21 @@
+import ArgumentParser
+import RealtimeDatabase
+import BlogModel
+
+/// Prints the data at a path.
+struct Get: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Print the data at a path as JSON.")
+
+  @Argument(help: "The path, such as /posts.")
+  var path: String
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let path = try DatabasePath.parse(path)
+    let session = try BlogSession(options)
+    defer { session.close() }
+    let snapshot = try await session.database.reference(withPath: path).getData()
+    Output.line(snapshot.jsonValue)
+  }
+}

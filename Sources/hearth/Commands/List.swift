@@ -1,0 +1,33 @@
+public import ArgumentParser
+import RealtimeDatabase
+public import BlogModel
+
+extension FeedKind: ExpressibleByArgument {}
+
+/// Prints a list of posts.
+struct List: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print a list of posts: recent, top, mine or mytop."
+  )
+
+  @Argument(help: "Which list: recent, top, mine or mytop.")
+  var feed: FeedKind = .recent
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let session = try BlogSession(options)
+    defer { session.close() }
+    let posts = try await session.blog.posts(feed)
+    let now = session.database.serverTime
+    for post in posts {
+      if options.json {
+        Output.line(post.json)
+      } else {
+        let star = post.stars.contains(session.blog.me.uid) ? "★" : "☆"
+        let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
+        Output.line(untrusted: "\(post.id)  \(star) \(post.starCount)  \(age)  \(post.author): \(post.title)")
+      }
+    }
+  }
+}

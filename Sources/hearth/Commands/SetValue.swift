@@ -1,0 +1,28 @@
+import ArgumentParser
+import BlogModel
+import RealtimeDatabase
+
+/// Replaces the data at a path.
+struct SetValue: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Replace the data at a path by JSON; null removes them."
+  )
+
+  @Argument(help: "The path, such as /notes/today.")
+  var path: String
+
+  @Argument(help: "The data as JSON; - reads them from stdin.")
+  var value: String
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let path = try DatabasePath.parse(path)
+    let bytes = value == "-" ? try InputFile.bytes("-") : Array(value.utf8)
+    let json = try DatabasePath.json(bytes, from: "the value")
+    let session = try BlogSession(options)
+    defer { session.close() }
+    try await session.database.reference(withPath: path).setValue(json: json)
+  }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import RealtimeDatabase
+import BlogModel
+import RealtimeTree
+
+/// Prints a post with its comments.
+struct Show: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Print a post and its comments.")
+
+  @Argument(help: "The id of the post.")
+  var id: String
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let session = try BlogSession(options)
+    defer { session.close() }
+    let post = try await session.blog.post(id)
+    let comments = try await session.blog.comments(on: id)
+    if options.json {
+      guard case .object(var members) = post.json else { return }
+      members.append(JSONMember("comments", .array(comments.map(\.json))))
+      Output.line(.object(members))
+      return
+    }
+    let now = session.database.serverTime
+    let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
+    Output.line(untrusted: post.title)
+    Output.line(untrusted: "\(post.author), \(age), \(post.starCount) stars")
+    Output.line("")
+    Output.lines(untrusted: post.body, indent: "  ")
+    for comment in comments {
+      let age = comment.createdAt.map { AgeText.of(now - $0) } ?? "-"
+      Output.line("")
+      Output.line(untrusted: "\(comment.id)  \(comment.author), \(age)")
+      Output.lines(untrusted: comment.text, indent: "  ")
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+import RealtimeTree
+
+/// Stops the local server.
+struct Stop: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Stop the local server; terminals that are open start it again."
+  )
+
+  @OptionGroup var options: CommonOptions
+
+  func run() throws {
+    let places = try options.places()
+    guard case .process(let process) = UnixSocketProbe.look(at: places.socket), process > 0 else {
+      Output.message("no server answers at \(places.socket)")
+      return
+    }
+    guard kill(process, SIGTERM) == 0 || errno == ESRCH else {
+      throw CommandFailure(
+        .notPermitted,
+        "process \(process) cannot be stopped: \(String(cString: strerror(errno)))"
+      )
+    }
+    for _ in 0..<Int(options.timeout * 50) {
+      if kill(process, 0) != 0, errno == ESRCH { return }
+      if case .process(process) = UnixSocketProbe.look(at: places.socket) {
+        poll(nil, 0, 20)
+      } else {
+        return
+      }
+    }
+    throw CommandFailure(.offline, "process \(process) did not stop in time")
+  }
+}
