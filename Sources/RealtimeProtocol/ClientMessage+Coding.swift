@@ -187,7 +187,9 @@ extension ListenRequest {
     guard let hashes = compound["hs"]?.elements?.map(\.string),
       let posts = compound["ps"]?.elements?.map(\.string),
       hashes.count == posts.count + 1, !hashes.contains(nil), !posts.contains(nil)
-    else { throw NodeError(description: "\"ch\" needs one more hash in \"hs\" than paths in \"ps\"") }
+    else {
+      throw NodeError(description: "\"ch\" needs one more hash in \"hs\" than paths in \"ps\"")
+    }
     compoundHash = CompoundHash(
       hashes: hashes.compactMap(\.self),
       posts: posts.compactMap(\.self).map { Path(wire: $0) }
@@ -217,6 +219,7 @@ extension Change {
   /// Reads an object whose names are relative paths.
   ///
   /// - Parameter json: The object.
+  /// - Returns: The changes in the order of the members.
   /// - Throws: ``NodeError`` when it is no object, a value is no data, or one path contains another.
   package static func changes(json: JSONValue) throws(NodeError) -> [Change] {
     guard let members = json.members else {

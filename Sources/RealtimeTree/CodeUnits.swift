@@ -13,13 +13,28 @@ package enum CodeUnits {
   /// bytes from F0) come before U+E000–U+FFFF (lead bytes EE and EF). So bytes are compared with
   /// those two leads moved to the end.
   package static func precedes(_ left: String, _ right: String) -> Bool {
-    var leftBytes = left.utf8.makeIterator()
-    var rightBytes = right.utf8.makeIterator()
-    while true {
-      guard let rightByte = rightBytes.next() else { return false }
-      guard let leftByte = leftBytes.next() else { return true }
-      if leftByte != rightByte { return position(of: leftByte) < position(of: rightByte) }
+    let fast: Bool?? = left.utf8.withContiguousStorageIfAvailable { leftBytes in
+      right.utf8.withContiguousStorageIfAvailable { precedes(leftBytes, $0) }
     }
+    if let result = fast.flatMap(\.self) { return result }
+    return Array(left.utf8).withUnsafeBufferPointer { leftBytes in
+      Array(right.utf8).withUnsafeBufferPointer { precedes(leftBytes, $0) }
+    }
+  }
+
+  private static func precedes(
+    _ left: UnsafeBufferPointer<UInt8>,
+    _ right: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    let shorter = min(left.count, right.count)
+    var index = 0
+    while index < shorter {
+      if left[index] != right[index] {
+        return position(of: left[index]) < position(of: right[index])
+      }
+      index += 1
+    }
+    return left.count < right.count
   }
 
   /// Feeds the code units of a string to a hasher.

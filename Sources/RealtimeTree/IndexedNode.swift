@@ -77,7 +77,9 @@ package struct IndexedNode: Sendable {
   package func ascending(
     after isBefore: (IndexEntry) -> Bool
   ) -> AnySequence<(key: ChildKey, node: Node)> {
-    if let order { return AnySequence(order.ascending(after: isBefore).lazy.map { ($0.key.key, $0.value) }) }
+    if let order {
+      return AnySequence(order.ascending(after: isBefore).lazy.map { ($0.key.key, $0.value) })
+    }
     guard let children = node.children else { return AnySequence([]) }
     let entries = children.map.ascending { isBefore(IndexEntry(value: .missing, key: $0)) }
     return AnySequence(entries.lazy.map { ($0.key, $0.value) })
@@ -90,7 +92,9 @@ package struct IndexedNode: Sendable {
   package func descending(
     within isWithin: (IndexEntry) -> Bool
   ) -> AnySequence<(key: ChildKey, node: Node)> {
-    if let order { return AnySequence(order.descending(within: isWithin).lazy.map { ($0.key.key, $0.value) }) }
+    if let order {
+      return AnySequence(order.descending(within: isWithin).lazy.map { ($0.key.key, $0.value) })
+    }
     guard let children = node.children else { return AnySequence([]) }
     let entries = children.map.descending { isWithin(IndexEntry(value: .missing, key: $0)) }
     return AnySequence(entries.lazy.map { ($0.key, $0.value) })

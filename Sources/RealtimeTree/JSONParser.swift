@@ -34,7 +34,8 @@ package struct JSONParser {
     let result: Result<JSONValue, JSONError>? = bytes.withContiguousStorageIfAvailable {
       parse($0, depthLimit: depthLimit)
     }
-    return try (result ?? Array(bytes).withUnsafeBufferPointer { parse($0, depthLimit: depthLimit) })
+    return try
+      (result ?? Array(bytes).withUnsafeBufferPointer { parse($0, depthLimit: depthLimit) })
       .get()
   }
 
@@ -183,7 +184,10 @@ package struct JSONParser {
       skipDigits()
       guard position > exponentStart else { throw error("expected a digit in the exponent") }
     }
-    let text = String(decoding: UnsafeBufferPointer(rebasing: source[start..<position]), as: UTF8.self)
+    let text = String(
+      decoding: UnsafeBufferPointer(rebasing: source[start..<position]),
+      as: UTF8.self
+    )
     if isInteger, let whole = Int64(text) { return .integer(whole) }
     guard let value = Double(text), value.isFinite else {
       throw error("the number \(text.prefix(32)) is out of range")

@@ -24,31 +24,18 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: String(value).utf8)
   }
 
-  /// Writes a finite number, the shortest text that reads back the same; whole numbers without a point.
+  /// Writes a finite number, the shortest text that reads back the same.
+  ///
+  /// Whole numbers within 64 bits have neither point nor exponent. Those beyond have an exponent:
+  /// there are clients that refuse longer integers.
   package mutating func write(_ value: Double) {
     if let whole = Int64(exactly: value) {
       write(whole)
     } else if !value.isFinite {
       raw("null")
-    } else if abs(value) >= 0x1p63, abs(value) < 1e21 {
-      writeExpanded(value.description)
     } else {
       bytes.append(contentsOf: value.description.utf8)
     }
-  }
-
-  /// Writes the decimal digits of a whole number whose text has an exponent, such as `1.5e+20`.
-  private mutating func writeExpanded(_ text: String) {
-    let parts = text.split(separator: "e")
-    guard parts.count == 2, let exponent = Int(parts[1].drop { $0 == "+" }) else {
-      bytes.append(contentsOf: text.utf8)
-      return
-    }
-    let digits = parts[0].utf8.filter { $0 != UInt8(ascii: ".") }
-    let sign = digits.first == UInt8(ascii: "-") ? 1 : 0
-    bytes.append(contentsOf: digits)
-    let zeros = max(0, exponent + 1 + sign - digits.count)
-    bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: zeros))
   }
 
   /// Writes a string in quotes, escaping what JSON demands.

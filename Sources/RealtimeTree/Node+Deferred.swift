@@ -64,7 +64,7 @@ extension LeafValue {
     }
   }
 
-  /// Adds to a number; anything else counts as nothing there. Whole numbers that overflow become doubles.
+  /// Adds to a number, where anything else counts as nothing; what overflows becomes a double.
   private static func sum(_ existing: LeafValue?, _ amount: LeafValue) -> LeafValue {
     guard let existing, let present = existing.number, let added = amount.number else {
       return amount

@@ -118,7 +118,7 @@ package struct NodeChildren: Sendable {
     self.init(sorted: [(key, node)], priority: priority)
   }
 
-  /// Sets a child; an empty node removes it. The result may have no children left.
+  /// Sets a child, or removes it by an empty node, which may leave no children.
   mutating func set(_ key: ChildKey, _ node: Node) {
     let old = map[key] ?? .empty
     if old.priority != nil { prioritizedCount -= 1 }

@@ -34,7 +34,8 @@ package struct PushIDGenerator: Sendable {
       tail = (0..<12).map { _ in random() & 63 }
     }
     lastTime = time
-    return PushID.timePart(time) + String(decoding: tail.map { PushID.alphabet[Int($0)] }, as: UTF8.self)
+    return PushID.timePart(time)
+      + String(decoding: tail.map { PushID.alphabet[Int($0)] }, as: UTF8.self)
   }
 }
 

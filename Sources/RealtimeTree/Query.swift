@@ -10,7 +10,7 @@ package struct QueryBound: Hashable, Sendable {
     case maximum
   }
 
-  /// The index value; nil is null. With the key index, the key as text.
+  /// The index value, nil for null; with the key index, the key as text.
   package var value: LeafValue?
   /// The key that breaks ties, or nil when none was given.
   package var key: KeyPart?
@@ -170,6 +170,8 @@ package struct Query: Hashable, Sendable {
   package func evaluate(_ node: Node) -> Node {
     if loadsAllData { return node }
     let selected = select(from: IndexedNode(node, by: index))
-    return Node(sortedChildren: selected.map { (key: $0.key, value: $0.node) }.sorted { $0.key < $1.key })
+    return Node(
+      sortedChildren: selected.map { (key: $0.key, value: $0.node) }.sorted { $0.key < $1.key }
+    )
   }
 }

@@ -23,7 +23,10 @@ package enum Validation {
     for key in path.keys {
       if let problem = problem(withKey: key.text) { return problem }
     }
-    return problem(withDepth: path.count, bytes: path.keys.reduce(0) { $0 + $1.text.utf8.count + 1 })
+    return problem(
+      withDepth: path.count,
+      bytes: path.keys.reduce(0) { $0 + $1.text.utf8.count + 1 }
+    )
   }
 
   /// Why data cannot be stored at a path, or nil when it can.

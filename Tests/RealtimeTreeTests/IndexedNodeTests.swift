@@ -1,0 +1,72 @@
+import RealtimeTree
+import Testing
+
+@Suite("IndexedNode")
+struct IndexedNodeTests {
+  @Test(
+    "agrees with sorting through random changes",
+    arguments: [.priority, .key, .value, .child("a"), .child("a/b")] as [Index]
+  )
+  func model(index: Index) {
+    var random = SplitMix64(seed: 31)
+    for _ in 0..<60 {
+      let start = Node.random(depth: Int.random(in: 0...2, using: &random), using: &random)
+      var indexed = IndexedNode(start, by: index)
+      var model = start
+      for _ in 0..<40 {
+        let key = Node.randomKey(using: &random)
+        let isRemoval = Int.random(in: 0..<3, using: &random) == 0
+        let child = isRemoval ? Node.empty : Node.random(depth: 2, using: &random)
+        indexed.set(key, to: child)
+        model.update(at: Path([key]), to: child)
+        check(indexed, model, index)
+      }
+    }
+  }
+
+  private func check(_ indexed: IndexedNode, _ model: Node, _ index: Index) {
+    #expect(indexed.node == model)
+    let entries = (model.children?.map.map { index.entry($0.key, $0.value) } ?? []).sorted()
+    let keys = entries.map(\.key)
+    #expect(indexed.ascending.map(\.key) == keys)
+    #expect(indexed.descending.map(\.key) == Array(keys.reversed()))
+    #expect(indexed.first?.key == keys.first)
+    #expect(indexed.last?.key == keys.last)
+    for (position, key) in keys.enumerated() {
+      let expected = position > 0 ? keys[position - 1] : nil
+      #expect(indexed.keyBefore(key, model[key]) == expected)
+    }
+    guard let middle = entries.dropFirst(entries.count / 2).first, index != .key else { return }
+    #expect(
+      indexed.ascending(after: { $0 < middle }).map(\.key)
+        == keys.filter { key in
+          !(index.entry(key, model[key]) < middle)
+        }
+    )
+    #expect(
+      indexed.descending(within: { !(middle < $0) }).map(\.key)
+        == keys.reversed().filter { key in
+          !(middle < index.entry(key, model[key]))
+        }
+    )
+  }
+
+  @Test("follows the children into priority order when the first priority appears")
+  func firstPriority() {
+    var indexed = IndexedNode(.empty.setting(Path("a"), to: .integer(1)), by: .priority)
+    indexed.set("b", to: .integer(2))
+    #expect(indexed.ascending.map(\.key) == ["a", "b"])
+    indexed.set("a", to: .leaf(.integer(1), priority: Priority(.integer(9))))
+    #expect(indexed.ascending.map(\.key) == ["b", "a"])
+    indexed.set("a", to: .integer(1))
+    #expect(indexed.ascending.map(\.key) == ["a", "b"])
+  }
+
+  @Test("takes a priority of its own without changing the order")
+  func ownPriority() {
+    var indexed = IndexedNode(.empty.setting(Path("a"), to: .integer(1)), by: .value)
+    indexed.setPriority(.integer(3))
+    #expect(indexed.node.priority == .integer(3))
+    #expect(indexed.ascending.map(\.key) == ["a"])
+  }
+}
