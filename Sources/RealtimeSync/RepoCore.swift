@@ -1,4 +1,4 @@
-package import RealtimeProtocol
+import RealtimeProtocol
 package import RealtimeTree
 
 /// The client engine of a database: what it is told goes in, what is to be done comes out.
@@ -126,7 +126,9 @@ package struct RepoCore: Sendable {
 
   mutating func raise(_ events: [ViewEvent]) {
     for event in events {
-      if case .listener(let listener) = event.owner { outputs.append(.raise(listener, event.event)) }
+      if case .listener(let listener) = event.owner {
+        outputs.append(.raise(listener, event.event))
+      }
     }
   }
 

@@ -1,5 +1,3 @@
-import RealtimeTree
-
 /// Someone who keeps a view alive and may want its events.
 struct Registration: Sendable, Hashable {
   /// Who it is.
@@ -14,10 +12,4 @@ struct Registration: Sendable, Hashable {
 
   let owner: Owner
   let kinds: Set<EventKind>
-}
-
-/// An event for one registration of a view.
-struct ViewEvent: Sendable, Equatable {
-  let owner: Registration.Owner
-  let event: DataEvent
 }

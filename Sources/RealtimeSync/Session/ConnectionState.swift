@@ -63,7 +63,9 @@ struct ConnectionState: Sendable {
 
   /// The pause before the next attempt, which makes the one after it longer.
   mutating func makePause(_ configuration: RepoConfiguration, random: Double) -> Int64 {
-    let minimum = Double(min(configuration.minimumReconnectDelay, configuration.maximumReconnectDelay))
+    let minimum = Double(
+      min(configuration.minimumReconnectDelay, configuration.maximumReconnectDelay)
+    )
     guard let current = delay else {
       delay = 0
       return 0

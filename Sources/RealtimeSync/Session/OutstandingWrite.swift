@@ -17,22 +17,3 @@ struct OutstandingWrite: Sendable {
   /// Whether it ever left, so that the server may have applied it.
   var wasSent = false
 }
-
-/// A change of what happens at the end of the connection, not answered yet.
-struct DisconnectAction: Sendable {
-  enum Kind: Sendable {
-    case schedule(WriteOperation)
-    case cancel
-  }
-
-  let token: RequestToken
-  let path: Path
-  let kind: Kind
-}
-
-/// A read that is not answered yet.
-struct PendingGet: Sendable {
-  let token: RequestToken
-  let path: Path
-  let query: Query
-}

@@ -1,4 +1,4 @@
-package import RealtimeTree
+import RealtimeTree
 
 /// What an engine is told once, when it is made.
 package struct RepoConfiguration: Sendable {

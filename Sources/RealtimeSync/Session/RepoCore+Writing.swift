@@ -82,7 +82,6 @@ extension RepoCore {
     }
   }
 
-
   mutating func complete(_ token: RequestToken, _ status: StatusCode, _ reason: String) {
     outputs.append(.writeCompleted(token, status, reason: reason))
   }

@@ -32,7 +32,7 @@ struct SyncPoint: Sendable {
     return point
   }
 
-  /// Visits the locations on the way to a path, the path itself last, while the closure returns nil.
+  /// Visits the locations on the way to a path and the path itself, until there is a result.
   func firstResult<Result>(on path: Path, _ body: (SyncPoint, Path) -> Result?) -> Result? {
     var point = self
     for depth in 0...path.count {
@@ -84,7 +84,11 @@ struct SyncPoint: Sendable {
     covering: Node?,
     into events: inout [ViewEvent]
   ) {
-    let covering = covering ?? completeServerNode(at: .root)
+    var covering = covering ?? completeServerNode(at: .root)
+    if case .listenComplete = operation.kind, operation.path.isRoot, covering == nil {
+      // What the listen for all data has got by now is all there is.
+      covering = completeView?.cache.server.node
+    }
     for sibling in reached(by: operation) {
       guard let below = operation.seen(from: sibling.key) else { continue }
       _ = children.modify(sibling) { child in

@@ -78,7 +78,10 @@ struct SyncTree: Sendable {
     _ kind: TreeOperation.Kind
   ) -> [ViewEvent] {
     guard let tag else { return apply(.server, at: path, kind) }
-    guard let key = tagged[tag], key.path.contains(path) else { return [] }
+    // Late pushes of a listen that one for all data has replaced would narrow what is known.
+    guard let key = tagged[tag], key.path.contains(path), !hasAllData(at: key.path) else {
+      return []
+    }
     return apply(.query(key.query), at: path, key, kind)
   }
 
@@ -139,6 +142,14 @@ struct SyncTree: Sendable {
     if target.tag == nil { return point.completeView?.cache.server.node.hash ?? "" }
     guard let index = point.viewIndex(of: target.query) else { return "" }
     return point.views[index].cache.server.node.hash
+  }
+
+  private func hasAllData(at path: Path) -> Bool {
+    let view = root.firstResult(on: path) { point, _ -> View? in
+      guard let view = point.completeView, view.cache.server.isComplete else { return nil }
+      return view
+    }
+    return view != nil
   }
 
   private func completeServerNode(at path: Path) -> Node? {

@@ -22,9 +22,3 @@ struct CacheNode: Sendable {
     return isComplete(for: key)
   }
 }
-
-/// The two states of a view: what the server said, and what events were raised for.
-struct ViewCache: Sendable {
-  var server: CacheNode
-  var event: CacheNode
-}

@@ -61,24 +61,33 @@ extension View {
       }
       return
     }
+    if query.loadsAllData { return merge(children, filtered: filtered, context, &changes) }
     let known = cache.server
     // What is there goes first: with a limit, removals make room for what comes.
     for isPresent in [true, false] {
       for (key, below) in children where known.node.hasChild(key) == isPresent {
         if !isPresent, below.completeNode == nil, !known.isComplete(for: key) { continue }
-        for change in pieces(of: key, below, known: known.node) {
-          overwrite(at: change.path, with: change.node, filtered: filtered, context, &changes)
-        }
+        let child = below.applied(to: known.node[key])
+        overwrite(at: Path([key]), with: child, filtered: filtered, context, &changes)
       }
     }
   }
 
-  /// How the change of one child is applied: piece by piece, or at once where a limit looks at it.
-  private func pieces(of key: ChildKey, _ overlay: Overlay, known: Node) -> [Change] {
-    if query.loadsAllData {
-      return overlay.changes.map { Change(Path([key]).appending($0.path), $0.node) }
+  /// Merges piece by piece, so that the work grows with the pieces and not with the children.
+  ///
+  /// What comes goes first, so that the location is not empty in between and keeps its priority.
+  private mutating func merge(
+    _ children: SortedMap<ChildKey, Overlay>,
+    filtered: Bool,
+    _ context: Context,
+    _ changes: inout ChangeSet
+  ) {
+    let pieces = Overlay.children(children).changes
+    for isRemoval in [false, true] {
+      for piece in pieces where piece.node.isEmpty == isRemoval {
+        overwrite(at: piece.path, with: piece.node, filtered: filtered, context, &changes)
+      }
     }
-    return [Change(Path([key]), overlay.applied(to: known[key]))]
   }
 
   /// The server has sent all that the listen at or above this view asks for.
@@ -93,6 +102,11 @@ extension View {
         // Nothing was sent because the selection is what was known; the rest remains unknown.
         cache.server.indexed = filter.window(of: cache.server.node)
         cache.server.isFiltered = true
+      } else if !isOwnListen, !cache.server.isComplete || cache.server.isFiltered,
+        let covering = context.covering
+      {
+        cache.server.indexed = IndexedNode(covering, by: query.index)
+        cache.server.isFiltered = false
       }
       cache.server.isComplete = true
     }
@@ -127,8 +141,17 @@ extension View {
         source: source,
         changes: &changes
       )
+      alignPriority(of: &event, under: context.overlay)
     }
     setEvent(event, isComplete: isComplete)
+  }
+
+  /// A location that was empty in between has lost its priority, though events saw it filled.
+  private func alignPriority(of event: inout IndexedNode, under overlay: Overlay) {
+    guard !filter.filters, cache.server.isComplete, overlay.completeNode == nil else { return }
+    let hidden = overlay[.priority].completeNode
+    let priority = hidden.map(\.leafValue) ?? cache.server.node.priority
+    if event.node.priority != priority { event.setPriority(priority) }
   }
 
   private func wholeEvent(under overlay: Overlay) -> IndexedNode {

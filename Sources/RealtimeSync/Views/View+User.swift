@@ -24,7 +24,8 @@ extension View {
       child = node
     } else if let present = source.completeChild(key) {
       child = present
-      let isPriorityOfNothing = path.isPriority && path.rest.parent.map { present[$0].isEmpty } == true
+      let isPriorityOfNothing =
+        path.isPriority && path.rest.parent.map { present[$0].isEmpty } == true
       if !isPriorityOfNothing { child.update(at: path.rest, to: node) }
     }
     // Where the child was not shown, all of it may be new.
@@ -48,7 +49,9 @@ extension View {
   ) {
     let places = merged.map { Change(path.appending($0.path), $0.node) }
     let old = cache.event
-    func isShown(_ change: Change) -> Bool { change.path.first.map { old.isComplete(for: $0) } ?? false }
+    func isShown(_ change: Change) -> Bool {
+      change.path.first.map { old.isComplete(for: $0) } ?? false
+    }
     for change in places where isShown(change) {
       overwriteByUser(at: change.path, with: change.node, context, &changes)
     }
@@ -73,7 +76,9 @@ extension View {
       }
       merge(at: path, Overlay(known), filtered: server.isFiltered, context, &changes)
       if server.isComplete, server.isFiltered {
-        for change in touched.changes { dropUnknown(path.appending(change.path), context, &changes) }
+        for change in touched.changes {
+          dropUnknown(path.appending(change.path), context, &changes)
+        }
       }
     } else if path.isRoot ? server.isComplete : server.isComplete(for: path) {
       overwrite(

@@ -60,9 +60,13 @@ enum Overlay: Sendable {
     case .node(let node): return node
     case .children(let children):
       var result = node
+      var removed: [ChildKey] = []
       for (key, overlay) in children where key != .priority {
-        result.update(at: Path([key]), to: overlay.applied(to: node[key]))
+        let child = overlay.applied(to: node[key])
+        if child.isEmpty { removed.append(key) } else { result.update(at: Path([key]), to: child) }
       }
+      // Last, so that the node is not empty in between and keeps its priority.
+      for key in removed { result.update(at: Path([key]), to: .empty) }
       if let priority = children[.priority]?.completeNode {
         result = result.withPriority(priority.leafValue)
       }

@@ -86,7 +86,9 @@ struct WritePartTree: Sendable {
       tree = child
     }
     tree.collect(at: .root, into: &result)
-    return result.sorted { ($0.id, $0.path.isPriority ? 1 : 0) < ($1.id, $1.path.isPriority ? 1 : 0) }
+    return result.sorted {
+      ($0.id, $0.path.isPriority ? 1 : 0) < ($1.id, $1.path.isPriority ? 1 : 0)
+    }
   }
 
   private func collect(at path: Path, into result: inout [Part]) {

@@ -1,0 +1,10 @@
+import RealtimeTree
+
+/// A listen as the server knows it.
+struct ListenTarget: Hashable, Sendable {
+  let path: Path
+  /// The query on the wire: every query of all data is the default one.
+  let query: Query
+  /// What the server marks pushes with; nil for the default query.
+  let tag: Int64?
+}

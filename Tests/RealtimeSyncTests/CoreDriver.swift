@@ -1,0 +1,195 @@
+import RealtimeProtocol
+import RealtimeTree
+
+@testable import RealtimeSync
+
+/// Drives an engine by hand: it keeps what was sent and what was reported.
+struct CoreDriver {
+  var core: RepoCore
+  var time = RepoTime(wall: 1_000_000, monotonic: 0, random: 0.5)
+  private(set) var outputs: [RepoOutput] = []
+  private var lastToken: Int64 = 0
+
+  init(configure: (inout RepoConfiguration) -> Void = { _ in }) {
+    var configuration = RepoConfiguration(clientID: "c1", statisticsName: "sdk.test.1-0-0")
+    configure(&configuration)
+    core = RepoCore(configuration: configuration)
+  }
+
+  /// Feeds an input and returns its outputs.
+  @discardableResult
+  mutating func feed(_ input: RepoInput) -> [RepoOutput] {
+    let result = core.handle(input, at: time)
+    outputs += result
+    return result
+  }
+
+  /// Forgets what happened up to now.
+  mutating func forget() {
+    outputs = []
+  }
+
+  mutating func token() -> RequestToken {
+    lastToken += 1
+    return RequestToken(lastToken)
+  }
+
+  // MARK: Inputs
+
+  @discardableResult
+  mutating func connect(
+    _ extensions: Set<ServerHello.Extension> = [],
+    timestamp: Int64? = nil
+  )
+    -> [RepoOutput]
+  {
+    if case .waiting(let until) = core.phase {
+      time.monotonic = max(time.monotonic, until)
+      feed(.timerFired(.reconnect))
+    }
+    if core.phase == .interrupted { feed(.goOnline(.user)) }
+    guard case .connecting(let id) = core.phase else { return [] }
+    feed(.transportOpened(id))
+    let hello = ServerHello(
+      timestamp: timestamp ?? time.wall,
+      host: "localhost",
+      session: "s",
+      extensions: extensions
+    )
+    return feed(.message(id, .hello(hello)))
+  }
+
+  @discardableResult
+  mutating func receive(_ message: ServerMessage) -> [RepoOutput] {
+    guard let id = core.connection.current else { return [] }
+    return feed(.message(id, message))
+  }
+
+  @discardableResult
+  mutating func push(_ path: Path, _ json: String, tag: Int64? = nil) throws -> [RepoOutput] {
+    receive(.push(.data(path: path, try Node(json: JSONParser.parse(json)), tag: tag)))
+  }
+
+  @discardableResult
+  mutating func answer(
+    _ id: Int64,
+    _ status: StatusCode = .ok,
+    _ reason: String = ""
+  )
+    -> [RepoOutput]
+  {
+    receive(.response(id: id, ServerMessage.Response(status, .json(.string(reason)))))
+  }
+
+  mutating func lose() {
+    if let id = core.connection.current { feed(.transportClosed(id, reason: "lost")) }
+  }
+
+  mutating func observe(
+    _ path: Path,
+    _ query: Query = .all,
+    _ kinds: Set<EventKind> = Set(EventKind.allCases)
+  ) -> ListenerID {
+    lastToken += 1
+    let listener = ListenerID(lastToken)
+    feed(.observe(listener, path: path, query: query, events: kinds))
+    return listener
+  }
+
+  @discardableResult
+  mutating func set(_ path: Path, _ json: String) throws -> RequestToken {
+    let token = token()
+    feed(.write(token, path: path, .set(try Node(json: JSONParser.parse(json)))))
+    return token
+  }
+
+  @discardableResult
+  mutating func transact(
+    _ path: Path,
+    appliesLocally: Bool = true,
+    _ update: @escaping TransactionUpdate
+  ) -> RequestToken {
+    let token = token()
+    feed(.transaction(token, path: path, appliesLocally: appliesLocally, update: update))
+    return token
+  }
+
+  /// Observes a location and lets the server answer.
+  mutating func observe(_ path: Path, answered json: String) throws -> ListenerID {
+    let listener = observe(path)
+    guard let request = requests.last else { return listener }
+    if json != "null" { try push(path, json) }
+    answer(request.id)
+    return listener
+  }
+
+  // MARK: Outputs
+
+  /// The requests sent, with their numbers.
+  var requests: [(id: Int64, request: ClientRequest)] {
+    outputs.compactMap {
+      if case .send(_, .request(let id, let request)) = $0 { (id, request) } else { nil }
+    }
+  }
+
+  /// The writes sent, with the numbers of their requests.
+  var sentWrites: [(id: Int64, write: WriteRequest)] {
+    requests.compactMap {
+      if case .write(let write) = $0.request { ($0.id, write) } else { nil }
+    }
+  }
+
+  /// The events raised, as short text: kind, key, previous key, data.
+  var events: [String] {
+    outputs.compactMap {
+      guard case .raise(_, let event) = $0 else { return nil }
+      let data = event.node.json(.export).text
+      guard let key = event.key else { return "value \(data)" }
+      if event.kind == .childRemoved { return "removed \(key) \(data)" }
+      let name =
+        event.kind == .childAdded ? "added" : event.kind == .childMoved ? "moved" : "changed"
+      return "\(name) \(key) after \(event.previousKey?.text ?? "-") \(data)"
+    }
+  }
+
+  /// The data of the value events.
+  var values: [String] {
+    outputs.compactMap {
+      guard case .raise(_, let event) = $0, event.kind == .value else { return nil }
+      return event.node.json(.export).text
+    }
+  }
+
+  /// The completions, as short text.
+  var completions: [String] {
+    outputs.compactMap {
+      switch $0 {
+      case .writeCompleted(let token, let status, _): "write \(token.number) \(status)"
+      case .transactionCompleted(let token, let status, _, let committed, let node):
+        "transaction \(token.number) \(status) \(committed) \(node.json(.export).text)"
+      case .getCompleted(let token, .value(let node)):
+        "get \(token.number) \(node.json(.export).text)"
+      case .getCompleted(let token, .failure(let status, _)): "get \(token.number) \(status)"
+      case .listenerCancelled(let id, let status, _): "cancelled \(id.number) \(status)"
+      case .connect, .disconnect, .send, .sendKeepalive, .schedule, .cancelTimer, .raise,
+        .credentialRejected, .credentialAccepted, .log:
+        nil
+      }
+    }
+  }
+
+  /// What was asked about listens, as short text.
+  var listens: [String] {
+    requests.compactMap {
+      switch $0.request {
+      case .listen(let listen):
+        "q \(listen.path)\(listen.tag.map { " \(listen.query.id) \($0)" } ?? "") \(listen.hash)"
+      case .unlisten(let path, let query, let tag):
+        "n \(path)\(tag.map { " \(query.id) \($0)" } ?? "")"
+      case .stats, .authenticate, .unauthenticate, .appCheck, .get, .write, .onDisconnect,
+        .cancelOnDisconnect, .unknown:
+        nil
+      }
+    }
+  }
+}

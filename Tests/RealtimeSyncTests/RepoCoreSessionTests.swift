@@ -1,0 +1,314 @@
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeSync
+
+@Suite("Session")
+struct RepoCoreSessionTests {
+  private let last2 = Query(limit: Query.Limit(2, .last))
+  private let first1 = Query(limit: Query.Limit(1, .first))
+
+  @Test("The first use connects, and not before")
+  func opens() {
+    var driver = CoreDriver()
+    #expect(driver.core.phase == .interrupted)
+    _ = driver.observe("a")
+    #expect(driver.core.phase == .connecting(ConnectionID(1)))
+    driver.connect()
+    #expect(driver.core.isConnected)
+  }
+
+  @Test("A default listen replaces tagged ones, and they come back when it ends")
+  func supersedes() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = driver.observe("k", first1)
+    try driver.push("k", #"{"a":1}"#, tag: 1)
+    driver.answer(2)
+    let all = driver.observe("k")
+    try driver.push("k", #"{"a":1,"b":2}"#)
+    driver.answer(3)
+    driver.feed(.stopObserving(all))
+    #expect(
+      driver.listens == [
+        #"q /k {"l":1,"vf":"l"} 1 "#, "q /k ", #"n /k {"l":1,"vf":"l"} 1"#,
+        #"q /k {"l":1,"vf":"l"} 1 AUZnXhNqrfbznYVxcCvNpzpjvTU="#, "n /k",
+      ]
+    )
+  }
+
+  @Test("An order alone shares the default listen")
+  func orderAlone() {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = driver.observe("k", Query(index: .child("x")))
+    _ = driver.observe("k", Query(index: .key))
+    #expect(driver.listens == ["q /k "])
+  }
+
+  @Test("A limited window follows the server")
+  func window() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = driver.observe("w", last2)
+    try driver.push("w", #"{"a":1,"b":2}"#, tag: 1)
+    driver.answer(2)
+    driver.forget()
+    driver.receive(
+      .push(.merge(path: "w", [Change("c", .integer(3)), Change("a", .empty)], tag: 1))
+    )
+    #expect(driver.events == ["removed a 1", "added c after b 3", #"value {"b":2,"c":3}"#])
+    driver.forget()
+    try driver.set("w/c", "null")
+    #expect(driver.events == ["removed c 3", #"value {"b":2}"#])
+    driver.forget()
+    driver.receive(
+      .push(.merge(path: "w", [Change("c", .empty), Change("a", .integer(1))], tag: 1))
+    )
+    #expect(driver.events == ["added a after - 1", #"value {"a":1,"b":2}"#])
+  }
+
+  @Test("A reconnect restores credentials, listens with hashes, and the rest")
+  func restores() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    driver.feed(.authenticate(ClientRequest.Authentication(credential: "token")))
+    _ = try driver.observe("k", answered: #"{"a":1,"b":2}"#)
+    driver.feed(.onDisconnect(driver.token(), path: "o", .set(.integer(1))))
+    driver.feed(.get(driver.token(), path: "g", query: .all))
+    try driver.set("w", "1")
+    driver.lose()
+    driver.forget()
+    driver.connect()
+    let expected: [ClientRequest] = [
+      .authenticate(ClientRequest.Authentication(credential: "token")),
+      .listen(ListenRequest(path: "k", hash: "AUZnXhNqrfbznYVxcCvNpzpjvTU=")),
+      .write(WriteRequest(path: "w", operation: .set(.integer(1)))),
+      .onDisconnect(path: "o", .set(.integer(1))),
+      .get(path: "g", query: .all),
+    ]
+    #expect(driver.requests.map(\.request) == expected)
+  }
+
+  @Test("Connected and the time offset are told below .info")
+  func info() throws {
+    var driver = CoreDriver()
+    _ = driver.observe(".info/connected", .all, [.value])
+    _ = driver.observe(".info/serverTimeOffset", .all, [.value])
+    driver.connect(timestamp: 1_000_250)
+    driver.lose()
+    #expect(driver.values == ["false", "0", "250", "true", "false"])
+    #expect(driver.listens.isEmpty)
+    _ = driver.observe(".info/nothing")
+    #expect(driver.values.count == 5)
+  }
+
+  @Test("A refused listen ends its listeners, at the default query all of the location")
+  func refused() {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = driver.observe("x", first1)
+    _ = driver.observe("x")
+    _ = driver.observe("x/y")
+    driver.forget()
+    driver.answer(3, .permissionDenied, "Permission denied")
+    #expect(
+      driver.completions == ["cancelled 1 permission_denied", "cancelled 2 permission_denied"]
+    )
+    #expect(driver.listens == ["q /x/y "])
+  }
+
+  @Test("A revoked listen ends as a refused one")
+  func revoked() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("x", answered: "1")
+    driver.receive(.push(.listenRevoked(path: "x", queries: nil)))
+    #expect(driver.completions == ["cancelled 1 permission_denied"])
+    driver.forget()
+    try driver.push("x", "2")
+    #expect(driver.events.isEmpty)
+  }
+
+  @Test("A read is answered from complete data, pending writes included")
+  func getCached() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("l", answered: #"{"a":1}"#)
+    try driver.set("l/b", "2")
+    driver.forget()
+    driver.feed(.get(driver.token(), path: "l", query: last2))
+    #expect(driver.completions == [#"get 3 {"a":1,"b":2}"#])
+    #expect(driver.requests.isEmpty)
+  }
+
+  @Test("A read of other data asks the server and disturbs no listener")
+  func getRemote() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = driver.observe("l", first1)
+    try driver.push("l", #"{"a":1}"#, tag: 1)
+    driver.answer(2)
+    driver.forget()
+    driver.feed(.get(driver.token(), path: "l", query: last2))
+    let id = driver.requests[0].id
+    let payload = ServerMessage.Payload.node(try Node(json: JSONParser.parse(#"{"y":1,"z":2}"#)))
+    driver.receive(.response(id: id, ServerMessage.Response(.ok, payload)))
+    #expect(driver.completions == [#"get 2 {"y":1,"z":2}"#])
+    #expect(driver.events.isEmpty)
+  }
+
+  @Test("A read without a connection fails after its deadline")
+  func getDeadline() {
+    var driver = CoreDriver { $0.getDeadline = 3_000 }
+    let token = driver.token()
+    driver.feed(.get(token, path: "l", query: .all))
+    driver.feed(.timerFired(.getDeadline(token)))
+    #expect(driver.completions == ["get 1 unavailable"])
+    driver.connect()
+    #expect(driver.requests.count == 1)
+  }
+
+  @Test("What was scheduled for the end shows when the connection is lost")
+  func onDisconnect() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("o", answered: #"{"a":1,"b":2}"#)
+    driver.feed(
+      .onDisconnect(driver.token(), path: "o/a", .set(.leaf(.deferred(.incrementInteger(4)))))
+    )
+    driver.feed(.onDisconnect(driver.token(), path: "o", .merge([Change("b", .integer(7))])))
+    driver.feed(.cancelOnDisconnect(driver.token(), path: "o/b"))
+    for id in 3...5 { driver.answer(Int64(id)) }
+    #expect(driver.completions == ["write 2 ok", "write 3 ok", "write 4 ok"])
+    driver.forget()
+    driver.lose()
+    #expect(driver.values == [#"{"a":5,"b":2}"#])
+    driver.forget()
+    driver.connect()
+    driver.lose()
+    #expect(driver.values.isEmpty)
+  }
+
+  @Test("Pauses between attempts grow up to the longest")
+  func pauses() {
+    var driver = CoreDriver {
+      $0.reconnectJitter = 0
+      $0.maximumReconnectDelay = 2_000
+    }
+    _ = driver.observe("a")
+    var pauses: [Int64] = []
+    for _ in 0..<6 {
+      driver.forget()
+      driver.lose()
+      for case .schedule(.reconnect, let pause) in driver.outputs { pauses.append(pause) }
+      driver.feed(.timerFired(.reconnect))
+    }
+    #expect(pauses == [1_000, 1_300, 1_690, 2_000, 2_000, 2_000])
+  }
+
+  @Test("After a lasting connection the first attempt comes at once")
+  func noPause() {
+    var driver = CoreDriver()
+    driver.connect()
+    driver.time.monotonic += 31_000
+    driver.lose()
+    #expect(driver.core.phase == .connecting(ConnectionID(2)))
+  }
+
+  @Test("Going offline closes and stays closed; going online connects at once")
+  func offline() {
+    var driver = CoreDriver()
+    driver.connect()
+    driver.feed(.goOffline(.user))
+    #expect(driver.core.phase == .interrupted)
+    driver.feed(.timerFired(.reconnect))
+    #expect(driver.core.phase == .interrupted)
+    driver.feed(.goOnline(.user))
+    #expect(driver.core.phase == .connecting(ConnectionID(2)))
+  }
+
+  @Test("A silent server is noticed after two intervals, an idle one is not")
+  func keepalive() {
+    var driver = CoreDriver()
+    driver.connect()
+    driver.answer(1)
+    for _ in 0..<10 {
+      driver.time.monotonic += 45_000
+      driver.forget()
+      driver.feed(.timerFired(.keepalive))
+      for case .send(_, .ping) in driver.outputs { driver.receive(.pong) }
+    }
+    #expect(driver.core.isConnected)
+    for _ in 0..<4 {
+      driver.time.monotonic += 45_000
+      driver.feed(.timerFired(.keepalive))
+    }
+    #expect(!driver.core.isConnected)
+  }
+
+  @Test("A refused credential takes the connection down until another one comes")
+  func credentials() throws {
+    var driver = CoreDriver()
+    driver.feed(.authenticate(ClientRequest.Authentication(credential: "old")))
+    driver.connect()
+    driver.answer(2, .expiredToken, "expired")
+    #expect(driver.core.phase == .interrupted)
+    #expect(driver.core.interruptReasons == [.tokenRefresh])
+    driver.feed(.authenticate(ClientRequest.Authentication(credential: "new")))
+    driver.forget()
+    driver.connect()
+    #expect(
+      driver.requests.map(\.request)
+        == [.authenticate(ClientRequest.Authentication(credential: "new"))]
+    )
+  }
+
+  @Test("A server that shuts down is not connected to again")
+  func shutdown() {
+    var driver = CoreDriver()
+    driver.connect()
+    driver.receive(.shutdown(reason: "bye"))
+    #expect(driver.core.phase == .interrupted)
+    _ = driver.observe("a")
+    #expect(driver.core.phase == .interrupted)
+  }
+
+  @Test("Pushes for nothing, of any form, change nothing")
+  func strayPushes() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("a", answered: "1")
+    driver.forget()
+    let merge = [
+      Change("", .integer(1)), Change(".priority", .empty), Change("x/.priority", .integer(1)),
+    ]
+    driver.receive(.push(.data(path: "a", .integer(9), tag: 77)))
+    driver.receive(.push(.data(path: "b/c", .integer(9), tag: nil)))
+    driver.receive(.push(.merge(path: "b", merge, tag: nil)))
+    driver.receive(.push(.data(path: "b/.priority/c", .integer(9), tag: nil)))
+    driver.receive(.push(.merge(path: "a", [], tag: nil)))
+    driver.receive(.push(.rangeMerge(path: "a", [], tag: 1)))
+    driver.receive(.push(.listenRevoked(path: "nowhere", queries: [.all])))
+    driver.receive(.push(.unknown(action: "zz")))
+    driver.receive(.response(id: 4_711, ServerMessage.Response(.ok)))
+    driver.receive(.hello(ServerHello(timestamp: .min, host: "", session: "")))
+    #expect(driver.events.isEmpty && driver.completions.isEmpty)
+    #expect(driver.core.isConnected)
+  }
+
+  @Test("Ending all listeners of a location leaves other owners of the data")
+  func stopAll() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = driver.observe("k", first1)
+    _ = try driver.observe("k", answered: "1")
+    driver.feed(.keepSynced(path: "k", query: .all, true))
+    driver.forget()
+    driver.feed(.stopObservingAll(path: "k", query: .all))
+    #expect(driver.listens.isEmpty)
+    driver.feed(.keepSynced(path: "k", query: .all, false))
+    #expect(driver.listens == ["n /k"])
+  }
+}

@@ -1,0 +1,262 @@
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeSync
+
+private let increment: TransactionUpdate = { node in
+  guard case .integer(let value)? = node.leafValue else { return .commit(.integer(1)) }
+  return .commit(.integer(value + 1))
+}
+
+@Suite("Transactions")
+struct RepoCoreTransactionTests {
+  private func counter(_ extensions: Set<ServerHello.Extension> = []) throws -> CoreDriver {
+    var driver = CoreDriver()
+    driver.connect(extensions)
+    _ = try driver.observe("c", answered: "100")
+    driver.forget()
+    return driver
+  }
+
+  @Test("A transaction on known data is sent with their hash and commits")
+  func commit() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    let sent = try #require(driver.sentWrites.first)
+    #expect(sent.write.hash == "5PG1TllwFpsPMPTAduN1cJllS2g=")
+    #expect(sent.write.operation == .set(.integer(101)))
+    #expect(driver.values == ["101"])
+    try driver.push("c", "101")
+    driver.answer(sent.id)
+    #expect(driver.completions == ["transaction 2 ok true 101"])
+    #expect(driver.core.pendingWriteCount == 0)
+    #expect(driver.values == ["101"])
+  }
+
+  @Test("A transaction from nothing sends an empty hash")
+  func fromNothing() {
+    var driver = CoreDriver()
+    driver.connect()
+    driver.transact("c", increment)
+    #expect(driver.sentWrites.map(\.write.hash) == [""])
+    #expect(driver.listens == ["q /c "])
+  }
+
+  @Test("Stale data run the transaction again on the newest")
+  func stale() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    try driver.push("c", "200")
+    driver.answer(driver.sentWrites[0].id, .dataStale)
+    #expect(driver.sentWrites.map(\.write.operation) == [.set(.integer(101)), .set(.integer(201))])
+    driver.answer(driver.sentWrites[1].id)
+    #expect(driver.completions == ["transaction 2 ok true 201"])
+  }
+
+  @Test("After 25 stale answers a transaction gives up")
+  func tries() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    for count in 0..<25 {
+      #expect(driver.sentWrites.count == count + 1)
+      driver.answer(driver.sentWrites[count].id, .dataStale)
+    }
+    #expect(driver.sentWrites.count == 25)
+    #expect(driver.completions == ["transaction 2 maxretry false 100"])
+    #expect(driver.values.last == "100")
+  }
+
+  @Test("A refusal goes back to the old data before it is reported")
+  func refusal() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    driver.forget()
+    driver.answer(3, .permissionDenied, "Permission denied")
+    #expect(driver.values == ["100"])
+    #expect(driver.completions == ["transaction 2 permission_denied false 100"])
+    guard case .raise? = driver.outputs.first else {
+      Issue.record("the event must come before the completion")
+      return
+    }
+  }
+
+  @Test("A function that aborts writes nothing and reports its input")
+  func abort() throws {
+    var driver = try counter()
+    driver.transact("c") { _ in .abort }
+    #expect(driver.completions == ["transaction 2 ok false 100"])
+    #expect(driver.sentWrites.isEmpty && driver.events.isEmpty)
+  }
+
+  @Test("A function that aborts when it runs again takes its write back")
+  func abortLater() throws {
+    var driver = try counter()
+    driver.transact("c") { $0 == .integer(100) ? .commit(.integer(101)) : .abort }
+    try driver.push("c", "7")
+    driver.answer(driver.sentWrites[0].id, .dataStale)
+    #expect(driver.completions == ["transaction 2 ok false 7"])
+    #expect(driver.values == ["101", "7"])
+  }
+
+  @Test("Without applyLocally only the server's data show")
+  func hidden() throws {
+    var driver = try counter()
+    driver.transact("c", appliesLocally: false, increment)
+    #expect(driver.values.isEmpty)
+    try driver.push("c", "101")
+    driver.answer(driver.sentWrites[0].id)
+    #expect(driver.values == ["101"])
+    #expect(driver.completions == ["transaction 2 ok true 101"])
+  }
+
+  @Test("A second transaction on one path runs on the output of the first and waits for it")
+  func chained() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    driver.transact("c", increment)
+    #expect(driver.values == ["101", "102"])
+    #expect(driver.sentWrites.count == 1)
+    try driver.push("c", "101")
+    driver.answer(driver.sentWrites[0].id)
+    #expect(driver.sentWrites.count == 2)
+    #expect(driver.sentWrites[1].write.hash == "kD0WC1dhA4d9tF2LqEBSwg8x4BY=")
+    #expect(driver.sentWrites[1].write.operation == .set(.integer(102)))
+  }
+
+  @Test("Two nested transactions go out in one write at the upper path")
+  func nested() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("n", answered: #"{"a":1,"b":2}"#)
+    driver.transact("n/b", increment)
+    driver.transact("n") { .commit($0.setting(ChildKey("x"), to: .bool(true))) }
+    // The inner one went out first; the outer one waits for its answer.
+    #expect(driver.sentWrites.map(\.write.path) == ["n/b"])
+    driver.answer(driver.sentWrites[0].id, .dataStale)
+    #expect(driver.sentWrites.map(\.write.path) == ["n/b", "n"])
+    let joint = driver.sentWrites[1]
+    #expect(joint.write.hash == "AUZnXhNqrfbznYVxcCvNpzpjvTU=")
+    #expect(
+      joint.write.operation == .set(try Node(json: JSONParser.parse(#"{"a":1,"b":3,"x":true}"#)))
+    )
+    driver.forget()
+    driver.answer(joint.id)
+    #expect(
+      driver.completions == [
+        "transaction 2 ok true 3", #"transaction 3 ok true {"a":1,"b":3,"x":true}"#,
+      ]
+    )
+  }
+
+  @Test("A set stops a transaction that was not sent, wherever it overlaps")
+  func overridden() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    driver.transact("c", increment)
+    driver.forget()
+    try driver.set("c", "5")
+    #expect(driver.completions == ["transaction 3 set false 101"])
+    driver.answer(3, .dataStale)
+    #expect(
+      driver.completions == ["transaction 3 set false 101", "transaction 2 set false 100"]
+    )
+    #expect(driver.values == ["5"])
+  }
+
+  @Test("A sent transaction commits after a set if the server took it")
+  func overriddenButCommitted() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    try driver.set("c", "5")
+    driver.forget()
+    driver.answer(3)
+    #expect(driver.completions == ["transaction 2 ok true 101"])
+    #expect(driver.values.isEmpty)
+  }
+
+  @Test("A set offline stops a transaction whose write never left")
+  func overriddenOffline() throws {
+    var driver = try counter()
+    driver.feed(.goOffline(.user))
+    driver.transact("c", increment)
+    try driver.set("c", "5")
+    #expect(driver.completions == ["transaction 2 set false 100"])
+    driver.connect()
+    #expect(driver.sentWrites.map(\.write.operation) == [.set(.integer(5))])
+  }
+
+  @Test("A set at one child leaves the transaction at another running")
+  func overriddenSibling() throws {
+    var driver = CoreDriver()
+    driver.feed(.goOffline(.user))
+    driver.transact("n") { .commit($0) }
+    driver.transact("n/a", increment)
+    driver.transact("n/b", increment)
+    try driver.set("n/a", "9")
+    #expect(
+      driver.completions == ["transaction 1 set false null", "transaction 2 set false null"]
+    )
+    driver.connect()
+    #expect(driver.sentWrites.map(\.write.path) == ["n/a", "n/b"])
+  }
+
+  @Test("A lost connection fails what was sent and keeps what was not")
+  func disconnect() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    driver.lose()
+    #expect(driver.completions == ["transaction 2 disconnect false 100"])
+    #expect(driver.values == ["101", "100"])
+    driver.feed(.goOffline(.user))
+    driver.forget()
+    driver.transact("c", increment)
+    driver.connect()
+    #expect(driver.sentWrites.map(\.write.hash) == ["5PG1TllwFpsPMPTAduN1cJllS2g="])
+    #expect(driver.completions.isEmpty)
+  }
+
+  @Test("With the extension a sent transaction is sent again with its key")
+  func writeOnce() throws {
+    var driver = try counter([.writeOnce])
+    driver.transact("c", increment)
+    let first = driver.sentWrites[0].write
+    #expect(first.key == WriteKey(client: "c1", number: 1))
+    driver.lose()
+    driver.forget()
+    driver.connect([.writeOnce])
+    #expect(driver.sentWrites.map(\.write) == [first])
+    driver.answer(driver.sentWrites[0].id)
+    #expect(driver.completions == ["transaction 2 ok true 101"])
+  }
+
+  @Test("A server without the extension after one with it fails the transaction")
+  func writeOnceLost() throws {
+    var driver = try counter([.writeOnce])
+    driver.transact("c", increment)
+    driver.lose()
+    driver.forget()
+    driver.connect()
+    #expect(driver.sentWrites.isEmpty)
+    #expect(driver.completions == ["transaction 2 disconnect false 100"])
+  }
+
+  @Test("The output keeps the priority of the input unless it brings one")
+  func priority() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("c", answered: #"{".value":1,".priority":9}"#)
+    driver.transact("c", increment)
+    #expect(
+      driver.sentWrites[0].write.operation == .set(Node.integer(2).withPriority(.integer(9)))
+    )
+  }
+
+  @Test("A value that the server decides is sent raw and shown estimated")
+  func deferred() throws {
+    var driver = try counter()
+    driver.transact("c") { _ in .commit(.leaf(.deferred(.incrementInteger(5)))) }
+    #expect(driver.sentWrites[0].write.operation == .set(.leaf(.deferred(.incrementInteger(5)))))
+    #expect(driver.values == ["105"])
+  }
+}

@@ -1,0 +1,271 @@
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeSync
+
+@Suite("Writes")
+struct RepoCoreWriteTests {
+  private func node(_ json: String) throws -> Node { try Node(json: JSONParser.parse(json)) }
+
+  @Test("A local set raises events before the server answers")
+  func local() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("l", answered: #"{"a":1}"#)
+    driver.forget()
+    try driver.set("l/b", "2")
+    #expect(driver.events == ["added b after a 2", #"value {"a":1,"b":2}"#])
+    #expect(driver.completions.isEmpty)
+  }
+
+  @Test("Of two pending writes only the refusal of the last one shows")
+  func refusals() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("v", answered: "0")
+    try driver.set("v", "1")
+    try driver.set("v", "2")
+    driver.forget()
+    driver.answer(3, .permissionDenied)
+    #expect(driver.values.isEmpty)
+    driver.answer(4, .permissionDenied)
+    #expect(driver.values == ["0"])
+    #expect(driver.completions == ["write 2 permission_denied", "write 3 permission_denied"])
+    guard case .writeCompleted? = driver.outputs.last else {
+      Issue.record("the completion must come after the event")
+      return
+    }
+  }
+
+  @Test("Writes made offline are sent in their order after the listens")
+  func offlineOrder() throws {
+    var driver = CoreDriver()
+    _ = driver.observe("l")
+    try driver.set("l/a", "1")
+    try driver.set("l/b", "2")
+    try driver.set("l/c", "3")
+    #expect(driver.sentWrites.isEmpty)
+    driver.connect()
+    let kinds = driver.requests.map(\.request).map { request -> String in
+      switch request {
+      case .stats: "s"
+      case .listen: "q"
+      case .write(let write): write.path.wireText
+      case .authenticate, .unauthenticate, .appCheck, .unlisten, .get, .onDisconnect,
+        .cancelOnDisconnect, .unknown:
+        "?"
+      }
+    }
+    #expect(kinds == ["s", "q", "l/a", "l/b", "l/c"])
+  }
+
+  @Test("What is not acknowledged is sent again, what is acknowledged is not")
+  func resend() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    try driver.set("a", "1")
+    try driver.set("b", "2")
+    driver.answer(driver.sentWrites[0].id)
+    driver.lose()
+    driver.forget()
+    driver.connect()
+    #expect(driver.sentWrites.map(\.write.path) == ["b"])
+    driver.answer(driver.sentWrites[0].id)
+    #expect(driver.completions == ["write 2 ok"])
+    #expect(driver.core.pendingWriteCount == 0)
+  }
+
+  @Test("An answer of a lost connection changes nothing")
+  func lateAnswer() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    try driver.set("a", "1")
+    let (id, connection) = (driver.sentWrites[0].id, driver.core.connection.current)
+    driver.lose()
+    driver.connect()
+    let old = try #require(connection)
+    let late = ServerMessage.response(id: id, ServerMessage.Response(.ok))
+    #expect(driver.feed(.message(old, late)).isEmpty)
+    #expect(driver.core.pendingWriteCount == 1)
+  }
+
+  @Test("Increments made offline add up locally and are all sent raw")
+  func increments() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("n", answered: "10")
+    driver.feed(.goOffline(.user))
+    let increment = Node.leaf(.deferred(.incrementInteger(1)))
+    for _ in 0..<100 { driver.feed(.write(driver.token(), path: "n", .set(increment))) }
+    #expect(driver.values.last == "110")
+    driver.forget()
+    driver.connect()
+    #expect(driver.sentWrites.count == 100)
+    #expect(driver.sentWrites.allSatisfy { $0.write.operation == .set(increment) })
+    for count in 0..<100 {
+      try driver.push("n", "\(11 + count)")
+      driver.answer(driver.sentWrites[count].id)
+    }
+    #expect(driver.values.isEmpty)
+    #expect(driver.core.pendingWriteCount == 0)
+    #expect(driver.core.cachedValue(at: "n", query: .all) == .integer(110))
+  }
+
+  @Test("Increments of anything but a number start from nothing")
+  func incrementsOfOthers() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("i", answered: #"{"n":1,"s":"x","o":{"a":1}}"#)
+    func add(_ amount: Double) -> Node {
+      amount == amount.rounded()
+        ? .leaf(.deferred(.incrementInteger(Int64(amount))))
+        : .leaf(.deferred(.incrementDouble(amount)))
+    }
+    driver.feed(.write(driver.token(), path: "i", .merge([Change("n", add(2))])))
+    #expect(driver.values.last == #"{"n":3,"o":{"a":1},"s":"x"}"#)
+    driver.feed(.write(driver.token(), path: "i/n", .set(add(3))))
+    let rest = [Change("s", add(5)), Change("o", add(7)), Change("q", add(0.5))]
+    driver.feed(.write(driver.token(), path: "i", .merge(rest)))
+    #expect(driver.values.last == #"{"n":6,"o":7,"q":0.5,"s":5}"#)
+  }
+
+  @Test("The server's time is estimated by the offset of its greeting")
+  func timestamp() throws {
+    var driver = CoreDriver()
+    driver.connect(timestamp: 1_005_000)
+    _ = try driver.observe("t", answered: "null")
+    driver.time.wall = 1_000_100
+    driver.feed(.write(driver.token(), path: "t", .set(.leaf(.deferred(.timestamp)))))
+    #expect(driver.core.serverTimeOffset == 5_000)
+    #expect(driver.values.last == "1005100")
+  }
+
+  @Test("With the extension every write has a key, numbered in the order of sending")
+  func keys() throws {
+    var driver = CoreDriver()
+    try driver.set("a", "1")
+    driver.connect()
+    try driver.set("b", "2")
+    driver.lose()
+    driver.forget()
+    driver.connect([.writeOnce])
+    try driver.set("c", "3")
+    let first = driver.sentWrites.map(\.write.key?.number)
+    #expect(first == [1, 2, 3])
+    driver.lose()
+    driver.forget()
+    driver.connect([.writeOnce])
+    #expect(driver.sentWrites.map(\.write.key?.number) == [1, 2, 3])
+    driver.lose()
+    driver.forget()
+    driver.connect()
+    #expect(driver.sentWrites.map(\.write.key) == [nil, nil, nil])
+  }
+
+  @Test("Purging takes back what is not acknowledged")
+  func purge() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("v", answered: "0")
+    try driver.set("v", "1")
+    try driver.set("v", "2")
+    driver.feed(.purgeOutstandingWrites)
+    #expect(driver.values.last == "0")
+    #expect(driver.completions == ["write 2 write_canceled", "write 3 write_canceled"])
+    driver.lose()
+    driver.forget()
+    driver.connect()
+    #expect(driver.sentWrites.isEmpty)
+  }
+
+  @Test("An empty update succeeds without traffic")
+  func emptyMerge() {
+    var driver = CoreDriver()
+    driver.connect()
+    driver.feed(.write(driver.token(), path: "a", .merge([])))
+    #expect(driver.sentWrites.isEmpty)
+    #expect(driver.completions == ["write 1 ok"])
+  }
+
+  @Test("Nothing can be written below .info")
+  func info() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    try driver.set(".info/connected", "true")
+    driver.transact(".info/x") { .commit($0) }
+    #expect(
+      driver.completions == [
+        "write 1 permission_denied", "transaction 2 permission_denied false null",
+      ]
+    )
+    #expect(driver.sentWrites.isEmpty)
+  }
+
+  @Test("An acknowledgement without a push shows the old data again")
+  func acknowledgedBeforeData() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("p", answered: #"{"a":1}"#)
+    driver.feed(.write(driver.token(), path: "p/a/.priority", .set(.integer(5))))
+    driver.forget()
+    driver.answer(3)
+    #expect(driver.events == ["moved a after - 1", "changed a after - 1", #"value {"a":1}"#])
+  }
+
+  @Test("A mixed merge raises events in their order")
+  func mixedMerge() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("l", answered: #"{"b":1,"c":2}"#)
+    driver.forget()
+    let merge = #"""
+      {"b":null,"d/e":5,"c":{".value":2,".priority":-1},"z":{".value":1,".priority":-2}}
+      """#
+    driver.receive(
+      .push(.merge(path: "l", try Change.changes(json: JSONParser.parse(merge)), tag: nil))
+    )
+    #expect(
+      driver.events.dropLast() == [
+        "removed b 1", #"added d after - {"e":5}"#, #"added z after d {".value":1,".priority":-2}"#,
+        #"moved c after z {".value":2,".priority":-1}"#,
+        #"changed c after z {".value":2,".priority":-1}"#,
+      ]
+    )
+  }
+
+  @Test("A child moves when what it is ordered by changes, even in place")
+  func moves() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = driver.observe("m", Query(index: .child("n")))
+    try driver.push("m", #"{"a":{"n":1},"b":{"n":0},"c":{"n":0}}"#)
+    driver.answer(2)
+    driver.forget()
+    try driver.push("m/a/n", "9")
+    #expect(
+      driver.events.dropLast() == [#"moved a after c {"n":9}"#, #"changed a after c {"n":9}"#]
+    )
+    driver.forget()
+    try driver.push("m/b/x", "1")
+    #expect(driver.events.dropLast() == [#"changed b after - {"n":0,"x":1}"#])
+  }
+
+  @Test("An unfinished view shows written children but no value")
+  func unfinished() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = driver.observe("u")
+    try driver.set("u/x", "1")
+    #expect(driver.events == ["added x after - 1"])
+    driver.forget()
+    try driver.push("u", #"{"w":0,"x":5,"y":2}"#)
+    #expect(
+      driver.events == ["added w after - 0", "added y after x 2", #"value {"w":0,"x":1,"y":2}"#]
+    )
+    driver.answer(2)
+    driver.forget()
+    driver.answer(3)
+    #expect(driver.events == ["changed x after w 5", #"value {"w":0,"x":5,"y":2}"#])
+  }
+}
