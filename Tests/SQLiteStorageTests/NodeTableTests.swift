@@ -1,0 +1,86 @@
+import GRDB
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import SQLiteStorage
+
+@Suite("NodeTable")
+struct NodeTableTests {
+  private static let long = Node.string(String(repeating: "x", count: NodeTable.packedBytes))
+
+  /// Applies each group of changes to rows and to a node, and compares the two and their number.
+  private func check(_ groups: [[Change]], rows expected: Int) throws {
+    let queue = try DatabaseQueue()
+    try StoreSchema.migrator.migrate(queue)
+    var model = Node.empty
+    for change in groups.flatMap(\.self) {
+      model.update(at: change.path, to: change.node)
+      let root = try queue.write { database in
+        let table = NodeTable(database, path: "memory")
+        try table.apply(change)
+        return try table.load()
+      }
+      #expect(exactText(root) == exactText(model), "\(change.path)")
+    }
+    let count = try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM nodes") }
+    #expect(count == expected)
+  }
+
+  /// Changes that make a node with a priority whose two children are rows of their own.
+  private func branch(_ path: Path) -> [Change] {
+    [
+      Change(path.appending(Path("x")), Self.long), Change(path.appending(Path("y")), Self.long),
+      Change(path.appending(.priority), .integer(7)),
+    ]
+  }
+
+  @Test("keeps a small subtree in one row, and a large one in several")
+  func packing() throws {
+    let small = Node.empty.setting(Path("x"), to: .integer(1)).setting(Path("y"), to: .bool(true))
+    try check([[Change("a", small)]], rows: 1)
+    try check([[Change("a", small), Change("a/z", Self.long)]], rows: 3)
+    try check([branch("a")], rows: 3)
+  }
+
+  @Test("drops the priority of a node with its last child")
+  func lastChild() throws {
+    try check([branch("a"), [Change("a/x", .empty), Change("a/y", .empty)]], rows: 0)
+    let again = [Change("a/x", .empty), Change("a/y", .empty), Change("a/z", .integer(1))]
+    try check([branch("a"), again], rows: 1)
+  }
+
+  @Test("drops the priorities of all ancestors that have nothing left")
+  func ancestors() throws {
+    let removal = [Change("a/b/x", .empty), Change("a/b/y", .empty)]
+    let priority = [Change("a/.priority", .string("p"))]
+    try check([branch("a/b"), priority, removal], rows: 0)
+    try check([branch("a/b"), priority, [Change("a/c", Self.long)], removal], rows: 2)
+    try check([branch("a/b"), [Change("a/b/x/deep", .integer(1))], removal], rows: 0)
+  }
+
+  @Test("changes and removes the priority of a node in several rows")
+  func priorities() throws {
+    try check([branch("a"), [Change("a/.priority", .string("p"))]], rows: 3)
+    try check([branch("a"), [Change("a/.priority", .empty)]], rows: 2)
+    try check([branch(.root), [Change(".priority", .empty)]], rows: 2)
+    try check([[Change("a/.priority", .integer(1))]], rows: 0)
+  }
+
+  @Test("turns a leaf with a priority into children that keep it")
+  func leaf() throws {
+    let leaf = Change("a", .leaf(.integer(5), priority: Priority(.integer(2))))
+    try check([[leaf, Change("a/x/y", .integer(1))]], rows: 1)
+    try check([[leaf, Change("a/x/y", Self.long), Change("a/z", Self.long)]], rows: 3)
+    try check([[leaf, Change("a/x", .empty), Change("a/x/y", .empty)]], rows: 1)
+  }
+
+  @Test("replaces everything below a path, the whole tree included")
+  func replacement() throws {
+    try check([branch("a"), branch("a-b"), [Change("a", .integer(1))]], rows: 4)
+    try check([branch("a"), branch("b"), [Change(.root, .integer(1))]], rows: 1)
+    try check([branch("a"), branch("b"), [Change(.root, .empty)]], rows: 0)
+    try check([branch("a"), [Change("a", .leaf(.integer(1)))], branch("a")], rows: 3)
+  }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import GRDB
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import SQLiteStorage
+
+@Suite("SQLiteTreeStore")
+struct SQLiteTreeStoreTests {
+  private func check(_ store: SQLiteTreeStore, _ model: StoreModel) throws {
+    let tree = try store.load()
+    #expect(exactText(tree.root) == exactText(model.root))
+    #expect(tree.revision == model.revision)
+    #expect(Dictionary(uniqueKeysWithValues: tree.ledger.map { ($0.client, $0) }) == model.ledger)
+  }
+
+  /// The rows of the node table must tell packed from branch rows as documented.
+  private func checkRows(_ directory: TemporaryDirectory) throws {
+    let reader = try StoreSchema.openReader(path: directory.database)
+    defer { try? reader.close() }
+    let rows = try reader.read { try Row.fetchAll($0, sql: "SELECT path, value FROM nodes") }
+    let keys = rows.map { row -> (path: [UInt8], isBranch: Bool) in
+      let path: Data = row[0]
+      let value: Data = row[1]
+      return (Array(path), value.first == 0x80)
+    }
+    for row in keys {
+      let below = keys.filter { $0.path.count > row.path.count && $0.path.starts(with: row.path) }
+      #expect(row.isBranch ? below.contains { !$0.isBranch } : below.isEmpty)
+    }
+  }
+
+  @Test(
+    "holds what was committed, through folding and reopening",
+    arguments: 1...8 as ClosedRange<UInt64>
+  )
+  func model(seed: UInt64) throws {
+    let directory = try TemporaryDirectory()
+    var options = StoreOptions()
+    options.foldChangesPerTurn = Int(seed % 3) * 4 + 1
+    if seed % 2 == 0 { options.foldBatches = 3 }
+    var random = SplitMix64(seed: seed)
+    var model = StoreModel(seed: seed)
+    var store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+    for _ in 0..<60 {
+      try store.commit(model.nextBatch())
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0:
+        try store.fold()
+        if options.foldBatches > 3 { try checkRows(directory) }
+      case 1:
+        try store.close()
+        try checkRows(directory)
+        store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+        try check(store, model)
+      case 2: try check(store, model)
+      default: break
+      }
+    }
+    try store.close()
+    let tree = try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+    #expect(exactText(tree.root) == exactText(model.root))
+  }
+
+  @Test("is empty at first")
+  func empty() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    #expect(try store.load() == StoredTree())
+    try store.close()
+  }
+
+  @Test("removes a subtree and nothing whose name only starts the same")
+  func neighbours() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let names = ["a", "a-b", "a.b", "a0", "a b", "aa", "A"]
+    let long = Node.string(String(repeating: "x", count: 600))
+    let changes = names.flatMap { name in
+      [Change(Path([ChildKey(name), "x"]), long), Change(Path([ChildKey(name), "y"]), long)]
+    }
+    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    try store.fold()
+    let removal = Change("a", .empty)
+    try store.commit(CommitBatch(commits: [Commit(revision: 2, timestamp: 0, changes: [removal])]))
+    try store.fold()
+    let root = try store.load().root
+    #expect(root.children?.map.map(\.key) == names.dropFirst().map { ChildKey($0) }.sorted())
+    #expect(root[ChildKey("a-b")].childCount == 2)
+    try store.close()
+  }
+
+  @Test("folds in the background while commits go on, and keeps the write-ahead log short")
+  func background() throws {
+    let directory = try TemporaryDirectory()
+    var options = StoreOptions()
+    options.foldBatches = 20
+    options.foldChangesPerTurn = 2
+    var model = StoreModel(seed: 77)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+    for _ in 0..<250 { try store.commit(model.nextBatch(commits: 1)) }
+    try check(store, model)
+    try store.fold()
+    let attributes = try FileManager.default.attributesOfItem(atPath: directory.database + "-wal")
+    #expect((attributes[.size] as? Int ?? .max) < 8 * 1_024 * 1_024)
+    try store.close()
+    let reader = try StoreSchema.openReader(path: directory.database)
+    #expect(try reader.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM log") } == 0)
+    try reader.close()
+  }
+
+  @Test("refuses commits that do not follow the last, and stores nothing of the batch")
+  func gaps() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let entry = LedgerEntry(client: "c", upTo: 1, lastSeen: 5)
+    for revisions in [[2], [0], [1, 3], [1, 1]] as [[Int64]] {
+      let commits = revisions.map {
+        Commit(revision: $0, timestamp: 0, changes: [Change("a", .integer(1))])
+      }
+      #expect(throws: StoreError.self) {
+        try store.commit(CommitBatch(commits: commits, ledger: [entry]))
+      }
+    }
+    #expect(try store.load() == StoredTree())
+    try store.close()
+  }
+
+  @Test("refuses what it could not give back, and stores nothing of the batch")
+  func impossible() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let nodes: [Change] = [
+      Change("a", .leaf(.deferred(.timestamp))),
+      Change(Path([ChildKey("a/b")]), .integer(1)),
+      Change("a", Node.empty.setting(Path([ChildKey("x/y")]), to: .integer(1))),
+    ]
+    for change in nodes {
+      let commit = Commit(revision: 1, timestamp: 0, changes: [change])
+      let entry = LedgerEntry(client: "c", upTo: 1, lastSeen: 5)
+      #expect(throws: StoreError.self) {
+        try store.commit(CommitBatch(commits: [commit], ledger: [entry]))
+      }
+    }
+    #expect(try store.load() == StoredTree())
+    try store.close()
+  }
+
+  @Test("holds a ledger entry exactly, without a commit too")
+  func ledger() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let entries = [
+      LedgerEntry(client: "c\u{0}a", upTo: .max, lastSeen: 3),
+      LedgerEntry(
+        client: "c\u{0}b",
+        upTo: 0,
+        refused: [7: .permissionDenied, 9: .tooBig],
+        lastSeen: 4
+      ),
+    ]
+    try store.commit(CommitBatch(commits: [], ledger: entries))
+    try store.commit(CommitBatch(commits: []))
+    #expect(try store.load() == StoredTree(ledger: entries))
+    try store.close()
+  }
+
+  @Test("forgets clients after thirty days, at the opening")
+  func ledgerAge() throws {
+    let directory = try TemporaryDirectory()
+    let day: Int64 = 86_400_000
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let entries = [
+      LedgerEntry(client: "new", upTo: 1, lastSeen: 71 * day),
+      LedgerEntry(client: "old", upTo: 1, lastSeen: 69 * day),
+    ]
+    try store.commit(CommitBatch(commits: [], ledger: entries))
+    try store.close()
+    let again = try SQLiteTreeStore(directory: directory.store, now: 100 * day + 1)
+    #expect(try again.load().ledger == [entries[0]])
+    try again.close()
+  }
+
+  @Test("refuses a batch when there is no space, keeps what it has, and goes on afterwards")
+  func full() throws {
+    let directory = try TemporaryDirectory()
+    var options = StoreOptions()
+    options.pageLimit = 60
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+    func batch(_ revision: Int64, bytes: Int) -> CommitBatch {
+      let node = Node.string(String(repeating: "x", count: bytes))
+      let commit = Commit(revision: revision, timestamp: 0, changes: [Change("a", node)])
+      let entry = LedgerEntry(client: "c", upTo: revision, lastSeen: 1)
+      return CommitBatch(commits: [commit], ledger: [entry])
+    }
+    try store.commit(batch(1, bytes: 1_000))
+    let error = #expect(throws: StoreError.self) { try store.commit(batch(2, bytes: 1_000_000)) }
+    #expect(error?.kind == .full)
+    #expect(error?.description.contains(directory.database) == true)
+    #expect(try store.load().revision == 1)
+    #expect(try store.load().ledger.map(\.upTo) == [1])
+    try store.commit(batch(2, bytes: 10))
+    #expect(try store.load().root == .empty.setting(Path("a"), to: .string("xxxxxxxxxx")))
+    try store.close()
+  }
+
+  @Test("can be read without the lock while it is in use")
+  func readOnly() throws {
+    let directory = try TemporaryDirectory()
+    var model = StoreModel(seed: 3)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    for _ in 0..<20 {
+      try store.commit(model.nextBatch())
+      let tree = try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+      #expect(tree.revision == model.revision)
+      #expect(exactText(tree.root) == exactText(model.root))
+    }
+    try store.close()
+  }
+
+  @Test("does nothing more once it is closed")
+  func closed() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try store.close()
+    try store.close()
+    #expect(throws: StoreError.self) { try store.load() }
+    #expect(throws: StoreError.self) {
+      try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [])]))
+    }
+    #expect(throws: StoreError.self) { try store.fold() }
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import SQLiteStorage
+
+@Suite("Opening a store")
+struct StoreOpeningTests {
+  private func error(_ directory: String) -> StoreError? {
+    #expect(throws: StoreError.self) { try SQLiteTreeStore(directory: directory, now: 0) }
+  }
+
+  @Test("creates the directory and its files for the owner only")
+  func permissions() throws {
+    let directory = try TemporaryDirectory()
+    let nested = directory.path + "/x/y"
+    let store = try SQLiteTreeStore(directory: nested, now: 0)
+    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [])]))
+    func mode(_ name: String) throws -> Int? {
+      let attributes = try FileManager.default.attributesOfItem(atPath: nested + name)
+      return (attributes[.posixPermissions] as? NSNumber)?.intValue
+    }
+    #expect(try mode("") == 0o700)
+    for name in ["/database.sqlite", "/database.sqlite-wal", "/database.sqlite-shm", "/lock"] {
+      #expect(try mode(name) == 0o600, "\(name)")
+    }
+    try store.close()
+  }
+
+  @Test("is refused while another server has the directory, naming its process")
+  func locked() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let error = error(directory.store)
+    #expect(error?.kind == .locked)
+    #expect(error?.description.contains("process \(getpid())") == true)
+    try store.close()
+    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try again.close()
+  }
+
+  @Test("makes every commit wait for the disk")
+  func durability() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/x.sqlite"
+    let queue = try StoreSchema.openWriter(path: path, synchronous: "FULL", expecting: 2)
+    let (level, mode, checkpoint) = try queue.writeWithoutTransaction { database in
+      (
+        try Int.fetchOne(database, sql: "PRAGMA synchronous"),
+        try String.fetchOne(database, sql: "PRAGMA journal_mode"),
+        try Int.fetchOne(database, sql: "PRAGMA wal_autocheckpoint")
+      )
+    }
+    #expect(level == 2)
+    #expect(mode == "wal")
+    #expect(checkpoint == 0)
+    try queue.close()
+  }
+
+  @Test("is refused when commits would not wait for the disk")
+  func durabilityRefused() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/x.sqlite"
+    #expect(throws: StoreError.self) {
+      try StoreSchema.openWriter(path: path, synchronous: "NORMAL", expecting: 2)
+    }
+  }
+
+  @Test("leaves a file alone that is no database", arguments: [10, 100, 5_000])
+  func garbage(size: Int) throws {
+    let directory = try TemporaryDirectory()
+    let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }
+    try directory.writeDatabase(bytes)
+    let error = error(directory.store)
+    #expect(error?.kind == .damaged)
+    #expect(error?.description.contains(directory.database) == true)
+    #expect(try directory.databaseBytes() == bytes)
+    #expect(throws: StoreError.self) {
+      try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+    }
+  }
+
+  @Test("takes an empty file for a new store")
+  func emptyFile() throws {
+    let directory = try TemporaryDirectory()
+    try directory.writeDatabase([])
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    #expect(try store.load() == StoredTree())
+    try store.close()
+  }
+
+  @Test("leaves the database of another program alone", arguments: [0, 5])
+  func foreign(applicationID: Int) throws {
+    let directory = try TemporaryDirectory()
+    try directory.writeDatabase([])
+    let queue = try DatabaseQueue(path: directory.database)
+    try queue.write { database in
+      try database.execute(sql: "CREATE TABLE notes (text)")
+      try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+    }
+    try queue.close()
+    let bytes = try directory.databaseBytes()
+    let error = error(directory.store)
+    #expect(error?.kind == .damaged)
+    #expect(error?.description.contains("another program") == true)
+    #expect(try directory.databaseBytes() == bytes)
+  }
+
+  @Test("leaves the store of a newer version alone")
+  func newer() throws {
+    let directory = try TemporaryDirectory()
+    try SQLiteTreeStore(directory: directory.store, now: 0).close()
+    let queue = try DatabaseQueue(path: directory.database)
+    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
+    try queue.close()
+    let bytes = try directory.databaseBytes()
+    let error = error(directory.store)
+    #expect(error?.kind == .damaged)
+    #expect(error?.description.contains("newer version") == true)
+    #expect(try directory.databaseBytes() == bytes)
+  }
+
+  @Test("is refused where nothing can be written")
+  func notWritable() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.path + "/file"
+    try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+    #expect(error(file)?.kind == .notWritable)
+    #expect(error(file + "/below")?.kind == .notWritable)
+    #expect(error("/proc/no-such-store")?.kind == .notWritable)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("x".utf8))
+  }
+
+  @Test("is refused where the database is a directory")
+  func directoryInPlace() throws {
+    let directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      atPath: directory.database,
+      withIntermediateDirectories: true
+    )
+    #expect(error(directory.store)?.kind == .notWritable)
+  }
+
+  @Test("for reading only needs a database, and creates none")
+  func readOnlyMissing() throws {
+    let directory = try TemporaryDirectory()
+    #expect(throws: StoreError.self) {
+      try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+    }
+    #expect(!FileManager.default.fileExists(atPath: directory.store))
+  }
+
+  @Test("names the disk when it is full")
+  func fullDisk() {
+    let error = StoreError(DatabaseError(resultCode: .SQLITE_FULL), at: "/x")
+    #expect(error.kind == .full)
+    #expect(StoreError(systemCode: ENOSPC, "cannot write").kind == .full)
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// A directory of its own, removed with everything in it when the value is released.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "store-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// The path of a store in this directory, which does not exist at first.
+  var store: String { path + "/store" }
+  /// The path of that store's database.
+  var database: String { store + "/database.sqlite" }
+
+  /// Copies the files of a store as they are now, the database before its write-ahead log.
+  func copyFiles(of other: String) throws {
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    for name in ["/database.sqlite", "/database.sqlite-wal"] {
+      guard let data = FileManager.default.contents(atPath: other + name) else { continue }
+      try data.write(to: URL(fileURLWithPath: store + name))
+    }
+  }
+
+  /// The bytes of the database.
+  func databaseBytes() throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(fileURLWithPath: database)))
+  }
+
+  /// Replaces the bytes of the database.
+  func writeDatabase(_ bytes: [UInt8]) throws {
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    try Data(bytes).write(to: URL(fileURLWithPath: database))
+  }
+}
