@@ -40,7 +40,7 @@ extension DatabaseServer.Options {
     guard Self.isNamespace(namespace) else {
       throw DatabaseServerError(
         .invalidOptions,
-        "\"\(namespace)\" is not a name for a database: it has 1 to 63 small letters, digits and \"-\""
+        "\"\(namespace)\" cannot name a database: only 1 to 63 small letters, digits and hyphens can"
       )
     }
     guard maximumConnections > 0 else {

@@ -33,9 +33,10 @@ public final class DatabaseServer: Sendable {
     self.core = core
     self.ending = ending
     urls = addresses.map { "\($0)?ns=\(namespace)" }
-    port = addresses.lazy.compactMap { address in
-      if case .loopback(let port) = address { port } else { nil }
-    }.first
+    port =
+      addresses.lazy.compactMap { address in
+        if case .loopback(let port) = address { port } else { nil }
+      }.first
   }
 
   /// Starts a server that keeps its data in memory, until it stops.
@@ -43,6 +44,7 @@ public final class DatabaseServer: Sendable {
   /// - Parameters:
   ///   - options: Where to listen, and as what.
   ///   - logger: Takes what happens; never data or credentials.
+  /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen.
   public static func start(
     _ options: Options,
@@ -60,6 +62,7 @@ public final class DatabaseServer: Sendable {
   ///   - store: Where the data rest; used from one thread of the server's own.
   ///   - logger: Takes what happens; never data or credentials.
   ///   - clock: The time in milliseconds since 1970.
+  /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen or the store cannot be read.
   package static func start(
     _ options: Options,

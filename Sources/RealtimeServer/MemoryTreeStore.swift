@@ -5,27 +5,38 @@ internal import RealtimeTree
 
 /// A store that keeps its data until the end of the process.
 package final class MemoryTreeStore: TreeStore {
-  private let stored: NIOLockedValueBox<StoredTree>
+  private struct State {
+    var root: Node
+    var revision: Int64
+    var ledger: [String: LedgerEntry] = [:]
+  }
 
-  /// Makes a store.
+  private let state: NIOLockedValueBox<State>
+
+  /// Makes a store with data; without arguments an empty one.
   package init(_ stored: StoredTree = StoredTree()) {
-    self.stored = NIOLockedValueBox(stored)
+    var state = State(root: stored.root, revision: stored.revision)
+    for entry in stored.ledger { state.ledger[entry.client] = entry }
+    self.state = NIOLockedValueBox(state)
   }
 
   package func load() -> StoredTree {
-    stored.withLockedValue { $0 }
+    state.withLockedValue { state in
+      StoredTree(
+        root: state.root,
+        revision: state.revision,
+        ledger: state.ledger.values.sorted { $0.client < $1.client }
+      )
+    }
   }
 
   package func commit(_ batch: CommitBatch) {
-    stored.withLockedValue { stored in
+    state.withLockedValue { state in
       for commit in batch.commits {
-        for change in commit.changes { stored.root.update(at: change.path, to: change.node) }
-        stored.revision = commit.revision
+        for change in commit.changes { state.root.update(at: change.path, to: change.node) }
+        state.revision = commit.revision
       }
-      for entry in batch.ledger {
-        stored.ledger.removeAll { $0.client == entry.client }
-        stored.ledger.append(entry)
-      }
+      for entry in batch.ledger { state.ledger[entry.client] = entry }
     }
   }
 

@@ -20,7 +20,9 @@ struct OutputEncoder {
   private func isLast(_ bytes: [UInt8]) -> Bool {
     // Safety: the addresses are compared and never followed.
     bytes.withUnsafeBufferPointer { new in
-      lastBytes.withUnsafeBufferPointer { $0.baseAddress == new.baseAddress && $0.count == new.count }
+      lastBytes.withUnsafeBufferPointer {
+        $0.baseAddress == new.baseAddress && $0.count == new.count
+      }
     }
   }
 }

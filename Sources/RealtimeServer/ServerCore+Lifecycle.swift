@@ -68,11 +68,10 @@ extension ServerCore {
   func continueStopping() {
     guard phase == .stopping, listeners.isEmpty, sessions.isEmpty else { return }
     if hub.hasPendingCommits || batcher.isBusy {
-      guard isStoreFailing else {
+      guard hasGivenUp else {
         if hub.hasPendingCommits { batcher.wake() }
         return
       }
-      logger.error("the last writes could not be stored")
     }
     phase = .stopped
     thread.close().assumeIsolated().whenComplete { result in

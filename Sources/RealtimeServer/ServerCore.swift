@@ -27,7 +27,9 @@ final class ServerCore {
   var idle: Scheduled<Void>?
   private(set) var hub: TreeHub
   private(set) var sessions: [PeerID: Session] = [:]
-  private(set) var isStoreFailing = false
+  /// Whether the last batch before the end could not be stored.
+  private(set) var hasGivenUp = false
+  private var isStoreFailing = false
   private let clock: @Sendable () -> Int64
   private var peersByName: [String: PeerID] = [:]
   private var lastPeer = 0
@@ -170,6 +172,7 @@ final class ServerCore {
     case .failure(let error):
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
       isStoreFailing = true
+      if phase == .stopping, sessions.isEmpty { hasGivenUp = true }
       perform(hub.batchFailed(error, at: clock()))
     }
     speedUp()

@@ -16,7 +16,9 @@ struct Session {
   /// A new name: 32 letters and digits that nobody can guess.
   static func makeName() -> String {
     var generator = SystemRandomNumberGenerator()
-    return String((0..<32).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] })
+    return String(
+      (0..<32).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
+    )
   }
 
   private static let letters = Array(

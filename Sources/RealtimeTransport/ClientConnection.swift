@@ -64,7 +64,7 @@ package final class ClientConnection: Sendable {
     }
   }
 
-  /// Sends a message, cut into frames as the protocol wants it; ignored unless the connection is open.
+  /// Sends a message, cut into frames; ignored unless the connection is open.
   ///
   /// - Complexity: O(bytes)
   package func send(_ message: [UInt8]) {
@@ -115,7 +115,8 @@ package final class ClientConnection: Sendable {
           self.finish(ConnectionEnd(.lost, "\(target) closed the connection without an answer"))
         }
       case .failure(let error):
-        self.finish(ConnectionEnd(.unreachable, "\(target) cannot be reached: \(error)"))
+        let reason = FailureText.describe(error)
+        self.finish(ConnectionEnd(.unreachable, "\(target) cannot be reached: \(reason)"))
       }
     }
   }

@@ -55,6 +55,7 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
   /// The request target of the handshake.
   ///
   /// - Parameter lastSession: The session that the new connection takes the place of, if any.
+  /// - Returns: The path with its parameters.
   package func requestTarget(lastSession: String?) -> String {
     var text = "/.ws?v=5"
     if let lastSession, lastSession.utf8.allSatisfy(DatabaseURL.isParameterByte) {
@@ -67,7 +68,7 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch endpoint {
     case .tcp: "\(isSecure ? "https" : "http")://\(host)"
-    case .unix(let path): "unix:\(path)"
+    case .unix(let path): "unix:\(PercentEncoding.encodeSocket(path))"
     }
   }
 }

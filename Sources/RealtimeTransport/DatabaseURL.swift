@@ -11,7 +11,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads a URL.
   ///
-  /// - Parameter text: The URL; without a scheme it is `http` on this machine and `https` elsewhere.
+  /// - Parameter text: The URL; without a scheme, `http` on this machine and `https` elsewhere.
   /// - Throws: ``DatabaseURLError`` with what is wrong.
   package init(_ text: String) throws(DatabaseURLError) {
     if text.hasPrefix("unix:") {
@@ -32,6 +32,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   /// The URL of a location in this database, in the form that ``init(_:)`` reads.
   ///
   /// - Parameter path: The keys of the location.
+  /// - Returns: The URL, escaped and without the namespace.
   package func text(at path: [String]) -> String {
     let location = path.map(PercentEncoding.encode).joined(separator: "/")
     return switch target.endpoint {
@@ -52,8 +53,9 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
       maxSplits: 1,
       omittingEmptySubsequences: false
     )
-    let socket = split.first.map(String.init) ?? ""
-    guard socket.hasPrefix("/") else {
+    let escaped = split.first ?? ""
+    let socket = PercentEncoding.decode(escaped) ?? String(escaped)
+    guard socket.hasPrefix("/"), !socket.utf8.contains(0) else {
       throw DatabaseURLError(text, "the path of the socket must start with \"/\"")
     }
     let namespace = try namespace(in: split.count > 1 ? split[1] : "", of: text)

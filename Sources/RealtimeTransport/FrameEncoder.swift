@@ -6,8 +6,10 @@ enum FrameEncoder {
   /// Appends one whole frame.
   ///
   /// - Parameters:
+  ///   - opcode: The kind of frame.
   ///   - payload: What the frame carries, at most 125 bytes for a control frame.
   ///   - mask: The key that a client must mask with, or nil for a server.
+  ///   - buffer: Where the frame goes.
   static func append(
     _ opcode: WebSocketOpcode,
     _ payload: [UInt8],
@@ -37,7 +39,9 @@ enum FrameEncoder {
     ]
     let masked = [UInt8](unsafeUninitializedCapacity: payload.count) { target, count in
       // Safety: every index below the count is initialised before the count is set.
-      for index in payload.indices { target.initializeElement(at: index, to: payload[index] ^ key[index & 3]) }
+      for index in payload.indices {
+        target.initializeElement(at: index, to: payload[index] ^ key[index & 3])
+      }
       count = payload.count
     }
     buffer.writeBytes(masked)

@@ -8,7 +8,7 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
   /// The URL that a client of this machine uses, without a namespace.
   package var description: String {
     switch self {
-    case .unix(let path): "unix:\(path)"
+    case .unix(let path): "unix:\(PercentEncoding.encodeSocket(path))"
     case .loopback(let port): "http://127.0.0.1:\(port)"
     }
   }

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOWebSocket
 internal import RealtimeProtocol
 
-/// The last handler of a connection's pipeline: WebSocket frames on one side, messages on the other.
+/// The last handler of a connection's pipeline: frames on one side, messages on the other.
 ///
 /// State: open → closing (a goodbye was sent, its answer is awaited) → closed. Everything happens
 /// on the event loop of the channel. `onEnd` is called once, when the channel has closed.
@@ -131,7 +131,7 @@ final class MessageHandler: ChannelInboundHandler {
     if error is NIOWebSocketError {
       fail(.protocolViolation, code: 1_002, "sent a frame that breaks the protocol (\(error))")
     } else {
-      fail(.lost, code: nil, "was lost: \(error)")
+      fail(.lost, code: nil, "was lost: \(FailureText.describe(error))")
     }
   }
 

@@ -21,6 +21,7 @@ final class OutputQueue {
   /// Makes a queue.
   ///
   /// - Parameters:
+  ///   - limits: The bounds of the connection.
   ///   - context: Where buffers of whole frames can be written.
   ///   - onStall: Takes the reason when the other end is too slow.
   init(

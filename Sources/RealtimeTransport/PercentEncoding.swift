@@ -32,6 +32,12 @@ enum PercentEncoding {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Escapes the bytes of a socket's path that would end it in a URL.
+  static func encodeSocket(_ path: String) -> String {
+    guard path.utf8.contains(where: { "?#%".utf8.contains($0) }) else { return path }
+    return path.map { "?#%".contains($0) ? encode(String($0)) : String($0) }.joined()
+  }
+
   private static let digits = Array("0123456789ABCDEF".utf8)
   private static let marks = Set("-_.!~*'()".utf8)
 

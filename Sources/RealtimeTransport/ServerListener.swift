@@ -48,10 +48,14 @@ package final class ServerListener: Sendable {
         ServerListener(address: address, channel: channel, file: file)
       }.flatMapErrorThrowing { error in
         file.remove()
-        throw ListenError(.failed, "\(address) cannot be listened at: \(error)")
+        throw ListenError(
+          .failed,
+          "\(address) cannot be listened at: \(FailureText.describe(error))"
+        )
       }
     case .loopback(let port):
-      return bootstrap
+      return
+        bootstrap
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         .bind(host: "127.0.0.1", port: port)
@@ -60,7 +64,7 @@ package final class ServerListener: Sendable {
           return ServerListener(address: chosen, channel: channel, file: nil)
         }.flatMapErrorThrowing { error in
           let isInUse = (error as? IOError)?.errnoCode == EADDRINUSE
-          let reason = isInUse ? "another program is listening there" : "\(error)"
+          let reason = isInUse ? "another program is listening there" : FailureText.describe(error)
           throw ListenError(isInUse ? .inUse : .failed, "\(address) cannot be used: \(reason)")
         }
     }

@@ -1,0 +1,99 @@
+import NIOCore
+import NIOPosix
+import RealtimeTransport
+
+/// A client connection whose messages a test takes one by one, each within a deadline.
+final class ClientProbe: Sendable {
+  struct DeadlinePassed: Error {}
+
+  private struct State {
+    var connection: ClientConnection?
+    var messages: [String] = []
+    var readers: [EventLoopPromise<String>] = []
+  }
+
+  private let loop: any EventLoop
+  private let state: NIOLoopBoundBox<State>
+  private let end: EventLoopPromise<ConnectionEnd>
+
+  init(
+    _ target: ConnectionTarget,
+    lastSession: String? = nil,
+    limits: TransportLimits = .client
+  ) async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    self.loop = loop
+    state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
+    end = loop.makePromise()
+    try await loop.submit { [self] in
+      state.value.connection = ClientConnection(
+        to: target,
+        lastSession: lastSession,
+        on: loop,
+        limits: limits,
+        onMessage: { self.received($0) },
+        onClose: { self.closed($0) }
+      )
+    }.get()
+  }
+
+  /// The next message as text.
+  func next() async throws -> String {
+    let promise = loop.makePromise(of: String.self)
+    loop.execute { [self] in
+      if !state.value.messages.isEmpty {
+        promise.succeed(state.value.messages.removeFirst())
+      } else {
+        state.value.readers.append(promise)
+      }
+    }
+    return try await within(promise)
+  }
+
+  /// Whether no message waits that has arrived already.
+  func hasNothing() async throws -> Bool {
+    try await loop.submit { self.state.value.messages.isEmpty }.get()
+  }
+
+  /// The end of the connection, once it has come.
+  func closed() async throws -> ConnectionEnd {
+    let promise = loop.makePromise(of: ConnectionEnd.self)
+    end.futureResult.cascade(to: promise)
+    return try await within(promise)
+  }
+
+  func send(_ text: String) {
+    loop.execute { [self] in state.value.connection?.send(Array(text.utf8)) }
+  }
+
+  func send(_ bytes: [UInt8]) {
+    loop.execute { [self] in state.value.connection?.send(bytes) }
+  }
+
+  func close() {
+    loop.execute { [self] in state.value.connection?.close() }
+  }
+
+  private func within<Value: Sendable>(_ promise: EventLoopPromise<Value>) async throws -> Value {
+    let deadline = loop.scheduleTask(in: .seconds(20)) { promise.fail(DeadlinePassed()) }
+    defer { deadline.cancel() }
+    return try await promise.futureResult.get()
+  }
+
+  private func received(_ message: [UInt8]) {
+    let text = String(decoding: message, as: UTF8.self)
+    if state.value.readers.isEmpty {
+      state.value.messages.append(text)
+    } else {
+      state.value.readers.removeFirst().succeed(text)
+    }
+  }
+
+  private func closed(_ reason: ConnectionEnd) {
+    state.value.connection = nil
+    let readers = state.value.readers
+    state.value.readers = []
+    for reader in readers { reader.fail(reason) }
+    end.succeed(reason)
+  }
+}

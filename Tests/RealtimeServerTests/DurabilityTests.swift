@@ -1,0 +1,130 @@
+import NIOCore
+import RealtimeHub
+import RealtimeServer
+import RealtimeTree
+import Testing
+
+@Suite("What a server stores", .timeLimit(.minutes(1)))
+struct DurabilityTests {
+  private func put(_ number: Int) -> String {
+    #"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/a/k\#(number)","d":\#(number)}}}"#
+  }
+
+  private let get = #"{"t":"d","d":{"r":99,"a":"g","b":{"p":"/a","q":{}}}}"#
+
+  @Test("is acknowledged only after the store has it")
+  func acknowledgement() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let client = try await server.connectAndGreet()
+    client.send(put(1))
+    try await store.waitForCommit()
+    for _ in 0..<3 { _ = try await server.connectAndGreet() }
+    #expect(try await client.hasNothing())
+    store.release()
+    #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
+    store.open()
+    await server.stop()
+  }
+
+  @Test("joins the next batch when it arrives during a commit")
+  func groupCommit() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let client = try await server.connectAndGreet()
+    client.send(put(1))
+    try await store.waitForCommit()
+    for number in 2...50 { client.send(put(number)) }
+    store.release()
+    #expect(try await client.next().contains(#""r":1,"#))
+    store.release()
+    for number in 2...50 { #expect(try await client.next().contains(#""r":\#(number),"#)) }
+    await server.stop()
+  }
+
+  @Test("comes from a client that sends more than it may, which has to wait for the store")
+  func backPressure() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let client = try await server.connectAndGreet()
+    client.send(put(1))
+    try await store.waitForCommit()
+    for number in 2...3_000 { client.send(put(number)) }
+    store.open()
+    for number in 1...3_000 {
+      #expect(try await client.next().contains(#""r":\#(number),"b":{"s":"ok""#))
+    }
+    await server.stop()
+  }
+
+  @Test("is refused while the store fails, and taken again when it works")
+  func storeFailure() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let client = try await server.connectAndGreet()
+    store.release(StoreError(.full, "the disk is full"))
+    client.send(put(1))
+    let refusal = try await client.next()
+    #expect(refusal.contains(#""r":1,"b":{"s":"unavailable""#) && refusal.contains("full"))
+    store.open()
+    client.send(put(2))
+    #expect(try await client.next() == #"{"t":"d","d":{"r":2,"b":{"s":"ok","d":""}}}"#)
+    client.send(get)
+    #expect(try await client.next() == #"{"t":"d","d":{"r":99,"b":{"s":"ok","d":{"k2":2}}}}"#)
+    await server.stop()
+  }
+
+  @Test("is there again when a server starts with the same store, and not with another")
+  func restart() async throws {
+    let store = MemoryTreeStore()
+    for (number, expected) in [(1, #"{"k1":1}"#), (2, #"{"k1":1,"k2":2}"#)] {
+      let server = try await DatabaseServer.startForTest(store: store)
+      let client = try await server.connectAndGreet()
+      client.send(put(number))
+      #expect(try await client.next().contains(#""s":"ok""#))
+      client.send(get)
+      #expect(try await client.next().contains(#""d":\#(expected)"#))
+      await server.stop()
+    }
+    let server = try await DatabaseServer.startForTest()
+    let client = try await server.connectAndGreet()
+    client.send(get)
+    #expect(try await client.next().contains(#""s":"ok","d":null"#))
+    await server.stop()
+  }
+
+  @Test("includes what clients scheduled for their end, when the server stops")
+  func disconnectWrites() async throws {
+    let store = MemoryTreeStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let client = try await server.connectAndGreet()
+    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
+    #expect(try await client.next().contains(#""s":"ok""#))
+    await server.stop()
+    #expect(store.load().root[Path(wire: "gone")] == .bool(true))
+  }
+
+  @Test("survives many clients that write at once")
+  func manyWriters() async throws {
+    let store = MemoryTreeStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<8 {
+        group.addTask {
+          let client = try await server.connectAndGreet()
+          for number in 0..<200 {
+            client.send(
+              #"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/w\#(writer)/n\#(number)","d":1}}}"#
+            )
+          }
+          for number in 0..<200 {
+            #expect(try await client.next().contains(#""r":\#(number),"b":{"s":"ok""#))
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    await server.stop()
+    #expect(store.load().revision == 1_600)
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import NIOCore
+import RealtimeHub
+import RealtimeServer
+import RealtimeTransport
+import RealtimeTree
+import Testing
+
+@Suite("The life of a server", .timeLimit(.minutes(1)))
+struct LifecycleTests {
+  @Test("ends by itself when nobody has come for some time")
+  func idleExit() async throws {
+    let store = GateStore(isOpen: true)
+    let directory = try TemporaryDirectory()
+    let path = directory.file("s")
+    let server = try await DatabaseServer.startForTest(
+      .init(socketPath: path, idleExit: .milliseconds(20)),
+      store: store
+    )
+    await server.waitUntilStopped()
+    #expect(store.isClosed)
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("ends by itself when the last one has left, not before")
+  func idleExitAfterLast() async throws {
+    let server = try await DatabaseServer.startForTest(
+      .init(port: 0, idleExit: .seconds(2))
+    )
+    let first = try await server.connectAndGreet()
+    let second = try await server.connectAndGreet()
+    first.close()
+    _ = try await first.closed()
+    second.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
+    #expect(try await second.next().contains(#""t":"o""#))
+    second.close()
+    await server.waitUntilStopped()
+  }
+
+  @Test("ends with a goodbye to everyone when it is stopped")
+  func stop() async throws {
+    let store = GateStore(isOpen: true)
+    let server = try await DatabaseServer.startForTest(store: store)
+    let clients = [try await server.connectAndGreet(), try await server.connectAndGreet()]
+    await server.stop()
+    for client in clients {
+      #expect(try await client.closed().kind == .closedByPeer(code: 1_001))
+    }
+    #expect(store.isClosed)
+    await server.stop()
+    await server.waitUntilStopped()
+  }
+
+  @Test("ends only when the last batch is stored")
+  func stopWaitsForBatch() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let client = try await server.connectAndGreet()
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#)
+    try await store.waitForCommit()
+    async let stopped: Void = server.stop()
+    _ = try await client.closed()
+    #expect(!store.isClosed)
+    store.open()
+    await stopped
+    #expect(store.isClosed)
+    #expect(store.load().root[Path(wire: "a")] == .integer(1))
+  }
+
+  @Test("ends even when the store fails")
+  func stopWithFailingStore() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let client = try await server.connectAndGreet()
+    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/a","d":1}}}"#)
+    #expect(try await client.next().contains(#""s":"ok""#))
+    for _ in 0..<10 { store.release(StoreError(.full, "the disk is full")) }
+    await server.stop()
+    #expect(store.isClosed)
+  }
+
+  @Test("starts at a Unix socket and a port at once")
+  func bothAddresses() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("s")
+    let server = try await DatabaseServer.startForTest(.init(socketPath: path, port: 0))
+    #expect(server.urls.count == 2)
+    #expect(server.urls.first == "unix:\(path)?ns=hearth")
+    for url in server.urls {
+      let client = try await ClientProbe(try DatabaseURL(url).target)
+      #expect(try await client.next().contains(#""t":"h""#))
+    }
+    await server.stop()
+  }
+
+  @Test("does not start where another server is, and closes its store")
+  func addressInUse() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("s")
+    let first = try await DatabaseServer.startForTest(.init(socketPath: path))
+    let store = GateStore()
+    let error = await #expect(throws: DatabaseServerError.self) {
+      try await DatabaseServer.startForTest(.init(socketPath: path), store: store)
+    }
+    #expect(error?.kind == .addressInUse)
+    #expect(store.isClosed)
+    _ = try await first.connectAndGreet()
+    await first.stop()
+  }
+
+  @Test("does not start without a place to listen, or with a wrong name")
+  func invalidOptions() async throws {
+    for options in [
+      DatabaseServer.Options(), .init(port: 70_000), .init(port: 0, namespace: "A b"),
+      .init(port: 0, maximumConnections: 0),
+    ] {
+      let error = await #expect(throws: DatabaseServerError.self) {
+        try await DatabaseServer.startForTest(options)
+      }
+      #expect(error?.kind == .invalidOptions)
+    }
+  }
+
+  @Test("does not start when the store cannot be read")
+  func unreadableStore() async throws {
+    struct LockedStore: TreeStore {
+      func load() throws -> StoredTree { throw StoreError(.locked, "another server has it") }
+      func commit(_ batch: CommitBatch) throws {}
+      func close() throws {}
+    }
+    let error = await #expect(throws: DatabaseServerError.self) {
+      try await DatabaseServer.startForTest(store: LockedStore())
+    }
+    #expect(error?.kind == .storeLocked)
+  }
+}

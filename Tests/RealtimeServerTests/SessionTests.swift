@@ -1,0 +1,196 @@
+import Foundation
+import NIOCore
+import RealtimeServer
+import RealtimeTransport
+import Testing
+
+@Suite("A session with a server", .timeLimit(.minutes(1)))
+struct SessionTests {
+  @Test("starts with a hello that names the time, the host that was used and the session")
+  func hello() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await server.connect()
+    let text = try await client.next()
+    let start =
+      "{\"t\":\"c\",\"d\":{\"t\":\"h\",\"d\":{\"ts\":1700000000000,\"v\":\"5\","
+      + "\"h\":\"127.0.0.1:\(try #require(server.port))\",\"s\":\""
+    #expect(text.hasPrefix(start))
+    let rest = text.dropFirst(start.count)
+    #expect(rest.prefix(32).allSatisfy { $0.isLetter || $0.isNumber })
+    #expect(rest.dropFirst(32) == "\",\"x\":[\"once\"]}}}")
+    await server.stop()
+  }
+
+  @Test("has another name each time")
+  func names() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let first = try await server.connect().next()
+    let second = try await server.connect().next()
+    #expect(first != second)
+    await server.stop()
+  }
+
+  @Test("goes as the specification's worked example does")
+  func workedExample() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await server.connectAndGreet()
+    let setUp = [
+      (#"{"t":"d","d":{"r":1,"a":"s","b":{"c":{"sdk.js.9-5-0":1}}}}"#, 1),
+      (#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/rooms/r1","d":{"title":"Hi","n":1}}}}"#, 1),
+      (#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/msgs","d":{"-Na":"x","-Nb":"y"}}}}"#, 1),
+    ]
+    for (request, answers) in setUp {
+      client.send(request)
+      for _ in 0..<answers { #expect(try await client.next().contains(#""s":"ok""#)) }
+    }
+    let steps: [(String, [String])] = [
+      (
+        #"{"t":"d","d":{"r":3,"a":"q","b":{"p":"/rooms/r1","h":""}}}"#,
+        [
+          #"{"t":"d","d":{"a":"d","b":{"p":"rooms/r1","d":{"n":1,"title":"Hi"}}}}"#,
+          #"{"t":"d","d":{"r":3,"b":{"s":"ok","d":{}}}}"#,
+        ]
+      ),
+      (
+        #"{"t":"d","d":{"r":4,"a":"q","b":{"p":"/msgs","q":{"l":2,"vf":"r"},"t":1,"h":""}}}"#,
+        [
+          #"{"t":"d","d":{"a":"d","b":{"p":"msgs","d":{"-Na":"x","-Nb":"y"},"t":1}}}"#,
+          #"{"t":"d","d":{"r":4,"b":{"s":"ok","d":{}}}}"#,
+        ]
+      ),
+      (
+        #"{"t":"d","d":{"r":5,"a":"p","b":{"p":"/rooms/r1/at","d":{".sv":"timestamp"}}}}"#,
+        [
+          #"{"t":"d","d":{"a":"d","b":{"p":"rooms/r1/at","d":1700000000000}}}"#,
+          #"{"t":"d","d":{"r":5,"b":{"s":"ok","d":""}}}"#,
+        ]
+      ),
+      (
+        #"{"t":"d","d":{"r":7,"a":"p","b":{"p":"/rooms/r1/n","d":3,"h":"stale"}}}"#,
+        [
+          #"{"t":"d","d":{"a":"d","b":{"p":"rooms/r1/n","d":1}}}"#,
+          #""r":7,"b":{"s":"datastale""#,
+        ]
+      ),
+      (
+        #"{"t":"d","d":{"r":9,"a":"om","b":{"p":"/rooms/r1","d":{"presence/u1":null}}}}"#,
+        [#"{"t":"d","d":{"r":9,"b":{"s":"ok","d":""}}}"#]
+      ),
+      (
+        #"{"t":"d","d":{"r":10,"a":"g","b":{"p":"/rooms/r1/title","q":{}}}}"#,
+        [#"{"t":"d","d":{"r":10,"b":{"s":"ok","d":"Hi"}}}"#]
+      ),
+      (#"{"t":"c","d":{"t":"p","d":{}}}"#, [#"{"t":"c","d":{"t":"o","d":{}}}"#]),
+      (
+        #"{"t":"d","d":{"r":11,"a":"n","b":{"p":"/msgs","q":{"l":2,"vf":"r"},"t":1}}}"#,
+        [#"{"t":"d","d":{"r":11,"b":{"s":"ok","d":""}}}"#]
+      ),
+    ]
+    for (request, answers) in steps {
+      client.send("0")
+      client.send(request)
+      for answer in answers {
+        let text = try await client.next()
+        #expect(text.contains(answer), "\(request)")
+      }
+    }
+    await server.stop()
+  }
+
+  @Test(
+    "carries long values in both directions, over TCP and a Unix socket",
+    arguments: [true, false]
+  )
+  func longValue(isUnix: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    let server = try await DatabaseServer.startForTest(
+      isUnix ? .init(socketPath: directory.file("s")) : .init(port: 0)
+    )
+    let client = try await server.connectAndGreet()
+    let value = String(repeating: "é😀x", count: 15_000)
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/v","d":"\#(value)"}}}"#)
+    #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
+    client.send(#"{"t":"d","d":{"r":2,"a":"g","b":{"p":"/v","q":{}}}}"#)
+    #expect(try await client.next() == #"{"t":"d","d":{"r":2,"b":{"s":"ok","d":"\#(value)"}}}"#)
+    await server.stop()
+  }
+
+  @Test("shows each client what the other writes")
+  func twoClients() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let clients = [try await server.connectAndGreet(), try await server.connectAndGreet()]
+    for client in clients {
+      client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#)
+      while try await !client.next().contains(#""r":1"#) {}
+    }
+    for (writer, reader) in [(0, 1), (1, 0)] {
+      clients[writer].send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/a/w\#(writer)","d":1}}}"#)
+      let push = #"{"t":"d","d":{"a":"d","b":{"p":"a/w\#(writer)","d":1}}}"#
+      #expect(try await clients[reader].next() == push)
+      #expect(try await clients[writer].next() == push)
+      #expect(try await clients[writer].next().contains(#""r":2,"b":{"s":"ok""#))
+    }
+    await server.stop()
+  }
+
+  @Test("takes the place of the older one that it names, whose scheduled writes happen at once")
+  func lastSession() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let old = try await server.connect()
+    let hello = try await old.next()
+    let start = try #require(hello.range(of: #""s":""#))
+    let name = String(hello[start.upperBound...].prefix(32))
+    old.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
+    #expect(try await old.next().contains(#""s":"ok""#))
+    let new = try await server.connect(lastSession: name)
+    #expect(try await new.next().contains(#""t":"h""#))
+    #expect(try await old.closed().kind == .closedByPeer(code: 1_000))
+    new.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/gone","q":{}}}}"#)
+    #expect(try await new.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":true}}}"#)
+    await server.stop()
+  }
+
+  @Test("answers a request that it cannot understand, and goes on")
+  func undecodable() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await server.connectAndGreet()
+    client.send(#"{"t":"d","d":{"r":5,"a":"p","b":{"p":"/a"}}}"#)
+    let answer = try await client.next()
+    #expect(answer.contains(#""r":5,"b":{"s":"#) && !answer.contains(#""s":"ok""#))
+    client.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
+    #expect(try await client.next() == #"{"t":"c","d":{"t":"o","d":{}}}"#)
+    await server.stop()
+  }
+
+  @Test("ends when a message makes no sense at all", arguments: ["garbage", "{}", "[[[[", "\u{0}"])
+  func garbage(text: String) async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await server.connectAndGreet()
+    client.send(text)
+    #expect(try await client.closed().kind == .closedByPeer(code: 1_002))
+    let other = try await server.connectAndGreet()
+    other.close()
+    await server.stop()
+  }
+
+  @Test("is refused with 404 for another database, and needs no name of one")
+  func namespace() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let port = try #require(server.port)
+    let other = ConnectionTarget(host: "127.0.0.1", port: port, namespace: "other")
+    #expect(try await ClientProbe(other).closed().kind == .refused(status: 404))
+    let unnamed = try await ClientProbe(ConnectionTarget(host: "127.0.0.1", port: port))
+    #expect(try await unnamed.next().contains(#""t":"h""#))
+    await server.stop()
+  }
+
+  @Test("is refused to web pages, and to others beyond the number allowed")
+  func refusals() async throws {
+    let server = try await DatabaseServer.startForTest(.init(port: 0, maximumConnections: 1))
+    let page = RawPeer.upgradeRequest(lines: ["Host: localhost", "Origin: http://localhost"])
+    #expect(try await RawPeer.exchange(server.address, page).hasPrefix("HTTP/1.1 403 "))
+    _ = try await server.connectAndGreet()
+    #expect(try await server.connect().closed().kind == .refused(status: 503))
+    await server.stop()
+  }
+}

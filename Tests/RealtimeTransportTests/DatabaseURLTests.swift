@@ -1,0 +1,100 @@
+import RealtimeTransport
+import Testing
+
+@Suite("The URL of a database")
+struct DatabaseURLTests {
+  @Test(
+    "names a host, a port, a namespace and whether the connection is encrypted",
+    arguments: [
+      ("https://my-ns.firebaseio.com", "my-ns.firebaseio.com", 443, true, "my-ns"),
+      ("https://My-NS.firebaseio.com/", "my-ns.firebaseio.com", 443, true, "my-ns"),
+      ("my-ns.firebaseio.com", "my-ns.firebaseio.com", 443, true, "my-ns"),
+      ("http://my-ns.firebaseio.com", "my-ns.firebaseio.com", 443, true, "my-ns"),
+      (
+        "https://db1.europe-west1.firebasedatabase.app", "db1.europe-west1.firebasedatabase.app",
+        443, true, "db1"
+      ),
+      ("http://localhost:9000?ns=demo", "localhost", 9_000, false, "demo"),
+      ("http://localhost:9000/?ns=demo&x=1", "localhost", 9_000, false, "demo"),
+      ("localhost:9000?ns=demo", "localhost", 9_000, false, "demo"),
+      ("https://localhost:9000?ns=demo", "localhost", 9_000, true, "demo"),
+      ("http://127.0.0.1:9000?ns=demo", "127.0.0.1", 9_000, false, "demo"),
+      ("http://[::1]:9000?ns=demo", "::1", 9_000, false, "demo"),
+      ("https://a.firebaseio.com?ns=b", "a.firebaseio.com", 443, true, "b"),
+      ("ws://example.test:81?ns=b", "example.test", 81, false, "b"),
+    ] as [(String, String, Int, Bool, String)]
+  )
+  func parts(text: String, host: String, port: Int, isSecure: Bool, namespace: String) throws {
+    let target = try DatabaseURL(text).target
+    #expect(target.endpoint == .tcp(host: host, port: port))
+    #expect(target.isSecure == isSecure)
+    #expect(target.namespace == namespace)
+  }
+
+  @Test("of an address or of localhost may leave the namespace to the server")
+  func withoutNamespace() throws {
+    #expect(try DatabaseURL("http://localhost:9000").target.namespace == nil)
+    #expect(try DatabaseURL("http://127.0.0.1:9000").target.namespace == nil)
+    #expect(try DatabaseURL("unix:/run/hearth.sock").target.namespace == nil)
+  }
+
+  @Test("may be that of a Unix socket", arguments: ["unix:/run/a b.sock", "unix:///run/a b.sock"])
+  func unix(text: String) throws {
+    let url = try DatabaseURL(text + "?ns=demo")
+    #expect(url.target.endpoint == .unix(path: "/run/a b.sock"))
+    #expect(url.target.namespace == "demo")
+    #expect(url.target.host == "localhost")
+    #expect(url.root == "unix:/run/a b.sock")
+  }
+
+  @Test("may have a path, whose keys are unescaped unless an escape is malformed")
+  func path() throws {
+    let url = try DatabaseURL("http://localhost:9000//a%20b/c+d/%zz/?ns=demo")
+    #expect(url.path == ["a b", "c d", "%zz"])
+  }
+
+  @Test("is written with escapes and read back the same")
+  func roundTrip() throws {
+    let url = try DatabaseURL("http://localhost:9000?ns=demo")
+    #expect(url.text(at: ["a b", "ü%"]) == "http://localhost:9000/a%20b/%C3%BC%25")
+    #expect(url.text(at: []) == "http://localhost:9000/")
+    #expect(try DatabaseURL(url.text(at: ["a b", "ü%/+"])).path == ["a b", "ü%/+"])
+    let odd = ConnectionTarget(unixSocket: "/a b/50%?#.sock")
+    #expect(try DatabaseURL(odd.description).target == odd)
+    let unix = try DatabaseURL("unix:/s?ns=demo")
+    #expect(try DatabaseURL(unix.text(at: ["x", "y z"])).path == ["x", "y z"])
+  }
+
+  @Test(
+    "is refused with a reason when it is none",
+    arguments: [
+      ("", "host"), ("ftp://localhost:9000", "scheme"), ("http://a.localhost:9000", "database"),
+      ("https://x.firebase.com", "firebaseio.com"), ("unix:relative", "\"/\""),
+      ("http://localhost?ns=a", "port"), ("http://local host:9000", "host"),
+      ("http://localhost:99999?ns=a", "host"), ("http://localhost:9000?ns=a%20b", "ns="),
+      ("http://localhost:9000?ns=", "ns="), ("http://a\r\nb:9000?ns=a", "host"),
+    ]
+  )
+  func refused(text: String, word: String) {
+    let error = #expect(throws: DatabaseURLError.self) { try DatabaseURL(text) }
+    #expect(error?.description.contains(word) == true)
+  }
+
+  @Test("leads to a handshake that names the protocol, the last session and the namespace")
+  func requestTarget() {
+    let target = ConnectionTarget(host: "localhost", port: 9_000, namespace: "demo")
+    #expect(target.requestTarget(lastSession: nil) == "/.ws?v=5&ns=demo")
+    #expect(target.requestTarget(lastSession: "Ab1") == "/.ws?v=5&ls=Ab1&ns=demo")
+    #expect(target.requestTarget(lastSession: "a b\r\n") == "/.ws?v=5&ns=demo")
+  }
+
+  @Test("follows the host of a greeting on TCP and stays on a Unix socket")
+  func redirection() {
+    let target = ConnectionTarget(host: "localhost", port: 9_000, namespace: "demo")
+    #expect(target.redirected(to: "other:81")?.endpoint == .tcp(host: "other", port: 81))
+    #expect(target.redirected(to: "other")?.host == "other")
+    #expect(target.redirected(to: "not a host") == nil)
+    let unix = ConnectionTarget(unixSocket: "/s")
+    #expect(unix.redirected(to: "other:81") == unix)
+  }
+}

@@ -1,0 +1,218 @@
+import NIOCore
+import NIOEmbedded
+import NIOWebSocket
+import Testing
+
+@testable import RealtimeTransport
+
+@Suite("A message handler")
+struct MessageHandlerTests {
+  private final class Log {
+    var messages: [String] = []
+    var ends: [ConnectionEnd] = []
+  }
+
+  private func makeChannel(
+    role: MessageHandler.Role = .server,
+    limits: TransportLimits = .server
+  ) throws -> (EmbeddedChannel, MessageHandler, Log) {
+    let log = Log()
+    let handler = MessageHandler(
+      role: role,
+      limits: limits,
+      peerName: "the peer",
+      onMessage: { log.messages.append(String(decoding: $0, as: UTF8.self)) },
+      onEnd: { log.ends.append($0) }
+    )
+    let channel = EmbeddedChannel(handler: handler)
+    try channel.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()
+    return (channel, handler, log)
+  }
+
+  private func frame(
+    _ opcode: WebSocketOpcode,
+    _ text: String,
+    isFinal: Bool = true,
+    isMasked: Bool = true
+  ) -> WebSocketFrame {
+    let key: WebSocketMaskingKey? = isMasked ? WebSocketMaskingKey([1, 2, 3, 4]) : nil
+    var data = ByteBuffer(string: text)
+    if let key { data.webSocketMask(key) }
+    return WebSocketFrame(fin: isFinal, opcode: opcode, maskKey: key, data: data)
+  }
+
+  /// The frames that were written, as NIO's own decoder reads them.
+  private func written(_ channel: EmbeddedChannel) throws -> [WebSocketFrame] {
+    let reader = EmbeddedChannel(
+      handler: ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: 1 << 24))
+    )
+    while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
+      try reader.writeInbound(bytes)
+    }
+    var frames: [WebSocketFrame] = []
+    while let frame = try reader.readInbound(as: WebSocketFrame.self) { frames.append(frame) }
+    _ = try? reader.finish()
+    return frames
+  }
+
+  @Test("delivers a text frame as a message")
+  func text() throws {
+    let (channel, _, log) = try makeChannel()
+    try channel.writeInbound(frame(.text, "{}"))
+    #expect(log.messages == ["{}"])
+  }
+
+  @Test("puts segments and fragments together, and takes no sign of life for a message")
+  func segments() throws {
+    let (channel, _, log) = try makeChannel()
+    try channel.writeInbound(frame(.text, "0"))
+    try channel.writeInbound(frame(.text, "2"))
+    try channel.writeInbound(frame(.text, "ab"))
+    try channel.writeInbound(frame(.text, "c", isFinal: false))
+    try channel.writeInbound(frame(.ping, ""))
+    try channel.writeInbound(frame(.continuation, "d"))
+    #expect(log.messages == ["abcd"])
+  }
+
+  @Test("ignores binary frames, whole and in fragments")
+  func binary() throws {
+    let (channel, _, log) = try makeChannel()
+    try channel.writeInbound(frame(.binary, "{}"))
+    try channel.writeInbound(frame(.binary, "{", isFinal: false))
+    try channel.writeInbound(frame(.continuation, "}"))
+    try channel.writeInbound(frame(.text, "{}"))
+    #expect(log.messages == ["{}"])
+  }
+
+  @Test("answers a ping with its payload")
+  func ping() throws {
+    let (channel, _, _) = try makeChannel()
+    try channel.writeInbound(frame(.ping, "abc"))
+    channel.embeddedEventLoop.run()
+    let frames = try written(channel)
+    #expect(frames.map(\.opcode) == [.pong])
+    #expect(frames.first.map { String(buffer: $0.data) } == "abc")
+  }
+
+  @Test("answers a goodbye and closes")
+  func goodbye() throws {
+    let (channel, _, log) = try makeChannel()
+    try channel.writeInbound(frame(.connectionClose, "\u{3}\u{E9}"))
+    #expect(try written(channel).map(\.opcode) == [.connectionClose])
+    channel.embeddedEventLoop.run()
+    #expect(!channel.isActive)
+    #expect(log.ends.count == 1)
+  }
+
+  @Test("closes when a server gets a frame that is not masked, or a client one that is")
+  func masking() throws {
+    for (role, isMasked) in [(MessageHandler.Role.server, false), (.client, true)] {
+      let (channel, _, log) = try makeChannel(role: role)
+      try channel.writeInbound(frame(.text, "{}", isMasked: isMasked))
+      channel.embeddedEventLoop.run()
+      #expect(log.messages.isEmpty)
+      #expect(log.ends.map(\.kind) == [.protocolViolation])
+    }
+  }
+
+  @Test(
+    "closes on fragments out of place",
+    arguments: [WebSocketOpcode.continuation, WebSocketOpcode(encodedWebSocketOpcode: 3)]
+  )
+  func misplaced(opcode: WebSocketOpcode?) throws {
+    let (channel, _, log) = try makeChannel()
+    try channel.writeInbound(frame(try #require(opcode), "x"))
+    channel.embeddedEventLoop.run()
+    #expect(log.ends.map(\.kind) == [.protocolViolation])
+  }
+
+  @Test("closes when a message is longer than allowed")
+  func tooLong() throws {
+    var limits = TransportLimits.server
+    limits.messageBytes = 10
+    let (channel, _, log) = try makeChannel(limits: limits)
+    try channel.writeInbound(frame(.text, "12345678", isFinal: false))
+    try channel.writeInbound(frame(.continuation, "12345678"))
+    channel.embeddedEventLoop.run()
+    #expect(log.messages.isEmpty)
+    #expect(log.ends.map(\.kind) == [.protocolViolation])
+  }
+
+  @Test("closes when a message is not finished in time")
+  func unfinished() throws {
+    let (channel, _, log) = try makeChannel()
+    try channel.writeInbound(frame(.text, "3"))
+    try channel.writeInbound(frame(.text, "ab"))
+    channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+    #expect(log.ends.isEmpty)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(2))
+    #expect(log.ends.map(\.kind) == [.protocolViolation])
+  }
+
+  @Test("stops the clock of a message that was finished")
+  func finished() throws {
+    let (channel, _, log) = try makeChannel()
+    try channel.writeInbound(frame(.text, "1"))
+    try channel.writeInbound(frame(.text, "ab"))
+    channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+    #expect(log.ends.isEmpty)
+  }
+
+  @Test("sends everything of one tick in one write")
+  func oneWrite() throws {
+    let (channel, handler, _) = try makeChannel()
+    for number in 0..<10 { handler.send(EncodedMessage(Array("{\"n\":\(number)}".utf8))) }
+    #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
+    channel.embeddedEventLoop.run()
+    let write = try #require(try channel.readOutbound(as: ByteBuffer.self))
+    #expect(write.readableBytes == 10 * 9)
+    #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
+  }
+
+  @Test("cuts long messages into segments that NIO's decoder reads", arguments: [false, true])
+  func longMessage(isClient: Bool) throws {
+    let (channel, handler, _) = try makeChannel(role: isClient ? .client : .server)
+    let text = String(repeating: "é😀", count: 20_000)
+    if isClient {
+      handler.send(Array(text.utf8))
+    } else {
+      handler.send(EncodedMessage(Array(text.utf8)))
+    }
+    channel.embeddedEventLoop.run()
+    let frames = try written(channel)
+    #expect(frames.allSatisfy { ($0.maskKey != nil) == isClient && $0.opcode == .text && $0.fin })
+    let texts = frames.map { String(buffer: $0.unmaskedData) }
+    #expect(texts.first == "\(frames.count - 1)")
+    #expect(texts.dropFirst().joined() == text)
+  }
+
+  @Test(
+    "writes frames of every length as NIO's decoder reads them",
+    arguments: [0, 1, 125, 126, 127, 65_535, 65_536, 300_000]
+  )
+  func lengths(count: Int) throws {
+    let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    for mask in [nil, UInt32(0xDEAD_BEEF)] {
+      var buffer = ByteBuffer()
+      FrameEncoder.append(.binary, payload, mask: mask, to: &buffer)
+      let reader = EmbeddedChannel(
+        handler: ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: 1 << 24))
+      )
+      try reader.writeInbound(buffer)
+      let frame = try #require(try reader.readInbound(as: WebSocketFrame.self))
+      #expect(Array(frame.unmaskedData.readableBytesView) == payload)
+      #expect(frame.opcode == .binary && frame.fin)
+    }
+  }
+
+  @Test("says goodbye when it is closed, and waits only a little for the answer")
+  func close() throws {
+    let (channel, handler, log) = try makeChannel()
+    handler.close(code: 1_001, end: ConnectionEnd(.closed, "enough"))
+    try channel.writeInbound(frame(.text, "{}"))
+    #expect(try written(channel).map(\.opcode) == [.connectionClose])
+    #expect(log.messages.isEmpty)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(2))
+    #expect(log.ends == [ConnectionEnd(.closed, "enough")])
+  }
+}

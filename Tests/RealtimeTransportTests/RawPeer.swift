@@ -1,0 +1,82 @@
+import NIOCore
+import NIOPosix
+import RealtimeTransport
+
+/// Sends bytes to an address, reads nothing or everything, and knows when it was cut off.
+final class RawPeer: ChannelInboundHandler, Sendable {
+  typealias InboundIn = ByteBuffer
+
+  private let text: NIOLoopBoundBox<String>
+  private let end: EventLoopPromise<String>
+
+  private init(loop: any EventLoop) {
+    text = NIOLoopBoundBox("", eventLoop: loop)
+    end = loop.makePromise()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    text.value += String(decoding: Self.unwrapInboundIn(data).readableBytesView, as: UTF8.self)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    end.succeed(text.value)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+
+  /// Sends a text and returns everything that arrives until the other end closes.
+  static func exchange(_ address: ListenAddress, _ request: String) async throws -> String {
+    let (channel, end) = try await connect(address, isReading: true)
+    try await channel.writeAndFlush(ByteBuffer(string: request))
+    let deadline = channel.eventLoop.scheduleTask(in: .seconds(20)) {
+      end.fail(ClientProbe.DeadlinePassed())
+    }
+    defer { deadline.cancel() }
+    return try await end.futureResult.get()
+  }
+
+  /// Opens a WebSocket and reads nothing of what comes.
+  static func openWithoutReading(_ address: ListenAddress) async throws -> any Channel {
+    let (channel, _) = try await connect(address, isReading: false)
+    try await channel.writeAndFlush(ByteBuffer(string: upgradeRequest()))
+    return channel
+  }
+
+  static func upgradeRequest(
+    path: String = "/.ws?v=5",
+    lines: [String] = ["Host: localhost"]
+  )
+    -> String
+  {
+    ([
+      "GET \(path) HTTP/1.1", "Upgrade: websocket", "Connection: Upgrade",
+      "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==",
+    ] + lines + ["", ""]).joined(separator: "\r\n")
+  }
+
+  private static func connect(
+    _ address: ListenAddress,
+    isReading: Bool
+  ) async throws -> (any Channel, EventLoopPromise<String>) {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let promise = loop.makePromise(of: EventLoopPromise<String>.self)
+    let bootstrap = ClientBootstrap(group: loop)
+      .channelOption(.autoRead, value: isReading)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let peer = RawPeer(loop: channel.eventLoop)
+          promise.succeed(peer.end)
+          try channel.pipeline.syncOperations.addHandler(peer)
+        }
+      }
+    let channel: any Channel
+    switch address {
+    case .unix(let path): channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
+    case .loopback(let port):
+      channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
+    }
+    return (channel, try await promise.futureResult.get())
+  }
+}

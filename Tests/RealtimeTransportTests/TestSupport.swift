@@ -1,0 +1,61 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import RealtimeTransport
+
+/// A directory that is removed with everything in it.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.path + "/t-\(UUID().uuidString.prefix(13))"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { path + "/" + name }
+}
+
+extension ListenAddress {
+  /// What a client connects to.
+  var target: ConnectionTarget {
+    switch self {
+    case .unix(let path): ConnectionTarget(unixSocket: path, namespace: "hearth")
+    case .loopback(let port):
+      ConnectionTarget(host: "127.0.0.1", port: port, namespace: "hearth")
+    }
+  }
+}
+
+extension ServerListener {
+  /// A listener whose connections behave as the closure says.
+  static func start(
+    at address: ListenAddress = .loopback(port: 0),
+    limits: TransportLimits = .server,
+    admit: @escaping @Sendable (HTTPRequest) -> HTTPAnswer? = { _ in nil },
+    accept: @escaping @Sendable (ServerConnection) -> ServerHandlers.Callbacks
+  ) async throws -> ServerListener {
+    try await listen(
+      at: address,
+      on: MultiThreadedEventLoopGroup.singleton.next(),
+      limits: limits,
+      handlers: ServerHandlers(admit: admit, accept: accept)
+    ).get()
+  }
+
+  /// A listener that says hello, and then sends back what it is sent.
+  static func startEcho(
+    at address: ListenAddress = .loopback(port: 0)
+  ) async throws
+    -> ServerListener
+  {
+    try await start(at: address) { connection in
+      connection.send(EncodedMessage(Array("hello".utf8)))
+      return ServerHandlers.Callbacks(
+        onMessage: { connection.send(EncodedMessage($0)) },
+        onClose: { _ in }
+      )
+    }
+  }
+}
