@@ -33,6 +33,23 @@ package struct Frame: Hashable, Sendable {
     status = rows[5]
   }
 
+  /// Where a search is typed, behind its slash.
+  var searchField: Rect {
+    let width = footer.width - 1 - searchCount.width
+    return Rect(row: footer.row, column: 1, width: width, height: footer.height)
+  }
+
+  /// Where the number of matches is shown; empty on narrow screens.
+  var searchCount: Rect {
+    let width = footer.width >= 36 ? 13 : 0
+    return Rect(
+      row: footer.row,
+      column: footer.endColumn - width,
+      width: width,
+      height: footer.height
+    )
+  }
+
   /// Whether a screen of that size can be used.
   package static func isLargeEnough(_ size: Size) -> Bool {
     size.width >= smallest.width && size.height >= smallest.height

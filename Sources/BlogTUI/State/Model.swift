@@ -150,7 +150,7 @@ package struct Model: Sendable {
     let composeFrame = ComposeFrame(frame)
     composer?.title.resize(to: composeFrame.title.size)
     composer?.body.resize(to: composeFrame.body.size)
-    search?.field.resize(to: Size(width: frame.footer.width - 2, height: 1))
+    search?.field.resize(to: frame.searchField.size)
     if let page = help {
       help = HelpPage(
         keys: keys,

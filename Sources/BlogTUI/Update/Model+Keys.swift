@@ -8,6 +8,8 @@ extension Model {
       relayout()
       return []
     }
+    // The end of a click is not another key: it answers nothing and hides no message.
+    if case .mouse(let event) = key, event.kind == .release { return [] }
     let context = self.context
     if !Frame.isLargeEnough(size), !context.isTyping { return handleBlindly(key) }
     message = nil

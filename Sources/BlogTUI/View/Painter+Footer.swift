@@ -75,24 +75,15 @@ extension Painter {
   private mutating func paintSearchLine() {
     guard let search = model.search else { return }
     screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
-    let count = model.feed.list.ids.isEmpty ? "no match" : matchCount.string.dropFirst(2)
-    let tail = SafeText(untrusted: " \(count) ")
-    let room = frame.footer.width >= 36 && search.pattern != nil ? tail.width : 0
-    let field = Rect(
-      row: frame.footer.row,
-      column: 1,
-      width: frame.footer.width - 1 - room,
-      height: 1
-    )
     search.field.draw(
       on: &screen,
-      in: field,
+      in: frame.searchField,
       placeholder: "title, author or text",
       isFocused: true
     )
-    guard room > 0 else { return }
-    let place = Position(row: field.row, column: field.endColumn)
-    screen.put(tail, at: place, style: theme.dim, clip: frame.footer)
+    guard search.pattern != nil else { return }
+    let count: SafeText = model.feed.list.ids.isEmpty ? "no match" : matchCount
+    screen.put(count + " ", in: frame.searchCount, style: theme.dim, aligned: .trailing)
   }
 
   private mutating func paintHints() {

@@ -102,7 +102,7 @@ struct Painter {
   private var searchNotice: SafeText? {
     guard model.openPost == nil, let search = model.search, !search.isEditing else { return nil }
     let query = SafeText(untrusted: search.field.text, limit: 60)
-    return "/" + query + matchCount + ". Esc shows all."
+    return "/" + query + ": " + matchCount + ". Esc shows all."
   }
 
   private var offlineNotice: SafeText? {
@@ -117,7 +117,7 @@ struct Painter {
 
   /// The number of posts that a search found, of how many.
   var matchCount: SafeText {
-    ": " + SafeText(model.feed.list.ids.count) + " of " + SafeText(model.feed.posts.count)
+    SafeText(model.feed.list.ids.count) + " of " + SafeText(model.feed.posts.count)
   }
 
   private var unseenMark: (long: SafeText, short: SafeText) {

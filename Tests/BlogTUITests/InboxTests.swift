@@ -1,0 +1,60 @@
+import BlogModel
+import Synchronization
+import Testing
+
+@testable import BlogTUI
+
+@Suite("The inbox")
+struct InboxTests {
+  @Test("Events come out in the order in which they went in, once")
+  func order() {
+    let inbox = Inbox(wake: {})
+    for number in 0..<100 { inbox.add(.pendingWrites(number)) }
+    #expect(inbox.takeAll() == (0..<100).map { .pendingWrites($0) })
+    #expect(inbox.takeAll().isEmpty)
+  }
+
+  @Test("The waker is called once for each time the inbox begins to fill")
+  func wake() {
+    let count = Counter()
+    let inbox = Inbox(wake: { count.value.add(1, ordering: .relaxed) })
+    inbox.add(.pendingWrites(1))
+    inbox.add(.pendingWrites(2))
+    #expect(count.value.load(ordering: .relaxed) == 1)
+    _ = inbox.takeAll()
+    inbox.add(.pendingWrites(3))
+    #expect(count.value.load(ordering: .relaxed) == 2)
+  }
+
+  @Test("Nothing is lost or reordered when several threads add while one takes")
+  func threads() async {
+    let inbox = Inbox(wake: {})
+    let perThread = 5_000
+    await withTaskGroup(of: Void.self) { group in
+      for thread in 0..<4 {
+        group.addTask {
+          for number in 0..<perThread {
+            inbox.add(.feedFailed(FeedKind.allCases[thread], reason: String(number)))
+          }
+        }
+      }
+      group.addTask {
+        var seen: [FeedKind: Int] = [:]
+        var total = 0
+        while total < 4 * perThread {
+          for event in inbox.takeAll() {
+            guard case .feedFailed(let kind, let reason) = event else { continue }
+            #expect(reason == String(seen[kind, default: 0]))
+            seen[kind, default: 0] += 1
+            total += 1
+          }
+        }
+      }
+    }
+    #expect(inbox.takeAll().isEmpty)
+  }
+
+  private final class Counter: Sendable {
+    let value = Atomic<Int>(0)
+  }
+}

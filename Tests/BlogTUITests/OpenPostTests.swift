@@ -1,0 +1,143 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("An open post")
+struct OpenPostTests {
+  private func comments(_ numbers: ClosedRange<Int>) -> [BlogComment] {
+    numbers.map { number in
+      BlogComment(id: "k\(number)", uid: "bob", author: "bob", text: "Comment \(number)")
+    }
+  }
+
+  @Test("Enter opens and q goes back to the same row")
+  func openAndClose() {
+    var model = Fixture.loaded()
+    #expect(model.type("jj", .enter) == [.open("p10")])
+    #expect(model.context == .post)
+    #expect(model.rows[2].contains("漢字と絵文字"))
+    #expect(model.type("q") == [.close("p10")])
+    #expect(model.feed.list.selection == "p10")
+  }
+
+  @Test("New comments at the bottom do not move what is read")
+  func newComments() {
+    var model = Fixture.opened()
+    model.type("jj")
+    func text() -> [String] { model.rows[2..<20].filter { !$0.contains("comments") } }
+    let before = text()
+    model.send(.blog(.comments("p11", Fixture.comments + comments(1...20))))
+    #expect(text() == before)
+    #expect(model.rows[20].contains("below"))
+  }
+
+  @Test("At the end new comments are followed")
+  func followsAtTheEnd() {
+    var model = Fixture.opened()
+    model.type("G")
+    model.send(.blog(.comments("p11", Fixture.comments + comments(1...4))))
+    #expect(model.rows[2..<21].contains { $0.contains("Comment 4") })
+    #expect(model.openPost?.selection == "c3")
+  }
+
+  @Test("However many comments come at the end, the selected one stays in view")
+  func followsNoFurtherThanTheSelection() {
+    var model = Fixture.opened()
+    model.type("G")
+    model.send(.blog(.comments("p11", Fixture.comments + comments(1...40))))
+    #expect(model.rows[2] == "▌ alice · now")
+    #expect(model.rows[20].contains("below"))
+  }
+
+  @Test("Comments that go away above keep the one at the top there")
+  func removalAbove() {
+    var model = Fixture.opened()
+    model.send(.blog(.comments("p11", comments(1...40))))
+    model.type("G", "  ", .key(.pageUp))
+    let first = model.rows[2..<20].first { $0.contains("Comment") }
+    let row = model.rows.firstIndex { $0 == first }
+    model.send(.blog(.comments("p11", comments(5...40))))
+    #expect(model.rows.firstIndex { $0 == first } == row)
+  }
+
+  @Test("My comment is deleted with d and y, that of another is not")
+  func deleteComment() {
+    var model = Fixture.opened()
+    model.type("G")
+    #expect(model.openPost?.selection == "c3")
+    model.type("d")
+    #expect(model.question == .deleteComment("p11", commentID: "c3"))
+    #expect(model.type("y") == [.deleteComment("p11", commentID: "c3")])
+    model.type("k", "d")
+    #expect(model.question == nil)
+    #expect(model.message?.text.string == "Only 美玲 can delete this comment.")
+  }
+
+  @Test("When the selected comment goes away the next one is selected")
+  func selectionMovesOn() {
+    var model = Fixture.opened()
+    model.type("Gk")
+    #expect(model.openPost?.selection == "c2")
+    model.send(.blog(.comments("p11", [Fixture.comments[0], Fixture.comments[2]])))
+    #expect(model.openPost?.selection == "c3")
+    model.send(.blog(.comments("p11", [Fixture.comments[0]])))
+    #expect(model.openPost?.selection == "c1")
+    model.send(.blog(.comments("p11", [])))
+    #expect(model.openPost?.selection == nil)
+  }
+
+  @Test("d without a selected comment deletes the post, and goes back to the list")
+  func deletePost() {
+    var model = Fixture.opened()
+    model.type("d")
+    #expect(model.type("y") == [.deletePost("p11"), .close("p11")])
+    #expect(model.context == .list)
+  }
+
+  @Test("j reaches the last comment and k comes back to the title")
+  func walk() {
+    var model = Fixture.opened()
+    for _ in 0..<40 { model.type("j") }
+    #expect(model.openPost?.selection == "c3")
+    for _ in 0..<60 { model.type("k") }
+    #expect(model.openPost?.selection == nil)
+    #expect(model.openPost?.top == 0)
+  }
+
+  @Test("My new comment is brought into view")
+  func ownComment() {
+    var model = Fixture.opened()
+    model.type("c", "Hm", .enter)
+    model.send(.commented("p11", commentID: "c4"))
+    let new = BlogComment(id: "c4", uid: "alice", author: "alice", text: "Hm")
+    model.send(.blog(.comments("p11", Fixture.comments + [new])))
+    #expect(model.rows[2..<21].contains { $0.contains("▏") || $0.hasSuffix("  Hm") })
+  }
+
+  @Test("A comment cannot look like the heading of another")
+  func forgedHeading() {
+    var model = Fixture.opened()
+    let forged = BlogComment(
+      id: "x",
+      uid: "mallory",
+      author: "mallory",
+      text: "ok\nbob · 1m\n── 9 comments ──"
+    )
+    model.send(.blog(.comments("p11", [forged])))
+    model.type("G")
+    let lines = model.rows.filter { $0.contains("bob · 1m") || $0.contains("9 comments") }
+    #expect(lines.count == 2)
+    #expect(lines.allSatisfy { $0.hasPrefix("▌   ") })
+  }
+
+  @Test("Events of other posts are not taken for this one")
+  func otherPosts() {
+    var model = Fixture.opened()
+    let before = model.rows
+    model.send(.blog(.post("p10", nil)))
+    model.send(.blog(.comments("p10", [])))
+    #expect(model.rows == before)
+  }
+}

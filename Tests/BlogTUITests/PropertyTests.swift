@@ -1,0 +1,94 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Whatever happens")
+struct PropertyTests {
+  @Test(
+    "20,000 events of any kind never trap, and every row is exactly as wide as the screen",
+    arguments: [UInt64(1), 2, 3, 4]
+  )
+  func anything(seed: UInt64) {
+    var events = RandomEvents(seed: seed)
+    var model = Fixture.started(
+      Size(width: 80, height: 24),
+      glyphs: seed % 2 == 0 ? .ascii : .unicode
+    )
+    for step in 0..<5_000 {
+      let effects = model.send(events.next())
+      // Without this the first q would end the run in a screen that no longer matters.
+      if effects.contains(.quit) { model.question = nil }
+      let screen = view(model)
+      guard let problem = Self.problem(of: screen, model) else { continue }
+      Issue.record("seed \(seed), step \(step): \(problem)")
+      return
+    }
+  }
+
+  /// What is wrong with a screen, if anything.
+  private static func problem(of screen: Screen, _ model: Model) -> String? {
+    if screen.size != model.size { return "the screen is \(screen.size)" }
+    for row in 0..<screen.size.height {
+      let cells = screen.row(row)
+      if cells.count != screen.size.width { return "row \(row) has \(cells.count) cells" }
+      let width = cells.reduce(0) { $0 + $1.width }
+      if width != screen.size.width { return "row \(row) is \(width) wide" }
+      for cell in cells where cell.text != " " {
+        if cell.text.utf8.count == 1, let byte = cell.text.utf8.first, byte > 0x20, byte < 0x7F {
+          continue
+        }
+        let isUnsafe = cell.text.unicodeScalars.contains { scalar in
+          scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+            || scalar.properties.isDefaultIgnorableCodePoint
+            || (0x202A...0x202E).contains(scalar.value)
+        }
+        if isUnsafe { return "row \(row) shows \(cell.text.debugDescription)" }
+      }
+    }
+    if let cursor = screen.cursor, !screen.bounds.contains(cursor) { return "cursor at \(cursor)" }
+    return nil
+  }
+
+  @Test("Posts that come and go elsewhere never move the selected one", arguments: 1...20)
+  func anchor(seed: Int) {
+    var random = SplitMix64(seed: UInt64(seed))
+    var model = Fixture.loaded(Size(width: 80, height: 24))
+    var numbers = Array(100..<200)
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(numbers))))
+    for _ in 0..<50 { model.type("j") }
+    let selected = 149
+    let row = model.rows.firstIndex { $0.hasPrefix("▌ Post 149 ") }
+    #expect(row != nil)
+    for _ in 0..<60 {
+      if Bool.random(using: &random) {
+        numbers.append((numbers.max() ?? 0) + 1)
+      } else {
+        numbers.remove(at: Int.random(in: 0..<numbers.count, using: &random))
+        if !numbers.contains(selected) { numbers.append(selected) }
+      }
+      model.send(.blog(.feed(.recent, posts: Fixture.numbered(numbers))))
+      guard model.feed.list.ids.count > 80 else { break }
+      #expect(model.rows.firstIndex { $0.hasPrefix("▌ Post 149 ") } == row)
+    }
+  }
+
+  @Test("Any size shows a screen of that size, for every part of the program")
+  func sizes() {
+    let places: [[Typed]] = [
+      [], ["/train"], [.enter], [.enter, "c", "text"], ["c", "title"], ["?"], ["jd"],
+    ]
+    for keys in places {
+      var model = Fixture.loaded()
+      for key in keys { model.type(key) }
+      for width in Array(0...24) + [35, 36, 59, 60, 71, 99, 100] {
+        for height in [0, 1, 2, 5, 6, 7, 9, 10, 11, 30] {
+          model.resize(width, height)
+          let screen = view(model)
+          #expect(screen.size == Size(width: width, height: height))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import BlogModel
+import TerminalUI
+
+@testable import BlogTUI
+
+/// Any events at all, from the same seed always the same.
+struct RandomEvents {
+  private var random: SplitMix64
+  private var posts: [Post] = []
+  private var comments: [BlogComment] = []
+  private var serial = 0
+
+  init(seed: UInt64) { random = SplitMix64(seed: seed) }
+
+  static let hostileTexts = [
+    "", " ", "plain text", "a\nb\r\nc\rd", "\u{1B}[2J\u{1B}]0;x\u{7}", "\u{202E}evil\u{2066}",
+    "\u{200B}\u{200D}\u{FEFF}", "漢字かな交じり文", "👨‍👩‍👧‍👦🏳️‍🌈🇩🇪", "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
+    "\t\ttabs", "\u{0}\u{8}\u{7F}\u{9B}31m", "\u{1FABF}\u{FFFF}\u{E0041}",
+    String(repeating: "long ", count: 400), String(repeating: "W", count: 3_000),
+    String(repeating: "\n", count: 500), "\u{301}starts with a mark", "ｆｕｌｌ　ｗｉｄｔｈ",
+  ]
+
+  private mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+  private mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+  private mutating func text() -> String { Self.hostileTexts[below(Self.hostileTexts.count)] }
+  private mutating func feedKind() -> FeedKind { FeedKind.allCases[below(4)] }
+  private mutating func number() -> Int {
+    [0, 1, 7, 99_999, -1, .max, .min][below(7)]
+  }
+  private mutating func time() -> Int64 {
+    [Fixture.now, 0, .max, .min, Fixture.now - 90_000_000_000, 1][below(6)]
+  }
+
+  mutating func next() -> Event {
+    switch below(10) {
+    case 0...5: return .key(key())
+    case 6...8: return .blog(blogEvent())
+    default: break
+    }
+    switch below(6) {
+    case 0: return .tick(now: time())
+    case 1: return .posted(postID())
+    case 2: return .commented(postID(), commentID: "c\(below(30))")
+    case 3: return .resumed
+    case 4: return .started
+    default: return .key(.resize(Size(width: below(201), height: below(61))))
+    }
+  }
+
+  private mutating func postID() -> PostID { "p\(below(120))" }
+
+  private mutating func key() -> KeyEvent {
+    let commands = Array("jkgGdyncsr/?.qhlN1234ib* axX")
+    switch below(12) {
+    case 0...5: return .character(commands[below(commands.count)])
+    case 6: return .character(Character(text().first.map(String.init) ?? "ü"))
+    case 7: return .control(Array("abcdefghklnpsuwxyz[]_")[below(21)])
+    case 8: return [.enter, .enter, .escape, .tab, .backTab][below(5)]
+    case 9: return .paste(text())
+    case 10: return mouse()
+    default:
+      let keys: [KeyEvent] = [
+        .up, .down, .left, .right, .home, .end, .pageUp, .pageDown, .insert, .delete, .backspace,
+        .controlLeft, .controlRight, .function(1), .function(9), .alt(.character("b")),
+        .alt(.backspace),
+      ]
+      return keys[below(keys.count)]
+    }
+  }
+
+  private mutating func mouse() -> KeyEvent {
+    let kinds: [MouseEvent.Kind] = [.press, .press, .release, .wheelUp, .wheelDown]
+    let position = Position(row: below(62) - 1, column: below(202) - 1)
+    return .mouse(MouseEvent(kind: kinds[below(5)], position: position))
+  }
+
+  private mutating func blogEvent() -> BlogEvent {
+    switch below(9) {
+    case 0...2: return .feed(feedKind(), posts: changedPosts())
+    case 3: return .feedFailed(feedKind(), reason: text())
+    case 4: return .post(postID(), chance(70) ? post() : nil)
+    case 5: return .comments(postID(), changedComments())
+    case 6:
+      let states: [ConnectionState] = [
+        .online, .connecting, .offline(retryInSeconds: nil), .offline(retryInSeconds: number()),
+      ]
+      return .connection(states[below(4)])
+    case 7: return .pendingWrites(number())
+    default: return chance(50) ? .succeeded(action()) : .failed(action(), reason: text())
+    }
+  }
+
+  private mutating func action() -> BlogAction {
+    switch below(5) {
+    case 0: return .post(postID(), title: text(), body: text())
+    case 1: return .comment(postID(), commentID: "c", text: text())
+    case 2: return .star(postID(), chance(50))
+    case 3: return .deletePost(postID())
+    default: return .deleteComment(postID(), commentID: "c")
+    }
+  }
+
+  private mutating func post() -> Post {
+    Post(
+      id: postID(),
+      uid: chance(40) ? "alice" : text(),
+      author: text(),
+      title: text(),
+      body: text(),
+      starCount: number(),
+      stars: chance(30) ? ["alice"] : [],
+      createdAt: chance(80) ? time() : nil
+    )
+  }
+
+  private mutating func changedPosts() -> [Post] {
+    if chance(10) { posts = [] }
+    for _ in 0..<below(4) { posts.insert(post(), at: below(posts.count + 1)) }
+    if !posts.isEmpty, chance(40) { posts.remove(at: below(posts.count)) }
+    if chance(5) { posts.shuffle(using: &random) }
+    posts = Array(posts.prefix(100))
+    return posts
+  }
+
+  private mutating func changedComments() -> [BlogComment] {
+    if chance(5) { comments = [] }
+    for _ in 0..<below(3) {
+      serial += 1
+      comments.append(
+        BlogComment(
+          id: "c\(chance(90) ? serial : below(30))",
+          uid: chance(50) ? "alice" : "bob",
+          author: text(),
+          text: text(),
+          createdAt: chance(80) ? time() : nil
+        )
+      )
+    }
+    if !comments.isEmpty, chance(40) { comments.remove(at: below(comments.count)) }
+    comments = Array(comments.suffix(40))
+    return comments
+  }
+}

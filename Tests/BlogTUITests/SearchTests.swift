@@ -1,0 +1,100 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Searching")
+struct SearchTests {
+  @Test("Each character filters by title, author and text, in any case")
+  func incremental() {
+    var model = Fixture.loaded()
+    model.type("/TEA")
+    #expect(model.feed.list.ids == ["p11"])
+    model.type(.control("u"), "carol")
+    #expect(model.feed.list.ids == ["p09"])
+    model.type(.control("u"), "文字")
+    #expect(model.feed.list.ids == ["p10"])
+    model.type(.control("u"))
+    #expect(model.feed.list.ids.count == Fixture.posts.count)
+  }
+
+  @Test("n and N go round the matches")
+  func nextMatch() {
+    var model = Fixture.loaded()
+    model.type("/bob", .enter)
+    #expect(model.feed.list.ids == ["p12", "p08", "p04"])
+    model.type("n")
+    #expect(model.feed.list.selection == "p08")
+    model.type("nn")
+    #expect(model.feed.list.selection == "p12")
+    model.type("N")
+    #expect(model.feed.list.selection == "p04")
+  }
+
+  @Test("Esc shows all posts again and keeps the selection")
+  func escape() {
+    var model = Fixture.loaded()
+    model.type("/bob", .enter, "n", .escape)
+    #expect(model.search == nil)
+    #expect(model.feed.list.ids.count == Fixture.posts.count)
+    #expect(model.feed.list.selection == "p08")
+  }
+
+  @Test("Esc after a search without matches is back where it began")
+  func noMatch() {
+    var model = Fixture.loaded()
+    model.type("jjj/zebra")
+    #expect(model.feed.list.ids.isEmpty)
+    #expect(model.rows.contains { $0.contains("No post contains \"zebra\".") })
+    model.type(.escape)
+    #expect(model.feed.list.selection == "p09")
+  }
+
+  @Test("New posts go through the filter")
+  func live() {
+    var model = Fixture.loaded()
+    model.type("/post 7", .enter)
+    #expect(model.feed.list.ids.isEmpty)
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...9) + Fixture.posts)))
+    #expect(model.feed.list.ids == ["n7"])
+  }
+
+  @Test("A post of mine is shown although the search would hide it")
+  func posting() {
+    var model = Fixture.loaded()
+    model.type("/bob", .enter, "c", "T", .tab, "B", .control("s"))
+    model.send(.posted("p13"))
+    let new = Post(id: "p13", uid: "alice", author: "alice", title: "T", body: "B")
+    model.send(.blog(.feed(.recent, posts: [new] + Fixture.posts)))
+    #expect(model.search == nil)
+    #expect(model.feed.list.selection == "p13")
+  }
+
+  @Test("A long search stays in its line, with the cursor in view", arguments: [20, 40, 80])
+  func longSearch(width: Int) {
+    var model = Fixture.loaded(Size(width: width, height: 10))
+    model.type("/", .text(String(repeating: "漢字 and more ", count: 12)))
+    let screen = view(model)
+    let frame = Frame(model.size)
+    #expect(screen.cursor.map { frame.searchField.contains($0) } == true)
+    #expect(model.rows[8].hasSuffix("no match") == (width >= 36))
+  }
+
+  @Test("n without a search says how to begin one")
+  func withoutSearch() {
+    var model = Fixture.loaded()
+    model.type("n")
+    #expect(model.message?.text.string == "Nothing was searched: / searches.")
+  }
+
+  @Test("The other lists are searched too")
+  func otherTabs() {
+    var model = Fixture.loaded()
+    model.type("/train", .enter, "2")
+    model.send(.blog(.feed(.top, posts: Fixture.posts)))
+    #expect(model.feed.list.ids == ["p11"])
+    model.type(.escape, "1")
+    #expect(model.feed.list.ids.count == Fixture.posts.count)
+  }
+}

@@ -1,0 +1,274 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Keys and events change the model")
+struct UpdateTests {
+  @Test("The start follows the first list only")
+  func start() {
+    var model = Model(
+      me: Fixture.alice,
+      databaseName: "local",
+      size: Size(width: 80, height: 24),
+      now: 0
+    )
+    #expect(model.send(.started) == [.follow(.recent)])
+    #expect(model.feed.phase == .loading)
+  }
+
+  @Test("A list is followed from its first look on, and only once")
+  func tabs() {
+    var model = Fixture.loaded()
+    #expect(model.type("2") == [.follow(.top)])
+    #expect(model.type("1") == [])
+    #expect(model.type(.tab) == [])
+    #expect(model.tab == .top)
+    #expect(model.type(.tab) == [.follow(.mine)])
+    #expect(model.type("4") == [.follow(.myTop)])
+    #expect(model.type(.tab) == [])
+    #expect(model.tab == .recent)
+    #expect(model.type(.key(.backTab)) == [])
+    #expect(model.tab == .myTop)
+  }
+
+  @Test("Posts above keep the selected post on its row", arguments: [0, 3, 18, 40])
+  func anchor(selected: Int) {
+    var model = Fixture.loaded()
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))
+    for _ in 0..<selected { model.type("j") }
+    let before = model.rows
+    let id = model.feed.list.selection
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...70))))
+    let after = model.rows
+    #expect(model.feed.list.selection == id)
+    #expect(Array(after[2..<21]) == Array(before[2..<21]))
+    #expect(after[1].contains("▲ 10 new"))
+  }
+
+  @Test("A thousand posts and stars elsewhere never move what is read")
+  func anchorUnderLoad() {
+    var model = Fixture.loaded()
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))
+    for _ in 0..<30 { model.type("j") }
+    let before = model.rows
+    for last in 61...1_060 {
+      var posts = Fixture.numbered(1...last)
+      posts[0].starCount = last
+      model.send(.blog(.feed(.recent, posts: posts)))
+    }
+    #expect(Array(model.rows[2..<21]) == Array(before[2..<21]))
+    #expect(model.feed.unseenCount == 1_000)
+  }
+
+  @Test("The mark of new posts goes away with a jump to the top", arguments: [".", "gg"])
+  func jump(keys: String) {
+    var model = Fixture.loaded()
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...63))))
+    #expect(model.feed.unseenCount == 3)
+    model.type(.text(keys))
+    #expect(model.feed.unseenCount == 0)
+    #expect(model.feed.list.selection == "n63")
+    #expect(!model.rows[1].contains("new"))
+  }
+
+  @Test("Posts of mine are never announced as new")
+  func mineIsNotNew() {
+    var model = Fixture.loaded()
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))
+    var posts = Fixture.numbered(1...61)
+    posts[0].uid = "alice"
+    model.send(.blog(.feed(.recent, posts: posts)))
+    #expect(model.feed.unseenCount == 0)
+  }
+
+  @Test("The star key means there and back even before the first is known")
+  func star() {
+    var model = Fixture.loaded()
+    #expect(model.type("s") == [.star("p12", false)])
+    #expect(model.type("s") == [.star("p12", true)])
+    #expect(model.type("js") == [.star("p11", true)])
+  }
+
+  @Test("After an acknowledged star the list is the truth again")
+  func starAcknowledged() {
+    var model = Fixture.loaded()
+    model.type("s")
+    model.send(.blog(.succeeded(.star("p12", false))))
+    #expect(model.type("s") == [.star("p12", false)])
+  }
+
+  @Test("Deleting takes d and then y")
+  func delete() {
+    var model = Fixture.loaded()
+    #expect(model.type("jd") == [])
+    #expect(model.question == .deletePost("p11"))
+    #expect(model.type("y") == [.deletePost("p11")])
+    #expect(model.question == nil)
+  }
+
+  @Test("Any other key keeps the post", arguments: ["d", "n", "x", " "])
+  func deleteCancelled(key: String) {
+    var model = Fixture.loaded()
+    #expect(model.type("jd", .text(key)) == [])
+    #expect(model.question == nil)
+    #expect(model.feed.list.selection == "p11")
+  }
+
+  @Test("The question goes on about the same post when others arrive")
+  func deleteIsAboutThePost() {
+    var model = Fixture.loaded()
+    model.type("jd")
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...5) + Fixture.posts)))
+    #expect(model.type("y") == [.deletePost("p11")])
+  }
+
+  @Test("The post of another cannot be deleted, and the message says whose it is")
+  func deleteOther() {
+    var model = Fixture.loaded()
+    #expect(model.type("d") == [])
+    #expect(model.question == nil)
+    #expect(model.message?.text.string == "Only bob can delete this post.")
+  }
+
+  @Test("A message stays until the next key")
+  func message() {
+    var model = Fixture.loaded()
+    model.type("d")
+    model.send(.blog(.pendingWrites(1)))
+    model.send(.tick(now: Fixture.now + 60_000))
+    #expect(model.message != nil)
+    model.type("j")
+    #expect(model.message == nil)
+  }
+
+  @Test("A refused star says what, why and what to do, and rings")
+  func refusedStar() {
+    var model = Fixture.loaded()
+    let effects = model.send(.blog(.failed(.star("p12", true), reason: "permission denied")))
+    #expect(effects == [.bell])
+    let text = "The star was not saved: permission denied. s tries again."
+    #expect(model.message?.text.string == text)
+  }
+
+  @Test("q leaves at once when nothing is unsent")
+  func quit() {
+    var model = Fixture.loaded()
+    #expect(model.type("q") == [.quit])
+  }
+
+  @Test("q asks when a write is not acknowledged")
+  func quitWithPendingWrites() {
+    var model = Fixture.loaded()
+    model.send(.blog(.pendingWrites(1)))
+    #expect(model.type("q") == [])
+    #expect(model.type("x") == [])
+    #expect(model.type("q") == [])
+    #expect(model.type("y") == [.quit])
+  }
+
+  @Test("Esc in the list never leaves")
+  func escape() {
+    var model = Fixture.loaded()
+    #expect(model.type(.escape) == [])
+    #expect(model.message != nil)
+  }
+
+  @Test("Too small says so, does nothing blindly, and recovers")
+  func tooSmall() {
+    var model = Fixture.loaded()
+    let before = model.rows
+    model.resize(19, 6)
+    #expect(model.rows.joined(separator: " ").contains("Too small: need"))
+    #expect(model.type("jdy", .enter, "s") == [])
+    model.resize(80, 24)
+    #expect(model.rows == before)
+  }
+
+  @Test("A list that cannot be read says why, keeps its posts and can be read again")
+  func failedList() {
+    var model = Fixture.loaded()
+    model.send(.blog(.feedFailed(.recent, reason: "permission denied")))
+    #expect(model.rows[1].contains("Cannot be read: permission denied. r tries again."))
+    #expect(model.rows[2].contains("The hearth is lit"))
+    #expect(model.type("r") == [.stopFollowing(.recent), .follow(.recent)])
+    model.send(.blog(.feed(.recent, posts: Fixture.posts)))
+    #expect(!model.rows[1].contains("Cannot be read"))
+  }
+
+  @Test("The countdown to the next attempt runs with the clock")
+  func countdown() {
+    var model = Fixture.loaded()
+    model.send(.blog(.connection(.offline(retryInSeconds: 9))))
+    #expect(model.nextTick == .seconds(1))
+    model.send(.tick(now: Fixture.now + 4_000))
+    #expect(model.rows[23].contains("next try in 5 s"))
+    model.send(.tick(now: Fixture.now + 12_000))
+    #expect(model.rows[23].contains("trying now"))
+    #expect(model.nextTick == .seconds(30))
+  }
+
+  @Test("The same state told again does not begin the countdown anew")
+  func countdownIsNotRestarted() {
+    var model = Fixture.loaded()
+    model.send(.blog(.connection(.offline(retryInSeconds: 9))))
+    model.send(.tick(now: Fixture.now + 4_000))
+    model.send(.blog(.connection(.offline(retryInSeconds: 9))))
+    #expect(model.secondsUntilRetry == 5)
+    model.send(.tick(now: Fixture.now + 20_000))
+    model.send(.blog(.connection(.offline(retryInSeconds: 9))))
+    #expect(model.secondsUntilRetry == 9)
+  }
+
+  @Test("Ages follow the clock")
+  func ages() {
+    var model = Fixture.loaded()
+    #expect(model.rows[2].contains("now"))
+    model.send(.tick(now: Fixture.now + 60_000))
+    #expect(model.rows[2].contains("1m"))
+  }
+
+  @Test("^L and ^Z work everywhere", arguments: ["", "/", "c", "?", "jd", "\n", "\nc"])
+  func everywhere(keys: String) {
+    var model = Fixture.loaded()
+    for character in keys {
+      model.send(.key(character == "\n" ? .enter : .character(character)))
+    }
+    #expect(model.type(.control("l")) == [.redraw])
+    #expect(model.type(.control("z")) == [.suspend])
+  }
+
+  @Test("A click selects, a click on the selected post opens, a click on a tab shows the list")
+  func mouse() {
+    var model = Fixture.loaded()
+    func press(_ row: Int, _ column: Int) -> Typed {
+      .key(.mouse(MouseEvent(kind: .press, position: Position(row: row, column: column))))
+    }
+    #expect(model.type(press(4, 10)) == [])
+    #expect(model.feed.list.selection == "p10")
+    #expect(model.type(press(4, 10)) == [.open("p10")])
+    #expect(model.type(press(0, 24)) == [.close("p10"), .follow(.top)])
+  }
+
+  @Test("The end of a click answers no question and hides no message")
+  func release() {
+    let release = Typed.key(
+      .mouse(MouseEvent(kind: .release, position: Position(row: 3, column: 3)))
+    )
+    var model = Fixture.loaded()
+    model.type("d", release)
+    #expect(model.message != nil)
+    model.type("jd", release)
+    #expect(model.question != nil)
+  }
+
+  @Test("A paste into the list does nothing but say so")
+  func pasteIntoList() {
+    var model = Fixture.loaded()
+    #expect(model.type(.paste("qdyjj")) == [])
+    #expect(model.feed.list.selection == "p12")
+    #expect(model.message != nil)
+  }
+}

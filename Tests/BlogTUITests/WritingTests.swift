@@ -1,0 +1,188 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("What is typed is never lost")
+struct WritingTests {
+  @Test("A post needs a title and a body")
+  func validation() {
+    var model = Fixture.loaded()
+    #expect(model.type("c", .control("s")) == [])
+    #expect(model.composer?.problem?.string == "Neither title nor body can be empty.")
+    #expect(model.composer?.focus == .title)
+    #expect(model.type("Title", .control("s")) == [])
+    #expect(model.composer?.focus == .body)
+    #expect(model.type(" \u{200B}", .control("s")) == [])
+    let text = "Neither title nor body can be empty."
+    #expect(model.rows.contains { $0.contains(text) })
+    #expect(model.type("x", .control("s")) == [.post(title: "Title", body: " \u{200B}x")])
+    #expect(model.composer == nil)
+  }
+
+  @Test("After posting, the new post is selected in the list")
+  func postedIsSelected() {
+    var model = Fixture.loaded()
+    model.type("jjjc", "Hello", .enter, "One", .enter, "two", .control("s"))
+    #expect(model.send(.posted("p13")) == [])
+    let new = Post(id: "p13", uid: "alice", author: "alice", title: "Hello", body: "One\ntwo")
+    model.send(.blog(.feed(.recent, posts: [new] + Fixture.posts)))
+    #expect(model.feed.list.selection == "p13")
+    #expect(model.rows[2].hasPrefix("▌ Hello"))
+  }
+
+  @Test("After posting from the list by stars, the newest posts are shown")
+  func postedFromTop() {
+    var model = Fixture.loaded()
+    model.type("2", "c", "T", .tab, "B", .control("x"))
+    let new = Post(id: "p13", uid: "alice", author: "alice", title: "T", body: "B")
+    model.send(.blog(.feed(.recent, posts: [new] + Fixture.posts)))
+    #expect(model.send(.posted("p13")) == [])
+    #expect(model.tab == .recent)
+    #expect(model.feed.list.selection == "p13")
+  }
+
+  @Test("Esc with text asks; y keeps it for the next c")
+  func draftIsKept() {
+    var model = Fixture.loaded()
+    model.type("c", "Half", .tab, "a thought", .escape)
+    #expect(model.question == .keepDraft)
+    model.type("y")
+    #expect(model.composer == nil)
+    #expect(model.unsentDrafts == [Draft(title: "Half", body: "a thought")])
+    model.type("c")
+    #expect(model.composer?.draft == Draft(title: "Half", body: "a thought"))
+    #expect(model.unsentDrafts.count == 1)
+  }
+
+  @Test("n throws the draft away, any other key goes on")
+  func draftIsDiscarded() {
+    var model = Fixture.loaded()
+    model.type("c", "Half", .escape, "x")
+    #expect(model.composer?.title.text == "Half")
+    model.type(.escape, "n")
+    #expect(model.composer == nil)
+    #expect(model.unsentDrafts.isEmpty)
+  }
+
+  @Test("Esc without text just goes back")
+  func emptyForm() {
+    var model = Fixture.loaded()
+    model.type("c", .escape)
+    #expect(model.composer == nil)
+    #expect(model.question == nil)
+  }
+
+  @Test("A refused post comes back with its reason at the next c")
+  func refusedPost() {
+    var model = Fixture.loaded()
+    let action = BlogAction.post("p13", title: "T", body: "B")
+    #expect(model.send(.blog(.failed(action, reason: "permission denied."))) == [.bell])
+    let text = "Your post \"T\" was not saved: permission denied. It is kept: c opens it."
+    #expect(model.message?.text.string == text)
+    model.type("c")
+    #expect(model.composer?.title.text == "T")
+    #expect(model.composer?.body.text == "B")
+    #expect(model.composer?.problem?.string.contains("permission denied") == true)
+  }
+
+  @Test("A refused post never replaces what is typed just now")
+  func refusedPostWhileTyping() {
+    var model = Fixture.loaded()
+    model.type("c", "New")
+    model.send(.blog(.failed(.post("p13", title: "T", body: "B"), reason: "no")))
+    #expect(model.composer?.title.text == "New")
+    model.type(.tab, "text", .control("s"), "c")
+    #expect(model.composer?.title.text == "T")
+  }
+
+  @Test("Quitting with a draft asks")
+  func quitWithDraft() {
+    var model = Fixture.loaded()
+    model.type("c", "Half", .escape, "y")
+    #expect(model.type("q") == [])
+    #expect(model.rows[22].contains("1 unsent text is lost"))
+    #expect(model.type("n") == [])
+    #expect(model.type("q", "y") == [.quit])
+  }
+
+  @Test("Quitting with a comment that was begun asks")
+  func quitWithComment() {
+    var model = Fixture.opened()
+    model.type("c", "Hm", .escape)
+    #expect(model.type("q") == [.close("p11")])
+    #expect(model.type("q") == [])
+    #expect(model.question == .quit)
+  }
+
+  @Test("A comment that was begun is there again with its post")
+  func commentDraft() {
+    var model = Fixture.opened()
+    model.type("c", "Hm", .escape, "q")
+    model.type("k", .enter)
+    #expect(model.openPost?.field.text == "")
+    model.type("q", "j", .enter)
+    #expect(model.openPost?.field.text == "Hm")
+    #expect(model.unsentComments == ["Hm"])
+  }
+
+  @Test("A refused comment returns to its line with the reason")
+  func refusedComment() {
+    var model = Fixture.opened()
+    #expect(model.type("c", "Hm", .enter) == [.comment("p11", text: "Hm")])
+    #expect(model.openPost?.field.isEmpty == true)
+    model.send(.blog(.failed(.comment("p11", commentID: "c4", text: "Hm"), reason: "too long")))
+    #expect(model.openPost?.field.text == "Hm")
+    #expect(model.message?.text.string.contains("too long") == true)
+  }
+
+  @Test("A refused comment waits while another is typed")
+  func refusedCommentWhileTyping() {
+    var model = Fixture.opened()
+    model.type("c", "One", .enter, "c", "Two")
+    model.send(.blog(.failed(.comment("p11", commentID: "c4", text: "One"), reason: "no")))
+    #expect(model.openPost?.field.text == "Two")
+    #expect(model.type(.enter) == [.comment("p11", text: "Two")])
+    #expect(model.openPost?.field.text == "One")
+  }
+
+  @Test("A comment of blanks is not sent")
+  func emptyComment() {
+    var model = Fixture.opened()
+    #expect(model.type("c", "  ", .enter) == [])
+    #expect(model.openPost?.field.text == "  ")
+    #expect(model.message != nil)
+  }
+
+  @Test("A post deleted while open says so and keeps the comment")
+  func deletedWhileOpen() {
+    var model = Fixture.opened()
+    model.type("c", "Hm")
+    model.send(.blog(.post("p11", nil)))
+    #expect(model.rows[1].contains("This post was deleted."))
+    #expect(model.type(.enter) == [])
+    #expect(model.openPost?.field.text == "Hm")
+    model.send(.blog(.post("p11", Fixture.posts[1])))
+    #expect(!model.rows[1].contains("deleted"))
+    #expect(model.type(.enter) == [.comment("p11", text: "Hm")])
+  }
+
+  @Test("A paste that does not fit is announced, not cut in silence")
+  func longPaste() {
+    var model = Fixture.loaded()
+    model.type("c", .paste(String(repeating: "x", count: 300)))
+    #expect(model.composer?.title.text.count == 200)
+    #expect(model.message?.text.string.contains("200") == true)
+  }
+
+  @Test("Text typed while the terminal is too small is kept")
+  func typingBlindly() {
+    var model = Fixture.loaded()
+    model.type("c", "Ab")
+    model.resize(10, 3)
+    model.type("cd")
+    model.resize(80, 24)
+    #expect(model.composer?.title.text == "Abcd")
+  }
+}
