@@ -24,7 +24,11 @@ public final class Database: Sendable {
   ///   - options: How it connects.
   ///   - logger: Takes what the connection has to tell; silent by default.
   /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
-  public init(url: String, options: DatabaseOptions = DatabaseOptions(), logger: Logger? = nil) throws {
+  public init(
+    url: String,
+    options: DatabaseOptions = DatabaseOptions(),
+    logger: Logger? = nil
+  ) throws {
     let parsed: DatabaseURL
     do throws(DatabaseURLError) {
       parsed = try DatabaseURL(url)

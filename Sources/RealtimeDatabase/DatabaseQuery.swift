@@ -1,11 +1,11 @@
 package import RealtimeTree
 
+// Safety: every stored property is an immutable `Sendable` value, also in subclasses.
 /// A location with an order, a range and a limit: what can be observed and read.
 ///
 /// Queries are values in all but name: each method that narrows one gives a new query and leaves the
 /// old one as it was. Combining what cannot be combined (two orders, two limits, a key range without
 /// key order) is a programmer error; it traps, as it throws in the original.
-// Safety: every stored property is an immutable `Sendable` value, also in subclasses.
 public class DatabaseQuery: @unchecked Sendable {
   package let repo: Repo
   package let path: Path

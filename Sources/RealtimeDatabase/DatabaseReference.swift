@@ -1,8 +1,8 @@
 internal import RealtimeProtocol
 package import RealtimeTree
 
-/// A location in a database: what can be written, and the start of every query.
 // Safety: adds no stored property to `DatabaseQuery`.
+/// A location in a database: what can be written, and the start of every query.
 public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   package init(repo: Repo, path: Path) {
     super.init(repo: repo, path: path, query: .all)
@@ -164,9 +164,10 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
     switch operation {
     case .set(let node): problem = Validation.problem(with: node, at: path)
     case .merge(let changes):
-      problem = changes.lazy.compactMap { [path] in
-        Validation.problem(with: $0.node, at: path.appending($0.path))
-      }.first
+      problem =
+        changes.lazy.compactMap { [path] in
+          Validation.problem(with: $0.node, at: path.appending($0.path))
+        }.first
     }
     if path.first == ".info" {
       throw DatabaseError(.invalidData, reason: "/.info cannot be written")

@@ -12,6 +12,7 @@ package enum NodeConversion {
   /// The data that a value stands for.
   ///
   /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  /// - Returns: The data.
   /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
   package static func node(_ value: Any?) throws(DatabaseError) -> Node {
     try DatabaseReference.node(try json(value))

@@ -26,10 +26,13 @@ package final actor Repo {
   private var core: RepoCore
   private var connection: (id: ConnectionID, client: ClientConnection)?
   private var session: String?
+  private var problem: ConnectionStatus.Problem?
   private var hasBeenConnected = false
   private var timers: [RepoTimer: Scheduled<Void>] = [:]
   private var listeners: [ListenerID: Listener] = [:]
   private var completions: [RequestToken: Completion] = [:]
+  /// What the callback queue is to run next: all that one input of the engine raises, as one block.
+  private var deliveries: [@Sendable () -> Void] = []
   private var statusObservers: [@Sendable (ConnectionStatus) -> Void] = []
   private var status = ConnectionStatus(phase: .closed, pendingWrites: 0)
 
@@ -280,6 +283,19 @@ package final actor Repo {
     shared.withLockedValue { $0.serverTimeOffset = offset }
     for output in outputs { perform(output) }
     publishStatus()
+    flush()
+  }
+
+  /// Has a block run on the callback queue, together with what else this input raises.
+  private func enqueue(_ block: @escaping @Sendable () -> Void) {
+    deliveries.append(block)
+  }
+
+  private func flush() {
+    guard !deliveries.isEmpty else { return }
+    let blocks = deliveries
+    deliveries = []
+    deliver { for block in blocks { block() } }
   }
 
   private func perform(_ output: RepoOutput) {
@@ -350,6 +366,7 @@ package final actor Repo {
   private func closed(_ id: ConnectionID, _ end: ConnectionEnd) {
     if connection?.id == id { connection = nil }
     logger.debug("\(end)")
+    problem = ConnectionStatus.Problem(end)
     handle(.transportClosed(id, reason: end.description))
   }
 
@@ -373,7 +390,7 @@ package final actor Repo {
     )
     let previousKey = event.previousKey?.text
     let type = DataEventType(event.kind)
-    deliver {
+    enqueue {
       guard listener.isActive.withLockedValue({ $0 }) else { return }
       if listener.isOnce { listener.isActive.withLockedValue { $0 = false } }
       listener.block(type, snapshot, previousKey)
@@ -387,7 +404,7 @@ package final actor Repo {
   private func cancel(_ id: ListenerID, _ status: StatusCode, _ reason: String) {
     guard let listener = listeners.removeValue(forKey: id) else { return }
     let error = DatabaseError(status, path: listener.query.path.description, reason: reason)
-    deliver {
+    enqueue {
       guard listener.isActive.withLockedValue({ $0 }) else { return }
       listener.isActive.withLockedValue { $0 = false }
       listener.cancel(error)
@@ -398,7 +415,7 @@ package final actor Repo {
     guard case .write(let path, let block)? = completions.removeValue(forKey: token) else { return }
     let error: DatabaseError? =
       status == .ok ? nil : DatabaseError(status, path: path.description, reason: reason)
-    deliver { block(error) }
+    enqueue { block(error) }
   }
 
   private func finishGet(_ token: RequestToken, _ result: GetResult) {
@@ -406,10 +423,10 @@ package final actor Repo {
     switch result {
     case .value(let node):
       let snapshot = DataSnapshot(node, at: query.ref, by: query.query.index)
-      deliver { block(.success(snapshot)) }
+      enqueue { block(.success(snapshot)) }
     case .failure(let status, let reason):
       let path = query.path.description
-      deliver { block(.failure(DatabaseError(status, path: path, reason: reason))) }
+      enqueue { block(.failure(DatabaseError(status, path: path, reason: reason))) }
     }
   }
 
@@ -425,7 +442,7 @@ package final actor Repo {
     let error: DatabaseError? =
       status == .ok ? nil : DatabaseError(status, path: reference.path.description, reason: reason)
     let snapshot = DataSnapshot(node, at: reference)
-    deliver { block(error, committed, snapshot) }
+    enqueue { block(error, committed, snapshot) }
   }
 
   private func publishStatus() {
@@ -438,14 +455,32 @@ package final actor Repo {
     case .connecting: phase = .connecting(isFirst: !hasBeenConnected)
     case .connected: phase = .connected
     }
-    let next = ConnectionStatus(phase: phase, pendingWrites: core.pendingWriteCount)
+    if phase == .connected { problem = nil }
+    let next = ConnectionStatus(
+      phase: phase,
+      problem: problem,
+      pendingWrites: core.pendingWriteCount
+    )
     guard next != status else { return }
     status = next
-    for observer in statusObservers { deliver { observer(next) } }
+    for observer in statusObservers { enqueue { observer(next) } }
   }
 
   private static func wallClock() -> Int64 {
     Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down))
+  }
+}
+
+extension ConnectionStatus.Problem {
+  fileprivate init(_ end: ConnectionEnd) {
+    reason = end.description
+    switch end.kind {
+    case .notADatabaseServer, .unsupported: isPermanent = true
+    case .refused(let status): isPermanent = status != 503
+    case .closed, .closedByPeer, .lost, .unreachable, .timedOut, .protocolViolation,
+      .slowConsumer:
+      isPermanent = false
+    }
   }
 }
 
