@@ -103,8 +103,44 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    tests("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),
+    tests("RealtimeTree"),
+    tests("RealtimeProtocol", ["RealtimeTree"]),
+    tests("RealtimeSync", ["RealtimeProtocol", "RealtimeTree"]),
+    tests("RealtimeHub", ["RealtimeProtocol", "RealtimeTree"]),
     tests("TerminalUI"),
+    tests(
+      "RealtimeTransport",
+      [
+        "RealtimeProtocol",
+        product("NIOCore", "swift-nio"),
+        product("NIOEmbedded", "swift-nio"),
+        product("NIOHTTP1", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+        product("NIOWebSocket", "swift-nio"),
+      ]
+    ),
+    tests(
+      "RealtimeServer",
+      [
+        "RealtimeHub", "RealtimeProtocol", "RealtimeTransport", "RealtimeTree",
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOHTTP1", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    tests(
+      "SQLiteStorage",
+      ["RealtimeHub", "RealtimeProtocol", "RealtimeTree", product("GRDB", "GRDB.swift")]
+    ),
+    .testTarget(
+      name: "BlogTUITests",
+      dependencies: ["BlogModel", "BlogTUI", "TerminalUI"],
+      exclude: ["Goldens"],
+      swiftSettings: settings
+    ),
     tests("NcursesTerminal", ["CNcurses", "TerminalUI"]),
+    tests("hearth"),
   ]
 )

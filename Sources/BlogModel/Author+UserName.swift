@@ -1,18 +1,18 @@
 extension Author {
   /// A reason why a name cannot be a user's.
-  public struct NameError: Error, Sendable, CustomStringConvertible {
+  package struct NameError: Error, Sendable, CustomStringConvertible {
     /// What is wrong and what to do.
-    public let description: String
+    package let description: String
   }
 
   /// The longest name, in characters.
-  public static let longestName = 40
+  package static let longestName = 40
 
   /// Makes the author of a user name; the identifier is the name with illegal characters written as %XX.
   ///
   /// - Parameter name: From 1 to 40 characters, without control characters.
   /// - Throws: ``NameError`` that says what is wrong with the name.
-  public init(userName name: String) throws(NameError) {
+  package init(userName name: String) throws(NameError) {
     if name.isEmpty || name.allSatisfy(\.isWhitespace) {
       throw NameError(description: "a user name cannot be empty")
     }

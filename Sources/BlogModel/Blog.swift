@@ -1,14 +1,14 @@
 import Foundation
-public import RealtimeDatabase
+package import RealtimeDatabase
 
 /// The blog as one person uses it: what can be read and done, one call each.
 ///
 /// A write is applied locally at once and returns when the server has stored it.
-public struct Blog: Sendable {
+package struct Blog: Sendable {
   /// Who I am.
-  public let me: Author
+  package let me: Author
   /// Where things are kept.
-  public let paths: BlogPaths
+  package let paths: BlogPaths
   let journal: any StarJournal
 
   /// Makes a blog at the root of a database.
@@ -17,7 +17,7 @@ public struct Blog: Sendable {
   ///   - database: The database.
   ///   - me: Who reads and writes.
   ///   - journal: Where unfinished stars are noted.
-  public init(database: Database, me: Author, journal: any StarJournal = NoStarJournal()) {
+  package init(database: Database, me: Author, journal: any StarJournal = NoStarJournal()) {
     self.me = me
     self.journal = journal
     paths = BlogPaths(database.reference())
@@ -32,7 +32,7 @@ public struct Blog: Sendable {
   /// - Parameter feed: Which list.
   /// - Returns: At most a hundred posts.
   /// - Throws: `DatabaseError` when the database cannot be read.
-  public func posts(_ feed: FeedKind) async throws -> [Post] {
+  package func posts(_ feed: FeedKind) async throws -> [Post] {
     let snapshot = try await paths.query(feed, of: me.uid).getData()
     return snapshot.childSnapshots.reversed().compactMap(Post.init)
   }
@@ -42,7 +42,7 @@ public struct Blog: Sendable {
   /// - Parameter id: The key of the post.
   /// - Returns: The post.
   /// - Throws: ``BlogError/notFound(_:)``, or `DatabaseError` when the database cannot be read.
-  public func post(_ id: PostID) async throws -> Post {
+  package func post(_ id: PostID) async throws -> Post {
     guard let post = Post(try await paths.post(checked(id)).getData()) else {
       throw BlogError.notFound(id)
     }
@@ -54,7 +54,7 @@ public struct Blog: Sendable {
   /// - Parameter id: The key of the post.
   /// - Returns: All its comments.
   /// - Throws: `DatabaseError` when the database cannot be read.
-  public func comments(on id: PostID) async throws -> [Comment] {
+  package func comments(on id: PostID) async throws -> [Comment] {
     try await paths.comments(on: checked(id)).getData().childSnapshots.compactMap(Comment.init)
   }
 
@@ -67,7 +67,7 @@ public struct Blog: Sendable {
   ///   - body: Any number of lines.
   /// - Returns: The key of the post.
   /// - Throws: ``BlogError/emptyText(_:)``, or `DatabaseError` when the server refuses it.
-  public func post(title: String, body: String) async throws -> PostID {
+  package func post(title: String, body: String) async throws -> PostID {
     guard Self.hasText(title), Self.hasText(body) else {
       throw BlogError.emptyText(BlogError.emptyPost)
     }
@@ -96,7 +96,7 @@ public struct Blog: Sendable {
   ///   - text: What to say.
   /// - Returns: The key of the comment.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
-  public func comment(on id: PostID, text: String) async throws -> String {
+  package func comment(on id: PostID, text: String) async throws -> String {
     guard Self.hasText(text) else { throw BlogError.emptyText(BlogError.emptyComment) }
     _ = try await post(id)
     let comment = paths.comments(on: id).childByAutoId().key ?? ""
@@ -124,7 +124,7 @@ public struct Blog: Sendable {
   ///   - isStarred: Whether I star it.
   ///   - id: The key of the post.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
-  public func setStar(_ isStarred: Bool, on id: PostID) async throws {
+  package func setStar(_ isStarred: Bool, on id: PostID) async throws {
     _ = try checked(id)
     try await starToggle.set(isStarred, on: id)
   }
@@ -133,7 +133,7 @@ public struct Blog: Sendable {
   ///
   /// - Parameter id: The key of the post.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
-  public func delete(post id: PostID) async throws {
+  package func delete(post id: PostID) async throws {
     let post = try await post(id)
     guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
     try await finished { remove(post: id, completion: $0) }
@@ -157,7 +157,7 @@ public struct Blog: Sendable {
   ///   - comment: The key of the comment.
   ///   - id: The key of the post.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
-  public func delete(comment: String, on id: PostID) async throws {
+  package func delete(comment: String, on id: PostID) async throws {
     let place = try paths.comments(on: checked(id)).child(checked(comment))
     guard let found = Comment(try await place.getData()) else {
       throw BlogError.commentNotFound(comment)
@@ -176,7 +176,8 @@ public struct Blog: Sendable {
   }
 
   private func finished(_ start: (@escaping Completion) -> Void) async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       start { error in
         if let error { continuation.resume(throwing: error) } else { continuation.resume() }
       }

@@ -1,27 +1,27 @@
-public import RealtimeDatabase
+package import RealtimeDatabase
 private import RealtimeTree
 
 /// Looks for contradictions in a blog: what "fsck" reports.
-public struct BlogCheck: Sendable {
+package struct BlogCheck: Sendable {
   /// Something that is not as it must be.
-  public struct Fault: Hashable, Sendable, CustomStringConvertible {
+  package struct Fault: Hashable, Sendable, CustomStringConvertible {
     /// Where.
-    public let path: String
+    package let path: String
     /// What is wrong.
-    public let problem: String
+    package let problem: String
 
     /// The place and the problem in one line.
-    public var description: String { "\(path): \(problem)" }
+    package var description: String { "\(path): \(problem)" }
   }
 
   /// How many posts were looked at.
-  public private(set) var postCount = 0
+  package private(set) var postCount = 0
   /// How many comments were looked at.
-  public private(set) var commentCount = 0
+  package private(set) var commentCount = 0
   /// How many stars were counted.
-  public private(set) var starCount = 0
+  package private(set) var starCount = 0
   /// What is wrong, in the order of the paths.
-  public private(set) var faults: [Fault] = []
+  package private(set) var faults: [Fault] = []
 
   /// Checks a whole blog.
   ///
@@ -30,7 +30,7 @@ public struct BlogCheck: Sendable {
   ///
   /// - Parameter root: The data of the whole database.
   /// - Complexity: O(size)
-  public init(_ root: DataSnapshot) {
+  package init(_ root: DataSnapshot) {
     let node = root.node
     let posts = node[.posts]
     let copies = node[.userPosts]
@@ -66,7 +66,10 @@ public struct BlogCheck: Sendable {
     if path.hasPrefix("/posts/") { starCount += stars }
     let count = post[.starCount].leafValue?.number ?? 0
     if count != Double(stars) {
-      report(path, "starCount is \(post[.starCount].json(.value).text), but there are \(stars) stars")
+      report(
+        path,
+        "starCount is \(post[.starCount].json(.value).text), but there are \(stars) stars"
+      )
     }
     for (uid, star) in post[.stars].entries where star.leafValue != .bool(true) {
       report("\(path)/stars/\(uid)", "is \(star.json(.value).text) instead of true")

@@ -1,5 +1,5 @@
 /// A reason why the blog did not do what it was asked.
-public enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
   /// There is no such post.
   case notFound(PostID)
   /// There is no such comment.
@@ -12,7 +12,7 @@ public enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
   case conflict(PostID)
 
   /// What is wrong and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notFound(let id): "there is no post \(id); \"hearth list recent\" shows which there are"
     case .commentNotFound(let id): "there is no comment \(id) on that post"
@@ -24,7 +24,7 @@ public enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// What a composer says when the title or the body is missing.
-  public static let emptyPost = "Neither title nor body can be empty."
+  package static let emptyPost = "Neither title nor body can be empty."
   /// What a comment line says when it is empty.
-  public static let emptyComment = "A comment cannot be empty."
+  package static let emptyComment = "A comment cannot be empty."
 }

@@ -1,5 +1,5 @@
 /// Something that happened to the blog, as the screen must learn of it.
-public enum BlogEvent: Sendable, Equatable {
+package enum BlogEvent: Sendable, Equatable {
   /// A list is now this, in the order in which it is shown.
   case feed(FeedKind, posts: [Post])
   /// A list can no longer be followed.
@@ -19,7 +19,7 @@ public enum BlogEvent: Sendable, Equatable {
 }
 
 /// Something I do to the blog.
-public enum BlogAction: Sendable, Hashable {
+package enum BlogAction: Sendable, Hashable {
   /// Writing a post; the key is known at once.
   case post(PostID, title: String, body: String)
   /// Writing a comment.
@@ -33,7 +33,7 @@ public enum BlogAction: Sendable, Hashable {
 }
 
 /// How the database can be reached.
-public enum ConnectionState: Sendable, Hashable {
+package enum ConnectionState: Sendable, Hashable {
   /// A first connection is being made.
   case connecting
   /// Connected.

@@ -1,34 +1,34 @@
-public import RealtimeDatabase
+package import RealtimeDatabase
 
 /// Where things are kept: the layout that the published samples share.
-public struct BlogPaths: Sendable {
+package struct BlogPaths: Sendable {
   /// The database.
-  public let root: DatabaseReference
+  package let root: DatabaseReference
 
   /// Makes the paths of a blog at the root of a database.
-  public init(_ root: DatabaseReference) {
+  package init(_ root: DatabaseReference) {
     self.root = root
   }
 
   /// All posts by key.
-  public var posts: DatabaseReference { root.child("posts") }
+  package var posts: DatabaseReference { root.child("posts") }
 
   /// A post.
-  public func post(_ id: PostID) -> DatabaseReference { posts.child(id) }
+  package func post(_ id: PostID) -> DatabaseReference { posts.child(id) }
 
   /// The copies of one person's posts by key.
-  public func posts(of uid: String) -> DatabaseReference { root.child("user-posts").child(uid) }
+  package func posts(of uid: String) -> DatabaseReference { root.child("user-posts").child(uid) }
 
   /// The comments on a post by key.
-  public func comments(on post: PostID) -> DatabaseReference {
+  package func comments(on post: PostID) -> DatabaseReference {
     root.child("post-comments").child(post)
   }
 
   /// What is known of a person.
-  public func user(_ uid: String) -> DatabaseReference { root.child("users").child(uid) }
+  package func user(_ uid: String) -> DatabaseReference { root.child("users").child(uid) }
 
   /// The query of a list, in ascending order: what is shown first comes last.
-  public func query(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
+  package func query(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     switch feed {
     case .recent: posts.queryLimited(toLast: Self.feedLength)
     case .top: posts.queryOrdered(byChild: "starCount").queryLimited(toLast: Self.feedLength)
@@ -39,5 +39,5 @@ public struct BlogPaths: Sendable {
   }
 
   /// How many posts a list has at the most.
-  public static let feedLength: UInt = 100
+  package static let feedLength: UInt = 100
 }

@@ -1,7 +1,7 @@
 /// What the screens need of a blog: the port between them and the database.
 ///
 /// All calls return at once. What comes of them arrives through the handler given to ``start(_:)``.
-public protocol BlogRepository: Sendable {
+package protocol BlogRepository: Sendable {
   /// Who I am.
   var me: Author { get }
   /// Which database this is, in words for the status bar.

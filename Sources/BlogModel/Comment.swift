@@ -1,18 +1,18 @@
 /// A comment on a post.
-public struct Comment: Hashable, Sendable, Identifiable {
+package struct Comment: Hashable, Sendable, Identifiable {
   /// The key, a push id.
-  public let id: String
+  package let id: String
   /// The identifier of the author.
-  public var uid: String
+  package var uid: String
   /// The author's name when the comment was written.
-  public var author: String
+  package var author: String
   /// The text.
-  public var text: String
+  package var text: String
   /// When the comment was made, in milliseconds since 1970, or nil when its key does not tell.
-  public var createdAt: Int64?
+  package var createdAt: Int64?
 
   /// Makes a comment.
-  public init(id: String, uid: String, author: String, text: String, createdAt: Int64? = nil) {
+  package init(id: String, uid: String, author: String, text: String, createdAt: Int64? = nil) {
     self.id = id
     self.uid = uid
     self.author = author

@@ -1,5 +1,5 @@
 /// A list of posts.
-public enum FeedKind: String, CaseIterable, Hashable, Sendable {
+package enum FeedKind: String, CaseIterable, Hashable, Sendable {
   /// The newest hundred posts, newest first.
   case recent
   /// The hundred posts with the most stars, most first.

@@ -1,14 +1,14 @@
 private import Dispatch
-public import RealtimeDatabase
+package import RealtimeDatabase
 
+// Safety: every mutable property is touched only on `queue`.
 /// The blog as a screen follows it: lists and posts that stay up to date, and writes that show at once.
 ///
 /// All state belongs to one serial queue, which is also the database's callback queue: calls are
 /// handed to it in order, callbacks arrive on it in order, and the handler is called on it.
-// Safety: every mutable property is touched only on `queue`.
-public final class LiveBlog: BlogRepository, @unchecked Sendable {
-  public let me: Author
-  public let databaseName: String
+package final class LiveBlog: BlogRepository, @unchecked Sendable {
+  package let me: Author
+  package let databaseName: String
   private let blog: Blog
   private let database: Database
   private let queue: DispatchQueue
@@ -39,7 +39,7 @@ public final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - name: Which database this is, in words for the status bar.
   ///   - me: Who reads and writes.
   ///   - journal: Where unfinished stars are noted.
-  public init(database: Database, name: String, me: Author, journal: any StarJournal) {
+  package init(database: Database, name: String, me: Author, journal: any StarJournal) {
     self.database = database
     self.me = me
     databaseName = name
@@ -48,9 +48,9 @@ public final class LiveBlog: BlogRepository, @unchecked Sendable {
     blog = Blog(database: database, me: me, journal: journal)
   }
 
-  public var now: Int64 { database.serverTime }
+  package var now: Int64 { database.serverTime }
 
-  public func start(_ handler: @escaping @Sendable (BlogEvent) -> Void) {
+  package func start(_ handler: @escaping @Sendable (BlogEvent) -> Void) {
     queue.async { self.handler = handler }
     database.observeConnection { [queue] status in
       queue.async {
@@ -61,13 +61,13 @@ public final class LiveBlog: BlogRepository, @unchecked Sendable {
   }
 
   /// Carries out what an earlier run of the program noted but did not finish.
-  public func resume(_ intents: [StarIntent]) {
+  package func resume(_ intents: [StarIntent]) {
     for intent in intents { setStar(intent.post, intent.isStarred) }
   }
 
   // MARK: Lists
 
-  public func follow(_ feed: FeedKind) {
+  package func follow(_ feed: FeedKind) {
     queue.async { [self] in
       guard feeds[feed] == nil else { return publish(feed) }
       let query = blog.paths.query(feed, of: me.uid)
@@ -83,7 +83,7 @@ public final class LiveBlog: BlogRepository, @unchecked Sendable {
     }
   }
 
-  public func stopFollowing(_ feed: FeedKind) {
+  package func stopFollowing(_ feed: FeedKind) {
     queue.async { [self] in
       guard let followed = feeds.removeValue(forKey: feed) else { return }
       followed.query.removeObserver(withHandle: followed.handle)
@@ -117,7 +117,7 @@ public final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   // MARK: One post
 
-  public func open(_ post: PostID) {
+  package func open(_ post: PostID) {
     queue.async { [self] in
       guard opened[post] == nil else { return }
       opened[post] = OpenedPost()
@@ -132,7 +132,7 @@ public final class LiveBlog: BlogRepository, @unchecked Sendable {
     }
   }
 
-  public func close(_ post: PostID) {
+  package func close(_ post: PostID) {
     queue.async { [self] in
       guard let closed = opened.removeValue(forKey: post) else { return }
       blog.paths.post(post).removeObserver(withHandle: closed.postHandle)
@@ -166,13 +166,18 @@ public final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   // MARK: Doing
 
-  public func post(title: String, body: String) -> PostID {
+  package func post(title: String, body: String) -> PostID {
     let id = blog.paths.posts.childByAutoId().key ?? ""
-    blog.write(post: id, title: title, body: body, completion: report(.post(id, title: title, body: body)))
+    blog.write(
+      post: id,
+      title: title,
+      body: body,
+      completion: report(.post(id, title: title, body: body))
+    )
     return id
   }
 
-  public func comment(on post: PostID, text: String) -> String {
+  package func comment(on post: PostID, text: String) -> String {
     let id = blog.paths.comments(on: post).childByAutoId().key ?? ""
     blog.write(
       comment: id,
@@ -183,15 +188,15 @@ public final class LiveBlog: BlogRepository, @unchecked Sendable {
     return id
   }
 
-  public func setStar(_ post: PostID, _ isStarred: Bool) {
+  package func setStar(_ post: PostID, _ isStarred: Bool) {
     blog.starToggle.start(isStarred, on: post, completion: report(.star(post, isStarred)))
   }
 
-  public func deletePost(_ post: PostID) {
+  package func deletePost(_ post: PostID) {
     blog.remove(post: post, completion: report(.deletePost(post)))
   }
 
-  public func deleteComment(_ comment: String, on post: PostID) {
+  package func deleteComment(_ comment: String, on post: PostID) {
     let action = BlogAction.deleteComment(post, commentID: comment)
     let completion = report(action)
     blog.paths.comments(on: post).child(comment).removeValue { error, _ in completion(error) }

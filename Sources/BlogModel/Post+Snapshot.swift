@@ -1,11 +1,11 @@
-public import RealtimeDatabase
+package import RealtimeDatabase
 private import RealtimeTree
 
 extension Post {
   /// Reads a post; nil when there is none.
   ///
   /// Others may have written anything: what is missing or of the wrong kind counts as empty.
-  public init?(_ snapshot: DataSnapshot) {
+  package init?(_ snapshot: DataSnapshot) {
     let node = snapshot.node
     guard node.childCount > 0 else { return nil }
     let stars = node[.stars].children?.map.compactMap { entry in
@@ -31,7 +31,7 @@ extension Post {
 
 extension Comment {
   /// Reads a comment; nil when there is none.
-  public init?(_ snapshot: DataSnapshot) {
+  package init?(_ snapshot: DataSnapshot) {
     let node = snapshot.node
     guard node.childCount > 0 else { return nil }
     self.init(

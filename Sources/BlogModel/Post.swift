@@ -1,27 +1,27 @@
 /// The key of a post, which also tells when it was made.
-public typealias PostID = String
+package typealias PostID = String
 
 /// A post of the blog.
-public struct Post: Hashable, Sendable, Identifiable {
+package struct Post: Hashable, Sendable, Identifiable {
   /// The key, a push id.
-  public let id: PostID
+  package let id: PostID
   /// The identifier of the author.
-  public var uid: String
+  package var uid: String
   /// The author's name when the post was written.
-  public var author: String
+  package var author: String
   /// The title.
-  public var title: String
+  package var title: String
   /// The text, of any number of lines.
-  public var body: String
+  package var body: String
   /// How many people have starred the post.
-  public var starCount: Int
+  package var starCount: Int
   /// The identifiers of those people.
-  public var stars: Set<String>
+  package var stars: Set<String>
   /// When the post was made, in milliseconds since 1970, or nil when its key does not tell.
-  public var createdAt: Int64?
+  package var createdAt: Int64?
 
   /// Makes a post.
-  public init(
+  package init(
     id: PostID,
     uid: String,
     author: String,

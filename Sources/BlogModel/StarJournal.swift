@@ -1,19 +1,19 @@
 /// Something to be done about a star that must not be forgotten when the program ends.
-public struct StarIntent: Hashable, Sendable, Codable {
+package struct StarIntent: Hashable, Sendable, Codable {
   /// The post.
-  public let post: PostID
+  package let post: PostID
   /// Whether I star it.
-  public let isStarred: Bool
+  package let isStarred: Bool
 
   /// Makes an intent.
-  public init(post: PostID, isStarred: Bool) {
+  package init(post: PostID, isStarred: Bool) {
     self.post = post
     self.isStarred = isStarred
   }
 }
 
 /// Where intents are kept until both copies of a post agree: the port to a file.
-public protocol StarJournal: Sendable {
+package protocol StarJournal: Sendable {
   /// Notes an intent before it is carried out, and returns what to end it by.
   func begin(_ intent: StarIntent) -> Int
   /// Strikes an intent that has been carried out or refused.
@@ -21,13 +21,13 @@ public protocol StarJournal: Sendable {
 }
 
 /// A journal that keeps nothing, for programs that wait until their one intent is carried out.
-public struct NoStarJournal: StarJournal {
+package struct NoStarJournal: StarJournal {
   /// Makes a journal.
-  public init() {}
+  package init() {}
 
   /// Notes nothing.
-  public func begin(_ intent: StarIntent) -> Int { 0 }
+  package func begin(_ intent: StarIntent) -> Int { 0 }
 
   /// Strikes nothing.
-  public func end(_ entry: Int) {}
+  package func end(_ entry: Int) {}
 }

@@ -47,7 +47,8 @@ struct StarToggle: Sendable {
   ///
   /// - Throws: `BlogError.notFound` when there is no such post, or the database's reason.
   func set(_ isStarred: Bool, on id: PostID) async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       start(isStarred, on: id) { error in
         if let error { continuation.resume(throwing: error) } else { continuation.resume() }
       }

@@ -27,7 +27,8 @@ struct Hearth: AsyncParsableCommand {
   static func main() async {
     signal(SIGPIPE, SIG_IGN)
     do {
-      var command = try parseAsRoot()
+      let arguments = DashedWord.protect(Array(CommandLine.arguments.dropFirst()))
+      var command = try parseAsRoot(arguments)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

@@ -32,6 +32,11 @@ struct BlogSession {
     database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
     journal = FileStarJournal(directory: try options.places().state, uid: me.uid)
     blog = Blog(database: database, me: me, journal: journal)
+    database.observeConnection { status in
+      guard let problem = status.problem, problem.isPermanent else { return }
+      Output.message(problem.reason)
+      exit(ExitStatus.offline.rawValue)
+    }
     if !isEndless { Self.startDeadline(options.timeout, options.database ?? "the local database") }
   }
 

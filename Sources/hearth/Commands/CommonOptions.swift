@@ -8,7 +8,10 @@ struct CommonOptions: ParsableArguments {
   @Flag(name: .long, help: "Print JSON, one value a line.")
   var json = false
 
-  @Option(name: .long, help: ArgumentHelp("Who to be; without it, the user of this system.", valueName: "name"))
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Who to be; without it, the user of this system.", valueName: "name")
+  )
   var user: String?
 
   @Option(name: .long, help: ArgumentHelp("Where the shared local database is.", valueName: "dir"))
@@ -22,7 +25,10 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("A database elsewhere, such as http://127.0.0.1:9000?ns=hearth.", valueName: "url")
+    help: ArgumentHelp(
+      "A database elsewhere, such as http://127.0.0.1:9000?ns=hearth.",
+      valueName: "url"
+    )
   )
   var database: String?
 

@@ -1,6 +1,6 @@
 import ArgumentParser
-import RealtimeDatabase
 import BlogModel
+import RealtimeDatabase
 
 /// Deletes a post or a comment of mine.
 struct Delete: AsyncParsableCommand {
@@ -8,10 +8,13 @@ struct Delete: AsyncParsableCommand {
     abstract: "Delete a post of yours with its comments, or one comment of yours."
   )
 
-  @Argument(help: "The id of the post.")
+  @Argument(help: "The id of the post.", transform: DashedWord.restore)
   var id: String
 
-  @Argument(help: "The id of a comment on it, to delete that alone.")
+  @Argument(
+    help: "The id of a comment on it, to delete that alone.",
+    transform: DashedWord.restore
+  )
   var comment: String?
 
   @OptionGroup var options: CommonOptions

@@ -1,6 +1,6 @@
 import ArgumentParser
-import RealtimeDatabase
 import BlogModel
+import RealtimeDatabase
 import RealtimeTree
 
 /// Checks the blog.

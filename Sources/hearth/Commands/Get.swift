@@ -1,12 +1,12 @@
 import ArgumentParser
-import RealtimeDatabase
 import BlogModel
+import RealtimeDatabase
 
 /// Prints the data at a path.
 struct Get: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Print the data at a path as JSON.")
 
-  @Argument(help: "The path, such as /posts.")
+  @Argument(help: "The path, such as /posts.", transform: DashedWord.restore)
   var path: String
 
   @OptionGroup var options: CommonOptions

@@ -13,7 +13,7 @@ struct Import: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The file; - reads stdin.")
+  @Argument(help: "The file; - reads stdin.", transform: DashedWord.restore)
   var file: String
 
   @Flag(help: "Replace everything in the database instead.")

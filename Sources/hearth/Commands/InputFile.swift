@@ -7,6 +7,9 @@ enum InputFile {
   /// - Throws: ``CommandFailure`` that names the file and the reason.
   static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
     if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
+    if access(path, R_OK) != 0 {
+      throw CommandFailure(.usage, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
     do {
       return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     } catch {

@@ -1,6 +1,6 @@
-public import ArgumentParser
+import ArgumentParser
+import BlogModel
 import RealtimeDatabase
-public import BlogModel
 
 extension FeedKind: ExpressibleByArgument {}
 
@@ -26,7 +26,9 @@ struct List: AsyncParsableCommand {
       } else {
         let star = post.stars.contains(session.blog.me.uid) ? "★" : "☆"
         let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
-        Output.line(untrusted: "\(post.id)  \(star) \(post.starCount)  \(age)  \(post.author): \(post.title)")
+        Output.line(
+          untrusted: "\(post.id)  \(star) \(post.starCount)  \(age)  \(post.author): \(post.title)"
+        )
       }
     }
   }

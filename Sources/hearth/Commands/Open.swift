@@ -46,7 +46,8 @@ struct Open: AsyncParsableCommand {
       terminal: screen,
       repository: blog,
       wake: screen.wake,
-      drafts: drafts.load()
+      drafts: drafts.load(),
+      keepDrafts: { drafts.save($0) }
     )
     blog.resume(journal.unfinished)
     let ending = program.run()

@@ -17,10 +17,14 @@ struct Serve: AsyncParsableCommand {
       """
   )
 
-  @Option(help: ArgumentHelp("Also listen at this port of 127.0.0.1; 0 chooses one.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Also listen at this port of 127.0.0.1; 0 chooses one.", valueName: "n")
+  )
   var port: Int?
 
-  @Option(help: ArgumentHelp("Stop when no one has been connected for so long.", valueName: "seconds"))
+  @Option(
+    help: ArgumentHelp("Stop when no one has been connected for so long.", valueName: "seconds")
+  )
   var idleExit: Double?
 
   @Option(help: "What to log: trace, debug, info, notice, warning, error or critical.")
@@ -29,7 +33,9 @@ struct Serve: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Log to this file instead of stderr.", valueName: "file"))
   var log: String?
 
-  @Flag(help: ArgumentHelp("Report failures on stdout, and close it when ready.", visibility: .hidden))
+  @Flag(
+    help: ArgumentHelp("Report failures on stdout, and close it when ready.", visibility: .hidden)
+  )
   var background = false
 
   @OptionGroup var options: CommonOptions

@@ -9,10 +9,13 @@ struct SetValue: AsyncParsableCommand {
     abstract: "Replace the data at a path by JSON; null removes them."
   )
 
-  @Argument(help: "The path, such as /notes/today.")
+  @Argument(help: "The path, such as /notes/today.", transform: DashedWord.restore)
   var path: String
 
-  @Argument(help: "The data as JSON; - reads them from stdin.")
+  @Argument(
+    help: "The data as JSON; - reads them from stdin.",
+    transform: DashedWord.restore
+  )
   var value: String
 
   @OptionGroup var options: CommonOptions

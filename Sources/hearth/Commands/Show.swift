@@ -1,13 +1,13 @@
 import ArgumentParser
-import RealtimeDatabase
 import BlogModel
+import RealtimeDatabase
 import RealtimeTree
 
 /// Prints a post with its comments.
 struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Print a post and its comments.")
 
-  @Argument(help: "The id of the post.")
+  @Argument(help: "The id of the post.", transform: DashedWord.restore)
   var id: String
 
   @OptionGroup var options: CommonOptions

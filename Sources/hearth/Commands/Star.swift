@@ -1,6 +1,6 @@
 import ArgumentParser
-import RealtimeDatabase
 import BlogModel
+import RealtimeDatabase
 
 /// Stars a post.
 struct Star: AsyncParsableCommand {
@@ -8,7 +8,7 @@ struct Star: AsyncParsableCommand {
     abstract: "Star a post; starring it twice is harmless."
   )
 
-  @Argument(help: "The id of the post.")
+  @Argument(help: "The id of the post.", transform: DashedWord.restore)
   var id: String
 
   @Option(help: ArgumentHelp("Star and unstar it in turn, so many times in all.", valueName: "n"))
@@ -28,7 +28,7 @@ struct Star: AsyncParsableCommand {
 struct Unstar: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Take your star off a post.")
 
-  @Argument(help: "The id of the post.")
+  @Argument(help: "The id of the post.", transform: DashedWord.restore)
   var id: String
 
   @OptionGroup var options: CommonOptions

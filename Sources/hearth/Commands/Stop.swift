@@ -24,11 +24,10 @@ struct Stop: ParsableCommand {
     }
     for _ in 0..<Int(options.timeout * 50) {
       if kill(process, 0) != 0, errno == ESRCH { return }
-      if case .process(process) = UnixSocketProbe.look(at: places.socket) {
-        poll(nil, 0, 20)
-      } else {
+      guard case .process(process) = UnixSocketProbe.look(at: places.socket) else {
         return
       }
+      poll(nil, 0, 20)
     }
     throw CommandFailure(.offline, "process \(process) did not stop in time")
   }

@@ -10,7 +10,7 @@ struct Watch: AsyncParsableCommand {
     abstract: "Print a line for each change below a path, until it is ended."
   )
 
-  @Argument(help: "The path.")
+  @Argument(help: "The path.", transform: DashedWord.restore)
   var path = "/posts"
 
   @Option(help: ArgumentHelp("End after so many events.", valueName: "n"))

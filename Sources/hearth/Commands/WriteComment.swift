@@ -1,6 +1,6 @@
 import ArgumentParser
-import RealtimeDatabase
 import BlogModel
+import RealtimeDatabase
 import RealtimeTree
 
 /// Writes a comment.
@@ -10,10 +10,10 @@ struct WriteComment: AsyncParsableCommand {
     abstract: "Write a comment on a post and print its id."
   )
 
-  @Argument(help: "The id of the post.")
+  @Argument(help: "The id of the post.", transform: DashedWord.restore)
   var id: String
 
-  @Argument(help: "What to say; - reads it from stdin.")
+  @Argument(help: "What to say; - reads it from stdin.", transform: DashedWord.restore)
   var text: String
 
   @OptionGroup var options: CommonOptions

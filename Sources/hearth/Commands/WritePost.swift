@@ -1,7 +1,7 @@
 import ArgumentParser
-import RealtimeDatabase
 import BlogModel
 import Foundation
+import RealtimeDatabase
 import RealtimeTree
 
 /// Writes a post.
@@ -11,10 +11,10 @@ struct WritePost: AsyncParsableCommand {
     abstract: "Write a post and print its id."
   )
 
-  @Option(help: "The title, one line.")
+  @Option(help: "The title, one line.", transform: DashedWord.restore)
   var title: String
 
-  @Option(help: "The body; - reads it from stdin.")
+  @Option(help: "The body; - reads it from stdin.", transform: DashedWord.restore)
   var body: String
 
   @OptionGroup var options: CommonOptions

@@ -59,7 +59,9 @@ final class FileStarJournal: StarJournal {
   /// Writes all entries in one call: a line each, padded so that a shorter list leaves nothing behind.
   private func store(_ pending: [Int: StarIntent]) {
     guard descriptor >= 0 else { return }
-    let lines = pending.sorted { $0.key < $1.key }.map { "\($0.value.isStarred ? "+" : "-") \($0.value.post)\n" }
+    let lines = pending.sorted { $0.key < $1.key }.map {
+      "\($0.value.isStarred ? "+" : "-") \($0.value.post)\n"
+    }
     let text = lines.joined()
     let count = text.utf8.count
     _ = text.withCString { pwrite(descriptor, $0, count, 0) }

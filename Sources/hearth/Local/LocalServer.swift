@@ -36,7 +36,10 @@ struct LocalServer: Sendable {
         "\(socket) is there, but is no socket; remove it or choose another with --socket"
       )
     case .unusable(let reason):
-      throw CommandFailure(.usage, "the socket \(socket) cannot be used: \(reason); choose another with --socket")
+      throw CommandFailure(
+        .usage,
+        "the socket \(socket) cannot be used: \(reason); choose another with --socket"
+      )
     case .nobody: try start()
     }
   }
@@ -122,7 +125,10 @@ struct LocalServer: Sendable {
   }
 
   private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(.failed, "the local server cannot be started: \(String(cString: strerror(code)))")
+    CommandFailure(
+      .failed,
+      "the local server cannot be started: \(String(cString: strerror(code)))"
+    )
   }
 
   /// Reads up to the end of a line, or nil when there is none in time.

@@ -44,6 +44,9 @@ enum PrivateDirectory {
   }
 
   private static func failure(_ path: String, _ problem: String) -> CommandFailure {
-    CommandFailure(.usage, "the directory \(path) \(problem); choose another with --data-dir or --socket")
+    CommandFailure(
+      .usage,
+      "the directory \(path) \(problem); choose another with --data-dir or --socket"
+    )
   }
 }

@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Everything that can be wrong gets a clear message on stderr, nothing on stdout, and its status.
+  @Suite("Bad input")
+  struct BadInputTests {
+    private func expect(
+      _ outcome: Place.Outcome,
+      status: Int32,
+      says text: String,
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+      #expect(outcome.status == status, sourceLocation: sourceLocation)
+      #expect(outcome.output.isEmpty, sourceLocation: sourceLocation)
+      #expect(outcome.errors.contains(text), "\(outcome.errors)", sourceLocation: sourceLocation)
+    }
+
+    @Test("An unknown id is not found")
+    func unknownID() throws {
+      let place = try Place()
+      for command in ["show", "star", "unstar", "delete"] {
+        expect(try place.hearth(command, "-Nope"), status: 3, says: "there is no post -Nope")
+        expect(try place.hearth(command, "nope"), status: 3, says: "there is no post nope")
+      }
+      expect(try place.hearth("comment", "nope", "text"), status: 3, says: "there is no post nope")
+      expect(try place.hearth("show", "a.b"), status: 3, says: "there is no post a.b")
+    }
+
+    @Test("Malformed JSON is refused with its place")
+    func malformedJSON() throws {
+      let place = try Place()
+      expect(try place.hearth("set", "/x", "{\"a\":}"), status: 2, says: "byte 5")
+      let file = place.directory + "/bad.json"
+      try "{\n \"a\": 1,\n oops\n}".write(toFile: file, atomically: true, encoding: .utf8)
+      expect(try place.hearth("import", file), status: 2, says: "line 3")
+      expect(
+        try place.hearth("import", "-", input: "[1]"),
+        status: 2,
+        says: "must hold a JSON object"
+      )
+      expect(
+        try place.hearth("import", "/no/such/file"),
+        status: 2,
+        says: "No such file or directory"
+      )
+    }
+
+    @Test("Forbidden characters in a path are named")
+    func forbiddenPath() throws {
+      let place = try Place()
+      for (path, character) in [("/a.b", "."), ("/a#b", "#"), ("/$x", "$"), ("/a[0]", "[")] {
+        expect(try place.hearth("get", path), status: 2, says: "'\(character)'")
+        expect(try place.hearth("set", path, "1"), status: 2, says: "'\(character)'")
+      }
+      expect(try place.hearth("get", "/a\u{7}"), status: 2, says: "control characters")
+      expect(try place.hearth("set", "/x", "{\"a.b\":1}"), status: 2, says: "'.'")
+    }
+
+    @Test("Empty texts and names are refused")
+    func emptyTexts() throws {
+      let place = try Place()
+      let sentence = "Neither title nor body can be empty."
+      expect(try place.hearth("post", "--title", " ", "--body", "x"), status: 2, says: sentence)
+      expect(try place.hearth("post", "--title", "x", "--body", ""), status: 2, says: sentence)
+      expect(try place.hearth("list", "--user", ""), status: 2, says: "cannot be empty")
+      expect(try place.hearth("list", "--user", "a\u{202E}b"), status: 2, says: "U+202E")
+    }
+
+    @Test("A file that is no database is refused and left as it is")
+    func notADatabase() throws {
+      let place = try Place()
+      let directory = place.directory + "/broken"
+      try FileManager.default.createDirectory(
+        atPath: directory,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
+      let file = directory + "/database.sqlite"
+      let content = String(repeating: "this is not a database\n", count: 100)
+      try content.write(toFile: file, atomically: true, encoding: .utf8)
+      expect(try place.hearth("list", "--data-dir", directory), status: 2, says: file)
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == content)
+    }
+
+    @Test("A data directory that cannot be written is named")
+    func unwritable() throws {
+      let place = try Place()
+      let file = place.directory + "/file"
+      try "x".write(toFile: file, atomically: true, encoding: .utf8)
+      expect(try place.hearth("list", "--data-dir", file + "/below"), status: 2, says: file)
+      expect(
+        try place.hearth("list", "--data-dir", "/proc/nothing"),
+        status: 2,
+        says: "/proc/nothing"
+      )
+    }
+
+    @Test("A socket held by something else is told apart from a server")
+    func foreignSocket() throws {
+      let place = try Place()
+      let file = place.directory + "/plain"
+      try "x".write(toFile: file, atomically: true, encoding: .utf8)
+      expect(try place.hearth("list", "--socket", file), status: 2, says: "is no socket")
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == "x")
+
+      let path = place.directory + "/foreign.sock"
+      let listener = try ForeignListener(path)
+      defer { listener.close() }
+      let outcome = try place.hearth("list", "--socket", path, "--timeout", "5")
+      expect(outcome, status: 5, says: "not a database server")
+    }
+
+    @Test("A second server on the same data is refused by name")
+    func secondServer() throws {
+      let place = try Place()
+      try place.hearth("list")
+      let first = try #require(try place.serverProcess())
+      let second = try place.hearth("serve", "--socket", place.directory + "/second.sock")
+      expect(second, status: 1, says: "\(first)")
+    }
+
+    @Test("A terminal that is none is refused with advice")
+    func noTerminal() throws {
+      let place = try Place()
+      expect(try place.hearth(), status: 2, says: "hearth list recent")
+      let tmux = Tmux(place)
+      let pane = try tmux.open("TERM=dumb \(Place.program); echo \"status $?\"; exec cat")
+      try pane.waitFor("status 2")
+      #expect(try pane.screen().contains("dumb"))
+      let piped = try tmux.open("\(Place.program) | cat; exec cat")
+      try piped.waitFor("standard output is not a terminal")
+      #expect(try place.serverProcess() == nil)
+    }
+
+    @Test("Unknown options and commands are usage errors")
+    func usage() throws {
+      let place = try Place()
+      #expect(try place.hearth("--nonsense").status == 2)
+      #expect(try place.hearth("list", "sideways").status == 2)
+      #expect(try place.hearth("post", "--title", "x").status == 2)
+      let help = try place.hearth("--help")
+      #expect(help.status == 0)
+      #expect(help.output.contains("Exit status"))
+    }
+  }
+}
+
+/// Something that listens on a Unix socket and is no database server.
+private final class ForeignListener: Sendable {
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+    }
+    try #require(result == 0)
+    try #require(listen(descriptor, 8) == 0)
+    let listener = descriptor
+    Thread.detachNewThread {
+      while true {
+        let connection = accept(listener, nil, nil)
+        guard connection >= 0 else { return }
+        _ = "220 mail.example ready\r\n".withCString {
+          send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL))
+        }
+        Foundation.close(connection)
+      }
+    }
+  }
+
+  func close() {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    Foundation.close(descriptor)
+  }
+}

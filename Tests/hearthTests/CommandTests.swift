@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// The program without a screen.
+  @Suite("Commands")
+  struct CommandTests {
+    @Test("A post goes from writing to listing, showing, commenting, starring and deleting")
+    func roundTrip() throws {
+      let place = try Place()
+      let written = try place.hearth(
+        "post",
+        "--title",
+        "Tea",
+        "--body",
+        "-",
+        "--json",
+        "--user",
+        "alice",
+        input: "First line\nsecond line\n"
+      )
+      let id = try #require(try object(written.output)["id"] as? String)
+      let comment = try place.hearth("comment", id, "Lovely", "--user", "bob").lines[0]
+      try place.hearth("star", id, "--user", "bob")
+
+      let listed = try object(place.hearth("list", "recent", "--json").output)
+      #expect(
+        Set(listed.keys)
+          == ["id", "uid", "author", "title", "body", "starCount", "stars", "createdAt"]
+      )
+      #expect(listed["title"] as? String == "Tea")
+      #expect(listed["body"] as? String == "First line\nsecond line")
+      #expect(listed["author"] as? String == "alice")
+      #expect(listed["starCount"] as? Int == 1)
+      #expect(listed["stars"] as? [String: Bool] == ["bob": true])
+      let created = try #require(listed["createdAt"] as? Double)
+      #expect(abs(created / 1_000 - Date().timeIntervalSince1970) < 60)
+
+      let shown = try place.hearth("show", id).output
+      #expect(shown.hasPrefix("Tea\nalice, now, 1 stars\n\n  First line\n  second line\n"))
+      #expect(shown.contains("bob, now\n  Lovely\n"))
+
+      #expect(try place.hearth("list", "mine", "--user", "bob").output.isEmpty)
+      #expect(try place.hearth("list", "mine", "--user", "alice").lines.count == 1)
+      try place.hearth("unstar", id, "--user", "bob")
+      #expect(try object(place.hearth("show", id, "--json").output)["starCount"] as? Int == 0)
+
+      #expect(try place.hearth("delete", id, comment, "--user", "alice").status == 4)
+      #expect(try place.hearth("delete", id, comment, "--user", "bob").status == 0)
+      #expect(try place.hearth("delete", id, "--user", "bob").status == 4)
+      #expect(try place.hearth("delete", id, "--user", "alice").status == 0)
+      #expect(try place.hearth("list").output.isEmpty)
+      #expect(
+        try place.hearth("get", "/").output
+          == "{\"users\":{\"alice\":{\"username\":\"alice\"},\"bob\":{\"username\":\"bob\"}}}\n"
+      )
+    }
+
+    @Test("Top lists have the most stars first")
+    func topOrder() throws {
+      let place = try Place()
+      var ids: [String] = []
+      for title in ["one", "two", "none"] {
+        ids += try place.hearth("post", "--title", title, "--body", "b", "--user", "alice").lines
+      }
+      try place.hearth("star", ids[0], "--user", "bob")
+      try place.hearth("star", ids[1], "--user", "bob")
+      try place.hearth("star", ids[1], "--user", "carol")
+      for list in ["top", "mytop"] {
+        let titles = try place.hearth("list", list, "--json", "--user", "alice").lines
+          .map { try object($0)["title"] as? String }
+        #expect(titles == ["two", "one", "none"])
+      }
+    }
+
+    @Test("Any JSON can be set, read, watched and exported as it was")
+    func data() throws {
+      let place = try Place()
+      #expect(
+        try place.hearth("set", "/notes/a", "{\"n\":1.5,\"t\":[true,null,\"é\"]}").status == 0
+      )
+      #expect(try place.hearth("get", "notes/a").output == "{\"n\":1.5,\"t\":[true,null,\"é\"]}\n")
+      #expect(try place.hearth("get", "/nothing").output == "null\n")
+      let watched = try place.hearth("watch", "/notes", "--count", "1", "--json")
+      #expect(
+        watched.output
+          == "{\"event\":\"child_added\",\"path\":\"/notes/a\",\"previousKey\":null,"
+          + "\"data\":{\"n\":1.5,\"t\":[true,null,\"é\"]}}\n"
+      )
+      let export = try place.hearth("export").output
+      try place.hearth("import", "-", "--replace", input: export)
+      #expect(try place.hearth("export").output == export)
+      try place.hearth("set", "/notes/a", "null")
+      #expect(try place.hearth("get", "/").output == "null\n")
+    }
+
+    @Test(
+      "The sample blog imports, checks without a fault, and prints nothing that steers a terminal"
+    )
+    func sample() throws {
+      let place = try Place()
+      let file = Place.package + "/assets/sample/blog.json"
+      #expect(try place.hearth("import", file).status == 0)
+      #expect(try place.hearth("fsck").status == 0)
+      var printed = ""
+      for line in try place.hearth("list", "--json").lines {
+        let id = try #require(try object(line)["id"] as? String)
+        printed += line + (try place.hearth("show", id).output)
+      }
+      printed += try place.hearth("list").output
+      printed += try place.hearth("export").output
+      let dangerous = printed.unicodeScalars.filter { scalar in
+        scalar != "\n"
+          && [.control, .format, .lineSeparator, .paragraphSeparator]
+            .contains(scalar.properties.generalCategory)
+      }
+      #expect(Array(dangerous) == [])
+    }
+
+    @Test("fsck finds a count that is wrong and copies that differ")
+    func faults() throws {
+      let place = try Place()
+      try place.hearth("import", Place.package + "/assets/sample/blog.json")
+      let id = try #require(
+        try object(place.hearth("list", "top", "--json").lines[0])["id"] as? String
+      )
+      try place.hearth("set", "/posts/\(id)/starCount", "99")
+      let check = try place.hearth("fsck")
+      #expect(check.status == 1)
+      #expect(check.output.contains("/posts/\(id): starCount is 99, but there are 8 stars"))
+      #expect(check.output.contains("differs from /posts/\(id) in starCount"))
+    }
+
+    @Test("An ephemeral database is shared while it is used, and keeps nothing on disk")
+    func ephemeral() throws {
+      let place = try Place()
+      #expect(try place.hearth("post", "--title", "T", "--body", "B", "--ephemeral").status == 0)
+      #expect(try place.hearth("list", "--ephemeral").lines.count == 1)
+      #expect(
+        !FileManager.default.fileExists(atPath: place.directory + "/data/hearth/database.sqlite")
+      )
+      try place.hearth("stop", "--ephemeral")
+      #expect(try place.hearth("list", "--ephemeral").output.isEmpty)
+      try place.hearth("stop", "--ephemeral")
+    }
+
+    @Test("The server leaves some seconds after the last one has gone")
+    func serverLeaves() throws {
+      let place = try Place()
+      try place.hearth("list")
+      #expect(try place.serverProcess() != nil)
+      try waitUntil("the server leaves", within: 20) { try place.serverProcess() == nil }
+    }
+
+    @Test("The same server answers on a port of this machine")
+    func port() throws {
+      let place = try Place()
+      let output = place.directory + "/ready"
+      let server = try place.start("serve", "--port", "0", output: output)
+      defer { server.terminate() }
+      try waitUntil("the server is ready") {
+        try String(contentsOfFile: output, encoding: .utf8).hasSuffix("\n")
+      }
+      let ready = try object(String(contentsOfFile: output, encoding: .utf8))
+      let port = try #require(ready["port"] as? Int)
+      let url = "http://127.0.0.1:\(port)?ns=hearth"
+      #expect(try place.hearth("set", "/x", "1", "--database", url).status == 0)
+      #expect(try place.hearth("get", "/x").output == "1\n")
+    }
+  }
+}

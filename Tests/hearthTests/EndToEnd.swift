@@ -1,0 +1,10 @@
+import Testing
+
+/// Runs the built program as a user would, one test after another: each has the machine to itself.
+@Suite("End to end", .tags(.endToEnd), .serialized)
+enum EndToEnd {}
+
+extension Tag {
+  /// Runs the built program, as a user would.
+  @Tag static var endToEnd: Self
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+/// A home of its own for one test: directories, environment, processes; everything ends with it.
+final class Place {
+  let directory: String
+  let environment: [String: String]
+
+  init() throws {
+    directory = try #require(
+      mkdtemp(strdup(NSTemporaryDirectory() + "hearth-test-XXXXXX")).map { String(cString: $0) }
+    )
+    environment = [
+      "HOME": directory,
+      "XDG_DATA_HOME": directory + "/data",
+      "XDG_STATE_HOME": directory + "/state",
+      "XDG_RUNTIME_DIR": directory + "/run",
+      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+      "LANG": "C.UTF-8",
+      "LC_ALL": "C.UTF-8",
+      "TZ": "UTC",
+      "TERM": "tmux-256color",
+    ]
+    mkdir(directory + "/run", 0o700)
+  }
+
+  deinit {
+    _ = try? hearth("stop")
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  /// The program under test, built beside the tests.
+  static let program: String = {
+    let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    var folder = tests.deletingLastPathComponent()
+    while folder.path != "/" {
+      let candidate = folder.appendingPathComponent("hearth").path
+      var isDirectory: ObjCBool = false
+      if FileManager.default.fileExists(atPath: candidate, isDirectory: &isDirectory),
+        !isDirectory.boolValue
+      {
+        return candidate
+      }
+      folder = folder.deletingLastPathComponent()
+    }
+    return "hearth"
+  }()
+
+  /// The root of the package.
+  static let package = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+
+  struct Outcome {
+    let status: Int32
+    let output: String
+    let errors: String
+
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+  }
+
+  /// Runs the program to its end.
+  @discardableResult
+  func hearth(_ arguments: String..., input: String? = nil) throws -> Outcome {
+    try run(arguments, input: input, environment: environment)
+  }
+
+  @discardableResult
+  func run(
+    _ arguments: [String],
+    input: String? = nil,
+    environment: [String: String]
+  ) throws -> Outcome {
+    // Files rather than pipes: a server that the program leaves behind must not keep the test waiting.
+    let name = directory + "/" + UUID().uuidString
+    try (input ?? "").write(toFile: name + ".in", atomically: false, encoding: .utf8)
+    let process = try Spawned(
+      Self.program,
+      arguments,
+      environment: environment,
+      input: name + ".in",
+      output: name + ".out",
+      errors: name + ".err"
+    )
+    return Outcome(
+      status: process.wait(),
+      output: try String(contentsOfFile: name + ".out", encoding: .utf8),
+      errors: try String(contentsOfFile: name + ".err", encoding: .utf8)
+    )
+  }
+
+  /// Starts the program without waiting for it.
+  func start(_ arguments: String..., output: String = "/dev/null") throws -> Spawned {
+    try Spawned(Self.program, arguments, environment: environment, output: output)
+  }
+
+  /// The process of the local server, or nil when none runs.
+  func serverProcess() throws -> pid_t? {
+    let facts = try object(hearth("info", "--json").output)
+    let text = facts["server"] as? String ?? ""
+    return text.hasPrefix("process ") ? pid_t(text.dropFirst(8)) : nil
+  }
+}
+
+/// Reads a line of JSON as an object.
+func object(_ text: String) throws -> [String: Any] {
+  try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+}
+
+/// Waits for a condition, looking again and again until a deadline.
+func waitUntil(
+  _ what: String,
+  within seconds: Double = 15,
+  _ condition: () throws -> Bool
+) throws {
+  let deadline = Date().addingTimeInterval(seconds)
+  while Date() < deadline {
+    if try condition() { return }
+    usleep(20_000)
+  }
+  Issue.record("waited \(seconds) s in vain: \(what)")
+  throw Waited(what: what)
+}
+
+struct Waited: Error {
+  let what: String
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+/// A process that a test starts and waits for.
+final class Spawned {
+  let processIdentifier: pid_t
+  private var status: Int32?
+
+  /// Starts a program; its three standard files are read from and written to paths.
+  init(
+    _ program: String,
+    _ arguments: [String],
+    environment: [String: String],
+    input: String = "/dev/null",
+    output: String = "/dev/null",
+    errors: String = "/dev/null"
+  ) throws {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    let writing = O_WRONLY | O_CREAT | O_TRUNC
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, writing, 0o600)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, writing, 0o600)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var names = ([program] + arguments).map { strdup($0) } + [nil]
+    var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { (names + variables).forEach { free($0) } }
+    var process: pid_t = 0
+    let result = posix_spawn(&process, program, &actions, &attributes, &names, &variables)
+    try #require(result == 0, "\(program) cannot be started: \(String(cString: strerror(result)))")
+    processIdentifier = process
+  }
+
+  /// Waits for the end and returns the exit status, or 128 and the signal.
+  @discardableResult
+  func wait() -> Int32 {
+    if let status { return status }
+    var word: Int32 = 0
+    while waitpid(processIdentifier, &word, 0) < 0 && errno == EINTR {}
+    let signal = word & 0x7F
+    let found = signal == 0 ? (word >> 8) & 0xFF : 128 + signal
+    status = found
+    return found
+  }
+
+  /// Asks the process to end, and waits.
+  func terminate() {
+    guard status == nil else { return }
+    kill(processIdentifier, SIGTERM)
+    wait()
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Many processes at once on one post.
+  @Suite("Star race")
+  struct StarRaceTests {
+    @Test("20 processes star and unstar one post 50 times each, and the count is exact")
+    func exactCount() throws {
+      let place = try Place()
+      let id = try place.hearth("post", "--title", "Race", "--body", "Go", "--user", "owner").lines[
+        0
+      ]
+      let racers = try (1...20).map { number in
+        // Half of them end with a star: an odd number of turns ends starred.
+        let turns = number.isMultiple(of: 2) ? "50" : "51"
+        return try place.start(
+          "star",
+          id,
+          "--times",
+          turns,
+          "--user",
+          "racer\(number)",
+          "--timeout",
+          "120"
+        )
+      }
+      #expect(racers.map { $0.wait() } == Array(repeating: 0, count: 20))
+
+      let post = try object(place.hearth("show", id, "--json").output)
+      let stars = try #require(post["stars"] as? [String: Bool])
+      let expected = Set((1...20).filter { !$0.isMultiple(of: 2) }.map { "racer\($0)" })
+      #expect(Set(stars.keys) == expected)
+      #expect(post["starCount"] as? Int == 10)
+      let check = try place.hearth("fsck")
+      #expect(check.output == "1 posts, 0 comments, 10 stars: no fault\n")
+    }
+
+    @Test("Acknowledged posts outlive a server that is killed again and again")
+    func killedServer() throws {
+      let place = try Place()
+      var written: [String] = []
+      for round in 1...5 {
+        for number in 1...4 {
+          let outcome = try place.hearth("post", "--title", "\(round).\(number)", "--body", "kept")
+          #expect(outcome.status == 0)
+          written += outcome.lines
+        }
+        if let server = try place.serverProcess() { kill(server, SIGKILL) }
+      }
+      let listed = try place.hearth("list", "--json").lines.map { try object($0)["id"] as? String }
+      #expect(listed == written.reversed())
+      #expect(try place.hearth("fsck").output == "20 posts, 0 comments, 0 stars: no fault\n")
+    }
+  }
+}

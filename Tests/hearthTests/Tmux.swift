@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// A tmux server of its own for one test, with one terminal a pane.
+final class Tmux {
+  private let socket: String
+  private let place: Place
+  private var count = 0
+
+  init(_ place: Place) {
+    self.place = place
+    socket = place.directory + "/tmux"
+  }
+
+  deinit {
+    _ = try? tmux(["kill-server"])
+  }
+
+  static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/tmux")
+
+  /// Opens a terminal that runs a command of the shell.
+  func open(_ command: String, columns: Int = 80, rows: Int = 24) throws -> Pane {
+    count += 1
+    let name = "pane\(count)"
+    let variables = place.environment.flatMap { ["-e", "\($0.key)=\($0.value)"] }
+    try tmux(
+      ["-f", "/dev/null", "new-session", "-d", "-s", name, "-x", "\(columns)", "-y", "\(rows)"]
+        + variables + [command]
+    )
+    return Pane(self, name)
+  }
+
+  @discardableResult
+  func tmux(_ arguments: [String]) throws -> String {
+    let output = place.directory + "/" + UUID().uuidString
+    let process = try Spawned(
+      "/usr/bin/tmux",
+      ["-S", socket] + arguments,
+      environment: place.environment,
+      output: output
+    )
+    process.wait()
+    return try String(contentsOfFile: output, encoding: .utf8)
+  }
+
+  /// One terminal.
+  struct Pane {
+    private let server: Tmux
+    private let name: String
+
+    init(_ server: Tmux, _ name: String) {
+      self.server = server
+      self.name = name
+    }
+
+    /// Types keys by their tmux names.
+    func press(_ keys: String...) throws {
+      try server.tmux(["send-keys", "-t", name] + keys)
+    }
+
+    /// Types text as it is.
+    func type(_ text: String) throws {
+      try server.tmux(["send-keys", "-t", name, "-l", text])
+    }
+
+    func resize(columns: Int, rows: Int) throws {
+      try server.tmux(["resize-window", "-t", name, "-x", "\(columns)", "-y", "\(rows)"])
+    }
+
+    /// The screen as text, a line a row.
+    func screen() throws -> String {
+      try server.tmux(["capture-pane", "-p", "-t", name])
+    }
+
+    /// The process that the terminal runs.
+    func process() throws -> pid_t {
+      let text = try server.tmux(["display-message", "-p", "-t", name, "#{pane_pid}"])
+      return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    /// Waits until the screen contains a text.
+    func waitFor(_ text: String, within seconds: Double = 15) throws {
+      do {
+        try waitUntil("\(name) shows \(text)", within: seconds) { try screen().contains(text) }
+      } catch {
+        Issue.record("the screen of \(name) is\n\(try screen())")
+        throw error
+      }
+    }
+
+    /// Waits until the screen satisfies a condition.
+    func waitFor(
+      _ what: String,
+      within seconds: Double = 15,
+      _ condition: (String) -> Bool
+    ) throws {
+      do {
+        try waitUntil("\(name): \(what)", within: seconds) { condition(try screen()) }
+      } catch {
+        Issue.record("the screen of \(name) is\n\(try screen())")
+        throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Two people, two terminals, one blog: everything through keys and screens.
+  @Suite("Two terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct TwoTerminalsTests {
+    @Test("A post, stars and comments cross over, also when the server is killed in between")
+    func wholeWay() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let alice = try tmux.open("\(Place.program) --user alice")
+      try alice.waitFor("online")
+      let bob = try tmux.open("\(Place.program) --user bob")
+      try bob.waitFor("online")
+      try bob.waitFor("No posts yet - why not add one?")
+
+      // A post made by keys in one appears in the other within a second.
+      try compose(in: alice, title: "Hello from alice", body: "Is anyone there?")
+      try alice.waitFor("Hello from alice")
+      try bob.waitFor("Hello from alice", within: 1)
+
+      // A star in one moves the count in the other.
+      try bob.press("s")
+      try alice.waitFor("the count is 1") { $0.contains(try! Regex("Hello from alice.*☆ +1")) }
+      try bob.waitFor("my star") { $0.contains(try! Regex("Hello from alice.*★ +1")) }
+
+      // Comments arrive both ways.
+      try alice.press("Enter")
+      try bob.press("Enter")
+      try bob.waitFor("Is anyone there?")
+      try comment(in: bob, "I am here.")
+      try alice.waitFor("I am here.")
+
+      // The server is killed; both go on with a new one.
+      let first = try #require(try place.serverProcess())
+      kill(first, SIGKILL)
+      try comment(in: alice, "Still with me?")
+      try bob.waitFor("Still with me?")
+      try comment(in: bob, "Always.")
+      try alice.waitFor("Always.")
+      let second = try #require(try place.serverProcess())
+      #expect(second != first)
+
+      try alice.waitFor("nothing waits") { $0.contains("online") && !$0.contains("waiting") }
+      try bob.waitFor("nothing waits") { $0.contains("online") && !$0.contains("waiting") }
+      let check = try place.hearth("fsck")
+      #expect(check.status == 0)
+      #expect(check.output == "1 posts, 3 comments, 1 stars: no fault\n")
+      let post = try object(try place.hearth("list", "--json").lines[0])
+      let id = try #require(post["id"] as? String)
+      let shown = try object(place.hearth("show", id, "--json").output)
+      let texts = (shown["comments"] as? [[String: Any]])?.compactMap { $0["text"] as? String }
+      #expect(texts == ["I am here.", "Still with me?", "Always."])
+    }
+
+    @Test("What is written while the server is gone arrives once and in order when it is back")
+    func offline() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let socket = place.directory + "/run/own.sock"
+      let data = place.directory + "/own"
+      let server = try place.start("serve", "--socket", socket, "--data-dir", data)
+      defer { server.terminate() }
+      try waitUntil("the server listens") { FileManager.default.fileExists(atPath: socket) }
+      let database = "'unix:\(socket)?ns=hearth'"
+      let alice = try tmux.open("\(Place.program) --user alice --database \(database)")
+      try alice.waitFor("online")
+      kill(server.processIdentifier, SIGKILL)
+      server.wait()
+      try alice.waitFor("offline")
+
+      for number in 1...3 {
+        try compose(in: alice, title: "Offline \(number)", body: "written without a server")
+        try alice.waitFor("Offline \(number)")
+        try alice.press("s")
+        try alice.waitFor("the star shows") { $0.contains(try! Regex("Offline \(number).*★ +1")) }
+      }
+      let again = try place.start("serve", "--socket", socket, "--data-dir", data)
+      defer { again.terminate() }
+      try alice.waitFor("everything is stored", within: 20) {
+        $0.contains("online") && !$0.contains("waiting")
+      }
+      let list = try place.hearth("list", "--json", "--database", "unix:\(socket)?ns=hearth")
+      let posts = try list.lines.map(object)
+      #expect(posts.map { $0["title"] as? String } == ["Offline 3", "Offline 2", "Offline 1"])
+      #expect(posts.map { $0["starCount"] as? Int } == [1, 1, 1])
+      let check = try place.hearth("fsck", "--database", "unix:\(socket)?ns=hearth")
+      #expect(check.output == "3 posts, 0 comments, 3 stars: no fault\n")
+    }
+
+    @Test("The selection stays on its post while others arrive above it")
+    func selectionStays() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      for number in 1...3 {
+        try place.hearth("post", "--title", "Old \(number)", "--body", "text", "--user", "bob")
+      }
+      let alice = try tmux.open("\(Place.program) --user alice")
+      try alice.waitFor("Old 1")
+      try alice.press("j")
+      try alice.waitFor("the second is selected") { selected($0).contains("Old 2") }
+      for number in 1...5 {
+        try place.hearth("post", "--title", "New \(number)", "--body", "text", "--user", "bob")
+      }
+      try alice.waitFor("the new posts are counted") { $0.contains("Recent 8") }
+      #expect(selected(try alice.screen()).contains("Old 2"))
+      try alice.press("Enter")
+      try alice.waitFor("bob ·")
+      #expect(try alice.screen().contains("Old 2"))
+    }
+
+    @Test("A hostile post changes nothing outside its place on the screen")
+    func hostilePost() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let evil = "\u{1B}[2J\u{1B}]0;pwned\u{7}\r\u{8}\u{202E}\u{9B}31m\u{200B}title"
+      try place.hearth("post", "--title", evil, "--body", evil + "\n" + evil, "--user", "mallory")
+      let alice = try tmux.open("\(Place.program) --user alice")
+      try alice.waitFor("mallory")
+      let lines = try alice.screen().split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines[0].contains("hearth") && lines[0].contains("Recent 1"))
+      #expect(lines[2].contains("␛[2J") && lines[2].contains("mallory"))
+      #expect(lines[23].contains("alice") && lines[23].contains("online"))
+      let title = try tmux.tmux(["display-message", "-p", "-t", "pane1", "#{pane_title}"])
+      #expect(!title.contains("pwned"))
+      try alice.press("Enter")
+      try alice.waitFor("mallory ·")
+      #expect(try alice.screen().split(separator: "\n")[0].contains("hearth"))
+    }
+
+    private func compose(in pane: Tmux.Pane, title: String, body: String) throws {
+      try pane.press("c")
+      try pane.waitFor("New post")
+      try pane.type(title)
+      try pane.press("Tab")
+      try pane.type(body)
+      try pane.waitFor(body)
+      try pane.press("C-s")
+      try pane.waitFor("the form is closed") { !$0.contains("New post") }
+    }
+
+    private func comment(in pane: Tmux.Pane, _ text: String) throws {
+      try pane.press("c")
+      try pane.waitFor("Enter send")
+      try pane.type(text)
+      try pane.press("Enter")
+      try pane.waitFor("the comment shows") {
+        $0.contains("│   \(text)") || $0.contains("▌   \(text)")
+      }
+      try pane.waitFor("c comment")
+    }
+
+    private func selected(_ screen: String) -> String {
+      screen.split(separator: "\n").first { $0.hasPrefix("▌") }.map(String.init) ?? ""
+    }
+  }
+}
