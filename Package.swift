@@ -24,7 +24,17 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
     name: "\(name)Tests",
-    dependencies: [.byName(name: name)] + dependencies,
+    dependencies: [.byName(name: name), "TestSupport"] + dependencies,
+    swiftSettings: settings
+  )
+}
+
+/// What several test targets share; no other target depends on it.
+func testSupport(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: name,
+    dependencies: dependencies,
+    path: "Tests/\(name)",
     swiftSettings: settings
   )
 }
@@ -103,6 +113,11 @@ let package = Package(
       swiftSettings: settings
     ),
 
+    testSupport("TestSupport"),
+    testSupport(
+      "TransportTestSupport",
+      ["RealtimeTransport", product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio")]
+    ),
     tests("RealtimeTree"),
     tests("RealtimeProtocol", ["RealtimeTree"]),
     tests("RealtimeSync", ["RealtimeProtocol", "RealtimeTree"]),
@@ -111,7 +126,7 @@ let package = Package(
     tests(
       "RealtimeTransport",
       [
-        "RealtimeProtocol",
+        "RealtimeProtocol", "TransportTestSupport",
         product("NIOCore", "swift-nio"),
         product("NIOEmbedded", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
@@ -123,6 +138,7 @@ let package = Package(
       "RealtimeServer",
       [
         "RealtimeHub", "RealtimeProtocol", "RealtimeTransport", "RealtimeTree",
+        "TransportTestSupport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -134,9 +150,16 @@ let package = Package(
       "SQLiteStorage",
       ["RealtimeHub", "RealtimeProtocol", "RealtimeTree", product("GRDB", "GRDB.swift")]
     ),
+    tests(
+      "BlogModel",
+      [
+        "RealtimeDatabase", "RealtimeServer",
+        product("NIOConcurrencyHelpers", "swift-nio"),
+      ]
+    ),
     .testTarget(
       name: "BlogTUITests",
-      dependencies: ["BlogModel", "BlogTUI", "TerminalUI"],
+      dependencies: ["BlogModel", "BlogTUI", "TerminalUI", "TestSupport"],
       exclude: ["Goldens"],
       swiftSettings: settings
     ),

@@ -1,5 +1,6 @@
 import BlogModel
 import TerminalUI
+import TestSupport
 import Testing
 
 @testable import BlogTUI

@@ -1,5 +1,6 @@
 import BlogModel
 import TerminalUI
+import TestSupport
 
 @testable import BlogTUI
 

@@ -1,6 +1,7 @@
 import RealtimeHub
 import RealtimeProtocol
 import RealtimeTree
+import TestSupport
 import Testing
 
 @Suite("TreeHub: hostile input")

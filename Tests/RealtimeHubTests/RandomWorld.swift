@@ -1,5 +1,6 @@
 import RealtimeProtocol
 import RealtimeTree
+import TestSupport
 
 /// Random data, writes and queries over a few keys, so that they meet often.
 struct RandomWorld {

@@ -1,6 +1,7 @@
 import RealtimeHub
 import RealtimeProtocol
 import RealtimeTree
+import TestSupport
 import Testing
 
 /// Random peers, writes, batches and failures, checked after every step.

@@ -1,5 +1,6 @@
 import RealtimeProtocol
 import RealtimeTree
+import TestSupport
 import Testing
 
 @Suite("FrameAssembler")

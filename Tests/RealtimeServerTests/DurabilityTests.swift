@@ -3,6 +3,7 @@ import RealtimeHub
 import RealtimeServer
 import RealtimeTree
 import Testing
+import TransportTestSupport
 
 @Suite("What a server stores", .timeLimit(.minutes(1)))
 struct DurabilityTests {

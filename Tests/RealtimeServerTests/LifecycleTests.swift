@@ -4,7 +4,9 @@ import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
 import RealtimeTree
+import TestSupport
 import Testing
+import TransportTestSupport
 
 @Suite("The life of a server", .timeLimit(.minutes(1)))
 struct LifecycleTests {

@@ -1,22 +1,12 @@
 import NIOCore
 import RealtimeServer
 import RealtimeTransport
+import TestSupport
 import Testing
+import TransportTestSupport
 
 @Suite("A server that is sent nonsense", .timeLimit(.minutes(1)))
 struct RobustnessTests {
-  private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
   private static let messages = [
     #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","q":{"l":2,"vf":"r","i":"x"},"t":1,"h":""}}}"#,
     #"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/a/b","d":{"c":{".sv":"timestamp"},".priority":1}}}}"#,
@@ -35,7 +25,7 @@ struct RobustnessTests {
 
   @Test("goes on when messages are damaged", arguments: [1, 2, 3] as [UInt64])
   func damagedMessages(seed: UInt64) async throws {
-    var random = SplitMix64(state: seed)
+    var random = SplitMix64(seed: seed)
     let server = try await DatabaseServer.startForTest()
     for _ in 0..<20 {
       let client = try await server.connectAndGreet()
@@ -60,7 +50,7 @@ struct RobustnessTests {
 
   @Test("goes on when frames are random bytes", arguments: [4, 5] as [UInt64])
   func randomFrames(seed: UInt64) async throws {
-    var random = SplitMix64(state: seed)
+    var random = SplitMix64(seed: seed)
     let server = try await DatabaseServer.startForTest()
     for _ in 0..<40 {
       let bytes = (0..<200).map { _ in UInt8.random(in: 0...255, using: &random) }

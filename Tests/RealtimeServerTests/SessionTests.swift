@@ -2,7 +2,9 @@ import Foundation
 import NIOCore
 import RealtimeServer
 import RealtimeTransport
+import TestSupport
 import Testing
+import TransportTestSupport
 
 @Suite("A session with a server", .timeLimit(.minutes(1)))
 struct SessionTests {

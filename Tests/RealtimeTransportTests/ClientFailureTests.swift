@@ -1,7 +1,9 @@
 import NIOCore
 import NIOPosix
 import RealtimeTransport
+import TestSupport
 import Testing
+import TransportTestSupport
 
 @Suite("A client that cannot connect")
 struct ClientFailureTests {

@@ -1,7 +1,9 @@
 import Foundation
 import NIOCore
 import RealtimeTransport
+import TestSupport
 import Testing
+import TransportTestSupport
 
 @Suite("A listener")
 struct ListenerPolicyTests {

@@ -2,7 +2,9 @@ import Foundation
 import NIOCore
 import NIOPosix
 import RealtimeTransport
+import TestSupport
 import Testing
+import TransportTestSupport
 
 @Suite("Client and listener on this machine")
 struct LoopbackTests {

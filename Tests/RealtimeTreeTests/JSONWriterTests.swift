@@ -1,5 +1,6 @@
 import Foundation
 import RealtimeTree
+import TestSupport
 import Testing
 
 @Suite("JSONWriter")

@@ -1,4 +1,5 @@
 import RealtimeTree
+import TestSupport
 
 extension Node {
   /// Reads a node from JSON text in export or value form.

@@ -1,4 +1,5 @@
 import RealtimeTree
+import TestSupport
 import Testing
 
 @Suite("Push ids")

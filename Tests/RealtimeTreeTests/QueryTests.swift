@@ -1,4 +1,5 @@
 import RealtimeTree
+import TestSupport
 import Testing
 
 /// A row of a table of queries: the query object and the keys it selects.

@@ -3,6 +3,7 @@ import GRDB
 import RealtimeHub
 import RealtimeProtocol
 import RealtimeTree
+import TestSupport
 import Testing
 
 @testable import SQLiteStorage

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Strings that people have used, or could use, against terminal programs.
 enum HostileText {
   /// Scalars that are no characters; literals cannot contain them.

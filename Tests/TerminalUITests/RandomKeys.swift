@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import TerminalUI
 
 /// Keys in any order, as a cat would type them.

@@ -18,6 +18,7 @@ extension EndToEnd {
       // A post made by keys in one appears in the other within a second.
       try compose(in: alice, title: "Hello from alice", body: "Is anyone there?")
       try alice.waitFor("Hello from alice")
+      #expect(selected(try alice.screen()).contains("Hello from alice"))
       try bob.waitFor("Hello from alice", within: 1)
 
       // A star in one moves the count in the other.
@@ -42,8 +43,8 @@ extension EndToEnd {
       let second = try #require(try place.serverProcess())
       #expect(second != first)
 
-      try alice.waitFor("nothing waits") { $0.contains("online") && !$0.contains("waiting") }
-      try bob.waitFor("nothing waits") { $0.contains("online") && !$0.contains("waiting") }
+      try alice.waitFor("nothing waits") { $0.contains("online") && !$0.contains("not acknowledged") }
+      try bob.waitFor("nothing waits") { $0.contains("online") && !$0.contains("not acknowledged") }
       let check = try place.hearth("fsck")
       #expect(check.status == 0)
       #expect(check.output == "1 posts, 3 comments, 1 stars: no fault\n")
@@ -76,10 +77,12 @@ extension EndToEnd {
         try alice.press("s")
         try alice.waitFor("the star shows") { $0.contains(try! Regex("Offline \(number).*★ +1")) }
       }
+      // Three posts and three stars wait; the copies of the stars follow when these are stored.
+      try alice.waitFor("6 not acknowledged")
       let again = try place.start("serve", "--socket", socket, "--data-dir", data)
       defer { again.terminate() }
       try alice.waitFor("everything is stored", within: 20) {
-        $0.contains("online") && !$0.contains("waiting")
+        $0.contains("online") && !$0.contains("not acknowledged")
       }
       let list = try place.hearth("list", "--json", "--database", "unix:\(socket)?ns=hearth")
       let posts = try list.lines.map(object)

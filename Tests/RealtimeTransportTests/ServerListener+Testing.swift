@@ -1,32 +1,6 @@
-import Foundation
 import NIOCore
 import NIOPosix
 import RealtimeTransport
-
-/// A directory that is removed with everything in it.
-final class TemporaryDirectory: Sendable {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.path + "/t-\(UUID().uuidString.prefix(13))"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func file(_ name: String) -> String { path + "/" + name }
-}
-
-extension ListenAddress {
-  /// What a client connects to.
-  var target: ConnectionTarget {
-    switch self {
-    case .unix(let path): ConnectionTarget(unixSocket: path, namespace: "hearth")
-    case .loopback(let port):
-      ConnectionTarget(host: "127.0.0.1", port: port, namespace: "hearth")
-    }
-  }
-}
 
 extension ServerListener {
   /// A listener whose connections behave as the closure says.

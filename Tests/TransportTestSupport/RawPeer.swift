@@ -1,35 +1,44 @@
-import NIOCore
-import NIOPosix
-import RealtimeTransport
+package import NIOCore
+internal import NIOPosix
+package import RealtimeTransport
 
 /// Sends bytes to an address, reads nothing or everything, and knows when it was cut off.
-final class RawPeer: ChannelInboundHandler, Sendable {
-  typealias InboundIn = ByteBuffer
+package enum RawPeer {
+  /// Collects what arrives until the other end closes.
+  private final class Collector: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
 
-  private let text: NIOLoopBoundBox<String>
-  private let end: EventLoopPromise<String>
+    let end: EventLoopPromise<String>
+    private let text: NIOLoopBoundBox<String>
 
-  private init(loop: any EventLoop) {
-    text = NIOLoopBoundBox("", eventLoop: loop)
-    end = loop.makePromise()
-  }
+    init(loop: any EventLoop) {
+      text = NIOLoopBoundBox("", eventLoop: loop)
+      end = loop.makePromise()
+    }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    text.value += String(decoding: Self.unwrapInboundIn(data).readableBytesView, as: UTF8.self)
-  }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      text.value += String(decoding: Self.unwrapInboundIn(data).readableBytesView, as: UTF8.self)
+    }
 
-  func channelInactive(context: ChannelHandlerContext) {
-    end.succeed(text.value)
-  }
+    func channelInactive(context: ChannelHandlerContext) {
+      end.succeed(text.value)
+    }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    context.close(promise: nil)
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      context.close(promise: nil)
+    }
   }
 
   /// Sends a text and returns everything that arrives until the other end closes.
-  static func exchange(_ address: ListenAddress, _ request: String) async throws -> String {
+  ///
+  /// - Throws: An error when nothing answers at the address, or when no end comes in time.
+  package static func exchange(
+    _ address: ListenAddress,
+    _ request: String
+  ) async throws -> String {
     let (channel, end) = try await connect(address, isReading: true)
-    try await channel.writeAndFlush(ByteBuffer(string: request))
+    // The other end may hang up before it has read everything; its answer up to then counts.
+    try? await channel.writeAndFlush(ByteBuffer(string: request))
     let deadline = channel.eventLoop.scheduleTask(in: .seconds(20)) {
       end.fail(ClientProbe.DeadlinePassed())
     }
@@ -38,7 +47,13 @@ final class RawPeer: ChannelInboundHandler, Sendable {
   }
 
   /// Sends a request and some bytes, and closes.
-  static func send(_ address: ListenAddress, _ request: String, then bytes: [UInt8]) async throws {
+  ///
+  /// - Throws: An error when nothing answers at the address.
+  package static func send(
+    _ address: ListenAddress,
+    _ request: String,
+    then bytes: [UInt8]
+  ) async throws {
     let (channel, _) = try await connect(address, isReading: true)
     var buffer = ByteBuffer(string: request)
     buffer.writeBytes(bytes)
@@ -48,13 +63,16 @@ final class RawPeer: ChannelInboundHandler, Sendable {
   }
 
   /// Opens a WebSocket and reads nothing of what comes.
-  static func openWithoutReading(_ address: ListenAddress) async throws -> any Channel {
+  ///
+  /// - Throws: An error when nothing answers at the address, or when it hangs up.
+  package static func openWithoutReading(_ address: ListenAddress) async throws -> any Channel {
     let (channel, _) = try await connect(address, isReading: false)
     try await channel.writeAndFlush(ByteBuffer(string: upgradeRequest()))
     return channel
   }
 
-  static func upgradeRequest(
+  /// The request that opens a WebSocket, with these lines among its headers.
+  package static func upgradeRequest(
     path: String = "/.ws?v=5",
     lines: [String] = ["Host: localhost"]
   )
@@ -76,9 +94,9 @@ final class RawPeer: ChannelInboundHandler, Sendable {
       .channelOption(.autoRead, value: isReading)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let peer = RawPeer(loop: channel.eventLoop)
-          promise.succeed(peer.end)
-          try channel.pipeline.syncOperations.addHandler(peer)
+          let collector = Collector(loop: channel.eventLoop)
+          promise.succeed(collector.end)
+          try channel.pipeline.syncOperations.addHandler(collector)
         }
       }
     let channel: any Channel

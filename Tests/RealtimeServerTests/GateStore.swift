@@ -1,53 +1,8 @@
-import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RealtimeHub
 import RealtimeServer
-import RealtimeTransport
-import Testing
-
-/// A directory that is removed with everything in it.
-final class TemporaryDirectory: Sendable {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.path + "/t-\(UUID().uuidString.prefix(13))"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func file(_ name: String) -> String { path + "/" + name }
-}
-
-extension DatabaseServer {
-  /// A server on a free port, with a fixed time.
-  static func startForTest(
-    _ options: Options = Options(port: 0),
-    store: any TreeStore = MemoryTreeStore()
-  ) async throws -> DatabaseServer {
-    try await start(options, store: store, clock: { 1_700_000_000_000 })
-  }
-
-  /// A connection whose greeting is still to come.
-  func connect(lastSession: String? = nil) async throws -> ClientProbe {
-    let url = try DatabaseURL(try #require(urls.first))
-    return try await ClientProbe(url.target, lastSession: lastSession)
-  }
-
-  /// A connection that has been greeted.
-  func connectAndGreet() async throws -> ClientProbe {
-    let client = try await connect()
-    #expect(try await client.next().contains("\"t\":\"h\""))
-    return client
-  }
-
-  /// Where the server listens, for bytes that are no protocol.
-  var address: ListenAddress {
-    get throws { .loopback(port: try #require(port)) }
-  }
-}
 
 /// A store whose commits wait until the test lets them return, or fail when it says so.
 final class GateStore: TreeStore {

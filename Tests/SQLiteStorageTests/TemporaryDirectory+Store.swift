@@ -1,18 +1,7 @@
 import Foundation
+import TestSupport
 
-/// A directory of its own, removed with everything in it when the value is released.
-final class TemporaryDirectory: Sendable {
-  let path: String
-
-  init() throws {
-    path = NSTemporaryDirectory() + "store-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(atPath: path)
-  }
-
+extension TemporaryDirectory {
   /// The path of a store in this directory, which does not exist at first.
   var store: String { path + "/store" }
   /// The path of that store's database.

@@ -1,10 +1,11 @@
-import NIOCore
-import NIOPosix
-import RealtimeTransport
+internal import NIOCore
+internal import NIOPosix
+package import RealtimeTransport
 
 /// A client connection whose messages a test takes one by one, each within a deadline.
-final class ClientProbe: Sendable {
-  struct DeadlinePassed: Error {}
+package final class ClientProbe: Sendable {
+  /// What a test is told when nothing has come for too long.
+  package struct DeadlinePassed: Error {}
 
   private struct State {
     var connection: ClientConnection?
@@ -16,7 +17,10 @@ final class ClientProbe: Sendable {
   private let state: NIOLoopBoundBox<State>
   private let end: EventLoopPromise<ConnectionEnd>
 
-  init(
+  /// Begins to connect, and returns without waiting for the answer.
+  ///
+  /// - Throws: What the event loop reports when it has been shut down.
+  package init(
     _ target: ConnectionTarget,
     lastSession: String? = nil,
     limits: TransportLimits = .client
@@ -38,7 +42,9 @@ final class ClientProbe: Sendable {
   }
 
   /// The next message as text.
-  func next() async throws -> String {
+  ///
+  /// - Throws: The end of the connection when it comes first, or `DeadlinePassed`.
+  package func next() async throws -> String {
     let promise = loop.makePromise(of: String.self)
     loop.execute { [self] in
       if !state.value.messages.isEmpty {
@@ -51,26 +57,33 @@ final class ClientProbe: Sendable {
   }
 
   /// Whether no message waits that has arrived already.
-  func hasNothing() async throws -> Bool {
+  ///
+  /// - Throws: What the event loop reports when it has been shut down.
+  package func hasNothing() async throws -> Bool {
     try await loop.submit { self.state.value.messages.isEmpty }.get()
   }
 
   /// The end of the connection, once it has come.
-  func closed() async throws -> ConnectionEnd {
+  ///
+  /// - Throws: `DeadlinePassed`.
+  package func closed() async throws -> ConnectionEnd {
     let promise = loop.makePromise(of: ConnectionEnd.self)
     end.futureResult.cascade(to: promise)
     return try await within(promise)
   }
 
-  func send(_ text: String) {
+  /// Sends a text as one message.
+  package func send(_ text: String) {
     loop.execute { [self] in state.value.connection?.send(Array(text.utf8)) }
   }
 
-  func send(_ bytes: [UInt8]) {
+  /// Sends bytes as one message, whether they are text or not.
+  package func send(_ bytes: [UInt8]) {
     loop.execute { [self] in state.value.connection?.send(bytes) }
   }
 
-  func close() {
+  /// Closes the connection.
+  package func close() {
     loop.execute { [self] in state.value.connection?.close() }
   }
 

@@ -1,0 +1,20 @@
+private import Foundation
+
+/// A directory of its own, removed with everything in it when the value is released.
+package final class TemporaryDirectory: Sendable {
+  /// The path of the directory, short enough for sockets inside it.
+  package let path: String
+
+  /// Makes a directory that is empty.
+  ///
+  /// - Throws: What the file system reports when it cannot be made.
+  package init() throws {
+    path = FileManager.default.temporaryDirectory.path + "/t-\(UUID().uuidString.prefix(13))"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// The path of a file in the directory, whether it exists or not.
+  package func file(_ name: String) -> String { path + "/" + name }
+}
