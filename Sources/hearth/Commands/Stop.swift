@@ -23,12 +23,17 @@ struct Stop: ParsableCommand {
       )
     }
     for _ in 0..<Int(options.timeout * 50) {
-      if kill(process, 0) != 0, errno == ESRCH { return }
-      guard case .process(process) = UnixSocketProbe.look(at: places.socket) else {
-        return
-      }
+      if Self.hasEnded(process) { return }
       poll(nil, 0, 20)
     }
     throw CommandFailure(.offline, "process \(process) did not stop in time")
+  }
+
+  /// Whether a process is gone, or waits only for its parent to take note.
+  private static func hasEnded(_ process: pid_t) -> Bool {
+    if kill(process, 0) != 0, errno == ESRCH { return true }
+    let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+    // The state follows the name, which is in parentheses and may contain anything.
+    return status.split(separator: ")").last?.hasPrefix(" Z") ?? true
   }
 }

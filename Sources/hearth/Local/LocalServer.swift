@@ -12,6 +12,8 @@ struct LocalServer: Sendable {
 
   /// How long a server may take to get ready, in milliseconds.
   private static let startTime: Int32 = 20_000
+  /// How often a server is started while another one has the data, half a second apart.
+  private static let attempts = 10
   /// How long a server outlives its last terminal, in seconds.
   private static let idleTime = 5
 
@@ -46,27 +48,45 @@ struct LocalServer: Sendable {
 
   private func start() throws(CommandFailure) {
     if ownsSocketDirectory { try PrivateDirectory.prepare(socketDirectory) }
-    let (output, process) = try spawn()
-    defer { close(output) }
-    let line = readLine(from: output)
-    var status: Int32 = 0
-    guard let answer = line.flatMap({ try? JSONParser.parse($0) }) else {
-      let hasEnded = waitpid(process, &status, WNOHANG) == process
-      throw CommandFailure(
-        .failed,
-        "the local server \(hasEnded ? "ended" : "does not get ready"); its log is \(log)"
-      )
+    for attempt in 1...Self.attempts {
+      switch try startOnce() {
+      case .ready: return
+      case .locked(let failure):
+        // Another terminal has started one at this moment, or one that is stopping still has the data.
+        if waitForAnother() { return }
+        if attempt == Self.attempts { throw failure }
+      }
     }
-    guard let message = answer["error"]?.string else { return }
-    waitpid(process, &status, 0)
-    if answer["locked"]?.bool == true, waitForAnother() { return }
-    let code = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }
-    throw CommandFailure(code ?? .failed, message)
+  }
+
+  private enum Start {
+    case ready
+    case locked(CommandFailure)
+  }
+
+  private func startOnce() throws(CommandFailure) -> Start {
+    let (output, process) = try spawn()
+    defer {
+      close(output)
+      // Whenever the server ends, nothing of it is to stay in the table of processes.
+      Thread.detachNewThread {
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+      }
+    }
+    guard let answer = readLine(from: output).flatMap({ try? JSONParser.parse($0) }) else {
+      throw CommandFailure(.failed, "the local server does not get ready; its log is \(log)")
+    }
+    guard let message = answer["error"]?.string else { return .ready }
+    let status = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }
+    let failure = CommandFailure(status ?? .failed, message)
+    if answer["locked"]?.bool == true { return .locked(failure) }
+    throw failure
   }
 
   /// Waits for the server that another terminal has started at the same moment.
   private func waitForAnother() -> Bool {
-    for _ in 0..<150 {
+    for _ in 0..<25 {
       if case .process = UnixSocketProbe.look(at: socket) { return true }
       poll(nil, 0, 20)
     }
