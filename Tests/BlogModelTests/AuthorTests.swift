@@ -1,0 +1,26 @@
+import BlogModel
+import Testing
+
+@Suite("A user name")
+struct AuthorTests {
+  @Test(
+    "becomes a legal key that tells names apart",
+    arguments: [
+      ("alice", "alice"), ("john.doe", "john%2Edoe"), ("a/b", "a%2Fb"), ("50%", "50%25"),
+      ("[x]#$", "%5Bx%5D%23%24"), ("花子", "花子"), ("two words", "two words"),
+    ]
+  )
+  func key(name: String, uid: String) throws {
+    let author = try Author(userName: name)
+    #expect(author.uid == uid)
+    #expect(author.name == name)
+  }
+
+  @Test(
+    "is refused when it is empty, too long or cannot be seen",
+    arguments: ["", "   ", "a\nb", "a\u{202E}b", "\u{200B}", String(repeating: "x", count: 41)]
+  )
+  func refused(name: String) {
+    #expect(throws: Author.NameError.self) { try Author(userName: name) }
+  }
+}

@@ -1,0 +1,56 @@
+import BlogModel
+import RealtimeDatabase
+import Testing
+
+@Suite("Checking a blog")
+struct BlogCheckTests {
+  private func faults(_ value: [String: any Sendable]) async throws -> [String] {
+    let server = try await BlogServer()
+    try await server.database().reference().setValue(value)
+    return try await server.check().faults.map(\.description)
+  }
+
+  private let post: [String: any Sendable] = [
+    "uid": "u", "author": "u", "title": "t", "body": "b", "starCount": 1, "stars": ["x": true],
+  ]
+
+  @Test("finds nothing wrong with an empty blog and with a sound one")
+  func sound() async throws {
+    #expect(try await faults([:]) == [])
+    #expect(try await faults(["posts": ["p": post], "user-posts": ["u": ["p": post]]]) == [])
+  }
+
+  @Test("finds a wrong count, in either copy")
+  func count() async throws {
+    var wrong = post
+    wrong["starCount"] = 2
+    let found = try await faults(["posts": ["p": wrong], "user-posts": ["u": ["p": wrong]]])
+    #expect(
+      found == [
+        "/posts/p: starCount is 2, but there are 1 stars",
+        "/user-posts/u/p: starCount is 2, but there are 1 stars",
+      ]
+    )
+  }
+
+  @Test("finds copies that differ, are missing or are left over, and comments on nothing")
+  func copies() async throws {
+    var other = post
+    other["title"] = "another"
+    #expect(
+      try await faults(["posts": ["p": post], "user-posts": ["u": ["p": other]]])
+        == ["/user-posts/u/p: differs from /posts/p in title"]
+    )
+    #expect(
+      try await faults(["posts": ["p": post]]) == ["/posts/p: has no copy at /user-posts/u/p"]
+    )
+    #expect(
+      try await faults(["user-posts": ["u": ["p": post]]])
+        == ["/user-posts/u/p: is a copy of no post"]
+    )
+    #expect(
+      try await faults(["post-comments": ["p": ["c": ["text": "x"]]]])
+        == ["/post-comments/p: has comments on no post"]
+    )
+  }
+}

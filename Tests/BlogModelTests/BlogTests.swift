@@ -1,0 +1,139 @@
+import BlogModel
+import Foundation
+import RealtimeDatabase
+import Testing
+
+@Suite("The blog")
+struct BlogTests {
+  @Test("writes a post to both places at once, with its author's name")
+  func post() async throws {
+    let server = try await BlogServer()
+    let blog = try server.blog("alice")
+    let id = try await blog.post(title: "Tea", body: "Come over")
+    let root = try await server.database().reference().getData()
+    let post = root.childSnapshot(forPath: "posts/\(id)")
+    #expect(post.json == root.childSnapshot(forPath: "user-posts/alice/\(id)").json)
+    #expect(post.childSnapshot(forPath: "starCount").value as? Int == 0)
+    #expect(root.childSnapshot(forPath: "users/alice/username").value as? String == "alice")
+    let read = try await blog.post(id)
+    #expect(read.title == "Tea" && read.body == "Come over" && read.author == "alice")
+    #expect(abs(Double(try #require(read.createdAt)) / 1_000 - Date().timeIntervalSince1970) < 60)
+  }
+
+  @Test(
+    "reads whatever others have written without failing",
+    arguments: [
+      "{\"title\":5,\"body\":{\"x\":1},\"starCount\":\"many\",\"stars\":true}",
+      "{\"uid\":[1,2],\"stars\":{\"a\":false,\"b\":true},\"starCount\":1e300}",
+      "{\"author\":null,\"x\":1}",
+    ]
+  )
+  func tolerance(json: String) async throws {
+    let server = try await BlogServer()
+    let database = try server.database()
+    let value = try JSONSerialization.jsonObject(with: Data(json.utf8))
+    try await database.reference(withPath: "posts/p").setValue(value)
+    let post = try await server.blog("alice").post("p")
+    #expect(post.title.isEmpty)
+    #expect(post.stars.isSubset(of: ["b"]))
+  }
+
+  @Test("shows the newest hundred posts, newest first, and the most starred, most first")
+  func lists() async throws {
+    let server = try await BlogServer()
+    let blog = try server.blog("alice")
+    var ids: [PostID] = []
+    for number in 1...101 { ids.append(try await blog.post(title: "\(number)", body: "b")) }
+    let recent = try await blog.posts(.recent)
+    #expect(recent.map(\.id) == ids.dropFirst().reversed())
+    for index in [3, 50] { try await blog.setStar(true, on: ids[index]) }
+    try await server.blog("bob").setStar(true, on: ids[3])
+    let top = try await blog.posts(.top)
+    #expect(top.prefix(3).map(\.id) == [ids[3], ids[50], ids[100]])
+    #expect(try await blog.posts(.myTop).prefix(2).map(\.id) == [ids[3], ids[50]])
+    #expect(try await server.blog("bob").posts(.mine).isEmpty)
+  }
+
+  @Test("deletes a post with its comments, for its author alone")
+  func deletion() async throws {
+    let server = try await BlogServer()
+    let (alice, bob) = (try server.blog("alice"), try server.blog("bob"))
+    let id = try await alice.post(title: "t", body: "b")
+    let comment = try await bob.comment(on: id, text: "c")
+    await #expect(throws: BlogError.notMine("post \(id)", owner: "alice")) {
+      try await bob.delete(post: id)
+    }
+    await #expect(throws: BlogError.notMine("comment \(comment)", owner: "bob")) {
+      try await alice.delete(comment: comment, on: id)
+    }
+    try await alice.delete(post: id)
+    await #expect(throws: BlogError.notFound(id)) { try await alice.post(id) }
+    let check = try await server.check()
+    #expect(check.faults.isEmpty && check.postCount == 0 && check.commentCount == 0)
+  }
+
+  @Test("stars as often as one likes, and counts exactly")
+  func stars() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("owner").post(title: "t", body: "b")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 1...10 {
+        let blog = try server.blog("fan\(number)")
+        group.addTask {
+          for turn in 0..<(number.isMultiple(of: 2) ? 4 : 5) {
+            try await blog.setStar(turn.isMultiple(of: 2), on: id)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let post = try await server.blog("owner").post(id)
+    #expect(post.stars == ["fan1", "fan3", "fan5", "fan7", "fan9"])
+    #expect(post.starCount == 5)
+    #expect(try await server.check().faults.isEmpty)
+  }
+
+  @Test("one person's two terminals may star and unstar at once; both copies agree in the end")
+  func oneUserTwice() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("owner").post(title: "t", body: "b")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for terminal in 0..<4 {
+        let blog = try server.blog("fan")
+        group.addTask {
+          for turn in 0..<10 { try await blog.setStar((terminal + turn).isMultiple(of: 2), on: id) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await server.check().faults == [])
+  }
+
+  @Test("does not bring a post back that is deleted while it is starred")
+  func starOnDeleted() async throws {
+    let server = try await BlogServer()
+    let owner = try server.blog("owner")
+    let id = try await owner.post(title: "t", body: "b")
+    try await owner.delete(post: id)
+    await #expect(throws: BlogError.notFound(id)) {
+      try await server.blog("fan").setStar(true, on: id)
+    }
+    #expect(try await server.check().postCount == 0)
+  }
+
+  @Test("refuses empty texts and ids that cannot be")
+  func refusals() async throws {
+    let server = try await BlogServer()
+    let blog = try server.blog("alice")
+    await #expect(throws: BlogError.emptyText(BlogError.emptyPost)) {
+      try await blog.post(title: "\n", body: "b")
+    }
+    await #expect(throws: BlogError.emptyText(BlogError.emptyComment)) {
+      try await blog.comment(on: "x", text: " ")
+    }
+    for id in ["", "a.b", "a/b", String(repeating: "x", count: 769)] {
+      await #expect(throws: BlogError.notFound(id)) { try await blog.post(id) }
+      await #expect(throws: BlogError.notFound(id)) { try await blog.setStar(true, on: id) }
+    }
+  }
+}
