@@ -65,7 +65,7 @@ final class ScreenProbe: Sendable {
   }
 
   /// The comments as they were told last.
-  func comments(_ post: PostID) -> [Comment]? {
+  func comments(_ post: PostID) -> [BlogModel.Comment]? {
     all.reversed().lazy.compactMap { event in
       if case .comments(post, let comments) = event { comments } else { nil }
     }.first

@@ -10,6 +10,7 @@ final class GateStore: TreeStore {
     var outcomes: [StoreError?] = []
     var isOpen: Bool
     var isClosed = false
+    var commitCount = 0
   }
 
   private let memory = MemoryTreeStore()
@@ -25,6 +26,9 @@ final class GateStore: TreeStore {
 
   /// Whether the server has given the store up.
   var isClosed: Bool { state.withLockedValue { $0.isClosed } }
+
+  /// The number of batches that have been stored.
+  var commitCount: Int { state.withLockedValue { $0.commitCount } }
 
   /// Completes once the first commit has arrived.
   func waitForCommit() async throws { try await entered.futureResult.get() }
@@ -62,6 +66,7 @@ final class GateStore: TreeStore {
       gate.unlock()
       if let outcome { throw outcome }
       memory.commit(batch)
+      state.withLockedValue { $0.commitCount += 1 }
       return
     }
   }

@@ -43,8 +43,8 @@ extension EndToEnd {
       let second = try #require(try place.serverProcess())
       #expect(second != first)
 
-      try alice.waitFor("nothing waits") { $0.contains("online") && !$0.contains("not acknowledged") }
-      try bob.waitFor("nothing waits") { $0.contains("online") && !$0.contains("not acknowledged") }
+      try waitUntilAcknowledged(alice)
+      try waitUntilAcknowledged(bob)
       let check = try place.hearth("fsck")
       #expect(check.status == 0)
       #expect(check.output == "1 posts, 3 comments, 1 stars: no fault\n")
@@ -81,9 +81,7 @@ extension EndToEnd {
       try alice.waitFor("6 not acknowledged")
       let again = try place.start("serve", "--socket", socket, "--data-dir", data)
       defer { again.terminate() }
-      try alice.waitFor("everything is stored", within: 20) {
-        $0.contains("online") && !$0.contains("not acknowledged")
-      }
+      try waitUntilAcknowledged(alice)
       let list = try place.hearth("list", "--json", "--database", "unix:\(socket)?ns=hearth")
       let posts = try list.lines.map(object)
       #expect(posts.map { $0["title"] as? String } == ["Offline 3", "Offline 2", "Offline 1"])
@@ -130,6 +128,12 @@ extension EndToEnd {
       try alice.press("Enter")
       try alice.waitFor("mallory ·")
       #expect(try alice.screen().split(separator: "\n")[0].contains("hearth"))
+    }
+
+    private func waitUntilAcknowledged(_ pane: Tmux.Pane) throws {
+      try pane.waitFor("everything is stored", within: 20) {
+        $0.contains("online") && !$0.contains("not acknowledged")
+      }
     }
 
     private func compose(in pane: Tmux.Pane, title: String, body: String) throws {
