@@ -44,14 +44,11 @@ final class BlogServer: Sendable {
 final class ScreenProbe: Sendable {
   let blog: LiveBlog
   private let events = NIOLockedValueBox<[BlogEvent]>([])
-  private let changed = ConditionLock(value: 0)
 
   init(_ blog: LiveBlog) {
     self.blog = blog
     blog.start { [self] event in
       events.withLockedValue { $0.append(event) }
-      changed.lock()
-      changed.unlock(withValue: changed.value + 1)
     }
   }
 
@@ -81,11 +78,8 @@ final class ScreenProbe: Sendable {
       DispatchQueue.global().async { [self] in
         let deadline = Date().addingTimeInterval(20)
         while Date() < deadline {
-          let seen = changed.value
           if condition(self) { return continuation.resume(returning: true) }
-          if changed.value == seen, changed.lock(whenValue: seen + 1, timeoutSeconds: 0.2) {
-            changed.unlock()
-          }
+          usleep(2_000)
         }
         continuation.resume(returning: condition(self))
       }
