@@ -152,6 +152,20 @@ extension EndToEnd {
       try waitUntil("the server leaves", within: 20) { try place.serverProcess() == nil }
     }
 
+    @Test("A shell with another environment finds the same server")
+    func otherEnvironment() throws {
+      let place = try Place()
+      try place.hearth("post", "--title", "T", "--body", "B")
+      var other = place.environment
+      other["XDG_RUNTIME_DIR"] = nil
+      #expect(try place.run(["list"], environment: other).lines.count == 1)
+      other["XDG_RUNTIME_DIR"] = "/nonexistent"
+      #expect(try place.run(["list"], environment: other).lines.count == 1)
+      try place.hearth("stop")
+      #expect(try place.run(["list"], environment: other).lines.count == 1)
+      #expect(try place.hearth("list").lines.count == 1)
+    }
+
     @Test("The same server answers on a port of this machine")
     func port() throws {
       let place = try Place()

@@ -48,11 +48,14 @@ extension EndToEnd {
       let check = try place.hearth("fsck")
       #expect(check.status == 0)
       #expect(check.output == "1 posts, 3 comments, 1 stars: no fault\n")
+      // A terminal is killed; the other does not notice.
+      kill(try alice.process(), SIGKILL)
+      try comment(in: bob, "Good night.")
       let post = try object(try place.hearth("list", "--json").lines[0])
       let id = try #require(post["id"] as? String)
       let shown = try object(place.hearth("show", id, "--json").output)
       let texts = (shown["comments"] as? [[String: Any]])?.compactMap { $0["text"] as? String }
-      #expect(texts == ["I am here.", "Still with me?", "Always."])
+      #expect(texts == ["I am here.", "Still with me?", "Always.", "Good night."])
     }
 
     @Test("What is written while the server is gone arrives once and in order when it is back")

@@ -81,8 +81,10 @@ struct Serve: AsyncParsableCommand {
     )
     let signals = StopSignals { Task { await server.stop() } }
     defer { signals.cancel() }
+    if !options.ephemeral { ServerRecord.write(socket: places.socket, in: places.data) }
     announce(server, places)
     await server.waitUntilStopped()
+    if !options.ephemeral { ServerRecord.remove(from: places.data) }
   }
 
   private func announce(_ server: DatabaseServer, _ places: Places) {

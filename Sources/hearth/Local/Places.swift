@@ -41,6 +41,10 @@ struct Places {
       self.socket = Self.absolute(socket)
       return
     }
+    if !isEphemeral, let running = ServerRecord.socket(in: data) {
+      self.socket = running
+      return
+    }
     // Each data directory has its own server, so each has its own socket.
     let name: String
     if dataDirectory == nil {
@@ -50,11 +54,18 @@ struct Places {
       let text = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
       name = (isEphemeral ? "ephemeral-" : "hearth-") + text + ".sock"
     }
-    if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
+    if let runtime = environment["XDG_RUNTIME_DIR"], Self.isOwnDirectory(runtime) {
       self.socket = "\(runtime)/hearth/\(name)"
     } else {
       self.socket = "\(data)/run/\(name)"
     }
+  }
+
+  /// Whether a path is absolute and a directory of this user; a shell of another may have left it.
+  private static func isOwnDirectory(_ path: String) -> Bool {
+    var information = stat()
+    guard path.hasPrefix("/"), stat(path, &information) == 0 else { return false }
+    return information.st_mode & S_IFMT == S_IFDIR && information.st_uid == geteuid()
   }
 
   /// The directory of the socket.
