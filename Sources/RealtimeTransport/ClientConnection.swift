@@ -163,6 +163,10 @@ package final class ClientConnection: Sendable {
   private func handshakeFailed(_ error: any Error) {
     // The end of the connection fails the handshake as well; it has its own reason.
     if let error = error as? ChannelError, error == .inappropriateOperationForState { return }
+    // A server that dies during the handshake says nothing about what it was.
+    if error is IOError {
+      return abandon(ConnectionEnd(.lost, "\(target) broke the connection off (\(error))"))
+    }
     abandon(
       ConnectionEnd(
         .notADatabaseServer,

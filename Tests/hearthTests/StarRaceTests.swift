@@ -52,5 +52,38 @@ extension EndToEnd {
       #expect(listed == written.reversed())
       #expect(try place.hearth("fsck").output == "20 posts, 0 comments, 0 stars: no fault\n")
     }
+
+    @Test("Posts that are written while the server is killed are stored once, whoever acknowledges")
+    func killedWhileWriting() throws {
+      let place = try Place()
+      var acknowledged: [String] = []
+      for round in 1...4 {
+        let outputs = (1...8).map { "\(place.directory)/\(round).\($0)" }
+        let writers = try outputs.map { output in
+          try place.start(
+            "post",
+            "--title",
+            "t",
+            "--body",
+            "b",
+            "--timeout",
+            "60",
+            output: output
+          )
+        }
+        for _ in 1...3 {
+          if let server = try place.serverProcess() { kill(server, SIGKILL) }
+        }
+        #expect(writers.map { $0.wait() } == Array(repeating: 0, count: 8))
+        for output in outputs {
+          let text = try String(contentsOfFile: output, encoding: .utf8)
+          acknowledged += text.split(separator: "\n").map(String.init)
+        }
+      }
+      let stored = try object(place.hearth("get", "/posts").output)
+      #expect(Set(stored.keys) == Set(acknowledged))
+      #expect(acknowledged.count == 32)
+      #expect(try place.hearth("fsck").output == "32 posts, 0 comments, 0 stars: no fault\n")
+    }
   }
 }

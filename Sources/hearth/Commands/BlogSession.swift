@@ -25,9 +25,7 @@ struct BlogSession {
     var configuration = DatabaseOptions()
     configuration.readDeadline = isEndless ? nil : .seconds(options.timeout)
     configuration.maximumReconnectDelay = .seconds(1)
-    if isEndless, let server {
-      configuration.willConnect = { try? server.ensureRunning() }
-    }
+    if let server { configuration.willConnect = { try? server.ensureRunning() } }
     database = try Database(url: try options.databaseURL(), options: configuration)
     database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
     journal = FileStarJournal(directory: try options.places().state, uid: me.uid)

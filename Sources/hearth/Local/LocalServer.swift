@@ -51,8 +51,9 @@ struct LocalServer: Sendable {
     for attempt in 1...Self.attempts {
       switch try startOnce() {
       case .ready: return
-      case .locked(let failure):
-        // Another terminal has started one at this moment, or one that is stopping still has the data.
+      case .notYet(let failure):
+        // Another terminal has started one at this moment, or one that is stopping still has the
+        // data, or the one that was started has been killed.
         if waitForAnother() { return }
         if attempt == Self.attempts { throw failure }
       }
@@ -61,7 +62,7 @@ struct LocalServer: Sendable {
 
   private enum Start {
     case ready
-    case locked(CommandFailure)
+    case notYet(CommandFailure)
   }
 
   private func startOnce() throws(CommandFailure) -> Start {
@@ -74,13 +75,23 @@ struct LocalServer: Sendable {
         waitpid(process, &status, 0)
       }
     }
-    guard let answer = readLine(from: output).flatMap({ try? JSONParser.parse($0) }) else {
+    let line: String
+    switch readLine(from: output) {
+    case .text(let text): line = text
+    case .ended:
+      return .notYet(
+        CommandFailure(.failed, "the local server ended at its start; its log is \(log)")
+      )
+    case .late:
       throw CommandFailure(.failed, "the local server does not get ready; its log is \(log)")
+    }
+    guard let answer = try? JSONParser.parse(line) else {
+      throw CommandFailure(.failed, "the local server says what no server says; its log is \(log)")
     }
     guard let message = answer["error"]?.string else { return .ready }
     let status = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }
     let failure = CommandFailure(status ?? .failed, message)
-    if answer["locked"]?.bool == true { return .locked(failure) }
+    if answer["locked"]?.bool == true { return .notYet(failure) }
     throw failure
   }
 
@@ -151,23 +162,29 @@ struct LocalServer: Sendable {
     )
   }
 
-  /// Reads up to the end of a line, or nil when there is none in time.
-  private func readLine(from descriptor: Int32) -> String? {
+  private enum Line {
+    case text(String)
+    case ended
+    case late
+  }
+
+  /// Reads up to the end of a line.
+  private func readLine(from descriptor: Int32) -> Line {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while bytes.count < 65_536 {
       var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&request, 1, Self.startTime)
       if ready < 0, errno == EINTR { continue }
-      guard ready > 0 else { return nil }
+      guard ready > 0 else { return .late }
       let count = read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return nil }
+      guard count > 0 else { return .ended }
       bytes.append(contentsOf: buffer[..<count])
       if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
-        return String(decoding: bytes[..<end], as: UTF8.self)
+        return .text(String(decoding: bytes[..<end], as: UTF8.self))
       }
     }
-    return nil
+    return .ended
   }
 }
