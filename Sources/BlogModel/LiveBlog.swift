@@ -20,16 +20,12 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     var posts = OrderedSnapshots<Post>()
     let query: DatabaseQuery
     var handle: DatabaseHandle = 0
-    var isLoaded = false
-    var isDirty = false
   }
 
   private struct OpenedPost {
     var comments = OrderedSnapshots<Comment>()
     var postHandle: DatabaseHandle = 0
     var commentsHandle: DatabaseHandle = 0
-    var isLoaded = false
-    var isDirty = false
   }
 
   /// Makes a live blog, whose queue becomes the callback queue of the database.
@@ -96,23 +92,17 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     _ snapshot: DataSnapshot,
     _ previousKey: String?
   ) {
-    if event == .value {
-      feeds[feed]?.isLoaded = true
-    } else {
-      let post = Post(snapshot)
-      feeds[feed]?.posts.apply(event, key: snapshot.key, previousKey: previousKey, post)
-    }
-    guard feeds[feed]?.isDirty == false else { return }
     // What comes in one burst is shown once, after the burst.
-    feeds[feed]?.isDirty = true
+    guard feeds[feed]?.posts.take(event, snapshot, previousKey, Post(snapshot)) == true else {
+      return
+    }
     queue.async { [weak self] in self?.publish(feed) }
   }
 
   private func publish(_ feed: FeedKind) {
-    feeds[feed]?.isDirty = false
-    guard let followed = feeds[feed] else { return }
-    guard followed.isLoaded || !followed.posts.elements.isEmpty else { return }
-    handler?(.feed(feed, posts: followed.posts.elements.reversed()))
+    feeds[feed]?.posts.clean()
+    guard let posts = feeds[feed]?.posts, posts.isKnown else { return }
+    handler?(.feed(feed, posts: posts.elements.reversed()))
   }
 
   // MARK: One post
@@ -146,22 +136,15 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     _ snapshot: DataSnapshot,
     _ previousKey: String?
   ) {
-    if event == .value {
-      opened[post]?.isLoaded = true
-    } else {
-      let comment = Comment(snapshot)
-      opened[post]?.comments.apply(event, key: snapshot.key, previousKey: previousKey, comment)
-    }
-    guard opened[post]?.isDirty == false else { return }
-    opened[post]?.isDirty = true
+    let comment = Comment(snapshot)
+    guard opened[post]?.comments.take(event, snapshot, previousKey, comment) == true else { return }
     queue.async { [weak self] in self?.publishComments(of: post) }
   }
 
   private func publishComments(of post: PostID) {
-    opened[post]?.isDirty = false
-    guard let detail = opened[post] else { return }
-    guard detail.isLoaded || !detail.comments.elements.isEmpty else { return }
-    handler?(.comments(post, detail.comments.elements))
+    opened[post]?.comments.clean()
+    guard let comments = opened[post]?.comments, comments.isKnown else { return }
+    handler?(.comments(post, comments.elements))
   }
 
   // MARK: Doing

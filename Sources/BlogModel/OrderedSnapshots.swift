@@ -1,9 +1,37 @@
 internal import RealtimeDatabase
 
-/// Keeps what a query selects in its order, from the child events of one observer.
+/// Keeps what a query selects in its order, from the events of one observer.
 struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   /// The elements in ascending order of the query.
   private(set) var elements: [Element] = []
+  /// Whether the server has said what there is.
+  private var isLoaded = false
+  /// Whether something has changed since the elements were last taken.
+  private var isDirty = false
+
+  /// Whether there is something to show: elements, or the certainty that there are none.
+  var isKnown: Bool { isLoaded || !elements.isEmpty }
+
+  /// Takes an event, and tells whether it is the first since the elements were last taken.
+  mutating func take(
+    _ event: DataEventType,
+    _ snapshot: DataSnapshot,
+    _ previousKey: String?,
+    _ element: Element?
+  ) -> Bool {
+    if event == .value {
+      isLoaded = true
+    } else {
+      apply(event, key: snapshot.key, previousKey: previousKey, element)
+    }
+    defer { isDirty = true }
+    return !isDirty
+  }
+
+  /// Notes that the elements are being taken.
+  mutating func clean() {
+    isDirty = false
+  }
 
   /// Takes one child event; what does not read as an element is left out.
   ///
