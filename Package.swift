@@ -43,6 +43,7 @@ let package = Package(
   name: "hearth",
   products: [
     .executable(name: "hearth", targets: ["hearth"]),
+    .library(name: "FirebaseDatabase", targets: ["FirebaseDatabase"]),
     .library(name: "RealtimeDatabase", targets: ["RealtimeDatabase"]),
     .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
   ],
@@ -81,6 +82,7 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
+    library("FirebaseDatabase", ["RealtimeDatabase"]),
     library(
       "RealtimeServer",
       [
@@ -132,6 +134,17 @@ let package = Package(
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
         product("NIOWebSocket", "swift-nio"),
+      ]
+    ),
+    tests(
+      "RealtimeDatabase",
+      [
+        "FirebaseDatabase", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport",
+        "RealtimeTree",
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
       ]
     ),
     tests(

@@ -1,4 +1,5 @@
 private import RealtimeDatabase
+private import RealtimeTree
 
 /// Stars or unstars a post in both places where it is kept.
 ///
@@ -63,9 +64,9 @@ struct StarToggle: Sendable {
     round: Int,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    guard !owner.isEmpty, round <= Self.rounds else {
-      return completion(owner.isEmpty ? nil : BlogError.conflict(id))
-    }
+    // The owner is whatever others have written; a post of nobody has no copy.
+    guard Validation.problem(withKey: owner) == nil else { return completion(nil) }
+    guard round <= Self.rounds else { return completion(BlogError.conflict(id)) }
     change(isStarred, at: paths.posts(of: owner).child(id), round: 1) { result in
       if case .failure(let error) = result { return completion(error) }
       paths.post(id).child("stars").child(uid).getData { error, snapshot in

@@ -22,18 +22,27 @@ public final class DataSnapshot: Sendable {
   /// Whether there are data.
   public func exists() -> Bool { !node.isEmpty }
 
-  /// The data: `Bool`, `Int`, `Double`, `String`, `[Any]` or `[String: Any]`; nil when there are none.
+  /// The data in the types that programs cast to; `NSNull` when there are none.
+  ///
+  /// Numbers and booleans are `NSNumber`, so that `as? Int`, `as? Double`, `as? Bool` and
+  /// `as? NSNumber` work as in the original; strings are `String`, lists `[Any]`, objects
+  /// `[String: Any]`, and both can be cast to what their parts can be cast to, such as
+  /// `[String: AnyObject]`, `[String: Bool]`, `NSDictionary` and `NSArray`. As in the original,
+  /// `as? Bool` also accepts the numbers 0 and 1, and `as? Int` booleans; ``jsonValue`` tells them
+  /// apart, and so does a write of the value that was read.
   ///
   /// - Complexity: O(size)
   public var value: Any? { NodeConversion.value(node) }
 
   /// The data with priorities, as they are exported.
   ///
+  /// - Returns: The data in the types of ``value``; objects have a member `.priority` where there is
+  ///   one, and leaves with a priority are objects with `.value` and `.priority`.
   /// - Complexity: O(size)
-  public var valueInExportFormat: Any? { NodeConversion.value(node, .export) }
+  public func valueInExportFormat() -> Any? { NodeConversion.value(node, .export) }
 
-  /// The priority: a number, a string or nil.
-  public var priority: Any? { node.priority.flatMap { NodeConversion.value(.leaf($0)) } }
+  /// The priority: a number or a string; `NSNull` when there is none.
+  public var priority: Any? { NodeConversion.value(node.priority.map { .leaf($0) } ?? .empty) }
 
   /// The number of children.
   public var childrenCount: UInt { UInt(node.childCount) }
@@ -42,11 +51,16 @@ public final class DataSnapshot: Sendable {
   public func hasChildren() -> Bool { node.childCount > 0 }
 
   /// Whether there are data at a path below.
-  public func hasChild(_ path: String) -> Bool { !node[Path(wire: path)].isEmpty }
+  public func hasChild(_ childPathString: String) -> Bool {
+    !node[Path(wire: childPathString)].isEmpty
+  }
 
   /// The data at a path below.
-  public func childSnapshot(forPath path: String) -> DataSnapshot {
-    DataSnapshot(node[Path(wire: path)], at: ref.child(path))
+  ///
+  /// It is a programmer error to pass a path that no database can have: it traps.
+  public func childSnapshot(forPath childPathString: String) -> DataSnapshot {
+    let path = Path(wire: childPathString)
+    return DataSnapshot(node[path], at: ref.child(of: path))
   }
 
   /// The children in the order of the query.
@@ -61,7 +75,7 @@ public final class DataSnapshot: Sendable {
   /// The children in the order of the query, as `DataSnapshot`s.
   ///
   /// - Complexity: O(n), O(n log n) unless ordered by key or priority
-  public var children: NSEnumerator { SnapshotEnumerator(childSnapshots) }
+  public var children: NSEnumerator { ChildEnumerator(childSnapshots) }
 
   /// The data as compact JSON text.
   ///
@@ -69,13 +83,7 @@ public final class DataSnapshot: Sendable {
   public var json: String { node.json(.value).text }
 }
 
-/// Enumerates snapshots for code that expects Foundation's enumerator.
-private final class SnapshotEnumerator: NSEnumerator {
-  private var remaining: ArraySlice<DataSnapshot>
-
-  init(_ snapshots: [DataSnapshot]) {
-    remaining = snapshots[...]
-  }
-
-  override func nextObject() -> Any? { remaining.popFirst() }
+extension DataSnapshot: CustomStringConvertible {
+  /// The key and the data as JSON.
+  public var description: String { "\(key): \(json)" }
 }

@@ -11,9 +11,10 @@ internal import RealtimeTree
 /// posts.queryLimited(toLast: 10).observe(.childAdded) { print($0.key) }
 /// ```
 ///
-/// A connection is made at the first use and made again whenever it is lost. Everything may be called
-/// from any thread; calls from one thread take effect in their order. Callbacks run on
-/// ``callbackQueue``, in the order of what they tell.
+/// A connection is made at the first use and made again whenever it is lost. It ends when nobody holds
+/// the database, a reference, a query or a snapshot of it, no observer is left and no operation is
+/// unfinished. Everything may be called from any thread; calls from one thread take effect in their
+/// order. Callbacks run on ``callbackQueue``, in the order of what they tell.
 public final class Database: Sendable {
   package let repo: Repo
 
@@ -22,7 +23,7 @@ public final class Database: Sendable {
   /// - Parameters:
   ///   - url: `http://HOST:PORT?ns=NAME`, or `unix:/path/of/socket?ns=NAME`.
   ///   - options: How it connects.
-  ///   - logger: Takes what the connection has to tell; silent by default.
+  ///   - logger: Takes what the connection has to tell; without one, see ``setLoggingEnabled(_:)``.
   /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
   public init(
     url: String,
@@ -38,32 +39,102 @@ public final class Database: Sendable {
     guard parsed.path.isEmpty else {
       throw DatabaseError(.invalidData, reason: "the URL of a database ends at its root: \(url)")
     }
-    let silent = Logger(label: "hearth.database") { _ in SwiftLogNoOpLogHandler() }
-    repo = Repo(target: parsed.target, options: options, logger: logger ?? silent)
+    repo = Repo(target: parsed.target, options: options, logger: logger ?? DefaultLog.logger)
   }
+
+  deinit { repo.shutDown() }
+
+  // MARK: Locations
 
   /// The root of the database.
-  public func reference() -> DatabaseReference { DatabaseReference(repo: repo, path: .root) }
+  public func reference() -> DatabaseReference { DatabaseReference(database: self, path: .root) }
 
   /// The location at a path, whose parts are separated by slashes.
+  ///
+  /// It is a programmer error to pass a path that no database can have: it traps.
   public func reference(withPath path: String) -> DatabaseReference { reference().child(path) }
 
-  /// Where callbacks run; the main queue unless set.
+  /// The location that a URL of this database names.
   ///
-  /// It is a programmer error to set it after the database has been used.
-  public var callbackQueue: DispatchQueue {
-    get { repo.callbackQueue }
-    set { repo.callbackQueue = newValue }
+  /// It is a programmer error to pass text that is not a URL, or the URL of another database: it traps.
+  public func reference(fromURL databaseURL: String) -> DatabaseReference {
+    let parsed: DatabaseURL
+    do throws(DatabaseURLError) {
+      parsed = try DatabaseURL(databaseURL)
+    } catch {
+      preconditionFailure("\(error)")
+    }
+    let own = repo.target
+    precondition(
+      parsed.target.endpoint == own.endpoint
+        && (parsed.target.namespace ?? own.namespace) == own.namespace,
+      "\(databaseURL) is not a URL of this database, \(own)"
+    )
+    return reference().child(of: Path(parsed.path.map { ChildKey($0) }))
   }
 
+  // MARK: Connection
+
   /// Cuts the connection and makes no other until ``goOnline()``.
+  ///
+  /// Meanwhile writes are queued and shown to observers here.
   public func goOffline() { repo.setOffline(true) }
 
   /// Connects again after ``goOffline()``.
   public func goOnline() { repo.setOffline(false) }
 
   /// Gives up all writes that are not yet acknowledged, transactions excepted.
+  ///
+  /// Observers here are told that the data are as before; completions get `write_canceled`.
   public func purgeOutstandingWrites() { repo.purgeOutstandingWrites() }
+
+  /// Connects to a server at another host and port, without encryption, and keeps the name of the database.
+  ///
+  /// It is a programmer error to call it after the database has been used: it traps.
+  public func useEmulator(withHost host: String, port: Int) {
+    precondition((1...65_535).contains(port), "\(port) is not a port")
+    precondition(
+      repo.retarget(host: host, port: port),
+      "the server must be chosen before the database is used"
+    )
+  }
+
+  // MARK: Settings
+
+  /// Where callbacks run; the main queue unless set.
+  ///
+  /// Set it before the first use: what has already happened is delivered on the queue of that time.
+  public var callbackQueue: DispatchQueue {
+    get { repo.callbackQueue }
+    set { repo.callbackQueue = newValue }
+  }
+
+  /// Whether data and writes are to outlive the process; false unless set.
+  ///
+  /// Today everything is kept in memory only: the setting is remembered and has no other effect yet.
+  /// It is a programmer error to set it after the database has been used: it traps.
+  public var isPersistenceEnabled: Bool {
+    get { repo.settings.isPersistenceEnabled }
+    set { repo.change { $0.isPersistenceEnabled = newValue } }
+  }
+
+  /// How large a cache on disk may be, 10 MB unless set.
+  ///
+  /// Today there is no cache on disk: the setting is remembered and has no other effect yet.
+  /// It is a programmer error to set less than 1 MB or more than 100 MB, or to set it after the
+  /// database has been used: it traps.
+  public var persistenceCacheSizeBytes: UInt {
+    get { repo.settings.persistenceCacheSizeBytes }
+    set {
+      precondition(
+        (1_048_576...104_857_600).contains(newValue),
+        "the size of the cache must be from 1 MB through 100 MB"
+      )
+      repo.change { $0.persistenceCacheSizeBytes = newValue }
+    }
+  }
+
+  // MARK: State
 
   /// The time by the server's clock as far as it is known here, in milliseconds since 1970.
   public var serverTime: Int64 { repo.serverTime }
@@ -72,19 +143,4 @@ public final class Database: Sendable {
   public func observeConnection(_ block: @escaping @Sendable (ConnectionStatus) -> Void) {
     repo.observeStatus(block)
   }
-}
-
-/// How a database connects.
-public struct DatabaseOptions: Sendable {
-  /// The longest pause between attempts to connect.
-  public var maximumReconnectDelay: Duration = .seconds(30)
-  /// How long a read waits for a connection before it fails; nil for ever.
-  public var readDeadline: Duration? = .seconds(10)
-  /// Called on a thread of its own before each attempt to connect, which waits for its end.
-  ///
-  /// It may start the server that is about to be connected to.
-  public var willConnect: (@Sendable () -> Void)?
-
-  /// Makes the default options.
-  public init() {}
 }

@@ -1,3 +1,4 @@
+public import Foundation
 package import RealtimeProtocol
 
 /// A reason why the database did not do what it was asked.
@@ -23,6 +24,8 @@ public struct DatabaseError: Error, Hashable, Sendable {
     public static let invalidData = Code("invalid_data")
     /// No answer came in time.
     public static let timedOut = Code("timed_out")
+    /// More was waiting than may wait.
+    public static let overflow = Code("overflow")
     /// Anything else.
     public static let failure = Code("failure")
 
@@ -67,4 +70,9 @@ extension DatabaseError: CustomStringConvertible {
   public var description: String {
     path.map { "\(reason) (\(code) at \($0))" } ?? "\(reason) (\(code))"
   }
+}
+
+extension DatabaseError: LocalizedError {
+  /// The reason, as `localizedDescription` gives it.
+  public var errorDescription: String? { reason }
 }

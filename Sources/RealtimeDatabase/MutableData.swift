@@ -1,3 +1,4 @@
+public import Foundation
 package import RealtimeTree
 
 /// The data that a transaction works on.
@@ -24,7 +25,10 @@ public final class MutableData {
   /// The last part of the path below the transaction's location, or nil at the location itself.
   public var key: String? { path.last?.text }
 
-  /// The data: `Bool`, `Int`, `Double`, `String`, `[Any]` or `[String: Any]`; nil when there are none.
+  /// The data in the types of ``DataSnapshot/value``; `NSNull` when there are none.
+  ///
+  /// Assigning replaces the data and the priority; nil and `NSNull` remove them. What cannot be stored
+  /// ends the transaction with `invalid_data`.
   public var value: Any? {
     get { NodeConversion.value(node) }
     set {
@@ -36,12 +40,12 @@ public final class MutableData {
     }
   }
 
-  /// The priority: a number, a string or nil.
+  /// The priority: a number or a string; `NSNull` when there is none.
   public var priority: Any? {
-    get { node.priority.flatMap { NodeConversion.value(.leaf($0)) } }
+    get { NodeConversion.value(node.priority.map { .leaf($0) } ?? .empty) }
     set {
       do {
-        let leaf = try NodeConversion.node(newValue)
+        let leaf = try NodeConversion.priority(newValue)
         root.node.update(at: path.appending(.priority), to: leaf)
       } catch {
         root.problem = root.problem ?? error
@@ -63,10 +67,22 @@ public final class MutableData {
     MutableData(root, self.path.appending(Path(wire: path)))
   }
 
+  /// The children in priority order, as `MutableData`; children that are added later are not among them.
+  ///
+  /// - Complexity: O(n)
+  public var children: NSEnumerator { ChildEnumerator(childData) }
+
   /// The children in priority order.
-  public var children: [MutableData] {
+  ///
+  /// - Complexity: O(n)
+  public var childData: [MutableData] {
     IndexedNode(node, by: .priority).ascending.map { MutableData(root, path.appending($0.key)) }
   }
+}
+
+extension MutableData: CustomStringConvertible {
+  /// The key and the data as JSON.
+  public var description: String { "\(key ?? ""): \(node.json(.value).text)" }
 }
 
 /// What the parts of one ``MutableData`` share.
@@ -76,25 +92,5 @@ private final class MutableRoot {
 
   init(_ node: Node) {
     self.node = node
-  }
-}
-
-/// What the block of a transaction decides.
-public struct TransactionResult: Sendable {
-  package enum Verdict: Sendable {
-    case commit(Node, problem: DatabaseError?)
-    case abort
-  }
-
-  package let verdict: Verdict
-
-  /// Stores the data, unless they have changed meanwhile: then the block runs again.
-  public static func success(withValue value: MutableData) -> TransactionResult {
-    TransactionResult(verdict: .commit(value.node, problem: value.problem))
-  }
-
-  /// Changes nothing.
-  public static func abort() -> TransactionResult {
-    TransactionResult(verdict: .abort)
   }
 }

@@ -18,6 +18,36 @@ package enum NodeConversion {
     try DatabaseReference.node(try json(value))
   }
 
+  /// The data that a value and a priority stand for.
+  ///
+  /// - Parameters:
+  ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  ///   - priority: Nil, `NSNull`, a number, a string or a value that the server decides.
+  /// - Returns: The data.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  package static func node(_ value: Any?, priority: Any?) throws(DatabaseError) -> Node {
+    let priority = try self.priority(priority)
+    return try node(value).withPriority(priority.leafValue)
+  }
+
+  /// A priority as a leaf, or nothing.
+  ///
+  /// - Parameter priority: Nil, `NSNull`, a number, a string or a value that the server decides.
+  /// - Returns: The leaf.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` when it is something else.
+  package static func priority(_ priority: Any?) throws(DatabaseError) -> Node {
+    let node = try node(priority)
+    var isBoolean = false
+    if case .bool? = node.leafValue { isBoolean = true }
+    if node.isEmpty || (node.leafValue != nil && !isBoolean) { return node }
+    throw DatabaseError(.invalidData, reason: "a priority must be null, a number or a string")
+  }
+
+  /// The JSON that a value stands for.
+  ///
+  /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  /// - Returns: The JSON.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
   package static func json(_ value: Any?) throws(DatabaseError) -> JSONValue {
     guard let value else { return .null }
     if let convertible = value as? any DataConvertible { return try convertible.json() }
@@ -30,22 +60,26 @@ package enum NodeConversion {
     )
   }
 
-  /// The data as Swift values: `Bool`, `Int`, `Double`, `String`, `[Any]`, `[String: Any]`; nil for none.
-  package static func value(_ node: Node, _ form: Node.JSONForm = .value) -> Any? {
+  /// The data as values: `NSNumber`, `String`, `[Any]`, `[String: Any]`, and `NSNull` for none.
+  ///
+  /// Numbers are boxed, as only a box can be cast to every type of number; containers are not, as
+  /// casts reach the parts of Swift's containers at every depth.
+  package static func value(_ node: Node, _ form: Node.JSONForm = .value) -> Any {
     value(node.json(form))
   }
 
-  private static func value(_ json: JSONValue) -> Any? {
+  /// JSON as values of the same types.
+  package static func value(_ json: JSONValue) -> Any {
     switch json {
-    case .null: nil
-    case .bool(let value): value
-    case .integer(let value): Int(value)
-    case .double(let value): value
+    case .null: NSNull()
+    case .bool(let value): NSNumber(value: value)
+    case .integer(let value): NSNumber(value: value)
+    case .double(let value): NSNumber(value: value)
     case .string(let value): value
-    case .array(let elements): elements.map { value($0) ?? NSNull() }
+    case .array(let elements): elements.map { value($0) }
     case .object(let members):
       Dictionary(
-        members.map { ($0.name, value($0.value) ?? NSNull()) },
+        members.map { ($0.name, value($0.value)) },
         uniquingKeysWith: { _, later in later }
       )
     }
@@ -136,6 +170,7 @@ extension NSNumber: DataConvertible {
     // Booleans are the one kind whose type code is that of a C character or bool.
     let type = String(cString: objCType)
     if type == "c" || type == "B" { return .bool(boolValue) }
+    if type == "Q" { return uint64Value.integerJSON() }
     return type == "d" || type == "f" ? try doubleValue.json() : .integer(int64Value)
   }
 }

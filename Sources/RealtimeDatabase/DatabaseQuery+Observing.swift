@@ -1,0 +1,127 @@
+/// Being told of what happens.
+extension DatabaseQuery {
+  /// Calls a block now and whenever something of this kind happens, until the observer is removed.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data; runs on the database's ``Database/callbackQueue``, in order.
+  /// - Returns: A handle to remove the observer by.
+  @discardableResult
+  public func observe(
+    _ eventType: DataEventType,
+    with block: @escaping @Sendable (DataSnapshot) -> Void
+  ) -> DatabaseHandle {
+    observe(eventType, with: block, withCancel: nil)
+  }
+
+  /// Calls a block now and whenever something of this kind happens, and another when it can no longer.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data; runs on the database's ``Database/callbackQueue``, in order.
+  ///   - cancelBlock: Gets the reason why no more will come; the observer is then gone.
+  /// - Returns: A handle to remove the observer by.
+  @discardableResult
+  public func observe(
+    _ eventType: DataEventType,
+    with block: @escaping @Sendable (DataSnapshot) -> Void,
+    withCancel cancelBlock: (@Sendable (any Error) -> Void)?
+  ) -> DatabaseHandle {
+    observe(
+      eventType,
+      andPreviousSiblingKeyWith: { snapshot, _ in block(snapshot) },
+      withCancel: cancelBlock
+    )
+  }
+
+  /// Calls a block with the data and the key of the sibling before it.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data and the key before it in the query's order, nil for the first.
+  ///   - cancelBlock: Gets the reason why no more will come; the observer is then gone.
+  /// - Returns: A handle to remove the observer by.
+  @discardableResult
+  public func observe(
+    _ eventType: DataEventType,
+    andPreviousSiblingKeyWith block: @escaping @Sendable (DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: (@Sendable (any Error) -> Void)? = nil
+  ) -> DatabaseHandle {
+    repo.observe(self, [eventType]) { _, snapshot, previousKey in
+      block(snapshot, previousKey)
+    } cancel: { error in
+      cancelBlock?(error)
+    }
+  }
+
+  /// Calls a block for everything that happens to the children, in the order in which it happens.
+  ///
+  /// One observer of several kinds keeps their order, which several observers cannot.
+  ///
+  /// - Parameters:
+  ///   - eventTypes: What to be told of.
+  ///   - block: Gets the kind, the data, and the key before it in the query's order.
+  ///   - cancelBlock: Gets the reason why no more will come; the observer is then gone.
+  /// - Returns: A handle to remove the observer by.
+  @discardableResult
+  public func observe(
+    _ eventTypes: Set<DataEventType>,
+    with block: @escaping @Sendable (DataEventType, DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: (@Sendable (any Error) -> Void)? = nil
+  ) -> DatabaseHandle {
+    repo.observe(self, eventTypes, block) { cancelBlock?($0) }
+  }
+
+  /// Calls a block once, with the first thing of this kind that happens.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data; runs on the database's ``Database/callbackQueue``.
+  ///   - cancelBlock: Gets the reason why nothing will come.
+  public func observeSingleEvent(
+    of eventType: DataEventType,
+    with block: @escaping @Sendable (DataSnapshot) -> Void,
+    withCancel cancelBlock: (@Sendable (any Error) -> Void)? = nil
+  ) {
+    observeSingleEvent(
+      of: eventType,
+      andPreviousSiblingKeyWith: { snapshot, _ in block(snapshot) },
+      withCancel: cancelBlock
+    )
+  }
+
+  /// Calls a block once, with the first thing of this kind that happens and the key before it.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data and the key before it in the query's order, nil for the first.
+  ///   - cancelBlock: Gets the reason why nothing will come.
+  public func observeSingleEvent(
+    of eventType: DataEventType,
+    andPreviousSiblingKeyWith block: @escaping @Sendable (DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: (@Sendable (any Error) -> Void)? = nil
+  ) {
+    _ = repo.observe(self, [eventType], once: true) { _, snapshot, previousKey in
+      block(snapshot, previousKey)
+    } cancel: { error in
+      cancelBlock?(error)
+    }
+  }
+
+  /// Removes an observer; its block is not started again after this returns.
+  ///
+  /// A block that is running on another thread at this moment still ends.
+  public func removeObserver(withHandle handle: DatabaseHandle) {
+    repo.removeObserver(handle)
+  }
+
+  /// Removes all observers of this query; those of every query here when this one is the whole location.
+  public func removeAllObservers() {
+    repo.removeAllObservers(of: self)
+  }
+
+  /// Keeps the data up to date without an observer, or no longer, so that reading them is quick.
+  public func keepSynced(_ keepSynced: Bool) {
+    repo.keepSynced(self, keepSynced)
+  }
+}

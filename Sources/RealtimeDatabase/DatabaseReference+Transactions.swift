@@ -1,0 +1,24 @@
+/// Changing data in the light of what they are.
+extension DatabaseReference {
+  /// Changes the data in the light of what they are, without losing what others do meanwhile.
+  ///
+  /// The block runs at once on the data known here (none when none are known yet), and again whenever
+  /// the server says that they had changed; so it must give the same answer each time, and do nothing
+  /// else. It gives up after 25 tries.
+  ///
+  /// - Parameters:
+  ///   - block: Changes the data it is given; runs on the database's own thread.
+  ///   - completionBlock: Gets an error, whether the change was stored, and the data then there.
+  ///   - localEvents: Whether observers here see the change before the server has stored it.
+  public func runTransactionBlock(
+    _ block: @escaping @Sendable (MutableData) -> TransactionResult,
+    andCompletionBlock completionBlock: (
+      @Sendable ((any Error)?, Bool, DataSnapshot?) -> Void
+    )? = nil,
+    withLocalEvents localEvents: Bool = true
+  ) {
+    repo.transaction(self, localEvents: localEvents, block) { error, committed, snapshot in
+      completionBlock?(error, committed, snapshot)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import RealtimeProtocol
+import RealtimeSync
+import RealtimeTransport
+import RealtimeTree
+
+/// What any thread may call.
+extension Repo {
+  nonisolated var callbackQueue: DispatchQueue {
+    get { shared.withLockedValue(\.callbackQueue) }
+    set { shared.withLockedValue { $0.callbackQueue = newValue } }
+  }
+
+  /// Runs a block on the callback queue, after all that was delivered before.
+  nonisolated func deliver(_ block: @escaping @Sendable () -> Void) {
+    callbackQueue.async(execute: block)
+  }
+
+  nonisolated var serverTime: Int64 {
+    Self.wallClock() + shared.withLockedValue(\.serverTimeOffset)
+  }
+
+  nonisolated func nextPushID() -> String {
+    let now = Self.wallClock()
+    return shared.withLockedValue { shared in
+      shared.pushIDs.next(time: now + shared.serverTimeOffset) { UInt8.random(in: 0..<64) }
+    }
+  }
+
+  nonisolated var target: ConnectionTarget { shared.withLockedValue(\.target) }
+
+  /// Has the first connection go elsewhere, unless it is too late for that.
+  nonisolated func retarget(host: String, port: Int) -> Bool {
+    shared.withLockedValue { shared in
+      guard !shared.isUsed else { return false }
+      let namespace = shared.target.namespace
+      shared.target = ConnectionTarget(host: host, port: port, namespace: namespace)
+      return true
+    }
+  }
+
+  nonisolated var settings: Settings { shared.withLockedValue(\.settings) }
+
+  nonisolated func change(_ body: (inout Settings) -> Void) {
+    let isLate = shared.withLockedValue { shared in
+      body(&shared.settings)
+      return shared.isUsed
+    }
+    precondition(!isLate, "persistence must be set before the database is used")
+  }
+
+  nonisolated func url(of path: Path) -> String {
+    let keys = path.keys.map {
+      $0.text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? $0.text
+    }
+    let location = keys.joined(separator: "/")
+    switch target.endpoint {
+    case .tcp: return "\(target)/\(location)"
+    case .unix: return location.isEmpty ? target.description : "\(target)#/\(location)"
+    }
+  }
+
+  nonisolated func get(
+    _ query: DatabaseQuery,
+    _ completion: @escaping @Sendable (Result<DataSnapshot, DatabaseError>) -> Void
+  ) {
+    let token = RequestToken(nextNumber())
+    submit { repo in
+      repo.completions[token] = .get(query, completion)
+      repo.handle(.get(token, path: query.path, query: query.query))
+      repo.startReadDeadline(token)
+    }
+  }
+
+  nonisolated func write(
+    _ reference: DatabaseReference,
+    _ operation: WriteOperation,
+    _ completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    request(.write(path: reference.path, completion)) {
+      .write($0, path: reference.path, operation)
+    }
+  }
+
+  nonisolated func onDisconnect(
+    _ reference: DatabaseReference,
+    _ operation: WriteOperation,
+    _ completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    request(.write(path: reference.path, completion)) {
+      .onDisconnect($0, path: reference.path, operation)
+    }
+  }
+
+  nonisolated func cancelOnDisconnect(
+    _ reference: DatabaseReference,
+    _ completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    request(.write(path: reference.path, completion)) {
+      .cancelOnDisconnect($0, path: reference.path)
+    }
+  }
+
+  nonisolated func setOffline(_ isOffline: Bool) {
+    submit { $0.handle(isOffline ? .goOffline(.user) : .goOnline(.user)) }
+  }
+
+  nonisolated func purgeOutstandingWrites() {
+    submit { $0.handle(.purgeOutstandingWrites) }
+  }
+
+  /// Closes for good, as nobody is left who could use it.
+  nonisolated func shutDown() {
+    submit(isUse: false) { repo in
+      repo.statusObservers = []
+      repo.handle(.goOffline(.user))
+    }
+  }
+
+  nonisolated func observeStatus(_ block: @escaping @Sendable (ConnectionStatus) -> Void) {
+    submit(isUse: false) { repo in
+      repo.statusObservers.append(block)
+      let status = repo.status
+      repo.deliver { block(status) }
+    }
+  }
+
+  nonisolated func nextNumber() -> Int64 {
+    shared.withLockedValue { shared in
+      shared.lastNumber += 1
+      return shared.lastNumber
+    }
+  }
+
+  nonisolated func request(
+    _ completion: Completion,
+    _ input: @escaping @Sendable (RequestToken) -> RepoInput
+  ) {
+    let token = RequestToken(nextNumber())
+    submit { repo in
+      repo.completions[token] = completion
+      repo.handle(input(token))
+    }
+  }
+
+  /// Hands work to the loop; what one thread submits runs in its order.
+  nonisolated func submit(
+    isUse: Bool = true,
+    _ body: @escaping @Sendable (isolated Repo) -> Void
+  ) {
+    if isUse { shared.withLockedValue { $0.isUsed = true } }
+    eventLoop.execute { self.assumeIsolated(body) }
+  }
+}

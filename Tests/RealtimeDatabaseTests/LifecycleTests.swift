@@ -1,0 +1,223 @@
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+import Testing
+
+@Suite("Connections, observers and deadlines", .timeLimit(.minutes(1)))
+struct LifecycleTests {
+  @Test("An observer that is removed in its own callback is not called for what was already told")
+  func removalInCallback() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "list")
+      try await ref.setValue(["a": 1, "b": 2, "c": 3])
+      let told = Record<String>()
+      let other = Record<String>()
+      let handle = NIOLockedValueBox<DatabaseHandle>(0)
+      // The queue is held up until the handle is known.
+      ref.database.callbackQueue.suspend()
+      handle.withLockedValue {
+        $0 = ref.observe(.childAdded) { snapshot in
+          told.append(snapshot.key)
+          ref.removeObserver(withHandle: handle.withLockedValue { $0 })
+        }
+      }
+      ref.observe(.childAdded) { other.append($0.key) }
+      ref.database.callbackQueue.resume()
+      await other.wait(for: 3)
+      #expect(told.elements == ["a"])
+    }
+  }
+
+  @Test("All observers removed in one's callback are silent at once, and the others go on")
+  func removeAllInCallback() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "list")
+      try await ref.setValue(["a": 1, "b": 2])
+      let told = Record<String>()
+      ref.queryLimited(toFirst: 2).observe(.childAdded) { snapshot in
+        told.append(snapshot.key)
+        ref.removeAllObservers()
+      }
+      ref.parent?.observe(.value) { _ in told.append("parent") }
+      await told.wait { $0.contains("parent") && $0.contains("a") }
+      try await ref.child("c").setValue(3)
+      await told.wait { $0.count { $0 == "parent" } >= 2 }
+      #expect(told.elements.filter { $0 != "parent" } == ["a"])
+    }
+  }
+
+  @Test("A read does not disturb the observers, and they do not disturb it")
+  func getAndObserve() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "list")
+      try await ref.setValue(["a": 1, "b": 2])
+      let told = Record<Int>()
+      ref.queryLimited(toFirst: 1).observe(.value) { told.append(Int($0.childrenCount)) }
+      await told.wait(for: 1)
+      #expect(try await ref.getData().childrenCount == 2)
+      #expect(try await ref.queryLimited(toLast: 1).getData().hasChild("b"))
+      try await ref.child("0").setValue(0)
+      let after = await told.wait(for: 2)
+      #expect(after.allSatisfy { $0 == 1 })
+    }
+  }
+
+  @Test("n increments made offline become n")
+  func offlineIncrements() async throws {
+    try await Station.run { station in
+      let database = try station.open()
+      let ref = database.reference(withPath: "count")
+      let answers = Record<Bool>()
+      try await ref.setValue(5)
+      database.goOffline()
+      func write() {
+        for _ in 0..<20 {
+          ref.setValue(ServerValue.increment(1)) { error, _ in answers.append(error == nil) }
+        }
+      }
+      write()
+      database.goOnline()
+      #expect(await answers.wait(for: 20).allSatisfy(\.self))
+      #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 25)
+    }
+  }
+
+  @Test("A transaction that began before going offline is stored once afterwards")
+  func offlineTransaction() async throws {
+    try await Station.run { station in
+      let database = try station.open()
+      let ref = database.reference(withPath: "count")
+      try await ref.setValue(1)
+      let ends = Record<Bool>()
+      database.goOffline()
+      func begin() {
+        ref.runTransactionBlock { data in
+          data.value = (data.value as? Int ?? 0) + 1
+          return .success(withValue: data)
+        } andCompletionBlock: { _, committed, _ in
+          ends.append(committed)
+        }
+      }
+      begin()
+      // Others are faster, so that the first guess is wrong.
+      try await station.open().reference(withPath: "count").setValue(10)
+      database.goOnline()
+      #expect(await ends.wait(for: 1) == [true])
+      #expect(try await ref.getData().value as? Int == 11)
+    }
+  }
+
+  @Test("The connection ends when the last reference is dropped")
+  func lastReference() async throws {
+    let server = try await StubServer(.accepts)
+    weak var dropped: Database?
+    do {
+      let ref = try server.open().reference(withPath: "a")
+      dropped = ref.database
+      try await ref.setValue(1)
+      let handle = ref.observe(.value) { _ in }
+      ref.removeObserver(withHandle: handle)
+      _ = try await ref.getData()
+      #expect(server.ends.elements.isEmpty)
+    }
+    await server.ends.wait(for: 1)
+    #expect(dropped == nil)
+    try await server.stop()
+  }
+
+  @Test("A write without a completion is stored although its database is dropped at once")
+  func droppedWrite() async throws {
+    try await Station.run { station in
+      func write() throws { try station.open().reference(withPath: "a").setValue(1) }
+      try write()
+      let told = Record<Bool>()
+      let ref = try station.open().reference(withPath: "a")
+      ref.observe(.value) { told.append($0.exists()) }
+      await told.wait { $0.contains(true) }
+      #expect(told.elements.last == true)
+    }
+  }
+
+  @Test("A read that cannot reach the server fails at its deadline")
+  func readDeadline() async throws {
+    var options = DatabaseOptions()
+    options.readDeadline = .milliseconds(50)
+    let database = try Database(url: "unix:/nonexistent/socket?ns=none", options: options)
+    let error = await #expect(throws: DatabaseError.self) {
+      try await database.reference(withPath: "a").getData()
+    }
+    #expect(error?.code == .unavailable)
+    #expect(error?.path == "/a")
+  }
+
+  @Test("An awaited write and transaction that cannot reach the server fail at their deadline")
+  func writeDeadline() async throws {
+    var options = DatabaseOptions()
+    options.writeDeadline = .milliseconds(50)
+    let database = try Database(url: "unix:/nonexistent/socket?ns=none", options: options)
+    let ref = database.reference(withPath: "a")
+    let write = await #expect(throws: DatabaseError.self) { try await ref.setValue(1) }
+    #expect(write?.code == .timedOut)
+    let transaction = await #expect(throws: DatabaseError.self) {
+      try await ref.runTransactionBlock { .success(withValue: $0) }
+    }
+    #expect(transaction?.code == .timedOut)
+    let event = await #expect(throws: DatabaseError.self) {
+      try await ref.parent?.observeSingleEvent(of: .childRemoved, deadline: .milliseconds(50))
+    }
+    #expect(event?.code == .timedOut)
+  }
+
+  @Test("An awaited write of a task that is cancelled throws, and stays queued")
+  func cancelledWrite() async throws {
+    try await Station.run { station in
+      let database = try station.open()
+      database.goOffline()
+      let ref = database.reference(withPath: "a")
+      let task = Task { try await ref.setValue(1) }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      database.goOnline()
+      let told = Record<Int>()
+      let other = try station.open().reference(withPath: "a")
+      other.observe(.value) { told.append($0.value as? Int ?? 0) }
+      await told.wait { $0.last == 1 }
+      #expect(told.elements.last == 1)
+    }
+  }
+
+  @Test("Data that cannot be stored arrive as an error at the completion, with the path")
+  func illegalData() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "a")
+      let key = await #expect(throws: DatabaseError.self) { try await ref.setValue(["x.y": 1]) }
+      #expect(key?.code == .invalidData)
+      #expect(key?.path == "/a")
+      let type = await #expect(throws: DatabaseError.self) { try await ref.setValue(Date()) }
+      #expect(type?.code == .invalidData)
+      let priority = await #expect(throws: DatabaseError.self) { try await ref.setPriority(true) }
+      #expect(priority?.code == .invalidData)
+    }
+  }
+
+  @Test("Programmer errors trap")
+  func traps() async {
+    await #expect(processExitsWith: .failure) {
+      _ = try Database(url: "http://localhost:1?ns=n").reference(withPath: "a.b")
+    }
+    await #expect(processExitsWith: .failure) {
+      let ref = try Database(url: "http://localhost:1?ns=n").reference()
+      _ = ref.queryOrderedByPriority().queryOrderedByKey()
+    }
+    await #expect(processExitsWith: .failure) {
+      let ref = try Database(url: "http://localhost:1?ns=n").reference()
+      _ = ref.queryOrderedByKey().queryStarting(atValue: 1)
+    }
+    await #expect(processExitsWith: .failure) { _ = Database.database() }
+    await #expect(processExitsWith: .success) {
+      let ref = try Database(url: "http://localhost:1?ns=n").reference(withPath: ".info/connected")
+      _ = ref.queryOrderedByKey().queryStarting(atValue: "1").queryLimited(toLast: 1)
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import FirebaseDatabase
+import Testing
+
+@Suite("Code in the shapes of the guide to lists", .timeLimit(.minutes(1)))
+struct ListTests {
+  @Test("Children with keys of their own come in the order in which they were made")
+  func autoIDs() async throws {
+    try await Station.run { station in
+      let list = try station.open().reference(withPath: "list")
+      func write() {
+        for text in ["one", "two", "three"] { list.childByAutoId().setValue(text) }
+      }
+      write()
+      let snapshot = try await list.getData()
+      let texts = snapshot.children.compactMap { ($0 as? DataSnapshot)?.value as? String }
+      #expect(texts == ["one", "two", "three"])
+    }
+  }
+
+  @Test("Child events tell what was added and removed, with the key before")
+  func childEvents() async throws {
+    try await Station.run { station in
+      let commentsRef = try station.open().reference().child("comments")
+      let told = Record<String>()
+      commentsRef.observe(
+        .childAdded,
+        with: { (snapshot) -> Void in
+          told.append("+\(snapshot.key)")
+        }
+      )
+      commentsRef.observe(
+        .childRemoved,
+        with: { (snapshot) -> Void in
+          told.append("-\(snapshot.key)")
+        }
+      )
+      commentsRef.observe(
+        .childChanged,
+        andPreviousSiblingKeyWith: { snapshot, previous in
+          told.append("\(previous ?? "")<\(snapshot.key)=\(snapshot.value as? Int ?? 0)")
+        }
+      )
+      try await commentsRef.updateChildValues(["a": 1, "b": 2])
+      try await commentsRef.child("b").setValue(3)
+      try await commentsRef.child("a").removeValue()
+      #expect(await told.wait(for: 4) == ["+a", "+b", "a<b=3", "-a"])
+    }
+  }
+
+  @Test("A list is walked with the children of a value event")
+  func walking() async throws {
+    try await Station.run { station in
+      let commentsRef = try station.open().reference().child("comments")
+      try await commentsRef.setValue(["x": ["text": "1"], "y": ["text": "2"]])
+      let texts = Record<String>()
+      commentsRef.observe(.value) { snapshot in
+        for child in snapshot.children {
+          let comment = (child as? DataSnapshot)?.value as? [String: Any]
+          texts.append(comment?["text"] as? String ?? "")
+        }
+      }
+      #expect(await texts.wait(for: 2) == ["1", "2"])
+    }
+  }
+
+  @Test("Children are ordered by a value that lies deeper")
+  func nestedOrder() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "posts")
+      try await ref.setValue([
+        "a": ["metrics": ["views": 30]], "b": ["metrics": ["views": 4]], "c": ["other": 1],
+        "d": ["metrics": ["views": 7]],
+      ])
+      let query = ref.queryOrdered(byChild: "metrics/views")
+      #expect(try await keys(query) == ["c", "b", "d", "a"])
+      #expect(try await keys(query.queryLimited(toLast: 2)) == ["d", "a"])
+      #expect(try await keys(query.queryStarting(atValue: 7)) == ["d", "a"])
+      #expect(try await keys(query.queryStarting(afterValue: 7)) == ["a"])
+      #expect(try await keys(query.queryEnding(beforeValue: 7)) == ["c", "b"])
+      #expect(try await keys(query.queryEqual(toValue: 4)) == ["b"])
+    }
+  }
+
+  @Test("Values come in the order null, false, true, numbers, strings, objects; then by key")
+  func documentedOrder() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "all")
+      try await ref.setValue([
+        "object": ["v": ["x": 1]], "text": ["v": "b"], "text0": ["v": "a"], "two": ["v": 2],
+        "half": ["v": 0.5], "minus": ["v": -3], "true": ["v": true], "false": ["v": false],
+        "none": ["w": 1], "10": ["v": 2], "9": ["v": 2],
+      ])
+      let expected = [
+        "none", "false", "true", "minus", "half", "9", "10", "two", "text0", "text", "object",
+      ]
+      #expect(try await keys(ref.queryOrdered(byChild: "v")) == expected)
+    }
+  }
+
+  @Test("Ranges work on keys, values and priorities, with the child key as the second order")
+  func ranges() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "scores")
+      for (key, value) in [("a", 5), ("b", 1), ("c", 5), ("d", 9)] {
+        try await ref.child(key).setValue(value, andPriority: 10 - value)
+      }
+      let byKey = ref.queryOrderedByKey()
+      #expect(
+        try await keys(byKey.queryStarting(atValue: "b").queryEnding(atValue: "c")) == ["b", "c"]
+      )
+      #expect(try await keys(byKey.queryStarting(afterValue: "c")) == ["d"])
+      #expect(try await keys(byKey.queryEqual(toValue: "a")) == ["a"])
+      let byValue = ref.queryOrderedByValue()
+      #expect(try await keys(byValue.queryLimited(toFirst: 2)) == ["b", "a"])
+      #expect(try await keys(byValue.queryStarting(atValue: 5, childKey: "c")) == ["c", "d"])
+      #expect(try await keys(byValue.queryStarting(afterValue: 5, childKey: "a")) == ["c", "d"])
+      #expect(try await keys(byValue.queryEnding(atValue: 5, childKey: "a")) == ["b", "a"])
+      #expect(try await keys(byValue.queryEnding(beforeValue: 5, childKey: "c")) == ["b", "a"])
+      #expect(try await keys(byValue.queryEqual(toValue: 5, childKey: "c")) == ["c"])
+      let byPriority = ref.queryOrderedByPriority()
+      #expect(try await keys(byPriority) == ["d", "a", "c", "b"])
+      #expect(
+        try await keys(byPriority.queryStarting(atValue: 5).queryEnding(atValue: 5)) == ["a", "c"]
+      )
+    }
+  }
+
+  @Test("An observer of the last ones sees the oldest leave when another comes")
+  func limits() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "recent")
+      try await ref.setValue(["a": 1, "b": 2, "c": 3])
+      let recentPostsQuery = ref.queryLimited(toLast: 2)
+      let told = Record<String>()
+      recentPostsQuery.observe([.childAdded, .childRemoved]) { type, snapshot, _ in
+        told.append((type == .childAdded ? "+" : "-") + snapshot.key)
+      }
+      await told.wait(for: 2)
+      try await ref.child("d").setValue(4)
+      #expect(await told.wait(for: 4) == ["+b", "+c", "-b", "+d"])
+    }
+  }
+
+  @Test("Nothing is told after all observers of a location were removed")
+  func detaching() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "list")
+      let told = Record<String>()
+      ref.observe(.childAdded) { told.append($0.key) }
+      ref.queryLimited(toFirst: 1).observe(.childAdded) { told.append("first \($0.key)") }
+      try await ref.child("a").setValue(1)
+      await told.wait(for: 2)
+      ref.removeAllObservers()
+      try await ref.child("0").setValue(2)
+      _ = try await ref.getData()
+      #expect(Set(told.elements) == ["a", "first a"])
+    }
+  }
+
+  private func keys(_ query: DatabaseQuery) async throws -> [String] {
+    let snapshot = try await query.getData()
+    return snapshot.children.allObjects.compactMap { ($0 as? DataSnapshot)?.key }
+  }
+}
