@@ -59,6 +59,7 @@ let package = Package(
     library("RealtimeProtocol", ["RealtimeTree"]),
     library("RealtimeSync", ["RealtimeTree", "RealtimeProtocol"]),
     library("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),
+    library("SecurityRules", ["RealtimeTree"]),
     library("TerminalUI"),
 
     // Shells: the same engines with sockets, clocks and callbacks around them.
@@ -107,7 +108,7 @@ let package = Package(
       name: "hearth",
       dependencies: [
         "BlogModel", "BlogTUI", "NcursesTerminal", "RealtimeDatabase", "RealtimeHub",
-        "RealtimeServer", "RealtimeTree", "SQLiteStorage", "TerminalUI",
+        "RealtimeServer", "RealtimeTree", "SQLiteStorage", "SecurityRules", "TerminalUI",
         product("ArgumentParser", "swift-argument-parser"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
@@ -124,6 +125,7 @@ let package = Package(
     tests("RealtimeProtocol", ["RealtimeTree"]),
     tests("RealtimeSync", ["RealtimeProtocol", "RealtimeTree"]),
     tests("RealtimeHub", ["RealtimeProtocol", "RealtimeTree"]),
+    tests("SecurityRules", ["RealtimeTree"]),
     tests("TerminalUI"),
     tests(
       "RealtimeTransport",

@@ -19,7 +19,7 @@ struct Hearth: AsyncParsableCommand {
     subcommands: [
       Open.self, List.self, Show.self, WritePost.self, WriteComment.self, Star.self, Unstar.self,
       Delete.self, Watch.self, Get.self, SetValue.self, Import.self, Export.self, Fsck.self,
-      Serve.self, Stop.self, Info.self,
+      Serve.self, Stop.self, Info.self, Rules.self,
     ],
     defaultSubcommand: Open.self
   )

@@ -1,0 +1,25 @@
+/// One rule of a document, ready to be evaluated.
+final class Rule: Sendable {
+  let kind: RuleKind
+  /// The location of the rule, wildcards by name, such as `/posts/$post`.
+  let path: String
+  /// The expression as it was written.
+  let source: String
+  /// Where the expression starts in the document.
+  let position: SourcePosition
+  let expression: Expression
+
+  init(
+    kind: RuleKind,
+    path: String,
+    source: String,
+    position: SourcePosition,
+    expression: Expression
+  ) {
+    self.kind = kind
+    self.path = path
+    self.source = source
+    self.position = position
+    self.expression = expression
+  }
+}

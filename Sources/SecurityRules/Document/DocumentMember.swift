@@ -1,0 +1,5 @@
+/// A named value of an object in a rules document.
+struct DocumentMember {
+  let name: DocumentText
+  let value: DocumentValue
+}

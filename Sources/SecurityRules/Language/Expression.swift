@@ -1,0 +1,24 @@
+/// An expression that was checked: every name is resolved, every method known.
+indirect enum Expression: Sendable {
+  case literal(RuleValue)
+  case auth
+  case now
+  case root
+  case data
+  case newData
+  /// The key that the wildcard of this number, counted from the root, stands for.
+  case capture(Int)
+  case query(QueryMember)
+  /// A member of a value whose type is known only at run time, or the length of a string.
+  case member(Expression, String, at: Int)
+  case index(Expression, Expression, at: Int)
+  case not(Expression)
+  case negate(Expression, at: Int)
+  case binary(BinaryOperator, Expression, Expression, at: Int)
+  case all([Expression])
+  case any([Expression])
+  case ternary(Expression, Expression, Expression)
+  case snapshotCall(SnapshotMethod, Expression, [Expression], at: Int)
+  case stringCall(StringMethod, Expression, [Expression], at: Int)
+  case matches(Expression, RegexProgram, at: Int)
+}

@@ -1,0 +1,182 @@
+/// Cuts an expression into words.
+struct Lexer {
+  let text: DocumentText
+  private var position = 0
+
+  init(_ text: DocumentText) {
+    self.text = text
+  }
+
+  /// A character as messages show it.
+  static func describe(_ scalar: Unicode.Scalar) -> String {
+    scalar.value < 0x20 || scalar.value == 0x7F
+      ? "U+" + String(scalar.value, radix: 16, uppercase: true) : "'\(scalar)'"
+  }
+
+  func problem(_ message: String, at index: Int) -> RuleProblem {
+    RuleProblem(message, at: text.offset(of: index))
+  }
+
+  private var current: Unicode.Scalar? { scalar(at: position) }
+
+  private func scalar(at index: Int) -> Unicode.Scalar? {
+    index < text.scalars.count ? text.scalars[index] : nil
+  }
+
+  /// The next word.
+  mutating func next() throws(RuleProblem) -> Token {
+    while let scalar = current, " \t\n\r\u{A0}".unicodeScalars.contains(scalar) { position += 1 }
+    let start = position
+    guard let scalar = current else { return Token(kind: .end, start: start) }
+    if Self.isDigit(scalar) { return Token(kind: .number(try number()), start: start) }
+    if scalar == ".", let following = self.scalar(at: position + 1), Self.isDigit(following) {
+      return Token(kind: .number(try number()), start: start)
+    }
+    if Self.isNamePart(scalar) { return Token(kind: .name(name()), start: start) }
+    if scalar == "'" || scalar == "\"" {
+      return Token(kind: .string(try string(quote: scalar)), start: start)
+    }
+    for symbol in Token.Symbol.allCases where matches(symbol.rawValue) {
+      position += symbol.rawValue.unicodeScalars.count
+      if symbol == .times, current == "*" {
+        throw problem("the operator '**' is not part of the rules language", at: start)
+      }
+      return Token(kind: .symbol(symbol), start: start)
+    }
+    throw problem(Self.complaint(about: scalar), at: start)
+  }
+
+  private static func complaint(about scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "=": "assignment is not part of the rules language; compare with '==' or '==='"
+    case ";": "a rule is one expression; ';' is not part of the rules language"
+    case "&", "|": "expected '\(scalar)\(scalar)'; '\(scalar)' is not part of the rules language"
+    case "{", "}": "objects and blocks are not part of the rules language"
+    default: "expected an expression, found \(describe(scalar))"
+    }
+  }
+
+  private func matches(_ symbol: String) -> Bool {
+    var index = position
+    for scalar in symbol.unicodeScalars {
+      if self.scalar(at: index) != scalar { return false }
+      index += 1
+    }
+    return true
+  }
+
+  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
+
+  /// Whether a character may be part of a name, a wildcard's included.
+  static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", "$": true
+    default: false
+    }
+  }
+
+  private mutating func name() -> String {
+    var name = ""
+    while let scalar = current, Self.isNamePart(scalar) {
+      name.unicodeScalars.append(scalar)
+      position += 1
+    }
+    return name
+  }
+
+  private mutating func number() throws(RuleProblem) -> Double {
+    let start = position
+    var digits = ""
+    func isSign(_ scalar: Unicode.Scalar) -> Bool {
+      (scalar == "+" || scalar == "-") && (digits.last == "e" || digits.last == "E")
+    }
+    while let scalar = current, Self.isNamePart(scalar) || scalar == "." || isSign(scalar) {
+      digits.unicodeScalars.append(scalar)
+      position += 1
+    }
+    let isDecimal = digits.unicodeScalars.allSatisfy {
+      Self.isDigit($0) || "+-.eE".unicodeScalars.contains($0)
+    }
+    guard isDecimal, digits.last != ".", let value = Double(digits), value.isFinite else {
+      throw problem("'\(digits)' is not a number", at: start)
+    }
+    return value
+  }
+
+  private mutating func string(quote: Unicode.Scalar) throws(RuleProblem) -> String {
+    let start = position
+    var result = ""
+    position += 1
+    while let scalar = current, scalar != "\n" {
+      position += 1
+      if scalar == quote { return result }
+      if scalar == "\\" {
+        result.unicodeScalars.append(try escape())
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    throw problem("this string is not closed; expected \(Self.describe(quote))", at: start)
+  }
+
+  private mutating func escape() throws(RuleProblem) -> Unicode.Scalar {
+    let start = position - 1
+    guard let scalar = current else {
+      throw problem("expected a character after '\\'", at: start)
+    }
+    position += 1
+    switch scalar {
+    case "b": return "\u{8}"
+    case "f": return "\u{C}"
+    case "n": return "\n"
+    case "r": return "\r"
+    case "t": return "\t"
+    case "v": return "\u{B}"
+    case "x": return try hexScalar(digits: 2, start)
+    case "u": return try hexScalar(digits: 4, start)
+    default: return scalar
+    }
+  }
+
+  private mutating func hexScalar(digits: Int, _ start: Int) throws(RuleProblem) -> Unicode.Scalar {
+    var value: UInt32 = 0
+    for _ in 0..<digits {
+      guard let scalar = current, scalar.isASCII, let digit = Character(scalar).hexDigitValue else {
+        throw problem("expected \(digits) hexadecimal digits", at: start)
+      }
+      value = value * 16 + UInt32(digit)
+      position += 1
+    }
+    guard let scalar = Unicode.Scalar(value) else {
+      throw problem("this escape is half of a surrogate pair", at: start)
+    }
+    return scalar
+  }
+
+  /// The regular expression whose opening slash was just read as a word.
+  mutating func regex(from start: Int) throws(RuleProblem) -> RegexProgram {
+    position = start + 1
+    var isInSet = false
+    while let scalar = current, scalar != "\n" {
+      if scalar == "/", !isInSet { break }
+      if scalar == "[" { isInSet = true }
+      if scalar == "]" { isInSet = false }
+      position += scalar == "\\" ? 2 : 1
+    }
+    guard current == "/" else {
+      throw problem("this regular expression is not closed; expected '/'", at: start)
+    }
+    let pattern = start + 1..<position
+    position += 1
+    let flagStart = position
+    let flags = name()
+    guard flags.isEmpty || flags == "i" else {
+      throw problem("unknown flag '\(flags)'; the only flag is 'i'", at: flagStart)
+    }
+    do throws(RegexProblem) {
+      return try RegexProgram(Array(text.scalars[pattern]), ignoresCase: flags == "i")
+    } catch {
+      throw problem("regular expression: \(error.message)", at: pattern.lowerBound + error.index)
+    }
+  }
+}

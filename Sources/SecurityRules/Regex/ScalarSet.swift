@@ -1,0 +1,105 @@
+/// A set of characters: ranges, and a bitmap for the common ones.
+struct ScalarSet: Hashable, Sendable {
+  private(set) var ranges: [ClosedRange<UInt32>] = []
+  private(set) var isNegated = false
+  private var lowBits: UInt64 = 0
+  private var highBits: UInt64 = 0
+
+  init(_ ranges: [ClosedRange<UInt32>] = [], isNegated: Bool = false) {
+    for range in ranges { insert(range) }
+    self.isNegated = isNegated
+  }
+
+  init(_ scalar: Unicode.Scalar) {
+    insert(scalar.value...scalar.value)
+  }
+
+  mutating func insert(_ range: ClosedRange<UInt32>) {
+    ranges.append(range)
+    for value in range {
+      if value < 64 {
+        lowBits |= 1 << UInt64(value)
+      } else if value < 128 {
+        highBits |= 1 << UInt64(value - 64)
+      } else {
+        return
+      }
+    }
+  }
+
+  /// Adds another set, which may be a negated one.
+  mutating func insert(_ other: ScalarSet) {
+    for range in other.isNegated ? other.gaps : other.ranges { insert(range) }
+  }
+
+  /// The same set with its members and others exchanged.
+  func negated() -> ScalarSet { ScalarSet(ranges, isNegated: !isNegated) }
+
+  /// What lies between the ranges.
+  private var gaps: [ClosedRange<UInt32>] {
+    var gaps: [ClosedRange<UInt32>] = []
+    var next: UInt32 = 0
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if range.lowerBound > next { gaps.append(next...(range.lowerBound - 1)) }
+      next = max(next, range.upperBound + 1)
+    }
+    if next <= 0x10FFFF { gaps.append(next...0x10FFFF) }
+    return gaps
+  }
+
+  func contains(_ value: UInt32) -> Bool { isListed(value) != isNegated }
+
+  /// Whether the set has a character or one of its other cases.
+  func contains(_ value: UInt32, otherCases: [UInt32]) -> Bool {
+    (isListed(value) || otherCases.contains(where: isListed)) != isNegated
+  }
+
+  /// Sorts and joins the ranges, which the search for a character relies on.
+  mutating func normalize() {
+    var joined: [ClosedRange<UInt32>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = joined.last, range.lowerBound <= last.upperBound {
+        let upper = max(last.upperBound, range.upperBound)
+        joined[joined.count - 1] = last.lowerBound...upper
+      } else {
+        joined.append(range)
+      }
+    }
+    ranges = joined
+  }
+
+  private func isListed(_ value: UInt32) -> Bool {
+    if value < 64 { return lowBits >> UInt64(value) & 1 == 1 }
+    if value < 128 { return highBits >> UInt64(value - 64) & 1 == 1 }
+    var (low, high) = (0, ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound < value { low = middle + 1 } else { high = middle }
+    }
+    return low < ranges.count && ranges[low].contains(value)
+  }
+
+  /// The lower and upper case of a character where each is one character.
+  static func otherCases(_ value: UInt32) -> [UInt32] {
+    if value < 128 {
+      let isLetter = (0x41...0x5A).contains(value & ~0x20)
+      return isLetter ? [value ^ 0x20] : []
+    }
+    guard let properties = Unicode.Scalar(value)?.properties else { return [] }
+    return [properties.lowercaseMapping, properties.uppercaseMapping].compactMap {
+      let scalars = $0.unicodeScalars
+      return scalars.count == 1 ? scalars.first?.value : nil
+    }
+  }
+
+  static let digits = ScalarSet([0x30...0x39])
+  static let wordCharacters = ScalarSet([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
+  static let whiteSpace = ScalarSet([
+    0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029,
+    0x202F...0x202F, 0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
+  ])
+  static let allButLineBreaks = ScalarSet(
+    [0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029],
+    isNegated: true
+  )
+}

@@ -1,0 +1,73 @@
+package import RealtimeTree
+
+extension RuleSet {
+  /// Whether someone may read what a query selects at a location.
+  ///
+  /// The first `.read` that is true between the root and the location allows; rules below the
+  /// location are not asked.
+  ///
+  /// - Parameters:
+  ///   - path: The location.
+  ///   - query: What is read of it.
+  ///   - auth: Who asks, as rules see it: an object with `uid`, `token` and so on, or nil.
+  ///   - now: The time in milliseconds since 1970.
+  ///   - root: All data.
+  ///   - explaining: Whether to list what was evaluated; it takes longer.
+  /// - Returns: The decision and the rule that made it.
+  /// - Complexity: O(depth), times the cost of the rules, up to ``RulesLimits/steps``.
+  package func canRead(
+    _ path: Path,
+    query: Query = .all,
+    auth: JSONValue?,
+    now: Int64,
+    root: Node,
+    explaining: Bool = false
+  ) -> Decision {
+    let tree = Snapshot(root: root)
+    let scope = RuleScope(
+      auth: RuleValue(auth),
+      now: Double(now),
+      oldRoot: tree,
+      data: tree,
+      query: query
+    )
+    var inspection = Inspection(self, explaining: explaining, scope)
+    return inspection.read(path)
+  }
+
+  /// Whether someone may make changes, all together or none.
+  ///
+  /// For each location a `.write` between the root and it must be true, and every `.validate` on
+  /// that way and below it, where there are new data, must be true.
+  ///
+  /// - Parameters:
+  ///   - paths: The locations that the changes are made at.
+  ///   - auth: Who asks, as rules see it: an object with `uid`, `token` and so on, or nil.
+  ///   - now: The time in milliseconds since 1970, the same that a server timestamp becomes.
+  ///   - oldRoot: All data before the changes.
+  ///   - newRoot: All data with all changes made, server values decided.
+  ///   - explaining: Whether to list what was evaluated; it takes longer.
+  /// - Returns: The decision and the rule that made it: for a refusal the first one in the way.
+  /// - Complexity: O(size of the new data where `.validate` rules exist), times the cost of the
+  ///   rules, up to ``RulesLimits/steps``.
+  package func canWrite(
+    _ paths: [Path],
+    auth: JSONValue?,
+    now: Int64,
+    from oldRoot: Node,
+    to newRoot: Node,
+    explaining: Bool = false
+  ) -> Decision {
+    let tree = Snapshot(root: oldRoot)
+    let scope = RuleScope(
+      auth: RuleValue(auth),
+      now: Double(now),
+      oldRoot: tree,
+      data: tree,
+      newData: Snapshot(root: newRoot),
+      query: nil
+    )
+    var inspection = Inspection(self, explaining: explaining, scope)
+    return inspection.write(paths)
+  }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import Foundation
+import RealtimeTree
+import SecurityRules
+
+extension Rules {
+  /// Asks rules about one request.
+  struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Say whether rules allow a request, and which of them decides.",
+      discussion: "Exit status: 0 allowed, 4 not allowed, 2 unusable input."
+    )
+
+    @Argument(help: "The rules; - reads stdin.", transform: DashedWord.restore)
+    var file: String
+
+    @Argument(
+      help: "With --write, the new data as JSON; null, the default, removes.",
+      transform: DashedWord.restore
+    )
+    var value: String?
+
+    @Option(name: .customLong("as"), help: "Who asks; without it, someone not signed in.")
+    var uid: String?
+
+    @Option(help: "Read at this path.", transform: DashedWord.restore)
+    var read: String?
+
+    @Option(help: "Write at this path.", transform: DashedWord.restore)
+    var write: String?
+
+    @Option(help: "The data there are, as a JSON file like that of \"hearth export\".")
+    var data: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+      if (read == nil) == (write == nil) {
+        throw ValidationError("Name one path, with --read or with --write.")
+      }
+      if read != nil, value != nil { throw ValidationError("Only --write takes data.") }
+    }
+
+    func run() async throws {
+      let decision = try decide(by: Rules.load(file))
+      if json { Output.line(report(decision)) } else { print(decision) }
+      if !decision.isAllowed { throw ExitStatus.notPermitted.exitCode }
+    }
+
+    private func decide(by rules: RuleSet) throws(CommandFailure) -> Decision {
+      let path = Path(wire: try DatabasePath.parse(read ?? write ?? ""))
+      let root = try Self.node(try data.map(InputFile.bytes) ?? [], from: data ?? "the data")
+      let auth = uid.map { JSONValue.object(("uid", .string($0))) }
+      let now = Int64(Date().timeIntervalSince1970 * 1_000)
+      if read != nil {
+        return rules.canRead(path, auth: auth, now: now, root: root, explaining: true)
+      }
+      let node = try Self.node(Array((value ?? "null").utf8), from: "the new data")
+      let resolved = node.resolvingDeferred(existing: root[path], timestamp: now)
+      return rules.canWrite(
+        [path],
+        auth: auth,
+        now: now,
+        from: root,
+        to: root.setting(path, to: resolved),
+        explaining: true
+      )
+    }
+
+    /// Reads data as JSON; no bytes are no data.
+    private static func node(_ bytes: [UInt8], from source: String) throws(CommandFailure) -> Node {
+      if bytes.isEmpty { return .empty }
+      let json = try DatabasePath.json(bytes, from: source)
+      do throws(NodeError) {
+        return try Node(json: json)
+      } catch {
+        throw CommandFailure(.usage, "\(source): \(error)")
+      }
+    }
+
+    private func print(_ decision: Decision) {
+      Output.line(decision.isAllowed ? "allowed" : "denied")
+      for line in decision.explanation.description.split(separator: "\n") {
+        Output.line(untrusted: String(line))
+      }
+      let evaluations = decision.explanation.evaluations
+      if !evaluations.isEmpty { Output.line("Evaluated:") }
+      for evaluation in evaluations {
+        let result = evaluation.outcome == .satisfied ? "true " : "false"
+        Output.line(untrusted: "  \(result) \(evaluation.place)")
+      }
+    }
+
+    private func report(_ decision: Decision) -> JSONValue {
+      let explanation = decision.explanation
+      return .object(
+        ("allowed", .bool(decision.isAllowed)),
+        ("rule", explanation.decisive.map(Self.report) ?? .null),
+        (
+          "values",
+          .object(explanation.bindings.map { JSONMember($0.name, .string($0.text)) })
+        ),
+        ("evaluated", .array(explanation.evaluations.map(Self.report)))
+      )
+    }
+
+    private static func report(_ evaluation: Explanation.Evaluation) -> JSONValue {
+      let (result, error): (Bool, String?) =
+        switch evaluation.outcome {
+        case .satisfied: (true, nil)
+        case .refused: (false, nil)
+        case .failed(let message, _): (false, message)
+        }
+      return .object(
+        ("kind", .string(evaluation.kind.rawValue)),
+        ("rule", .string(evaluation.rulePath)),
+        ("path", .string(evaluation.location.description)),
+        ("line", .integer(Int64(evaluation.position.line))),
+        ("expression", .string(evaluation.expression)),
+        ("result", .bool(result)),
+        ("error", error.map { .string($0) } ?? .null)
+      )
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import RealtimeTree
+import Testing
+
+/// A request to write: who (nil for anonymous), what, and whether it is allowed.
+struct BlogAttempt: Sendable, CustomTestStringConvertible {
+  let name: String
+  let uid: String?
+  let changes: [(path: Path, json: String)]
+  let isAllowed: Bool
+
+  init(
+    _ name: String,
+    as uid: String?,
+    _ changes: (Path, String)...,
+    allowed: Bool
+  ) {
+    self.name = name
+    self.uid = uid
+    self.changes = changes.map { (path: $0.0, json: $0.1) }
+    isAllowed = allowed
+  }
+
+  var testDescription: String { name }
+}

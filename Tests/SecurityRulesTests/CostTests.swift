@@ -1,0 +1,186 @@
+import RealtimeTree
+import SecurityRules
+import TestSupport
+import Testing
+
+@Suite("The cost of rules", .timeLimit(.minutes(2)))
+struct CostTests {
+  private func decision(_ rules: String, _ value: Node) throws -> Decision {
+    try RuleSet(source: #"{"rules":\#(rules)}"#)
+      .canWrite(
+        ["a"],
+        auth: nil,
+        now: 0,
+        from: .empty,
+        to: Node.empty.setting("a" as Path, to: value)
+      )
+  }
+
+  @Test(
+    "Patterns that ruin a backtracking matcher stay linear",
+    arguments: [
+      "^(a+)+$", "^(a*)*$", "^(a|a)*$", "^(a|aa)+$", "^(a|a?)+$", "(.*)(.*)(.*)(.*)x$",
+      "^(([a-z])+.)+[A-Z]([a-z])+$", "^(\\\\w+\\\\s?)*$", "(a?){30}a{30}b",
+    ]
+  )
+  func hostilePatterns(_ pattern: String) throws {
+    let text = String(repeating: "a", count: 5_000) + "!"
+    let rules = #"{".write":"newData.val().matches(/\#(pattern)/)"}"#
+    let allowed = #"{".write":true,"a":{".validate":"newData.val().matches(/\#(pattern)/)"}}"#
+    #expect(try !decision(rules, .string(text)).isAllowed)
+    #expect(try !decision(allowed, .string(text)).isAllowed)
+  }
+
+  @Test("A request that takes too many steps is denied with that reason")
+  func budget() throws {
+    let text = String(repeating: "ab", count: 500_000)
+    let rules = #"{".write":true,"a":{".validate":"newData.val().matches(/(.?){400}x/)"}}"#
+    let decision = try decision(rules, .string(text))
+    #expect(!decision.isAllowed)
+    #expect(decision.explanation.decisive?.outcome == .failed(Self.exhausted, nil))
+  }
+
+  @Test("An exhausted request stays denied, whatever later rules say")
+  func exhaustedForGood() throws {
+    let text = String(repeating: "ab", count: 500_000)
+    let rules = #"{"a":{".write":"newData.val().matches(/(.?){400}x/) || true"}}"#
+    #expect(try !decision(rules, .string(text)).isAllowed)
+  }
+
+  @Test("A text cannot be blown up by replacing")
+  func replacing() throws {
+    let text = String(repeating: "a", count: 1_000_000)
+    let grown = "newData.val()" + String(repeating: ".replace('a', newData.val())", count: 5)
+    let rules = #"{"a":{".write":"\#(grown).length > 0"}}"#
+    let decision = try decision(rules, .string(text))
+    #expect(decision.explanation.decisive?.outcome == .failed(Self.exhausted, nil))
+  }
+
+  @Test("Searching for a text is linear in both")
+  func searching() throws {
+    let text = String(repeating: "a", count: 500_000)
+    let needle = String(repeating: "a", count: 250_000) + "b"
+    let value = Node(
+      sortedChildren: [(key: "n", value: .string(needle)), (key: "t", value: .string(text))]
+    )
+    let rules = #"{"a":{".write":"!newData.child('t').val().contains(newData.child('n').val())"}}"#
+    #expect(try decision(rules, value).isAllowed)
+  }
+
+  @Test("A large write is walked only where there are rules")
+  func largeWrite() throws {
+    let children = (0..<50_000).map { (key: ChildKey(String($0)), value: Node.integer(Int64($0))) }
+    let value = Node(sortedChildren: children.sorted { $0.key < $1.key })
+    #expect(try decision(#"{".write":true,"a":{"7":{".validate":"true"}}}"#, value).isAllowed)
+    #expect(
+      try decision(#"{".write":true,"a":{"$k":{".validate":"newData.isNumber()"}}}"#, value)
+        .isAllowed
+    )
+    #expect(
+      try !decision(#"{".write":true,"a":{"$k":{".validate":"newData.val() < 49999"}}}"#, value)
+        .isAllowed
+    )
+  }
+
+  private static let exhausted = "the request takes more steps than rules may"
+
+  @Test("No expression traps, and each has the result a second look gives", arguments: 0..<10)
+  func randomExpressions(_ seed: Int) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    var deployed = 0
+    for _ in 0..<120 {
+      let expression = Self.expression(&random, depth: 4)
+      let probe = RuleProbe()
+      let first = try probe.result(expression)
+      #expect(try probe.result(expression) == first, "\(expression)")
+      // Negation turns a result round, but never an error or a refusal to deploy.
+      let negated = try probe.result("!(\(expression))")
+      let turned: ProbeResult =
+        switch first {
+        case .yes: .no
+        case .no: .yes
+        case .error: .error
+        case .rejected: .rejected
+        }
+      #expect(negated == turned, "\(expression)")
+      if first != .rejected { deployed += 1 }
+    }
+    #expect(deployed > 0)
+  }
+
+  @Test("No sequence of words traps", arguments: 0..<10)
+  func randomWords(_ seed: Int) {
+    let words = [
+      "auth", "data", "root", "newData", "$key", "query", ".", ".val()", ".child(", ")", "(", "[",
+      "]", "'a'", "1", "true", "null", "&&", "||", "!", "-", "+", "==", "<", "?", ":", "/a+/", ",",
+      ".matches(", "/", "\\", "'", "\u{0}", "é", ".hasChildren([", "*", "%", "=", ";", "🐵",
+    ]
+    var random = SplitMix64(seed: UInt64(seed))
+    for _ in 0..<200 {
+      let text = (0..<(1 + random.below(12))).map { _ in random.pick(words) }
+        .joined(separator: random.once(in: 2) ? " " : "")
+      let result = try? RuleProbe().result(text)
+      #expect(result != nil, "\(text)")
+    }
+  }
+
+  @Test("No change of a document traps", arguments: 0..<10)
+  func mutatedDocuments(_ seed: Int) {
+    var random = SplitMix64(seed: UInt64(seed))
+    let source = Array(
+      #"{"rules":{/*c*/".read":"auth != null && 'a\\'b'.matches(/^[a-z]{1,3}(b|c)*$/i)","$x":{}}}"#
+        .unicodeScalars
+    )
+    let scalars = Array("{}[]\"':,/\\*.$ ()x1\u{0}\u{1F435}".unicodeScalars)
+    for _ in 0..<200 {
+      var changed = source
+      for _ in 0...random.below(3) {
+        let index = random.below(changed.count)
+        if random.once(in: 3) {
+          changed.remove(at: index)
+        } else {
+          changed[index] = random.pick(scalars)
+        }
+      }
+      var text = ""
+      text.unicodeScalars.append(contentsOf: changed)
+      do throws(RulesError) {
+        _ = try RuleSet(source: text)
+      } catch {
+        #expect(error.line >= 1 && error.column >= 1)
+      }
+    }
+  }
+
+  /// An expression that reads well, though its types may not fit.
+  private static func expression(_ random: inout SplitMix64, depth: Int) -> String {
+    let leaves = [
+      "auth", "auth.uid", "auth.age", "auth.none", "auth.token", "now", "root", "data", "newData",
+      "$key", "1", "0", "'a'", "''", "true", "false", "null", "data.val()", "root.child('o').val()",
+      "root.child('s').val()", "data.exists()", "newData.child('n').val()",
+    ]
+    if depth == 0 || random.once(in: 4) { return random.pick(leaves) }
+    func inner() -> String { expression(&random, depth: depth - 1) }
+    switch random.below(9) {
+    case 0: return "(\(inner()) \(random.pick(["&&", "||"])) \(inner()))"
+    case 1, 2:
+      let operators = ["==", "!=", "<", "<=", ">", ">=", "===", "!=="]
+      let (left, right) = (inner(), inner())
+      return "(\(left) \(random.pick(operators)) \(right))"
+    case 3:
+      let (left, right) = (inner(), inner())
+      return "(\(left) \(random.pick(["+", "-", "*", "/", "%"])) \(right))"
+    case 4: return "(\(inner()) ? \(inner()) : \(inner()))"
+    case 5: return "!(\(inner()))"
+    case 6:
+      let methods = ["contains", "beginsWith", "endsWith", "child", "hasChild"]
+      let (receiver, argument) = (inner(), inner())
+      return "(\(receiver)).\(random.pick(methods))(\(argument))"
+    case 7:
+      let methods = ["val", "exists", "parent", "toLowerCase", "isString", "hasChildren"]
+      return "(\(inner())).\(random.pick(methods))()"
+    default:
+      return "(\(inner())).\(random.pick(["length", "uid", "matches(/a/)", "replace('a','b')"]))"
+    }
+  }
+}

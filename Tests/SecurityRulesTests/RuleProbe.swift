@@ -1,0 +1,72 @@
+import Foundation
+import RealtimeTree
+import SecurityRules
+
+/// What becomes of an expression: refused when deployed, or its result at run time.
+enum ProbeResult: Hashable, Sendable {
+  case yes, no, error, rejected
+}
+
+/// Asks one rule at `/things/$key` about a small world.
+struct RuleProbe {
+  var kind = RuleKind.write
+  var auth = """
+    {"uid":"alice","provider":"custom","age":30,"admin":true,"ok":false,
+     "token":{"email":"a@b.c","groups":{"staff":true}}}
+    """
+  var data = """
+    {"n":5,"s":"hello","t":"","b":true,"o":{"a":1,"b":{"c":2}},"p":{".value":1,".priority":"x"},
+     "list":{"0":"a","1":"b"},"things":{"k":{"name":"old","n":1}}}
+    """
+  var newThing = #"{"name":"new","n":2}"#
+  var key = "k"
+  var now: Int64 = 1_700_000_000_000
+  var query = Query.all
+
+  func rules(_ expression: String) throws(RulesError) -> RuleSet {
+    let text = JSONValue.string(expression).text
+    return try RuleSet(
+      source: #"{"rules":{"things":{"$key":{"\#(kind.rawValue)":\#(text)}}}}"#
+    )
+  }
+
+  func decision(_ expression: String) throws -> Decision {
+    let rules = try rules(expression)
+    let root = try Node(parsing: data)
+    let path = Path([ChildKey("things"), ChildKey(key)])
+    let auth = try JSONParser.parse(auth)
+    switch kind {
+    case .read: return rules.canRead(path, query: query, auth: auth, now: now, root: root)
+    case .write, .validate:
+      let changed = root.setting(path, to: try Node(parsing: newThing))
+      return rules.canWrite([path], auth: auth, now: now, from: root, to: changed)
+    }
+  }
+
+  func result(_ expression: String) throws -> ProbeResult {
+    do {
+      let decision = try decision(expression)
+      if decision.isAllowed { return .yes }
+      if case .failed? = decision.explanation.decisive?.outcome { return .error }
+      return .no
+    } catch is RulesError {
+      return .rejected
+    }
+  }
+}
+
+extension Node {
+  init(parsing json: String) throws {
+    self = try Node(json: JSONParser.parse(json))
+  }
+}
+
+extension RuleSet {
+  /// The rules of a file of the package.
+  static func asset(_ name: String) throws -> RuleSet {
+    let package = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let file = package.appendingPathComponent("assets/rules/\(name)")
+    return try RuleSet(bytes: Array(try Data(contentsOf: file)))
+  }
+}
