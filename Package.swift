@@ -126,6 +126,13 @@ let package = Package(
     tests("RealtimeSync", ["RealtimeProtocol", "RealtimeTree"]),
     tests("RealtimeHub", ["RealtimeProtocol", "RealtimeTree"]),
     tests("SecurityRules", ["RealtimeTree"]),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: [
+        "RealtimeHub", "RealtimeProtocol", "RealtimeSync", "RealtimeTree", "TestSupport",
+      ],
+      swiftSettings: settings
+    ),
     tests("TerminalUI"),
     tests(
       "RealtimeTransport",

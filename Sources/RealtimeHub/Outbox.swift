@@ -1,6 +1,6 @@
 internal import RealtimeProtocol
 
-/// Outputs in their order, each held back until the commit that it may show is durable.
+/// Outputs in their order, each held back until everything that was done before it is durable.
 struct Outbox: Sendable {
   /// What becomes of an output when the commits it waits for cannot be stored.
   enum Fallback: Sendable {
@@ -15,7 +15,8 @@ struct Outbox: Sendable {
   }
 
   struct Entry: Sendable {
-    let revision: Int64
+    /// The last step that must be durable first.
+    let step: Int64
     let peer: PeerID
     let bytes: [UInt8]
     let fallback: Fallback
@@ -31,12 +32,12 @@ struct Outbox: Sendable {
     entries.append(entry)
   }
 
-  /// Takes the entries at the front that wait for no later commit than this.
+  /// Takes the entries at the front that wait for no later step than this.
   ///
   /// - Complexity: O(taken), amortised
-  mutating func release(upTo revision: Int64) -> ArraySlice<Entry> {
+  mutating func release(upTo step: Int64) -> ArraySlice<Entry> {
     var end = released
-    while end < entries.count, entries[end].revision <= revision { end += 1 }
+    while end < entries.count, entries[end].step <= step { end += 1 }
     let taken = entries[released..<end]
     released = end
     if end == entries.count {

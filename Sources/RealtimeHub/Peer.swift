@@ -6,6 +6,8 @@ struct Peer: Sendable {
   var listens: Set<ListenKey> = []
   /// What is to be written when it ends.
   var disconnects = DisconnectTable()
+  /// The number under which that is stored, once there was anything.
+  var session: Int64?
   /// What it has authenticated with last.
   var credentials: ClientRequest.Authentication?
   /// Whether its connection is to be closed, so that nothing it says counts any more.

@@ -1,12 +1,17 @@
 internal import RealtimeProtocol
 
 extension TreeHub {
-  /// Whether commits wait to be taken.
-  package var hasPendingCommits: Bool { !openCommits.isEmpty }
+  /// Whether anything waits to be stored.
+  package var hasPendingCommits: Bool {
+    hasOpenSteps || (!overdueDisconnects.isEmpty && now != nil)
+  }
+
+  /// Whether anything has been done that no batch has taken.
+  private var hasOpenSteps: Bool { !openCommits.isEmpty || sessions.hasUnsaved }
 
   /// Why a write cannot be taken in now, or nil when it can.
   var admissionRefusal: Refusal? {
-    if let storageFailure, inFlight != nil || !openCommits.isEmpty {
+    if let storageFailure, inFlight != nil || hasOpenSteps {
       return Refusal(.unavailable, storageFailure)
     }
     if openCommits.count >= limits.pendingCommits {
@@ -17,12 +22,27 @@ extension TreeHub {
 
   /// Takes all commits that wait, to be stored as one.
   ///
+  /// What ended peers have scheduled and could not be applied before is applied now.
+  ///
   /// - Returns: The batch, or nil when nothing waits or the last batch is still in flight.
   package mutating func takeBatch() -> CommitBatch? {
-    guard inFlight == nil, !openCommits.isEmpty else { return nil }
-    let batch = CommitBatch(commits: openCommits, ledger: ledger.takeUnsaved())
+    guard inFlight == nil else { return nil }
+    if let now { fireOverdueDisconnects(at: now) }
+    guard hasOpenSteps else { return nil }
+    let changed = sessions.takeUnsaved()
+    let batch = CommitBatch(
+      commits: openCommits,
+      ledger: ledger.takeUnsaved(),
+      sessions: changed.map { StoredSession(id: $0.id, changes: $0.table.changes) }
+    )
     openCommits = []
-    inFlight = BatchInFlight(revision: appliedRevision, root: root, ledger: batch.ledger)
+    inFlight = BatchInFlight(
+      revision: appliedRevision,
+      step: appliedStep,
+      root: root,
+      ledger: batch.ledger,
+      sessions: changed
+    )
     return batch
   }
 
@@ -35,7 +55,9 @@ extension TreeHub {
     storageFailure = nil
     durableRoot = batch.root
     durableRevision = batch.revision
-    firedDisconnects.removeAll { $0.revision <= batch.revision }
+    durableStep = batch.step
+    sessions.saved(batch.sessions)
+    firedDisconnects.removeAll { $0.step <= batch.step }
     return flush()
   }
 
@@ -49,16 +71,16 @@ extension TreeHub {
   ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: The refusals and the ends of connections.
   package mutating func batchFailed(_ error: StoreError, at timestamp: Int64) -> [HubOutput] {
+    now = timestamp
     guard let batch = inFlight else { return [] }
     inFlight = nil
     storageFailure = error.description
     openCommits = []
     root = durableRoot
     appliedRevision = durableRevision
+    appliedStep = durableStep
     ledger.putBack(batch.ledger)
-    overdueDisconnects = firedDisconnects.map(\.table) + overdueDisconnects
-    firedDisconnects = []
-    boundOverdueDisconnects()
+    rollBackSessions()
     let refusal = Refusal(.unavailable, error.description)
     var outputs: [HubOutput] = []
     for entry in outbox.removeAll() {

@@ -4,7 +4,7 @@ extension TreeHub {
   /// Queues a message behind everything that has been applied.
   mutating func append(_ bytes: [UInt8], to peer: PeerID, _ fallback: Outbox.Fallback) {
     outbox.append(
-      Outbox.Entry(revision: appliedRevision, peer: peer, bytes: bytes, fallback: fallback)
+      Outbox.Entry(step: appliedStep, peer: peer, bytes: bytes, fallback: fallback)
     )
   }
 
@@ -26,7 +26,7 @@ extension TreeHub {
   /// Takes what depends on durable data only.
   mutating func flush() -> [HubOutput] {
     var outputs: [HubOutput] = []
-    for entry in outbox.release(upTo: durableRevision) where peers[entry.peer] != nil {
+    for entry in outbox.release(upTo: durableStep) where peers[entry.peer] != nil {
       outputs.append(.send(entry.peer, entry.bytes))
     }
     return outputs

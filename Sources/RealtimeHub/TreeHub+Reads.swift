@@ -12,14 +12,26 @@ extension TreeHub {
     peers[origin.peer]?.listens.insert(key)
     let value = registry.add(origin.peer, key, tag: listen.tag, root: root)
     if value.isEmpty ? !listen.hash.isEmpty : listen.hash.isEmpty || value.hash != listen.hash {
-      let push = ServerPush.data(path: listen.path, value, tag: listen.tag)
-      append(ServerMessage.push(push).encoded(), to: origin.peer, .drop)
+      append(ServerMessage.push(news(of: value, for: listen)).encoded(), to: origin.peer, .drop)
     }
     answer(
       origin,
       ServerMessage.Response(.ok, .json(.object([]))),
       .refuse(request: origin.request, nil)
     )
+  }
+
+  /// What a listener is told that has other data: the ranges that differ, where it can take them.
+  private func news(of value: Node, for listen: ListenRequest) -> ServerPush {
+    let ranges = listen.compoundHash.flatMap {
+      CompoundHash(posts: $0.posts, hashes: $0.hashes).changes(to: value)
+    }
+    // Where all ranges agree, the hashes of the ranges have left the difference out.
+    guard let ranges, !ranges.isEmpty else {
+      return .data(path: listen.path, value, tag: listen.tag)
+    }
+    let changes = ranges.map { RangeChange(start: $0.start, end: $0.end, node: $0.node) }
+    return .rangeMerge(path: listen.path, changes, tag: listen.tag)
   }
 
   private func refusal(of listen: ListenRequest, _ key: ListenKey, _ peer: PeerID) -> Refusal? {

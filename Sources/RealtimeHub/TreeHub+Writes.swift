@@ -50,7 +50,7 @@ extension TreeHub {
   }
 
   /// The changes of a write with paths from the root.
-  private func validated(
+  func validated(
     _ operation: WriteOperation,
     at path: Path
   ) throws(Refusal) -> [Change] {
@@ -81,7 +81,7 @@ extension TreeHub {
   }
 
   /// Decides the server values of changes and leaves out what changes nothing.
-  private func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
+  func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
     changes.compactMap { change in
       let existing = root[change.path]
       let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
@@ -103,11 +103,12 @@ extension TreeHub {
   }
 
   /// Applies changes as the next commit and queues what listeners are to be told.
-  private mutating func commit(_ changes: [Change], isMerge: Bool, at timestamp: Int64) {
+  mutating func commit(_ changes: [Change], isMerge: Bool, at timestamp: Int64) {
     guard !changes.isEmpty else { return }
     let before = root
     for change in changes { root.update(at: change.path, to: change.node) }
     appliedRevision += 1
+    appliedStep += 1
     openCommits.append(Commit(revision: appliedRevision, timestamp: timestamp, changes: changes))
     let effect = CommitEffect(
       before: before,
@@ -116,54 +117,5 @@ extension TreeHub {
       isMerge: isMerge
     )
     for push in registry.update(effect) { append(push.bytes, to: push.peer, .drop) }
-  }
-}
-
-extension TreeHub {
-  /// Schedules a write for the end of a peer.
-  mutating func schedule(
-    _ operation: WriteOperation,
-    at path: Path,
-    _ origin: RequestOrigin
-  ) {
-    var response = ServerMessage.Response(.ok)
-    do throws(Refusal) {
-      var table = peers[origin.peer]?.disconnects ?? DisconnectTable()
-      for change in try validated(operation, at: path) { table.set(change.path, change.node) }
-      if table.count > limits.disconnectWritesPerPeer {
-        throw Refusal(
-          .unavailable,
-          "one connection cannot schedule more than \(limits.disconnectWritesPerPeer) writes"
-        )
-      }
-      if table.bytes > limits.disconnectBytesPerPeer {
-        throw Refusal(
-          .tooBig,
-          "one connection cannot schedule more than \(limits.disconnectBytesPerPeer) bytes"
-        )
-      }
-      peers[origin.peer]?.disconnects = table
-    } catch {
-      response = error.response
-    }
-    answer(origin, response, .keep)
-  }
-
-  /// Applies what ended peers have scheduled, one commit for each peer.
-  mutating func fireOverdueDisconnects(at timestamp: Int64) {
-    let tables = overdueDisconnects
-    overdueDisconnects = []
-    for table in tables {
-      let changes = effective(table.changes, at: timestamp)
-      guard !changes.isEmpty else { continue }
-      commit(changes, isMerge: changes.count > 1, at: timestamp)
-      firedDisconnects.append((appliedRevision, table))
-    }
-  }
-
-  /// Gives the oldest up when the store has been failing for long.
-  mutating func boundOverdueDisconnects() {
-    let excess = overdueDisconnects.count - limits.overdueDisconnects
-    if excess > 0 { overdueDisconnects.removeFirst(excess) }
   }
 }

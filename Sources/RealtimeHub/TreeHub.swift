@@ -26,6 +26,13 @@ package struct TreeHub: Sendable {
   /// The number of the last durable commit.
   var durableRevision: Int64
 
+  /// Counts commits and changes of what is scheduled: everything that must become durable.
+  var appliedStep: Int64 = 0
+  /// The last step that is durable.
+  var durableStep: Int64 = 0
+  /// The time of the last call that told it.
+  var now: Int64?
+
   /// Applied commits that no batch has taken.
   var openCommits: [Commit] = []
   /// The batch that is being stored.
@@ -38,12 +45,14 @@ package struct TreeHub: Sendable {
   var registry = ListenRegistry()
   var peers: [PeerID: Peer] = [:]
 
+  /// What the store holds of what peers have scheduled.
+  var sessions: SessionLedger
   /// What ended peers have scheduled and could not be applied yet.
-  var overdueDisconnects: [DisconnectTable] = []
-  /// What ended peers have scheduled and is applied, with the commit that must become durable.
-  var firedDisconnects: [(revision: Int64, table: DisconnectTable)] = []
+  var overdueDisconnects: [EndedSession]
+  /// What ended peers have scheduled and is applied, with the step that must become durable.
+  var firedDisconnects: [(step: Int64, session: EndedSession)] = []
 
-  /// Continues from what a store holds.
+  /// Continues from what a store holds; the connections that had scheduled something have ended.
   package init(stored: StoredTree, limits: HubLimits = HubLimits()) {
     self.limits = limits
     root = stored.root
@@ -51,6 +60,8 @@ package struct TreeHub: Sendable {
     appliedRevision = stored.revision
     durableRevision = stored.revision
     ledger = WriteLedger(stored.ledger, limits: limits)
+    sessions = SessionLedger(stored.sessions)
+    overdueDisconnects = sessions.stored
   }
 
   /// The durable data.
@@ -73,6 +84,15 @@ package struct TreeHub: Sendable {
     ServerHello(timestamp: timestamp, host: host, session: session, extensions: [.writeOnce])
   }
 
+  /// Applies what the connections of an earlier hub had scheduled for their ends.
+  ///
+  /// The owner calls this once at the start; without it the first call of a peer does the same.
+  ///
+  /// - Parameter timestamp: The server's time in milliseconds since 1970.
+  package mutating func resume(at timestamp: Int64) {
+    now = timestamp
+  }
+
   /// Begins a connection; a peer that is open already stays as it is.
   package mutating func open(_ peer: PeerID) {
     if peers[peer] == nil { peers[peer] = Peer() }
@@ -85,10 +105,11 @@ package struct TreeHub: Sendable {
   ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: What the others are to be told.
   package mutating func close(_ peer: PeerID, at timestamp: Int64) -> [HubOutput] {
+    now = timestamp
     guard let ended = peers.removeValue(forKey: peer) else { return [] }
     for key in ended.listens { registry.remove(peer, key) }
-    if !ended.disconnects.isEmpty {
-      overdueDisconnects.append(ended.disconnects)
+    if let session = ended.session, !ended.disconnects.isEmpty {
+      overdueDisconnects.append(EndedSession(id: session, table: ended.disconnects))
       boundOverdueDisconnects()
     }
     if admissionRefusal == nil { fireOverdueDisconnects(at: timestamp) }
@@ -107,6 +128,7 @@ package struct TreeHub: Sendable {
     from peer: PeerID,
     at timestamp: Int64
   ) -> [HubOutput] {
+    now = timestamp
     guard let state = peers[peer], !state.isLeaving else { return [] }
     switch message {
     case .ping: append(ServerMessage.pong.encoded(), to: peer, .keep)
@@ -153,9 +175,7 @@ package struct TreeHub: Sendable {
     case .get(let path, let query): get(path, query, origin)
     case .write(let write): handle(write, origin, at: timestamp)
     case .onDisconnect(let path, let operation): schedule(operation, at: path, origin)
-    case .cancelOnDisconnect(let path):
-      peers[origin.peer]?.disconnects.cancel(path)
-      answer(origin, .ok)
+    case .cancelOnDisconnect(let path): cancelScheduled(at: path, origin)
     case .unknown(let action):
       answer(origin, Refusal(.failure, "unknown action \"\(action)\"").response, .keep)
     }

@@ -28,12 +28,20 @@ package struct StoredTree: Sendable, Equatable {
   package var revision: Int64
   /// For each client, up to where its writes have been dealt with.
   package var ledger: [LedgerEntry]
+  /// What connections have scheduled for their ends and is not applied, in ascending order.
+  package var sessions: [StoredSession]
 
   /// Makes a stored tree; without arguments an empty one.
-  package init(root: Node = .empty, revision: Int64 = 0, ledger: [LedgerEntry] = []) {
+  package init(
+    root: Node = .empty,
+    revision: Int64 = 0,
+    ledger: [LedgerEntry] = [],
+    sessions: [StoredSession] = []
+  ) {
     self.root = root
     self.revision = revision
     self.ledger = ledger
+    self.sessions = sessions
   }
 }
 
@@ -54,17 +62,24 @@ package struct Commit: Sendable, Equatable {
   }
 }
 
-/// Commits that are made durable together, with the ledger entries that they bring.
+/// Commits that are made durable together, with the ledger entries and sessions that they bring.
 package struct CommitBatch: Sendable, Equatable {
-  /// The commits in ascending order, without gaps.
+  /// The commits in ascending order, without gaps; none when only sessions change.
   package var commits: [Commit]
   /// The new state of the clients whose writes are in the batch.
   package var ledger: [LedgerEntry]
+  /// The new state of connections that scheduled something; those without changes are forgotten.
+  package var sessions: [StoredSession]
 
   /// Makes a batch.
-  package init(commits: [Commit], ledger: [LedgerEntry] = []) {
+  package init(
+    commits: [Commit],
+    ledger: [LedgerEntry] = [],
+    sessions: [StoredSession] = []
+  ) {
     self.commits = commits
     self.ledger = ledger
+    self.sessions = sessions
   }
 }
 

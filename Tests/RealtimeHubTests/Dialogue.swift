@@ -87,6 +87,9 @@ struct Dialogue {
     let clients = Set(batch.ledger.map(\.client))
     stored.ledger.removeAll { clients.contains($0.client) }
     stored.ledger += batch.ledger
+    let sessions = Set(batch.sessions.map(\.id))
+    stored.sessions.removeAll { sessions.contains($0.id) }
+    stored.sessions += batch.sessions.filter { !$0.changes.isEmpty }
   }
 
   static func request(_ id: Int, _ action: String, _ body: String) -> String {

@@ -83,9 +83,81 @@ struct DisconnectTests {
     _ = dialogue.askUncommitted(2, "p", #"{"p":"/m","d":2}"#)
     #expect(dialogue.hub.close(PeerID(1), at: 0) == [])
     #expect(dialogue.commit() == [response(2)])
-    #expect(dialogue.data("n") == .empty)
-    _ = dialogue.ask(3, "p", #"{"p":"/m","d":3}"#)
     #expect(dialogue.data("n") == .integer(1))
+  }
+
+  @Test("What a failed batch undid is applied without another write, once")
+  func retriedByItself() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
+    _ = dialogue.hub.close(PeerID(1), at: 0)
+    _ = dialogue.fail()
+    #expect(dialogue.hub.hasPendingCommits)
+    _ = dialogue.fail()
+    #expect(dialogue.hub.hasPendingCommits)
+    #expect(dialogue.commit() == [])
+    #expect(!dialogue.hub.hasPendingCommits)
+    #expect(dialogue.data("n") == .integer(1))
+  }
+
+  @Test("A schedule is acknowledged when it is durable, and refused when it cannot be stored")
+  func durable() throws {
+    var dialogue = try Dialogue(peers: 2)
+    #expect(dialogue.askUncommitted(1, "o", #"{"p":"/n","d":1}"#, from: 1) == [])
+    #expect(statuses(dialogue.fail()) == ["unavailable"])
+    _ = dialogue.close(1)
+    #expect(dialogue.hub.snapshot == .empty)
+  }
+
+  @Test("A withdrawal that cannot be stored leaves the schedule as it was")
+  func failedWithdrawal() throws {
+    var dialogue = try Dialogue(peers: 3)
+    for peer in 1...2 { _ = dialogue.ask(1, "o", #"{"p":"/n\#(peer)","d":1}"#, from: peer) }
+    _ = dialogue.askUncommitted(2, "oc", #"{"p":"/","d":null}"#, from: 1)
+    _ = dialogue.askUncommitted(2, "oc", #"{"p":"/","d":null}"#, from: 2)
+    _ = dialogue.hub.close(PeerID(2), at: 0)
+    #expect(statuses(dialogue.fail()) == ["unavailable"])
+    _ = dialogue.close(1)
+    _ = dialogue.commit()
+    #expect(dialogue.data("n1") == .integer(1))
+    #expect(dialogue.data("n2") == .integer(1))
+    #expect(dialogue.stored.sessions == [])
+  }
+
+  @Test("What was scheduled is applied once by the server that comes after a crash")
+  func afterCrash() throws {
+    var dialogue = try Dialogue(peers: 3)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
+    _ = dialogue.ask(1, "o", #"{"p":"/m","d":1}"#, from: 2)
+    _ = dialogue.ask(2, "oc", #"{"p":"/m","d":null}"#, from: 2)
+    #expect(dialogue.stored.sessions.map(\.changes.count) == [1])
+    dialogue.restart()
+    #expect(!dialogue.hub.hasPendingCommits)
+    dialogue.hub.resume(at: dialogue.clock)
+    #expect(dialogue.hub.hasPendingCommits)
+    _ = dialogue.fail()
+    _ = dialogue.commit()
+    #expect(dialogue.stored.sessions == [])
+    for _ in 0..<2 {
+      dialogue.restart()
+      dialogue.hub.resume(at: dialogue.clock)
+      _ = dialogue.commit()
+    }
+    #expect(dialogue.hub.snapshot == (try Node(json: .object(("n", .integer(1))))))
+  }
+
+  @Test("A schedule made after a crash is not taken for one from before it")
+  func newSessions() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/old","d":1}"#, from: 1)
+    dialogue.restart(peers: 2)
+    #expect(dialogue.askUncommitted(1, "o", #"{"p":"/new","d":1}"#, from: 1) == [])
+    _ = dialogue.commit()
+    #expect(dialogue.data("old") == .integer(1))
+    #expect(dialogue.data("new") == .empty)
+    #expect(dialogue.stored.sessions.count == 1)
+    _ = dialogue.close(1)
+    #expect(dialogue.data("new") == .integer(1))
   }
 
   @Test("A priority scheduled for what is gone by then is left out")

@@ -137,12 +137,12 @@ struct SessionTests {
     #expect(dialogue.ask(1, "n", #"{"p":"/nowhere"}"#) == [response(1)])
   }
 
-  @Test("A listen that has sent a compound hash gets the data whole")
+  @Test("A listen that has sent a compound hash gets the ranges that differ")
   func compoundHash() throws {
     var dialogue = try Dialogue(#"{"a":1}"#)
     #expect(
       dialogue.ask(1, "q", #"{"p":"/","h":"x","ch":{"hs":["y",""],"ps":["a"]}}"#) == [
-        push("d", #"{"p":"","d":{"a":1}}"#), response(1, "ok", "{}"),
+        push("rm", #"{"p":"","d":[{"e":"a","m":{"a":1}}]}"#), response(1, "ok", "{}"),
       ]
     )
   }

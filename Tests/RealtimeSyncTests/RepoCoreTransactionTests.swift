@@ -67,6 +67,21 @@ struct RepoCoreTransactionTests {
     #expect(driver.values.last == "100")
   }
 
+  @Test("A transaction behind one that was answered late runs again on what has come since")
+  func lateAnswer() throws {
+    var driver = try counter([.writeOnce])
+    driver.transact("c", increment)
+    driver.transact("c", increment)
+    driver.lose()
+    driver.connect([.writeOnce])
+    // The first was applied before the connection was lost, and another client wrote after it.
+    try driver.push("c", "500")
+    for request in driver.requests.suffix(2) { driver.answer(request.id) }
+    let last = try #require(driver.sentWrites.last)
+    #expect(last.write.operation == .set(.integer(501)))
+    #expect(last.write.hash == Node.integer(500).hash)
+  }
+
   @Test("A refusal goes back to the old data before it is reported")
   func refusal() throws {
     var driver = try counter()

@@ -120,7 +120,7 @@ struct SyncTreeModel {
     switch requests.removeFirst() {
     case .listen(let target):
       // A hash counts only while nothing is on the way that changes what it was made of.
-      let hash = server.sent.isEmpty ? tree.listenHash(target) : nil
+      let hash = server.sent.isEmpty ? tree.serverNode(of: target).hash : nil
       server.listen(target, hash: hash)
     case .unlisten(let target):
       server.unlisten(target)

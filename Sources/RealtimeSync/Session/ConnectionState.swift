@@ -5,7 +5,7 @@ import RealtimeTree
 struct ConnectionState: Sendable {
   /// What an answer will be for.
   enum Request: Sendable, Equatable {
-    case listen(serial: Int64)
+    case listen(serial: Int64, ListenTarget)
     case write(number: Int64)
     case onDisconnect(number: Int64)
     case get(RequestToken)
@@ -54,6 +54,16 @@ struct ConnectionState: Sendable {
     lastRequest += 1
     requests[lastRequest] = request
     return lastRequest
+  }
+
+  /// The number of the listen whose answer is the next one for a target, or nil.
+  func nextAnswered(_ target: ListenTarget) -> Int64? {
+    var next: (request: Int64, serial: Int64)?
+    for (number, request) in requests {
+      guard case .listen(let serial, target) = request else { continue }
+      if next.map({ number < $0.request }) ?? true { next = (number, serial) }
+    }
+    return next?.serial
   }
 
   /// Makes the next attempt come without a pause.

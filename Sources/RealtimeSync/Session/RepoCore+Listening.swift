@@ -73,13 +73,16 @@ extension RepoCore {
 
   mutating func sendListen(_ target: ListenTarget, serial: Int64) {
     guard isConnected else { return }
+    let known = sync.serverNode(of: target)
+    let compound = CompoundHash.worthSending(of: known)
     let request = ListenRequest(
       path: target.path,
       query: target.query,
       tag: target.tag,
-      hash: sync.listenHash(target)
+      hash: known.hash,
+      compoundHash: compound.map { .init(hashes: $0.hashes, posts: $0.posts) }
     )
-    send(.listen(request), for: .listen(serial: serial))
+    send(.listen(request), for: .listen(serial: serial, target))
   }
 
   /// Takes the answer to a listen; one that ended in the meantime does not count.

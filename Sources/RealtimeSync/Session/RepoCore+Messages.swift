@@ -60,7 +60,7 @@ extension RepoCore {
   private mutating func answered(_ number: Int64, _ response: ServerMessage.Response) {
     guard let request = connection.requests.removeValue(forKey: number) else { return }
     switch request {
-    case .listen(let serial): listenAnswered(serial, response)
+    case .listen(let serial, _): listenAnswered(serial, response)
     case .write(let number): writeAnswered(number, response.status, response.reason)
     case .onDisconnect(let number): disconnectActionAnswered(number, response)
     case .get(let token): getAnswered(token, response)
@@ -69,14 +69,23 @@ extension RepoCore {
     }
   }
 
+  /// Takes the answer to a compound hash; it holds for the data that the listen was sent with.
+  private mutating func receive(_ ranges: [RangeMerge], at path: Path, tag: Int64?) {
+    guard let target = sync.target(at: path, tag: tag),
+      let serial = listens.serial(of: target), connection.nextAnswered(target) == serial
+    else { return }
+    raise(sync.merge(ranges, into: target), changedAt: path)
+  }
+
   private mutating func receive(_ push: ServerPush) {
     switch push {
     case .data(let path, let node, let tag):
       raise(sync.overwrite(at: path, with: node, tag: tag), changedAt: path)
     case .merge(let path, let changes, let tag):
       raise(sync.merge(at: path, changes, tag: tag), changedAt: path)
-    case .rangeMerge(let path, _, _):
-      log("the server sent ranges that were not asked for, at \(path)")
+    case .rangeMerge(let path, let changes, let tag):
+      let ranges = changes.map { RangeMerge(start: $0.start, end: $0.end, node: $0.node) }
+      receive(ranges, at: path, tag: tag)
     case .listenRevoked(let path, let queries): listensRevoked(at: path, queries: queries)
     case .authenticationRevoked(let status, let reason): rejectCredential(status, reason)
     case .appCheckRevoked(let status, let reason): log("app check revoked: \(status) \(reason)")

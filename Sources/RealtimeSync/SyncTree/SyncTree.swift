@@ -59,6 +59,20 @@ struct SyncTree: Sendable {
     }
   }
 
+  /// The server replaces ranges of what a listen has.
+  mutating func merge(_ ranges: [RangeMerge], into target: ListenTarget) -> [ViewEvent] {
+    var node = serverNode(of: target)
+    for range in ranges { node = range.applied(to: node) }
+    return overwrite(at: target.path, with: node, tag: target.tag)
+  }
+
+  /// The listen that a push at a path is meant for, or nil when it is for none of now.
+  func target(at path: Path, tag: Int64?) -> ListenTarget? {
+    guard let tag else { return ListenTarget(path: path, query: .all, tag: nil) }
+    guard let key = tagged[tag], key.path == path else { return nil }
+    return ListenTarget(path: path, query: key.query, tag: tag)
+  }
+
   /// The server has sent all data of a listen.
   mutating func completeListen(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
     applyPush(at: path, tag: tag, .listenComplete)
@@ -134,14 +148,11 @@ struct SyncTree: Sendable {
     )
   }
 
-  /// The hash of the server's data that a listen has already.
-  ///
-  /// - Complexity: O(size)
-  func listenHash(_ target: ListenTarget) -> String {
-    guard let point = root[target.path] else { return "" }
-    if target.tag == nil { return point.completeView?.cache.server.node.hash ?? "" }
-    guard let index = point.viewIndex(of: target.query) else { return "" }
-    return point.views[index].cache.server.node.hash
+  /// The server's data that a listen has already.
+  func serverNode(of target: ListenTarget) -> Node {
+    guard let point = root[target.path] else { return .empty }
+    if target.tag == nil { return point.completeView?.cache.server.node ?? .empty }
+    return point.viewIndex(of: target.query).map { point.views[$0].cache.server.node } ?? .empty
   }
 
   private func hasAllData(at path: Path) -> Bool {

@@ -74,8 +74,24 @@ extension RepoCore {
     let places = transactions.topmost(on: path).map { [$0] } ?? transactions.topmost(below: path)
     for place in places {
       let queue = transactions.all(below: place)
-      if queue.allSatisfy({ $0.status == .ready }) { send(queue, at: place) }
+      guard queue.allSatisfy({ $0.status == .ready }) else { continue }
+      if isCurrent(queue) { send(queue, at: place) } else { rerunTransactions(at: place) }
     }
+  }
+
+  /// Whether all outputs of a queue were made of the present data.
+  ///
+  /// They need not be, although no event told of a change: the pending writes of the queue hide what
+  /// came while another transaction was under way. The hash that is sent would match all the same.
+  private func isCurrent(_ queue: [Transaction]) -> Bool {
+    var excluded = Set(queue.map(\.writeID))
+    for transaction in queue {
+      if sync.latest(at: transaction.path, excluding: excluded) != transaction.input {
+        return false
+      }
+      excluded.remove(transaction.writeID)
+    }
+    return true
   }
 
   /// Sends the outputs of a queue in one write that holds only for the data they were made of.

@@ -1,0 +1,80 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import TestSupport
+import Testing
+
+@Suite("TreeHub: ranges of what has changed")
+struct RangeTests {
+  private static func data(_ count: Int) -> Node {
+    Node(
+      sortedChildren: (0..<count).map {
+        (key: ChildKey(String($0)), value: Node.string("some text of a fair length"))
+      }
+    )
+  }
+
+  /// Listens with what a client has and gives the pushes that precede the answer.
+  private static func listen(
+    _ request: ListenRequest,
+    to root: Node
+  ) throws -> [ServerMessage] {
+    var hub = TreeHub(stored: StoredTree(root: root))
+    hub.open(PeerID(0))
+    let outputs = hub.handle(.request(id: 1, .listen(request)), from: PeerID(0), at: 0)
+    return try outputs.dropLast().compactMap {
+      if case .send(_, let bytes) = $0 { try ServerMessage(decoding: bytes) } else { nil }
+    }
+  }
+
+  private static func request(_ path: Path, _ known: Node, tag: Int64? = nil) -> ListenRequest {
+    let compound = CompoundHash(of: known)
+    return ListenRequest(
+      path: path,
+      query: tag == nil ? .all : Query(limit: Query.Limit(150, .first)),
+      tag: tag,
+      hash: known.hash,
+      compoundHash: .init(hashes: compound.hashes, posts: compound.posts)
+    )
+  }
+
+  @Test("A listener that told its ranges gets those that differ", arguments: [nil, 7])
+  func differs(tag: Int64?) throws {
+    let known = Self.data(150)
+    let now = known.setting(Path(["70"]), to: .empty).setting(Path(["z"]), to: .bool(true))
+    let root = Node.empty.setting(Path(["a"]), to: now)
+    let pushes = try Self.listen(Self.request("a", known, tag: tag), to: root)
+    guard pushes.count == 1, case .push(.rangeMerge("a", let ranges, tag: tag)) = pushes[0] else {
+      Issue.record("\(pushes)")
+      return
+    }
+    let merged = ranges.reduce(known) {
+      RangeMerge(start: $1.start, end: $1.end, node: $1.node).applied(to: $0)
+    }
+    #expect(merged == now)
+    #expect(ranges.reduce(0) { $0 + $1.node.childCount } < 100)
+  }
+
+  @Test("A listener that told no ranges gets all data")
+  func withoutRanges() throws {
+    let known = Self.data(150)
+    let now = known.setting(Path(["70"]), to: .empty)
+    var request = Self.request(.root, known)
+    request.compoundHash = nil
+    #expect(try Self.listen(request, to: now) == [.push(.data(path: .root, now, tag: nil))])
+  }
+
+  @Test("A listener that has the data gets nothing")
+  func same() throws {
+    let known = Self.data(150)
+    #expect(try Self.listen(Self.request(.root, known), to: known) == [])
+  }
+
+  @Test("Where the ranges agree and the hashes do not, all data are sent")
+  func hidden() throws {
+    let known = Self.data(150).withPriority(.integer(1))
+    let now = known.withPriority(nil)
+    let pushes = try Self.listen(Self.request(.root, known), to: now)
+    #expect(pushes == [.push(.data(path: .root, now, tag: nil))])
+  }
+}

@@ -1,0 +1,42 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+
+/// A store that keeps every revision, and fails when it is told to.
+struct SimulatedStore {
+  private(set) var stored: StoredTree
+  private(set) var commits: [Commit] = []
+  /// The data after each revision, from 0.
+  private(set) var roots: [Node]
+  /// Until when every batch fails.
+  var failsUntil: Int64 = 0
+
+  init(_ root: Node) {
+    stored = StoredTree(root: root)
+    roots = [root]
+  }
+
+  /// The number of the last commit.
+  var revision: Int64 { stored.revision }
+
+  /// Stores a batch; returns what is wrong with it, or nil.
+  mutating func commit(_ batch: CommitBatch) -> String? {
+    for commit in batch.commits {
+      guard commit.revision == stored.revision + 1 else {
+        return "commit \(commit.revision) after \(stored.revision)"
+      }
+      for change in commit.changes { stored.root.update(at: change.path, to: change.node) }
+      stored.revision = commit.revision
+      commits.append(commit)
+      roots.append(stored.root)
+    }
+    let clients = Set(batch.ledger.map(\.client))
+    stored.ledger.removeAll { clients.contains($0.client) }
+    stored.ledger += batch.ledger
+    let sessions = Set(batch.sessions.map(\.id))
+    stored.sessions.removeAll { sessions.contains($0.id) }
+    stored.sessions += batch.sessions.filter { !$0.changes.isEmpty }
+    stored.sessions.sort { $0.id < $1.id }
+    return nil
+  }
+}

@@ -1,0 +1,143 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeSync
+import RealtimeTree
+import TestSupport
+
+extension Simulation {
+  /// Starts a connection of a client.
+  mutating func connect(_ index: Int, _ connection: ConnectionID) {
+    let delay: Int64 =
+      random.once(in: 8) ? 500 + Int64(random.below(3_000)) : 1 + Int64(random.below(60))
+    var link = Link(
+      client: index,
+      incarnation: clients[index].incarnation,
+      connection: connection,
+      peer: PeerID(links.count),
+      delay: delay
+    )
+    link.previous = clients[index].lastPeer
+    links.append(link)
+    clients[index].link = links.count - 1
+    agenda.add(.accept(link: links.count - 1), at: now + delay)
+  }
+
+  /// The server takes a connection in, or is not there.
+  mutating func accept(_ number: Int) {
+    let link = links[number]
+    guard link.isClientOpen else { return }
+    guard isServerUp else {
+      agenda.add(.clientNotices(link: number), at: now + link.delay)
+      return
+    }
+    if retiresConnections, let previous = link.previous, let old = linkOfPeer[previous] {
+      mark("retired")
+      closeAtServer(old)
+    }
+    links[number].isServerOpen = true
+    linkOfPeer[link.peer] = number
+    hub.open(link.peer)
+    let hello = TreeHub.hello(timestamp: now, host: "h", session: "\(link.peer.number)")
+    send(.hello(hello), down: number)
+  }
+
+  mutating func send(_ message: ClientMessage, up number: Int) {
+    guard links[number].isClientOpen else { return }
+    let delay = links[number].delay + Int64(random.below(10))
+    let arrival = links[number].up.arrival(now: now, delay: delay)
+    links[number].up.inFlight += 1
+    agenda.add(.up(link: number, message), at: arrival)
+  }
+
+  mutating func send(_ message: ServerMessage, down number: Int) {
+    guard links[number].isServerOpen else { return }
+    let delay = links[number].delay + Int64(random.below(10))
+    let arrival = links[number].down.arrival(now: now, delay: delay)
+    links[number].down.inFlight += 1
+    agenda.add(.down(link: number, message), at: arrival)
+  }
+
+  mutating func arrived(_ message: ServerMessage, down number: Int) {
+    links[number].down.inFlight -= 1
+    let link = links[number]
+    guard link.isClientOpen, now < link.down.cutAt else { return }
+    if case .hello = message {
+      clients[link.client].lastPeer = link.peer
+      feed(link.client, .transportOpened(link.connection))
+    }
+    feed(link.client, .message(link.connection, message))
+  }
+
+  /// Makes a connection useless; each end learns of it in its own time, or by silence only.
+  mutating func cut(_ number: Int) {
+    let link = links[number]
+    guard link.isClientOpen else { return }
+    mark("cut")
+    links[number].up.cutAt = min(link.up.cutAt, now + Int64(random.below(3_000)))
+    links[number].down.cutAt = min(link.down.cutAt, now + Int64(random.below(200)))
+    if random.below(4) > 0 {
+      agenda.add(.clientNotices(link: number), at: now + Int64(random.below(1_500)))
+    }
+    // A server that hears nothing ends a connection in the end.
+    let patience = random.once(in: 3) ? 60_000 : 4_000
+    let notice = now + link.delay + Int64(random.below(patience))
+    agenda.add(.serverNotices(link: number), at: notice)
+  }
+
+  /// Holds one direction of a connection up for a while.
+  mutating func block(_ number: Int) {
+    mark("blocked")
+    let until = now + Int64(random.below(4_000))
+    if random.once(in: 2) {
+      links[number].up.blockedUntil = until
+    } else {
+      links[number].down.blockedUntil = until
+    }
+  }
+
+  mutating func clientNotices(_ number: Int) {
+    let link = links[number]
+    guard link.isClientOpen else { return }
+    links[number].isClientOpen = false
+    guard clients[link.client].incarnation == link.incarnation else { return }
+    if clients[link.client].link == number { clients[link.client].link = nil }
+    feed(link.client, .transportClosed(link.connection, reason: "lost"))
+  }
+
+  /// The client closes its end; what it has sent still arrives, then the server learns of it.
+  mutating func closeAtClient(_ number: Int) {
+    guard links[number].isClientOpen else { return }
+    links[number].isClientOpen = false
+    let delay = links[number].delay
+    let arrival = links[number].up.arrival(now: now, delay: delay)
+    agenda.add(.serverNotices(link: number), at: arrival)
+  }
+
+  mutating func serverNotices(_ number: Int) {
+    closeAtServer(number)
+  }
+
+  /// Does something to the network, the server or the store.
+  mutating func disturb() {
+    if isHealing { return }
+    agenda.add(.disturb, at: now + 100 + Int64(random.below(2_500)))
+    let open = links.indices.filter { links[$0].isClientOpen }
+    switch random.below(12) {
+    case 0...4: if !open.isEmpty { cut(random.pick(open)) }
+    case 5...6: if !open.isEmpty { block(random.pick(open)) }
+    case 7: crash(for: 50 + Int64(random.below(3_000)))
+    case 8:
+      mark("store fails")
+      store.failsUntil = now + Int64(random.below(2_500))
+    case 9: restart(random.below(clients.count))
+    case 10: for number in open where random.once(in: 2) { cut(number) }
+    case _:
+      let index = random.below(clients.count)
+      if clients[index].core.interruptReasons.contains(.user) {
+        feed(index, .goOnline(.user))
+      } else if random.once(in: 2) {
+        feed(index, .goOffline(.user))
+      }
+    }
+  }
+}
