@@ -135,7 +135,12 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       return true
     }
     let ledger = try LedgerTable(database, path: path).load()
-    return StoredTree(root: root, revision: try log.lastRevision(), ledger: ledger)
+    return StoredTree(
+      root: root,
+      revision: try log.lastRevision(),
+      ledger: ledger,
+      sessions: try SessionTable(database, path: path).load()
+    )
   }
 
   // MARK: Committing
@@ -147,7 +152,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// - Parameter batch: The commits that follow the last, and the ledger entries that they bring.
   /// - Throws: ``StoreError``; then nothing of the batch is stored.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
-    if batch.commits.isEmpty, batch.ledger.isEmpty { return }
+    if batch.commits.isEmpty, batch.ledger.isEmpty, batch.sessions.isEmpty { return }
     let payload = try LogTable.encode(batch.commits)
     try StoreError.translating(at: directory.database) {
       try turns.sync { try append(batch, payload) }
@@ -171,6 +176,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
         }
         let ledger = LedgerTable(database, path: file)
         for entry in batch.ledger { try ledger.save(entry) }
+        let sessions = SessionTable(database, path: file)
+        for session in batch.sessions { try sessions.save(session) }
       }
     } catch {
       let storeError = StoreError(error, at: file)

@@ -6,7 +6,7 @@ enum StoreSchema {
   /// The mark in the header of the file, "Hrth".
   static let applicationID: Int32 = 0x4872_7468
   /// The version of the tables; files of a higher one are not touched.
-  static let version: Int32 = 1
+  static let version: Int32 = 2
 
   /// The size that the write-ahead log is cut down to once its content is in the file.
   private static let journalBytes = 64 * 1_024 * 1_024
@@ -52,6 +52,14 @@ enum StoreSchema {
           CREATE TABLE state (folded_revision INTEGER NOT NULL);
           INSERT INTO state VALUES (0);
           PRAGMA application_id = \(applicationID);
+          PRAGMA user_version = \(version);
+          """
+      )
+    }
+    migrator.registerMigration("sessions") { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE sessions (id INTEGER PRIMARY KEY, changes BLOB NOT NULL);
           PRAGMA user_version = \(version);
           """
       )

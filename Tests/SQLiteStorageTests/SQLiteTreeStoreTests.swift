@@ -168,6 +168,61 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
+  @Test("holds what connections have scheduled, server values undecided, until it is withdrawn")
+  func sessions() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let first = StoredSession(
+      id: 1,
+      changes: [
+        Change("a/b", .leaf(.deferred(.incrementInteger(2)))),
+        Change("a/b/.priority", .leaf(.deferred(.timestamp))),
+        Change("a/c", .empty),
+      ]
+    )
+    let second = StoredSession(
+      id: 2,
+      changes: [Change(.root, .string("x").withPriority(.integer(3)))]
+    )
+    try store.commit(CommitBatch(commits: [], sessions: [second, first]))
+    try store.close()
+
+    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
+    #expect(try again.load().sessions == [first, second])
+    try again.commit(CommitBatch(commits: [], sessions: [StoredSession(id: 1, changes: [])]))
+    #expect(try again.load().sessions == [second])
+    try again.close()
+  }
+
+  @Test("takes over a store that was written before there were scheduled writes")
+  func olderVersion() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", .integer(1))])
+    try store.commit(CommitBatch(commits: [commit]))
+    try store.close()
+    let queue = try DatabaseQueue(path: directory.database)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(
+        sql: """
+          DROP TABLE sessions;
+          DELETE FROM grdb_migrations WHERE identifier = 'sessions';
+          PRAGMA user_version = 1;
+          """
+      )
+    }
+    try queue.close()
+    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
+    #expect(
+      try again.load()
+        == StoredTree(root: Node.empty.setting(Path("a"), to: .integer(1)), revision: 1)
+    )
+    let session = StoredSession(id: 5, changes: [Change("b", .integer(2))])
+    try again.commit(CommitBatch(commits: [], sessions: [session]))
+    #expect(try again.load().sessions == [session])
+    try again.close()
+  }
+
   @Test("forgets clients after thirty days, at the opening")
   func ledgerAge() throws {
     let directory = try TemporaryDirectory()
