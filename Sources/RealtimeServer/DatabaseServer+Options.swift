@@ -11,6 +11,8 @@ extension DatabaseServer {
     public var idleExit: Duration?
     /// Most connections at a time.
     public var maximumConnections: Int
+    /// How often an event stream shows that it is alive.
+    package var streamKeepAlive: Duration = .seconds(30)
 
     /// Makes options; at least one of the socket and the port must be given.
     public init(

@@ -12,9 +12,10 @@ internal import RealtimeTransport
 /// await server.stop()
 /// ```
 ///
-/// It speaks version 5 of the Firebase Realtime Database protocol over WebSockets. One thread owns
-/// the tree, so that all writes have one order; another one stores them. A write is acknowledged,
-/// and seen by others, only when it is stored.
+/// It speaks version 5 of the Firebase Realtime Database protocol over WebSockets, and the REST API
+/// with its event streams, at the same addresses. One thread owns the tree, so that all writes have
+/// one order; another one stores them. A write is acknowledged, and seen by others, only when it is
+/// stored. Web pages are refused.
 public final class DatabaseServer: Sendable {
   /// Where clients reach the server, one URL for each address it listens at.
   public let urls: [String]

@@ -9,6 +9,7 @@ package final class MemoryTreeStore: TreeStore {
     var root: Node
     var revision: Int64
     var ledger: [String: LedgerEntry] = [:]
+    var sessions: [Int64: StoredSession] = [:]
   }
 
   private let state: NIOLockedValueBox<State>
@@ -17,6 +18,7 @@ package final class MemoryTreeStore: TreeStore {
   package init(_ stored: StoredTree = StoredTree()) {
     var state = State(root: stored.root, revision: stored.revision)
     for entry in stored.ledger { state.ledger[entry.client] = entry }
+    for session in stored.sessions { state.sessions[session.id] = session }
     self.state = NIOLockedValueBox(state)
   }
 
@@ -25,7 +27,8 @@ package final class MemoryTreeStore: TreeStore {
       StoredTree(
         root: state.root,
         revision: state.revision,
-        ledger: state.ledger.values.sorted { $0.client < $1.client }
+        ledger: state.ledger.values.sorted { $0.client < $1.client },
+        sessions: state.sessions.values.sorted { $0.id < $1.id }
       )
     }
   }
@@ -37,6 +40,9 @@ package final class MemoryTreeStore: TreeStore {
         state.revision = commit.revision
       }
       for entry in batch.ledger { state.ledger[entry.client] = entry }
+      for session in batch.sessions {
+        state.sessions[session.id] = session.changes.isEmpty ? nil : session
+      }
     }
   }
 

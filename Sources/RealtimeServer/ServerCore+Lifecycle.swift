@@ -12,6 +12,7 @@ extension ServerCore {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     let handlers = ServerHandlers(
       admit: { core.value.admit($0) },
+      answer: { request, _ in core.value.answer(request) },
       accept: { core.value.accept($0) }
     )
     var started = eventLoop.makeSucceededVoidFuture()
@@ -24,6 +25,7 @@ extension ServerCore {
       let listening = core.value.listeners.map(\.address)
       core.value.logger.info("listening", metadata: ["at": "\(listening)"])
       core.value.connectionsChanged()
+      if core.value.hub.hasPendingCommits { core.value.batcher.wake() }
       return listening
     }.flatMapError { error in
       // An address that worked is given up again when another one does not.
@@ -35,7 +37,7 @@ extension ServerCore {
 
   /// Looks whether the last connection is gone.
   func connectionsChanged() {
-    guard sessions.isEmpty else { return }
+    guard sessions.isEmpty, internalPeers.isEmpty else { return }
     switch phase {
     case .running:
       guard let delay = options.idleExit, idle == nil else { return }
@@ -56,6 +58,11 @@ extension ServerCore {
     logger.info("stopping", metadata: ["connections": "\(sessions.count)"])
     let closing = listeners.map { $0.close() }
     EventLoopFuture.andAllComplete(closing, on: eventLoop).assumeIsolated().whenComplete { _ in
+      let plain = self.listeners.map { $0.closePlainConnections() }
+      EventLoopFuture.andAllComplete(plain, on: self.eventLoop).assumeIsolated().whenComplete { _ in
+        self.hasClosedPlainConnections = true
+        self.continueStopping()
+      }
       self.listeners = []
       for session in self.sessions.values {
         session.connection.close(code: 1_001, reason: "the server is stopping")
@@ -66,7 +73,9 @@ extension ServerCore {
 
   /// Goes on with stopping as far as it is possible now.
   func continueStopping() {
-    guard phase == .stopping, listeners.isEmpty, sessions.isEmpty else { return }
+    guard phase == .stopping, listeners.isEmpty, sessions.isEmpty, internalPeers.isEmpty,
+      hasClosedPlainConnections
+    else { return }
     if hub.hasPendingCommits || batcher.isBusy {
       guard hasGivenUp else {
         if hub.hasPendingCommits { batcher.wake() }

@@ -3,6 +3,7 @@ internal import NIOCore
 internal import RealtimeHub
 internal import RealtimeProtocol
 internal import RealtimeTransport
+internal import RealtimeTree
 
 /// The hub of a server with its connections; confined to the server's event loop.
 ///
@@ -27,6 +28,10 @@ final class ServerCore {
   var idle: Scheduled<Void>?
   private(set) var hub: TreeHub
   private(set) var sessions: [PeerID: Session] = [:]
+  /// The peers that live in the server: requests under way and event streams.
+  private(set) var internalPeers: [PeerID: any InternalPeer] = [:]
+  /// Whether, at the end, all connections that are not WebSockets are closed.
+  var hasClosedPlainConnections = false
   /// Whether the last batch before the end could not be stored.
   private(set) var hasGivenUp = false
   private var isStoreFailing = false
@@ -34,6 +39,9 @@ final class ServerCore {
   private var peersByName: [String: PeerID] = [:]
   private var lastPeer = 0
   private var encoder = OutputEncoder()
+  private var outputs = CircularBuffer<HubOutput>()
+  private var isPerforming = false
+  private var pushIDs = PushIDGenerator()
 
   init(
     stored: StoredTree,
@@ -43,6 +51,8 @@ final class ServerCore {
     clock: @escaping @Sendable () -> Int64
   ) {
     hub = TreeHub(stored: stored)
+    // What connections of an earlier run had scheduled for their ends is applied now.
+    hub.resume(at: clock())
     self.thread = thread
     self.options = options
     self.logger = logger
@@ -51,6 +61,7 @@ final class ServerCore {
     batcher = WriteBatcher(thread: thread)
     batcher.takeBatch = { [weak self] in self?.hub.takeBatch() }
     batcher.onOutcome = { [weak self] in self?.settle($0) }
+    batcher.onIdle = { [weak self] in self?.continueStopping() }
   }
 
   // MARK: Connections
@@ -129,6 +140,37 @@ final class ServerCore {
     peersByName[session.name] = nil
   }
 
+  // MARK: Internal peers
+
+  /// Adds a peer that lives in the server.
+  func openInternal(_ peer: any InternalPeer) -> PeerID {
+    lastPeer += 1
+    let id = PeerID(lastPeer)
+    internalPeers[id] = peer
+    idle?.cancel()
+    idle = nil
+    hub.open(id)
+    return id
+  }
+
+  /// Hands a message of such a peer to the hub.
+  func hand(_ message: ClientMessage, from peer: PeerID) {
+    perform(hub.handle(message, from: peer, at: clock()))
+  }
+
+  /// Removes such a peer.
+  func closeInternal(_ peer: PeerID) {
+    guard internalPeers.removeValue(forKey: peer) != nil else { return }
+    perform(hub.close(peer, at: clock()))
+    connectionsChanged()
+  }
+
+  /// A new key for a child that is added.
+  func makePushID() -> String {
+    var random = SystemRandomNumberGenerator()
+    return pushIDs.next(time: clock()) { UInt8.random(in: 0..<64, using: &random) }
+  }
+
   // MARK: Flow
 
   /// Lets a client wait that has sent much since the last batch was stored.
@@ -151,16 +193,30 @@ final class ServerCore {
     }
   }
 
-  private func perform(_ outputs: [HubOutput]) {
-    for output in outputs {
-      switch output {
-      case .send(let peer, let bytes):
-        sessions[peer]?.connection.send(encoder.encode(bytes))
-      case .disconnect(let peer, let reason):
-        sessions[peer]?.connection.close(code: 1_013, reason: "\(reason)")
-      }
-    }
+  /// Does what the hub wants; what is wanted meanwhile comes after everything that was before.
+  private func perform(_ wanted: [HubOutput]) {
+    outputs.append(contentsOf: wanted)
     if hub.hasPendingCommits { batcher.wake() }
+    guard !isPerforming else { return }
+    isPerforming = true
+    while let output = outputs.popFirst() { perform(output) }
+    isPerforming = false
+  }
+
+  private func perform(_ output: HubOutput) {
+    switch output {
+    case .send(let peer, let bytes):
+      if let session = sessions[peer] {
+        session.connection.send(encoder.encode(bytes))
+      } else if let internalPeer = internalPeers[peer],
+        let message = try? ServerMessage(decoding: bytes)
+      {
+        internalPeer.receive(message)
+      }
+    case .disconnect(let peer, let reason):
+      sessions[peer]?.connection.close(code: 1_013, reason: "\(reason)")
+      internalPeers[peer]?.disconnect(reason)
+    }
   }
 
   private func settle(_ result: Result<Void, StoreError>) {

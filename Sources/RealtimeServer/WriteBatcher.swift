@@ -20,6 +20,9 @@ final class WriteBatcher {
   /// Takes the outcome of a batch.
   var onOutcome: (Result<Void, StoreError>) -> Void = { _ in }
 
+  /// Called when it turns out that nothing is to be stored any more.
+  var onIdle: () -> Void = {}
+
   private let thread: StoreThread
   private var phase = Phase.idle
 
@@ -40,6 +43,7 @@ final class WriteBatcher {
   private func store() {
     guard let batch = takeBatch() else {
       phase = .idle
+      onIdle()
       return
     }
     phase = .storing

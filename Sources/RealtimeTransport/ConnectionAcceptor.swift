@@ -9,6 +9,8 @@ struct ConnectionAcceptor: Sendable {
   let handlers: ServerHandlers
   /// The user that the server runs as.
   let user: UInt32
+  /// The connections that are not WebSockets.
+  let plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
 
   /// What the handshake of a connection has led to.
   private enum Outcome: Sendable {
@@ -79,13 +81,7 @@ struct ConnectionAcceptor: Sendable {
       upgradeConfiguration: NIOTypedHTTPServerUpgradeConfiguration(upgraders: [upgrader]) {
         channel in
         channel.eventLoop.makeCompletedFuture {
-          let plain = PlainRequestHandler(
-            recorder: recorded.value,
-            peer: peer,
-            handlers: handlers,
-            bodyLimit: limits.bodyBytes
-          )
-          try channel.pipeline.syncOperations.addHandler(plain)
+          try addPlainHandler(channel, recorded.value, peer)
           return .plain
         }
       }
@@ -102,11 +98,27 @@ struct ConnectionAcceptor: Sendable {
     channel.closeFuture.whenComplete { _ in deadline.cancel() }
     outcome.whenComplete { result in
       switch result {
-      case .success(.messages): deadline.cancel()
-      case .success(.plain): break
+      case .success: deadline.cancel()
       case .failure: channel.close(promise: nil)
       }
     }
+  }
+
+  private func addPlainHandler(
+    _ channel: any Channel,
+    _ recorder: RequestHeadRecorder,
+    _ peer: Peer
+  ) throws {
+    let id = ObjectIdentifier(channel)
+    let handler = PlainRequestHandler(
+      recorder: recorder,
+      peer: peer,
+      handlers: handlers,
+      limits: limits,
+      onClose: { plainConnections.value[id] = nil }
+    )
+    try channel.pipeline.syncOperations.addHandler(handler)
+    plainConnections.value[id] = handler
   }
 
   private func open(_ channel: any Channel, _ request: HTTPRequest) throws {

@@ -39,4 +39,14 @@ package struct HTTPRequest: Sendable {
   package func header(_ name: String) -> String? {
     headers.first(name: name)
   }
+
+  /// The values of all header lines of a name, cut at commas and trimmed.
+  package func headerList(_ name: String) -> [String] {
+    headers[canonicalForm: name].map(String.init)
+  }
+
+  /// The text without its percent escapes, or nil when one is malformed or the result is no UTF-8.
+  package static func unescape(_ text: some StringProtocol) -> String? {
+    PercentEncoding.decode(text)
+  }
 }

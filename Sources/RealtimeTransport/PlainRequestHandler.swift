@@ -1,58 +1,156 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers one HTTP request that is not for a WebSocket, and closes the connection.
+/// Answers the HTTP requests of one connection that are not for a WebSocket, one after the other.
+///
+/// State: receiving (a request, or waiting for one) → answering (what follows waits) → receiving or
+/// streaming (what follows is dropped) → leaving (the last answer is out, the end of the input is
+/// awaited) → closed. Everything happens on the event loop of the channel.
 final class PlainRequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
-  typealias OutboundOut = HTTPServerResponsePart
+
+  private enum Phase {
+    case receiving
+    case answering
+    case streaming
+    case leaving
+    case closed
+  }
+
+  /// How long a client may take to close after the last answer.
+  private static let farewell = TimeAmount.seconds(2)
 
   private let recorder: RequestHeadRecorder
   private let peer: Peer
   private let handlers: ServerHandlers
-  private let bodyLimit: Int
+  private let limits: TransportLimits
+  private let onClose: () -> Void
+  private var phase = Phase.receiving
+  private var context: ChannelHandlerContext?
+  private var output: OutputQueue?
+  /// The head of a first request that asked for another protocol; it is not handed on.
+  private var firstHead: HTTPRequestHead?
+  private var head: HTTPRequestHead?
   private var body: [UInt8] = []
-  private var isAnswered = false
+  /// What has arrived beyond the request that is being answered.
+  private var waiting = CircularBuffer<HTTPServerRequestPart>()
+  private var isDraining = false
+  /// What is wrong with the input after everything that waits.
+  private var failure: HTTPAnswer?
+  private var isLast = false
+  private var deadline: Scheduled<Void>?
+  private var stream: HTTPStream?
+  private var isChunked = true
+  private var onStreamEnd: (@Sendable () -> Void)?
 
-  init(recorder: RequestHeadRecorder, peer: Peer, handlers: ServerHandlers, bodyLimit: Int) {
+  init(
+    recorder: RequestHeadRecorder,
+    peer: Peer,
+    handlers: ServerHandlers,
+    limits: TransportLimits,
+    onClose: @escaping () -> Void
+  ) {
     self.recorder = recorder
     self.peer = peer
     self.handlers = handlers
-    self.bodyLimit = bodyLimit
+    self.limits = limits
+    self.onClose = onClose
   }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !isAnswered else { return }
-    switch Self.unwrapInboundIn(data) {
-    case .head: break
-    case .body(let part):
-      guard body.count + part.readableBytes <= bodyLimit else {
-        write(HTTPAnswer(status: 413, error: "the body is too long"), to: context)
-        return
-      }
-      body.append(contentsOf: part.readableBytesView)
-    case .end: answer(context)
+  // MARK: Channel
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    recorder.handsErrorsOn = true
+    firstHead = recorder.head
+    // Answers are written as bytes, past the encoder, which stays in the pipeline for good.
+    let encoder = try? context.pipeline.syncOperations.context(
+      handlerType: HTTPResponseEncoder.self
+    )
+    output = OutputQueue(limits: limits, context: encoder ?? context) { [weak self] _ in
+      self?.close()
     }
+    setDeadline(limits.request)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    finish()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish()
+    context.fireChannelInactive()
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    context.close(promise: nil)
-  }
-
-  private func answer(_ context: ChannelHandlerContext) {
-    guard let head = recorder.head else { return }
-    let request = HTTPRequest(head: head, body: body, peer: peer)
-    if let refusal = refusal(of: request, isUpgrade: head.headers.contains(name: "Upgrade")) {
-      write(refusal, to: context)
+    guard error is HTTPParserError else {
+      close()
       return
     }
-    handlers.answer(request, context.eventLoop).hop(to: context.eventLoop).assumeIsolated()
-      .whenComplete { result in
-        switch result {
-        case .success(let answer): self.write(answer, to: context)
-        case .failure:
-          self.write(HTTPAnswer(status: 500, error: "the server failed"), to: context)
-        }
-      }
+    guard phase == .receiving || phase == .answering else { return }
+    failure = RequestHeadRecorder.answer(to: error)
+    drain()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard phase == .receiving || phase == .answering, failure == nil else { return }
+    waiting.append(Self.unwrapInboundIn(data))
+    drain()
+  }
+
+  /// Takes what waits, as far as the answers to what came before are out.
+  private func drain() {
+    guard !isDraining else { return }
+    isDraining = true
+    while phase == .receiving, let part = waiting.popFirst() { receive(part) }
+    isDraining = false
+    if phase == .receiving, let failure { write(failure, isLast: true) }
+  }
+
+  // MARK: Receiving
+
+  private func receive(_ part: HTTPServerRequestPart) {
+    switch part {
+    case .head(let head): begin(head)
+    case .body(let bytes):
+      guard resumeFirst() else { return }
+      guard body.count + bytes.readableBytes <= limits.bodyBytes else { return refuseBody() }
+      body.append(contentsOf: bytes.readableBytesView)
+    case .end:
+      guard resumeFirst(), let head else { return }
+      answer(head)
+    }
+  }
+
+  /// Begins with the head that was not handed on, if no other has come.
+  private func resumeFirst() -> Bool {
+    if head == nil, let firstHead { begin(firstHead) }
+    return phase == .receiving
+  }
+
+  private func begin(_ head: HTTPRequestHead) {
+    firstHead = nil
+    self.head = head
+    body = []
+    // The parser takes what follows such a request for another protocol.
+    if head.headers.contains(name: "Upgrade") { isLast = true }
+    setDeadline(limits.request)
+    let request = HTTPRequest(head: head, peer: peer)
+    if let refusal = refusal(of: request, isUpgrade: head.headers.contains(name: "Upgrade")) {
+      write(refusal, isLast: true)
+      return
+    }
+    if let length = head.headers.first(name: "Content-Length").flatMap({ Int($0) }),
+      length > limits.bodyBytes
+    {
+      refuseBody()
+    } else if head.version == .http1_1, request.header("Expect")?.lowercased() == "100-continue" {
+      output?.append(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
+    }
+  }
+
+  private func refuseBody() {
+    write(HTTPAnswer(status: 413, error: "the body is too long"), isLast: true)
   }
 
   private func refusal(of request: HTTPRequest, isUpgrade: Bool) -> HTTPAnswer? {
@@ -62,23 +160,154 @@ final class PlainRequestHandler: ChannelInboundHandler {
     return HTTPAnswer(status: 400, error: "this is for WebSockets only")
   }
 
-  private func write(_ answer: HTTPAnswer, to context: ChannelHandlerContext) {
-    guard !isAnswered else { return }
-    isAnswered = true
-    let head = HTTPResponseHead(
-      version: .http1_1,
-      status: HTTPResponseStatus(statusCode: answer.status),
-      headers: [
-        "Content-Type": answer.contentType,
-        "Content-Length": String(answer.body.count),
-        "Connection": "close",
-      ]
-    )
-    context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
-    let body = context.channel.allocator.buffer(bytes: answer.body)
-    context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
-    context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
-      context.close(promise: nil)
+  // MARK: Answering
+
+  private func answer(_ head: HTTPRequestHead) {
+    guard let context else { return }
+    phase = .answering
+    deadline?.cancel()
+    setReading(false)
+    let request = HTTPRequest(head: head, body: body, peer: peer)
+    body = []
+    let eventLoop = context.eventLoop
+    handlers.answer(request, eventLoop).hop(to: eventLoop).assumeIsolated()
+      .whenComplete { result in
+        guard self.phase == .answering else {
+          self.abandon(result, eventLoop)
+          return
+        }
+        switch result {
+        case .success(.answer(let answer)):
+          self.write(answer, isLast: self.isLast || !head.isKeepAlive)
+        case .success(.stream(let answer, let open)): self.start(answer, open, head)
+        case .failure:
+          self.write(HTTPAnswer(status: 500, error: "the server failed"), isLast: true)
+        }
+      }
+  }
+
+  /// Gives up an answer that nobody waits for any more.
+  private func abandon(_ result: Result<HTTPReply, any Error>, _ eventLoop: any EventLoop) {
+    guard case .success(.stream(_, let open)) = result else { return }
+    let stream = HTTPStream(eventLoop: eventLoop, handler: nil)
+    open(stream)()
+  }
+
+  private func write(_ answer: HTTPAnswer, isLast: Bool) {
+    let encoder = AnswerEncoder(method: head?.method ?? .GET, keepsAlive: !isLast)
+    output?.append(encoder.encode(answer))
+    head = nil
+    guard !isLast else {
+      leave()
+      return
     }
+    phase = .receiving
+    setDeadline(limits.keepAlive)
+    setReading(true)
+    drain()
+  }
+
+  // MARK: Streaming
+
+  private func start(
+    _ answer: HTTPAnswer,
+    _ open: @Sendable (HTTPStream) -> @Sendable () -> Void,
+    _ head: HTTPRequestHead
+  ) {
+    guard let context else { return }
+    isChunked = head.version == .http1_1
+    let encoder = AnswerEncoder(method: head.method, keepsAlive: false)
+    output?.append(encoder.head(of: answer, framing: isChunked ? .chunks : .end))
+    phase = .streaming
+    waiting.removeAll()
+    setReading(true)
+    let stream = HTTPStream(eventLoop: context.eventLoop, handler: self)
+    self.stream = stream
+    let onEnd = open(stream)
+    // What is sent while a stream is opened may already have ended it.
+    if self.stream == nil { onEnd() } else { onStreamEnd = onEnd }
+  }
+
+  /// Sends a piece of the body.
+  func sendPart(_ bytes: [UInt8]) {
+    guard phase == .streaming, !bytes.isEmpty else { return }
+    output?.append(isChunked ? AnswerEncoder.chunk(bytes) : ByteBuffer(bytes: bytes))
+  }
+
+  /// Ends the body.
+  func endStream() {
+    guard phase == .streaming else { return }
+    if isChunked { output?.append(ByteBuffer(string: "0\r\n\r\n")) }
+    forgetStream()
+    leave()
+  }
+
+  private func forgetStream() {
+    stream?.detach()
+    stream = nil
+    let callback = onStreamEnd
+    onStreamEnd = nil
+    callback?()
+  }
+
+  // MARK: Ending
+
+  /// Closes as soon as what has been asked for is answered; nil when it is closed already.
+  func closeGracefully() -> EventLoopFuture<Void>? {
+    let closed = context?.channel.closeFuture
+    switch phase {
+    case .receiving: close()
+    case .answering: isLast = true
+    case .streaming: endStream()
+    case .leaving, .closed: break
+    }
+    return closed
+  }
+
+  /// Ends the output and waits a little, since closing with input unread could lose the answer.
+  private func leave() {
+    guard let context, phase != .closed else { return }
+    phase = .leaving
+    waiting.removeAll()
+    output?.flush()
+    setReading(true)
+    deadline?.cancel()
+    // Until everything is written, the queue watches whether the other end reads.
+    context.close(mode: .output).assumeIsolated().whenComplete { _ in
+      if self.phase == .leaving { self.setDeadline(Self.farewell) }
+    }
+  }
+
+  private func close() {
+    guard phase != .closed else { return }
+    phase = .closed
+    output?.close()
+    context?.close(promise: nil)
+  }
+
+  private func finish() {
+    guard context != nil else { return }
+    context = nil
+    phase = .closed
+    output?.close()
+    output = nil
+    deadline?.cancel()
+    waiting.removeAll()
+    forgetStream()
+    onClose()
+  }
+
+  private func setDeadline(_ time: TimeAmount) {
+    deadline?.cancel()
+    deadline = context?.eventLoop.assumeIsolated().scheduleTask(in: time) {
+      self.output?.flush()
+      self.close()
+    }
+  }
+
+  private func setReading(_ isReading: Bool) {
+    guard let context else { return }
+    _ = try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
+    if isReading { context.read() }
   }
 }

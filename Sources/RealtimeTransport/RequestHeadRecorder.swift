@@ -8,6 +8,8 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   typealias OutboundOut = HTTPServerResponsePart
 
   private(set) var head: HTTPRequestHead?
+  /// Whether somebody further on answers what is no request.
+  var handsErrorsOn = false
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .head(let head) = Self.unwrapInboundIn(data) { self.head = head }
@@ -15,18 +17,31 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if handsErrorsOn {
+      context.fireErrorCaught(error)
+      return
+    }
     guard context.channel.isActive, head == nil else {
       context.close(promise: nil)
       return
     }
+    let answer = Self.answer(to: error)
     let refusal = HTTPResponseHead(
       version: .http1_1,
-      status: .badRequest,
+      status: HTTPResponseStatus(statusCode: answer.status),
       headers: ["Content-Length": "0", "Connection": "close"]
     )
     context.write(Self.wrapOutboundOut(.head(refusal)), promise: nil)
     context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
       context.close(promise: nil)
     }
+  }
+
+  /// What is answered to what is no request.
+  static func answer(to error: any Error) -> HTTPAnswer {
+    if let error = error as? HTTPParserError, error == .headerOverflow {
+      return HTTPAnswer(status: 431, error: "the header is too long")
+    }
+    return HTTPAnswer(status: 400, error: "this is not an HTTP request")
   }
 }

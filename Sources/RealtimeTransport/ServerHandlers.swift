@@ -5,7 +5,7 @@ package struct ServerHandlers: Sendable {
   /// Decides on a request for a WebSocket: nil lets it in, an answer refuses it.
   package var admit: @Sendable (HTTPRequest) -> HTTPAnswer?
   /// Answers any other request.
-  package var answer: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer>
+  package var answer: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
   /// Takes a connection that has just opened.
   package var accept: @Sendable (ServerConnection) -> Callbacks
 
@@ -29,8 +29,8 @@ package struct ServerHandlers: Sendable {
   /// Makes handlers; without a closure for plain requests these are answered with 404.
   package init(
     admit: @escaping @Sendable (HTTPRequest) -> HTTPAnswer? = { _ in nil },
-    answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer> = {
-      $1.makeSucceededFuture(HTTPAnswer(status: 404, error: "there is nothing here"))
+    answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply> = {
+      $1.makeSucceededFuture(.answer(HTTPAnswer(status: 404, error: "there is nothing here")))
     },
     accept: @escaping @Sendable (ServerConnection) -> Callbacks
   ) {

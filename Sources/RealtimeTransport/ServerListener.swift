@@ -12,10 +12,18 @@ package final class ServerListener: Sendable {
   private let channel: any Channel
   private let file: SocketFile?
 
-  private init(address: ListenAddress, channel: any Channel, file: SocketFile?) {
+  private let plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
+
+  private init(
+    address: ListenAddress,
+    channel: any Channel,
+    file: SocketFile?,
+    plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
+  ) {
     self.address = address
     self.channel = channel
     self.file = file
+    self.plainConnections = plainConnections
   }
 
   /// Starts to listen.
@@ -32,7 +40,16 @@ package final class ServerListener: Sendable {
     limits: TransportLimits = .server,
     handlers: ServerHandlers
   ) -> EventLoopFuture<ServerListener> {
-    let acceptor = ConnectionAcceptor(limits: limits, handlers: handlers, user: geteuid())
+    let plain = NIOLoopBoundBox.makeBoxSendingValue(
+      [ObjectIdentifier: PlainRequestHandler](),
+      eventLoop: eventLoop
+    )
+    let acceptor = ConnectionAcceptor(
+      limits: limits,
+      handlers: handlers,
+      user: geteuid(),
+      plainConnections: plain
+    )
     let bootstrap = ServerBootstrap(group: eventLoop)
       .serverChannelOption(.backlog, value: 4_096)
       .childChannelInitializer { acceptor.initialize($0, at: address) }
@@ -45,7 +62,7 @@ package final class ServerListener: Sendable {
         return eventLoop.makeFailedFuture(error)
       }
       return bootstrap.withBoundSocket(file.descriptor).map { channel in
-        ServerListener(address: address, channel: channel, file: file)
+        ServerListener(address: address, channel: channel, file: file, plainConnections: plain)
       }.flatMapErrorThrowing { error in
         file.remove()
         throw ListenError(
@@ -61,7 +78,12 @@ package final class ServerListener: Sendable {
         .bind(host: "127.0.0.1", port: port)
         .map { channel in
           let chosen = ListenAddress.loopback(port: channel.localAddress?.port ?? port)
-          return ServerListener(address: chosen, channel: channel, file: nil)
+          return ServerListener(
+            address: chosen,
+            channel: channel,
+            file: nil,
+            plainConnections: plain
+          )
         }.flatMapErrorThrowing { error in
           let isInUse = (error as? IOError)?.errnoCode == EADDRINUSE
           let reason = isInUse ? "another program is listening there" : FailureText.describe(error)
@@ -75,6 +97,20 @@ package final class ServerListener: Sendable {
     file?.remove()
     return channel.close().flatMapErrorThrowing { error in
       guard let error = error as? ChannelError, error == .alreadyClosed else { throw error }
+    }
+  }
+
+  /// Closes the connections that are not WebSockets, once what they have asked for is answered.
+  ///
+  /// - Returns: A future that completes when they are closed; streams are ended.
+  package func closePlainConnections() -> EventLoopFuture<Void> {
+    let eventLoop = channel.eventLoop
+    return eventLoop.flatSubmit { [plainConnections] in
+      let handlers = Array(plainConnections.value.values)
+      return EventLoopFuture.andAllComplete(
+        handlers.compactMap { $0.closeGracefully() },
+        on: eventLoop
+      )
     }
   }
 }

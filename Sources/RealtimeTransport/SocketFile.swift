@@ -13,7 +13,8 @@ struct SocketFile: Sendable {
 
   /// Binds and listens; a socket file that nobody answers at is replaced.
   ///
-  /// The mask for new files is set for the whole process during one system call.
+  /// A file gets the mode that its socket has when it is bound, so that nobody else can ever connect
+  /// and the mask for new files, which belongs to the whole process, stays as it is.
   init(listeningAt path: String) throws(ListenError) {
     guard !path.isEmpty, path.utf8.count <= Self.pathBytes, !path.utf8.contains(0) else {
       throw ListenError(
@@ -26,11 +27,10 @@ struct SocketFile: Sendable {
     defer { Glibc.close(lock) }
     try Self.clear(path)
     let descriptor = try Self.makeSocket(path)
-    let mask = umask(0o177)
-    let result = Self.withAddress(of: path) { bind(descriptor, $0, $1) }
-    let code = errno
-    umask(mask)
-    guard result == 0 else {
+    guard fchmod(descriptor, 0o600) == 0,
+      Self.withAddress(of: path, { bind(descriptor, $0, $1) }) == 0
+    else {
+      let code = errno
       Glibc.close(descriptor)
       throw Self.failure("the socket \(path) cannot be made", code)
     }

@@ -19,7 +19,11 @@ package struct TransportLimits: Sendable {
   /// Most lines in the header of a handshake.
   package var headerLines = 64
   /// Longest body of a plain HTTP request, in bytes.
-  package var bodyBytes = 1_024 * 1_024
+  package var bodyBytes = 16 * 1_024 * 1_024
+  /// How long a plain HTTP request may take to arrive.
+  package var request: TimeAmount = .seconds(30)
+  /// How long a connection may wait for its next plain HTTP request.
+  package var keepAlive: TimeAmount = .seconds(60)
 
   /// What a client allows: as much as a server may send.
   package static let client = TransportLimits(

@@ -28,6 +28,31 @@ struct DurabilityTests {
     await server.stop()
   }
 
+  @Test("includes what a connection scheduled for its end, also when the server ends first")
+  func scheduledWrites() async throws {
+    let store = MemoryTreeStore()
+    let first = try await DatabaseServer.startForTest(store: store)
+    let client = try await first.connectAndGreet()
+    client.send(
+      #"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/here/a","d":{".sv":{"increment":1}}}}}"#
+    )
+    #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
+    // What the store holds now is all that a killed server would leave behind.
+    let left = MemoryTreeStore(store.load())
+    let second = try await DatabaseServer.startForTest(store: left)
+    let reader = try await second.connectAndGreet()
+    reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/here","q":{}}}}"#)
+    #expect(try await reader.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":{"a":1}}}}"#)
+    await second.stop()
+    #expect(left.load().sessions.isEmpty)
+    let third = try await DatabaseServer.startForTest(store: MemoryTreeStore(left.load()))
+    let late = try await third.connectAndGreet()
+    late.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/here","q":{}}}}"#)
+    #expect(try await late.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":{"a":1}}}}"#)
+    await third.stop()
+    await first.stop()
+  }
+
   @Test("joins the next batch when it arrives during a commit")
   func groupCommit() async throws {
     let store = GateStore()

@@ -27,7 +27,7 @@ struct LifecycleTests {
   @Test("ends by itself when the last one has left, not before")
   func idleExitAfterLast() async throws {
     let server = try await DatabaseServer.startForTest(
-      .init(port: 0, idleExit: .seconds(2))
+      .init(port: 0, idleExit: .seconds(5))
     )
     let first = try await server.connectAndGreet()
     let second = try await server.connectAndGreet()
@@ -74,6 +74,7 @@ struct LifecycleTests {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
     let client = try await server.connectAndGreet()
+    store.release()
     client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/a","d":1}}}"#)
     #expect(try await client.next().contains(#""s":"ok""#))
     for _ in 0..<10 { store.release(StoreError(.full, "the disk is full")) }

@@ -37,7 +37,7 @@ struct ListenerPolicyTests {
 
   @Test("answers other paths with 404 and JSON")
   func notFound() async throws {
-    let text = try await answer("GET /a HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
+    let text = try await answer("GET /a HTTP/1.1\r\nHost: localhost:1\r\nConnection: close\r\n\r\n")
     #expect(text.hasPrefix("HTTP/1.1 404 "))
     #expect(text.contains("application/json") && text.contains("{\"error\":"))
     let upgrade = try await answer(RawPeer.upgradeRequest(path: "/.lp?v=5"))

@@ -1,0 +1,149 @@
+internal import NIOCore
+internal import RealtimeHub
+internal import RealtimeProtocol
+internal import RealtimeTransport
+internal import RealtimeTree
+
+/// Follows the data at a location as a peer of the hub that listens, for a client that reads events.
+///
+/// State: listening (the data are awaited) → open (pushes become events) → ended. Confined to the
+/// server's event loop.
+final class EventStream: InternalPeer {
+  private let request: RESTRequest
+  private let core: ServerCore
+  private let promise: EventLoopPromise<HTTPReply>
+  private var peer: PeerID?
+  private var stream: HTTPStream?
+  /// The data, until the first event has been sent.
+  private var initial = Node.empty
+  private var isAccepted = false
+  private var keepAlive: Scheduled<Void>?
+
+  private init(_ request: RESTRequest, _ core: ServerCore, _ promise: EventLoopPromise<HTTPReply>) {
+    self.request = request
+    self.core = core
+    self.promise = promise
+  }
+
+  /// Opens a stream; the server holds it until it ends.
+  static func open(_ request: RESTRequest, on core: ServerCore) -> EventLoopFuture<HTTPReply> {
+    let promise = core.eventLoop.makePromise(of: HTTPReply.self)
+    let stream = EventStream(request, core, promise)
+    let peer = core.openInternal(stream)
+    stream.peer = peer
+    let query = request.query ?? .all
+    let listen = ListenRequest(
+      path: request.path,
+      query: query,
+      tag: query.loadsAllData ? nil : 1
+    )
+    core.hand(.request(id: 1, .listen(listen)), from: peer)
+    return promise.futureResult
+  }
+
+  // MARK: Peer
+
+  func receive(_ message: ServerMessage) {
+    switch message {
+    case .response(_, let response): listened(response)
+    case .push(let push): pushed(push)
+    case .hello, .reset, .shutdown, .error, .pong: break
+    }
+  }
+
+  func disconnect(_ reason: DisconnectReason) {
+    end()
+  }
+
+  private func listened(_ response: ServerMessage.Response) {
+    guard peer != nil, !isAccepted else { return }
+    guard response.status == .ok else {
+      promise.succeed(.answer(RESTError(response).answer))
+      close()
+      return
+    }
+    isAccepted = true
+    let head = HTTPAnswer(
+      status: 200,
+      contentType: "text/event-stream",
+      headerLines: [HTTPAnswer.HeaderLine("Cache-Control", "no-cache")],
+      body: []
+    )
+    let bound = NIOLoopBound(self, eventLoop: core.eventLoop)
+    promise.succeed(
+      .stream(head) { stream in
+        bound.value.begin(stream)
+        return { bound.value.close() }
+      }
+    )
+  }
+
+  private func pushed(_ push: ServerPush) {
+    switch push {
+    case .data(let path, let node, _):
+      guard let relative = path.relative(to: request.path) else { return }
+      guard stream != nil else { return initial.update(at: relative, to: node) }
+      if relative.isPriority, request.options.form == .value { return }
+      send(.put(relative, json(node, at: relative)))
+    case .merge(let path, let changes, _):
+      guard let relative = path.relative(to: request.path) else { return }
+      guard stream != nil else {
+        for change in changes {
+          initial.update(at: relative.appending(change.path), to: change.node)
+        }
+        return
+      }
+      if let event = StreamEvent.patch(relative, changes, request.options.form) { send(event) }
+    case .listenRevoked: send(.cancel)
+    case .authenticationRevoked(_, let reason): send(.authRevoked(reason))
+    case .rangeMerge, .appCheckRevoked, .securityDebug, .unknown: break
+    }
+  }
+
+  // MARK: Stream
+
+  private func begin(_ stream: HTTPStream) {
+    guard peer != nil else {
+      stream.end()
+      return
+    }
+    self.stream = stream
+    send(.put(.root, json(initial, at: .root)))
+    initial = .empty
+    scheduleKeepAlive()
+  }
+
+  private func send(_ event: StreamEvent) {
+    stream?.send(event.text)
+    if event.isLast { end() }
+  }
+
+  private func json(_ node: Node, at path: Path) -> JSONValue {
+    request.options.json(of: node, isSelection: path.isRoot && request.query != nil)
+  }
+
+  private func scheduleKeepAlive() {
+    let interval = TimeAmount(core.options.streamKeepAlive)
+    keepAlive = core.eventLoop.assumeIsolated().scheduleTask(in: interval) {
+      self.send(.keepAlive)
+      self.scheduleKeepAlive()
+    }
+  }
+
+  /// Ends the stream from this side.
+  private func end() {
+    stream?.end()
+    close()
+  }
+
+  /// Forgets everything.
+  private func close() {
+    stream = nil
+    keepAlive?.cancel()
+    keepAlive = nil
+    guard let peer else { return }
+    self.peer = nil
+    promise.fail(RESTError(503, "the stream has ended"))
+    core.closeInternal(peer)
+  }
+}

@@ -1,0 +1,97 @@
+import RealtimeServer
+import RealtimeTree
+import TestSupport
+import Testing
+
+@Suite("Versions of data over REST", .timeLimit(.minutes(1)))
+struct EntityTagTests {
+  private let flag = "X-Firebase-ETag: true"
+
+  @Test("are the hash of the data, and a word for none")
+  func tags() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    let empty = try await http.request("GET", "/a.json", lines: [flag])
+    #expect(empty.lines["etag"] == "null_etag")
+    let put = try await http.request("PUT", "/a.json", "10", lines: [flag])
+    #expect(put.lines["etag"] == Node.integer(10).hash)
+    #expect(try await http.request("GET", "/a.json").lines["etag"] == nil)
+    let removed = try await http.request("DELETE", "/a.json", lines: [flag])
+    #expect(removed.lines["etag"] == "null_etag")
+    await server.stop()
+  }
+
+  @Test(
+    "that are known already are answered with 304 and nothing else",
+    arguments: ["TAG", "\"TAG\"", "W/\"TAG\"", "other, TAG", "*"]
+  )
+  func notModified(condition: String) async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("PUT", "/a.json", "10")
+    let tag = Node.integer(10).hash
+    let line = "if-none-match: " + condition.replacing("TAG", with: tag)
+    let same = try await http.request("GET", "/a.json", lines: [line])
+    #expect(same.status == 304 && same.body.isEmpty && same.lines["etag"] == tag)
+    _ = try await http.request("PUT", "/b.json", "11")
+    let other = try await http.request("GET", "/b.json", lines: ["if-none-match: \(tag)"])
+    #expect(other.status == 200 && other.body == "11")
+    #expect(other.lines["etag"] == Node.integer(11).hash)
+    await server.stop()
+  }
+
+  @Test("decide whether a write is carried out")
+  func conditions() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    let tag = Node.integer(1).hash
+    let created = try await http.request("PUT", "/a.json", "1", lines: ["if-match: null_etag"])
+    #expect(created.status == 200 && created.body == "1")
+    let again = try await http.request("PUT", "/a.json", "2", lines: ["if-match: null_etag"])
+    #expect(again.status == 412 && again.body == "1" && again.lines["etag"] == tag)
+    let listed = try await http.request(
+      "PUT",
+      "/a.json",
+      "3",
+      lines: ["if-match: \"x\", \"\(tag)\""]
+    )
+    #expect(listed.status == 200 && listed.body == "3")
+    let stale = try await http.request("DELETE", "/a.json", lines: ["if-match: \(tag)"])
+    #expect(stale.status == 412 && stale.body == "3")
+    let removed = try await http.request(
+      "DELETE",
+      "/a.json",
+      lines: ["if-match: \(Node.integer(3).hash)"]
+    )
+    #expect(removed.status == 200 && removed.body == "null")
+    await server.stop()
+  }
+
+  @Test("let fifty increments through that all race, each exactly once")
+  func increments() async throws {
+    let server = try await DatabaseServer.startForTest()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 {
+        group.addTask {
+          let http = try await HTTPProbe(server.address)
+          var answer = try await http.request("GET", "/n.json", lines: ["X-Firebase-ETag: true"])
+          repeat {
+            let tag = try #require(answer.lines["etag"])
+            let next = (Int(answer.body) ?? 0) + 1
+            answer = try await http.request(
+              "PUT",
+              "/n.json",
+              "\(next)",
+              lines: ["if-match: \(tag)"]
+            )
+          } while answer.status == 412
+          #expect(answer.status == 200)
+        }
+      }
+      try await group.waitForAll()
+    }
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("GET", "/n.json").body == "50")
+    await server.stop()
+  }
+}

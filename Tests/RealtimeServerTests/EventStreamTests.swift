@@ -1,0 +1,211 @@
+import NIOCore
+import RealtimeHub
+import RealtimeServer
+import RealtimeTransport
+import RealtimeTree
+import TestSupport
+import Testing
+import TransportTestSupport
+
+@Suite("An event stream", .timeLimit(.minutes(1)))
+struct EventStreamTests {
+  private let accept = "Accept: text/event-stream"
+
+  private func open(
+    _ server: DatabaseServer,
+    _ target: String
+  ) async throws -> HTTPProbe {
+    let stream = try await HTTPProbe(server.address)
+    let answer = try await stream.request("GET", target, lines: [accept])
+    #expect(answer.status == 200)
+    #expect(answer.lines["content-type"] == "text/event-stream")
+    #expect(answer.lines["cache-control"] == "no-cache")
+    return stream
+  }
+
+  private func event(_ name: String, _ data: String) -> String {
+    "event: \(name)\ndata: \(data)\n\n"
+  }
+
+  @Test("tells everything first, and then each change")
+  func events() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("PUT", "/a.json", #"{"b":[1,2]}"#)
+    let stream = try await open(server, "/a.json")
+    #expect(try await stream.chunk() == event("put", #"{"path":"/","data":{"b":[1,2]}}"#))
+    _ = try await http.request("PUT", "/a/c/d.json", "5")
+    #expect(try await stream.chunk() == event("put", #"{"path":"/c/d","data":5}"#))
+    _ = try await http.request("PATCH", "/a/c.json", #"{"d":null,"e":1}"#)
+    #expect(
+      try await stream.chunk() == event("patch", #"{"path":"/c","data":{"d":null,"e":1}}"#)
+    )
+    _ = try await http.request("PATCH", "/.json", #"{"a/c/e":2,"a/b/0":3,"x":1}"#)
+    #expect(
+      try await stream.chunk() == event("patch", #"{"path":"/","data":{"b/0":3,"c/e":2}}"#)
+    )
+    _ = try await http.request("PUT", "/other.json", "1")
+    _ = try await http.request("PUT", "/.json", "null")
+    #expect(try await stream.chunk() == event("put", #"{"path":"/","data":null}"#))
+    await server.stop()
+  }
+
+  @Test("tells null where there is nothing")
+  func empty() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let stream = try await open(server, "/a.json")
+    #expect(try await stream.chunk() == event("put", #"{"path":"/","data":null}"#))
+    await server.stop()
+  }
+
+  @Test("tells priorities only in export form")
+  func priorities() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("PUT", "/a.json", #"{"b":{"c":1}}"#)
+    let plain = try await open(server, "/a.json")
+    let export = try await open(server, "/a.json?format=export")
+    for stream in [plain, export] { _ = try await stream.chunk() }
+    _ = try await http.request("PUT", "/a/b/.priority.json", "7")
+    _ = try await http.request("PUT", "/a/d.json", "1")
+    #expect(try await plain.chunk() == event("put", #"{"path":"/d","data":1}"#))
+    #expect(try await export.chunk() == event("put", #"{"path":"/b/.priority","data":7}"#))
+    await server.stop()
+  }
+
+  @Test("follows the window of a query")
+  func window() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("PUT", "/a.json", #"{"x":1,"y":2}"#)
+    let stream = try await open(server, "/a.json?orderBy=%22$key%22&limitToLast=2")
+    #expect(try await stream.chunk() == event("put", #"{"path":"/","data":{"x":1,"y":2}}"#))
+    _ = try await http.request("PUT", "/a/z.json", "3")
+    #expect(try await stream.chunk() == event("patch", #"{"path":"/","data":{"z":3,"x":null}}"#))
+    await server.stop()
+  }
+
+  @Test("shows that it is alive")
+  func keepAlive() async throws {
+    var options = DatabaseServer.Options(port: 0)
+    options.streamKeepAlive = .milliseconds(20)
+    let server = try await DatabaseServer.startForTest(options)
+    let stream = try await open(server, "/a.json")
+    _ = try await stream.chunk()
+    for _ in 0..<3 { #expect(try await stream.chunk() == event("keep-alive", "null")) }
+    await server.stop()
+  }
+
+  @Test("ends with a last chunk when the server stops")
+  func stop() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let stream = try await open(server, "/a.json")
+    _ = try await stream.chunk()
+    await server.stop()
+    #expect(try await stream.chunk().isEmpty)
+    #expect(try await stream.rest().isEmpty)
+  }
+
+  @Test("comes without chunks to a client of HTTP/1.0")
+  func oldClient() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let stream = try await HTTPProbe(server.address)
+    stream.send("GET /a.json HTTP/1.0\r\nHost: localhost\r\n\(accept)\r\n\r\n")
+    #expect(try await stream.answer().lines["transfer-encoding"] == nil)
+    await server.stop()
+    #expect(try await stream.rest() == event("put", #"{"path":"/","data":null}"#))
+  }
+
+  @Test("shows a write only after the store has it")
+  func durability() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let stream = try await open(server, "/a.json")
+    _ = try await stream.chunk()
+    let http = try await HTTPProbe(server.address)
+    http.send(HTTPProbe.text("PUT", "/a.json", "1"))
+    try await store.waitForCommit()
+    store.release(StoreError(.full, "the disk is full"))
+    #expect(try await http.answer().status == 503)
+    // What follows would build on data that are not there, so the client has to come again.
+    #expect(try await stream.chunk().isEmpty)
+    store.open()
+    await server.stop()
+  }
+
+  @Test("is refused for a query that is wrong, or when there are too many")
+  func refusal() async throws {
+    var options = DatabaseServer.Options(port: 0)
+    options.maximumConnections = 1
+    let server = try await DatabaseServer.startForTest(options)
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("GET", "/a.json?limitToLast=1", lines: [accept]).status == 400)
+    #expect(try await http.request("GET", "/a%01.json", lines: [accept]).status == 400)
+    let stream = try await open(server, "/a.json")
+    #expect(try await http.request("GET", "/a.json", lines: [accept]).status == 503)
+    await stream.close()
+    var status = 503
+    for _ in 0..<1_000 where status == 503 {
+      status = try await http.request("GET", "/a.json").status
+    }
+    #expect(status == 200)
+    await server.stop()
+  }
+
+  @Test("lets a server end by itself once its client has left")
+  func disconnect() async throws {
+    let server = try await DatabaseServer.startForTest(
+      .init(port: 0, idleExit: .seconds(5))
+    )
+    let stream = try await open(server, "/a.json")
+    _ = try await stream.chunk()
+    await stream.close()
+    await server.waitUntilStopped()
+  }
+
+  @Test("replayed gives what a read gives", arguments: [1, 2, 3] as [UInt64])
+  func replay(seed: UInt64) async throws {
+    var random = SplitMix64(seed: seed)
+    let server = try await DatabaseServer.startForTest()
+    let client = try await server.connectAndGreet()
+    let http = try await HTTPProbe(server.address)
+    let stream = try await open(server, "/r.json")
+    for number in 0..<120 {
+      let keys = ["a", "b", "0", "1"]
+      let path = (0...random.below(3)).map { _ in random.pick(keys) }.joined(separator: "/")
+      let value = random.pick(["null", "1", #"{"a":{"b":2},"1":true}"#, #""s""#, "[1,2]"])
+      switch random.below(3) {
+      case 0: _ = try await http.request("PUT", "/r/\(path).json", value)
+      case 1:
+        let body = #"{"a/\#(random.pick(keys))":\#(value),"b":\#(number)}"#
+        _ = try await http.request("PATCH", "/r/\(path).json", body)
+      default:
+        client.send(
+          #"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/r/\#(path)","d":\#(value)}}}"#
+        )
+        _ = try await client.next()
+      }
+    }
+    _ = try await http.request("PUT", "/r/end.json", "true")
+    let final = try await http.request("GET", "/r.json").body
+    var node = Node.empty
+    while node[ChildKey("end")] != .bool(true) { try replay(try await stream.chunk(), on: &node) }
+    #expect(node == (try Node(json: try JSONParser.parse(final))))
+    await server.stop()
+  }
+
+  private func replay(_ event: String, on node: inout Node) throws {
+    let lines = event.split(separator: "\n")
+    let data = try JSONParser.parse(String(lines[1].dropFirst("data: ".count)))
+    let path = Path(wire: try #require(data["path"]?.string))
+    let json = try #require(data["data"])
+    switch lines[0] {
+    case "event: put": node.update(at: path, to: try Node(json: json))
+    case "event: patch":
+      for member in json.members ?? [] {
+        node.update(at: path.appending(Path(wire: member.name)), to: try Node(json: member.value))
+      }
+    default: Issue.record("unexpected \(event)")
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/// An answer as an HTTP client reads it.
+struct HTTPProbeAnswer: Sendable {
+  let status: Int
+  /// The lines of the header by their names in small letters.
+  let lines: [String: String]
+  let body: String
+
+  /// Reads an answer whole, and how many bytes it has; nil when bytes are missing.
+  static func parse(_ bytes: [UInt8], hasBody: Bool) -> (HTTPProbeAnswer, Int)? {
+    let separator = Array("\r\n\r\n".utf8)
+    guard bytes.count >= 4,
+      let end = (0...(bytes.count - 4)).first(where: {
+        bytes[$0..<($0 + 4)].elementsEqual(separator)
+      })
+    else { return nil }
+    let head = String(decoding: bytes[..<end], as: UTF8.self)
+    var lines: [String: String] = [:]
+    let texts = head.split(separator: "\r\n")
+    for line in texts.dropFirst() {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      guard let name = parts.first else { continue }
+      lines[name.lowercased()] =
+        parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+    }
+    let words = (texts.first ?? "").split(separator: " ")
+    let status = words.count > 1 ? Int(words[1]) ?? 0 : 0
+    let length = hasBody ? lines["content-length"].flatMap { Int($0) } ?? 0 : 0
+    guard bytes.count >= end + 4 + length else { return nil }
+    let body = String(decoding: bytes[(end + 4)..<(end + 4 + length)], as: UTF8.self)
+    return (HTTPProbeAnswer(status: status, lines: lines, body: body), end + 4 + length)
+  }
+}

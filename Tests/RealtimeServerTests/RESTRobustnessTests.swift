@@ -1,0 +1,181 @@
+import RealtimeServer
+import RealtimeTransport
+import TestSupport
+import Testing
+import TransportTestSupport
+
+@Suite("A server that is sent hostile HTTP", .timeLimit(.minutes(1)))
+struct RESTRobustnessTests {
+  private static let start = "PUT /a.json HTTP/1.1\r\nHost: localhost\r\n"
+
+  private func expectAnswers(_ server: DatabaseServer) async throws {
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("PUT", "/alive.json", "1").body == "1")
+    await server.stop()
+  }
+
+  @Test(
+    "answers with a refusal and hangs up",
+    arguments: [
+      (start + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+      (start + "Transfer-Encoding: chunked\r\n\r\n5\r\n123456789\r\n", 400),
+      (start + "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n", 400),
+      (start + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+      (start + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n12", 400),
+      (start + "Content-Length: -1\r\n\r\n", 400),
+      (start + "Content-Length: 99999999999999999999999\r\n\r\n", 400),
+      (start + "Content-Length: 16777217\r\n\r\n", 413),
+      (start + "X: \(String(repeating: "x", count: 10_000))\r\n\r\n", 431),
+      (
+        "GET /\(String(repeating: "x", count: 10_000)).json HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        431
+      ),
+      ("GET /a\u{0}.json HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+      ("GET a.json\r\n\r\n", 400),
+      ("GET /a.json HTTP/1.1\r\n\r\n", 403),
+      ("GET /a.json HTTP/1.1\r\nHost: localhost\r\nX\u{0}: y\r\n\r\n", 400),
+    ]
+  )
+  func malformed(request: String, status: Int) async throws {
+    let server = try await DatabaseServer.startForTest()
+    // The first request of a connection and a later one take different ways.
+    for isLater in [false, true] {
+      let http = try await HTTPProbe(server.address)
+      if isLater { #expect(try await http.request("GET", "/a.json").status == 200) }
+      http.send(request)
+      #expect(try await http.answer().status == status)
+      _ = try await http.rest()
+    }
+    try await expectAnswers(server)
+  }
+
+  @Test("refuses a body that grows too long, while it comes")
+  func longChunks() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    http.send(Self.start + "Transfer-Encoding: chunked\r\n\r\n")
+    let part = Array("100000\r\n".utf8) + [UInt8](repeating: 0x31, count: 0x100000)
+    for _ in 0..<17 { http.send(part + Array("\r\n".utf8)) }
+    #expect(try await http.answer().status == 413)
+    try await expectAnswers(server)
+  }
+
+  @Test("takes a body in chunks, and one it is asked to wait for")
+  func bodies() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    http.send(Self.start + "Transfer-Encoding: chunked\r\n\r\n2\r\n[1\r\n3\r\n,2]\r\n0\r\n\r\n")
+    #expect(try await http.answer().body == "[1,2]")
+    http.send(Self.start + "Content-Length: 1\r\nExpect: 100-continue\r\n\r\n")
+    #expect(try await http.answer().status == 100)
+    http.send("7")
+    #expect(try await http.answer().body == "7")
+    try await expectAnswers(server)
+  }
+
+  @Test(
+    "refuses bodies that are no data",
+    arguments: [
+      String(repeating: "[", count: 100_000), "\u{0}", "\"\\ud800\"", "{\"a\":", "nul", "NaN",
+      #"{"a":1}{"b":2}"#,
+      String(repeating: #"{"a":"#, count: 40) + "1" + String(repeating: "}", count: 40),
+      "\"a\u{1}b\"", #"{".value":{}, ".value":{"a":1}}"#, #"{".priority":true,"a":1}"#,
+      #"{".sv":"unknown"}"#, #"{"\#(String(repeating: "k", count: 800))":1}"#,
+    ]
+  )
+  func bodies(body: String) async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    for method in ["PUT", "PATCH", "POST"] {
+      let answer = try await http.request(method, "/a.json", body)
+      #expect(answer.status == 400 && answer.body.hasPrefix(#"{"error":""#))
+    }
+    #expect(try await http.request("GET", "/.json").body == "null")
+    try await expectAnswers(server)
+  }
+
+  @Test("answers requests that come all at once, in their order")
+  func pipelining() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    var text = ""
+    for number in 0..<300 {
+      text += HTTPProbe.text("PUT", "/n.json", "\(number)") + HTTPProbe.text("GET", "/n.json")
+    }
+    http.send(text + "garbage\r\n\r\n")
+    for number in 0..<300 {
+      for _ in 0..<2 { #expect(try await http.answer().body == "\(number)") }
+    }
+    #expect(try await http.answer().status == 400)
+    _ = try await http.rest()
+    try await expectAnswers(server)
+  }
+
+  @Test("hangs up after the answer where that is asked for")
+  func close() async throws {
+    let server = try await DatabaseServer.startForTest()
+    for (version, lines, isKept) in [
+      ("1.1", "", true), ("1.1", "Connection: close\r\n", false), ("1.0", "", false),
+      ("1.0", "Connection: keep-alive\r\n", true),
+    ] {
+      let http = try await HTTPProbe(server.address)
+      http.send("GET /a.json HTTP/\(version)\r\nHost: localhost\r\n\(lines)\r\n")
+      let answer = try await http.answer()
+      #expect(answer.body == "null")
+      #expect(answer.lines["connection"] == (isKept ? "keep-alive" : "close"))
+      if !isKept { #expect(try await http.rest().isEmpty) }
+    }
+    try await expectAnswers(server)
+  }
+
+  @Test("answers a request that asks for a protocol it does not have")
+  func upgrade() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    let lines = ["Connection: Upgrade", "Upgrade: h2c"]
+    let answer = try await http.request("PUT", "/a.json", "[1]", lines: lines)
+    #expect(answer.body == "[1]" && answer.lines["connection"] == "close")
+    #expect(try await http.rest().isEmpty)
+    try await expectAnswers(server)
+  }
+
+  @Test("goes on when clients leave in the middle")
+  func leaving() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let request =
+      HTTPProbe.text("PUT", "/a.json", #"{"b":1}"#)
+      + HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"])
+    for count in stride(from: 1, to: request.utf8.count, by: 3) {
+      let http = try await HTTPProbe(server.address)
+      http.send(Array(request.utf8.prefix(count)))
+      await http.close()
+    }
+    try await expectAnswers(server)
+  }
+
+  @Test("goes on when requests are damaged", arguments: [1, 2, 3] as [UInt64])
+  func damaged(seed: UInt64) async throws {
+    var random = SplitMix64(seed: seed)
+    let server = try await DatabaseServer.startForTest()
+    let request = Array(
+      (HTTPProbe.text("PUT", "/a.json?print=pretty", #"{"b":[1,2]}"#)
+        + HTTPProbe.text("GET", #"/a.json?orderBy="$key"&startAt="b"&limitToLast=3"#)
+        + HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"])).utf8
+    )
+    for _ in 0..<100 {
+      var bytes = request
+      for _ in 0...random.below(4) {
+        let index = random.below(bytes.count)
+        switch random.below(3) {
+        case 0: bytes[index] = UInt8(random.below(256))
+        case 1: bytes.remove(at: index)
+        default: bytes.insert(bytes[index], at: index)
+        }
+      }
+      let http = try await HTTPProbe(server.address)
+      http.send(bytes)
+      await http.close()
+    }
+    try await expectAnswers(server)
+  }
+}

@@ -1,0 +1,154 @@
+import NIOCore
+import NIOPosix
+import RealtimeTransport
+import TestSupport
+import Testing
+import TransportTestSupport
+
+@Suite("Plain requests", .timeLimit(.minutes(1)))
+struct PlainRequestTests {
+  private static let get = "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+  private func listen(
+    limits: TransportLimits = .server,
+    _ answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
+  ) async throws -> ServerListener {
+    try await ServerListener.listen(
+      at: .loopback(port: 0),
+      on: MultiThreadedEventLoopGroup.singleton.next(),
+      limits: limits,
+      handlers: ServerHandlers(
+        answer: answer,
+        accept: { _ in ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in }) }
+      )
+    ).get()
+  }
+
+  private static func text(_ text: String) -> HTTPAnswer {
+    HTTPAnswer(status: 200, contentType: "text/plain", body: Array(text.utf8))
+  }
+
+  private func connect(_ listener: ServerListener, isReading: Bool) async throws -> any Channel {
+    guard case .loopback(let port) = listener.address else { throw CancellationError() }
+    return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelOption(.autoRead, value: isReading)
+      .connect(host: "127.0.0.1", port: port).get()
+  }
+
+  @Test("cannot put lines into a header by what they ask for")
+  func headerLines() async throws {
+    let listener = try await listen { request, loop in
+      var answer = Self.text("x")
+      answer.headerLines = [.init("X", request.parameter("x") ?? "")]
+      return loop.makeSucceededFuture(.answer(answer))
+    }
+    let text = try await RawPeer.exchange(
+      listener.address,
+      "GET /?x=a%0D%0AY:b%00%C3%A9 HTTP/1.0\r\nHost: localhost\r\n\r\n"
+    )
+    #expect(text.contains("\r\nX: a??Y:b???\r\n"))
+    try await listener.close().get()
+  }
+
+  @Test("are answered with 500 when nobody can")
+  func failure() async throws {
+    let listener = try await listen { $1.makeFailedFuture(CancellationError()) }
+    let text = try await RawPeer.exchange(listener.address, Self.get)
+    #expect(text.hasPrefix("HTTP/1.1 500 "))
+    try await listener.close().get()
+  }
+
+  @Test("must come in time, the next one too", arguments: [false, true])
+  func deadlines(isWhole: Bool) async throws {
+    var limits = TransportLimits.server
+    if isWhole { limits.keepAlive = .milliseconds(20) } else { limits.request = .milliseconds(20) }
+    let listener = try await listen(limits: limits) { request, loop in
+      loop.makeSucceededFuture(.answer(Self.text("\(request.body.count)")))
+    }
+    let start = "PUT /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n1"
+    let text = try await RawPeer.exchange(listener.address, start + (isWhole ? "1" : ""))
+    #expect(isWhole ? text.hasSuffix("\r\n\r\n2") : text.isEmpty)
+    try await listener.close().get()
+  }
+
+  @Test("that are under way are answered when the listener says goodbye")
+  func goodbye() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let asked = loop.makePromise(of: Void.self)
+    let answer = loop.makePromise(of: HTTPReply.self)
+    let listener = try await listen { _, _ in
+      asked.succeed(())
+      return answer.futureResult
+    }
+    async let text = RawPeer.exchange(listener.address, Self.get)
+    try await asked.futureResult.get()
+    let closed = listener.closePlainConnections()
+    answer.succeed(.answer(Self.text("late")))
+    #expect(try await text.contains("Connection: close\r\n\r\nlate"))
+    try await closed.get()
+    try await listener.close().get()
+  }
+
+  @Test("may be answered bit by bit")
+  func stream() async throws {
+    let ended = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
+    let listener = try await listen { _, loop in
+      let reply = HTTPReply.stream(Self.text("")) { stream in
+        stream.send(Array("hello".utf8))
+        stream.send([])
+        stream.end()
+        stream.send(Array("ignored".utf8))
+        return { ended.succeed(()) }
+      }
+      return loop.makeSucceededFuture(reply)
+    }
+    let text = try await RawPeer.exchange(listener.address, Self.get)
+    #expect(text.contains("Transfer-Encoding: chunked\r\n"))
+    #expect(text.hasSuffix("\r\n\r\n5\r\nhello\r\n0\r\n\r\n"))
+    try await ended.futureResult.get()
+    try await listener.close().get()
+  }
+
+  @Test("do not fill the memory when nobody reads the answer")
+  func slowConsumer() async throws {
+    var limits = TransportLimits.server
+    limits.pendingBytes = 1_000_000
+    let ended = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
+    let listener = try await listen(limits: limits) { _, loop in
+      let reply = HTTPReply.stream(Self.text("")) { stream in
+        let bytes = [UInt8](repeating: 0x61, count: 100_000)
+        for _ in 0..<1_000 { stream.send(bytes) }
+        return { ended.succeed(()) }
+      }
+      return loop.makeSucceededFuture(reply)
+    }
+    let channel = try await connect(listener, isReading: false)
+    try await channel.writeAndFlush(ByteBuffer(string: Self.get))
+    try await ended.futureResult.get()
+    try? await channel.close()
+    try await listener.close().get()
+  }
+
+  @Test("tell when the reader of a stream has left, even before it was opened")
+  func leaving() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    for isEarly in [false, true] {
+      let asked = loop.makePromise(of: Void.self)
+      let ended = loop.makePromise(of: Void.self)
+      let answer = loop.makePromise(of: HTTPReply.self)
+      let listener = try await listen { _, _ in
+        asked.succeed(())
+        return answer.futureResult
+      }
+      let reply = HTTPReply.stream(Self.text("")) { _ in { ended.succeed(()) } }
+      if !isEarly { answer.succeed(reply) }
+      let channel = try await connect(listener, isReading: true)
+      try await channel.writeAndFlush(ByteBuffer(string: Self.get))
+      try await asked.futureResult.get()
+      try await channel.close()
+      if isEarly { answer.succeed(reply) }
+      try await ended.futureResult.get()
+      try await listener.close().get()
+    }
+  }
+}
