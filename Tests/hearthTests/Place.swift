@@ -1,15 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A home of its own for one test: directories, environment, processes; everything ends with it.
 final class Place {
   let directory: String
   let environment: [String: String]
+  private let folder: TemporaryDirectory
 
   init() throws {
-    directory = try #require(
-      mkdtemp(strdup(NSTemporaryDirectory() + "hearth-test-XXXXXX")).map { String(cString: $0) }
-    )
+    folder = try TemporaryDirectory()
+    directory = folder.path
     environment = [
       "HOME": directory,
       "XDG_DATA_HOME": directory + "/data",
@@ -25,8 +26,8 @@ final class Place {
   }
 
   deinit {
+    // Before the directory goes, which the folder removes.
     _ = try? hearth("stop")
-    try? FileManager.default.removeItem(atPath: directory)
   }
 
   /// The program under test, built beside the tests.

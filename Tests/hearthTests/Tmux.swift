@@ -24,7 +24,10 @@ final class Tmux {
     let name = "pane\(count)"
     let variables = place.environment.flatMap { ["-e", "\($0.key)=\($0.value)"] }
     try tmux(
-      ["-f", "/dev/null", "new-session", "-d", "-s", name, "-x", "\(columns)", "-y", "\(rows)"]
+      [
+        "-f", "/dev/null", "new-session", "-d", "-s", name, "-x", "\(columns)", "-y", "\(rows)",
+        "-c", place.directory,
+      ]
         + variables + [command]
     )
     return Pane(self, name)
