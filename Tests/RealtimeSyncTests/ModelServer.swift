@@ -37,9 +37,15 @@ struct ModelServer {
     listens.removeAll { $0 == target }
   }
 
-  mutating func write(_ parts: [Change], id: Int64?, isAccepted: Bool = true) {
+  /// Takes a write; others may write before its answer, as when a first answer was lost.
+  mutating func write(
+    _ parts: [Change],
+    id: Int64?,
+    isAccepted: Bool = true,
+    beforeAnswer others: [Change] = []
+  ) {
     var messages: [Message] = []
-    if isAccepted {
+    for parts in isAccepted ? [parts, others] : [others] {
       let old = tree
       for part in parts { tree.update(at: part.path, to: part.node) }
       for listen in listens { messages += pushes(listen, from: old, parts) }

@@ -213,6 +213,41 @@ struct RepoCoreWriteTests {
     #expect(driver.events == ["moved a after - 1", "changed a after - 1", #"value {"a":1}"#])
   }
 
+  @Test(
+    "A leaf that was written into shows again once the write is acknowledged",
+    arguments: [Path("l"), "l/a"],
+    [true, false]
+  )
+  func leafUnderAcknowledgedWrite(observed: Path, isMerge: Bool) throws {
+    var driver = CoreDriver()
+    driver.connect()
+    let isParent = observed == "l"
+    _ = try driver.observe(observed, answered: isParent ? #"{"a":1,"b":1}"# : "1")
+    if isMerge {
+      driver.feed(.write(driver.token(), path: "l", .merge([Change("a/k", .integer(2))])))
+    } else {
+      try driver.set("l/a/k", "2")
+    }
+    // The answer was lost, and someone else has written since.
+    try driver.push("l/a", "5")
+    driver.forget()
+    driver.answer(3)
+    #expect(driver.values == [isParent ? #"{"a":5,"b":1}"# : "5"])
+    #expect(driver.core.cachedValue(at: "l/a", query: .all) == .integer(5))
+  }
+
+  @Test("A priority goes with the server's last child, though a written child is still there")
+  func priorityOfWrittenChildren() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("l", answered: #"{"a":{"old":1,".priority":2}}"#)
+    try driver.set("l/a/new", "1")
+    try driver.push("l/a/old", "null")
+    try driver.push("l/a/new", "1")
+    driver.answer(3)
+    #expect(driver.values.last == #"{"a":{"new":1}}"#)
+  }
+
   @Test("A mixed merge raises events in their order")
   func mixedMerge() throws {
     var driver = CoreDriver()

@@ -126,7 +126,9 @@ struct SyncTreeModel {
       server.unlisten(target)
       openListens -= 1
     case .write(let parts, let id):
-      server.write(parts, id: id, isAccepted: !random.once(in: 4))
+      let isAccepted = !random.once(in: 4)
+      let others = random.once(in: 4) ? self.parts() : []
+      server.write(parts, id: id, isAccepted: isAccepted, beforeAnswer: others)
     }
     return nil
   }

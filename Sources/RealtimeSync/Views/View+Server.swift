@@ -35,12 +35,25 @@ extension View {
     }
     cache.server.isComplete = old.isComplete || path.isRoot
     cache.server.isFiltered = serverFilter.filters
-    var place = path
-    if context.overlay[path].completeNode != nil, let leaf = old.node.leafPlace(on: path) {
-      // Hidden itself, the change turned a leaf above it into children, which may show.
-      place = leaf
-    }
+    let place = affectedPlace(on: path, since: old.node)
     refreshEvent(at: place, source: source(context), context, &changes)
+  }
+
+  /// Where events may see other data after the server's data changed at the end of a path.
+  ///
+  /// That is above the end where a leaf was, which pending writes may have hidden, and where
+  /// nothing is left, so that the priority has gone too though pending writes are still there.
+  private func affectedPlace(on path: Path, since old: Node) -> Path {
+    var before = old
+    var after = cache.server.node
+    for depth in 0..<path.count where !before.isEmpty {
+      // What becomes of an empty location of the view itself, the end of the refresh sees to.
+      let hasGone = depth > 0 && after.isEmpty
+      if hasGone || before.leafValue != nil { return Path(path.keys.prefix(depth)) }
+      before = before[path.keys[depth]]
+      after = after[path.keys[depth]]
+    }
+    return path
   }
 
   /// The server has other data at several places.
@@ -179,18 +192,5 @@ extension View {
     let hidden = overlay[key]
     if let node = hidden.completeNode { return node }
     return cache.server.isComplete(for: key) ? hidden.applied(to: cache.server.node[key]) : nil
-  }
-}
-
-extension Node {
-  /// The place of a leaf above the end of a path, or nil when there is none.
-  fileprivate func leafPlace(on path: Path) -> Path? {
-    var node = self
-    for depth in 0..<path.count {
-      if node.leafValue != nil { return Path(path.keys.prefix(depth)) }
-      node = node[path.keys[depth]]
-      if node.isEmpty { return nil }
-    }
-    return nil
   }
 }
