@@ -1,5 +1,6 @@
 import Foundation
 package import RealtimeDatabase
+private import RealtimeTree
 
 /// The blog as one person uses it: what can be read and done, one call each.
 ///
@@ -158,7 +159,7 @@ package struct Blog: Sendable {
   ///   - id: The key of the post.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
   package func delete(comment: String, on id: PostID) async throws {
-    let place = try paths.comments(on: checked(id)).child(checked(comment))
+    let place = try paths.comments(on: checked(id)).child(of: ChildKey(checked(comment)))
     guard let found = Comment(try await place.getData()) else {
       throw BlogError.commentNotFound(comment)
     }
@@ -189,7 +190,7 @@ package struct Blog: Sendable {
 
   /// A key that is legal; one that is not cannot belong to anything.
   private func checked(_ id: String) throws(BlogError) -> String {
-    let isLegal = !id.isEmpty && id.utf8.count <= 768 && !id.contains { ".#$[]/".contains($0) }
+    let isLegal = Validation.problem(withPath: Path([.postComments, ChildKey(id)])) == nil
     guard isLegal else { throw BlogError.notFound(id) }
     return id
   }

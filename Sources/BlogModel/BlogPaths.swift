@@ -1,6 +1,10 @@
 package import RealtimeDatabase
+private import RealtimeTree
 
 /// Where things are kept: the layout that the published samples share.
+///
+/// Ids come from command lines, files and servers. An illegal one is no programmer error here: it makes
+/// a place that holds nothing and that the database refuses to write.
 package struct BlogPaths: Sendable {
   /// The database.
   package let root: DatabaseReference
@@ -14,18 +18,22 @@ package struct BlogPaths: Sendable {
   package var posts: DatabaseReference { root.child("posts") }
 
   /// A post.
-  package func post(_ id: PostID) -> DatabaseReference { posts.child(id) }
+  package func post(_ id: PostID) -> DatabaseReference { posts.child(of: ChildKey(id)) }
 
   /// The copies of one person's posts by key.
-  package func posts(of uid: String) -> DatabaseReference { root.child("user-posts").child(uid) }
+  package func posts(of uid: String) -> DatabaseReference {
+    root.child("user-posts").child(of: ChildKey(uid))
+  }
 
   /// The comments on a post by key.
   package func comments(on post: PostID) -> DatabaseReference {
-    root.child("post-comments").child(post)
+    root.child("post-comments").child(of: ChildKey(post))
   }
 
   /// What is known of a person.
-  package func user(_ uid: String) -> DatabaseReference { root.child("users").child(uid) }
+  package func user(_ uid: String) -> DatabaseReference {
+    root.child("users").child(of: ChildKey(uid))
+  }
 
   /// The query of a list, in ascending order: what is shown first comes last.
   package func query(_ feed: FeedKind, of uid: String) -> DatabaseQuery {

@@ -1,5 +1,6 @@
 private import Dispatch
 package import RealtimeDatabase
+private import RealtimeTree
 
 // Safety: every mutable property is touched only on `queue`.
 /// The blog as a screen follows it: lists and posts that stay up to date, and writes that show at once.
@@ -182,7 +183,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   package func deleteComment(_ comment: String, on post: PostID) {
     let action = BlogAction.deleteComment(post, commentID: comment)
     let completion = report(action)
-    blog.paths.comments(on: post).child(comment).removeValue { error, _ in completion(error) }
+    blog.paths.comments(on: post).child(of: ChildKey(comment)).removeValue { error, _ in
+      completion(error)
+    }
   }
 
   /// What to call when an action has been answered.

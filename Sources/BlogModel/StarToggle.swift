@@ -67,7 +67,7 @@ struct StarToggle: Sendable {
     // The owner is whatever others have written; a post of nobody has no copy.
     guard Validation.problem(withKey: owner) == nil else { return completion(nil) }
     guard round <= Self.rounds else { return completion(BlogError.conflict(id)) }
-    change(isStarred, at: paths.posts(of: owner).child(id), round: 1) { result in
+    change(isStarred, at: paths.posts(of: owner).child(of: ChildKey(id)), round: 1) { result in
       if case .failure(let error) = result { return completion(error) }
       paths.post(id).child("stars").child(uid).getData { error, snapshot in
         if let error { return completion(error) }

@@ -131,7 +131,7 @@ struct BlogTests {
     await #expect(throws: BlogError.emptyText(BlogError.emptyComment)) {
       try await blog.comment(on: "x", text: " ")
     }
-    for id in ["", "a.b", "a/b", String(repeating: "x", count: 769)] {
+    for id in ["", "a.b", "a/b", "a\u{1}b", String(repeating: "x", count: 760)] {
       await #expect(throws: BlogError.notFound(id)) { try await blog.post(id) }
       await #expect(throws: BlogError.notFound(id)) { try await blog.setStar(true, on: id) }
     }

@@ -90,6 +90,22 @@ struct LiveBlogTests {
     #expect(try await server.check().faults == [])
   }
 
+  @Test("survives ids that no post can have, whoever sent them", arguments: ["a.b", "a\u{1}b", ""])
+  func illegalID(id: String) async throws {
+    let server = try await BlogServer()
+    let alice = try server.screen("alice")
+    alice.blog.open(id)
+    alice.blog.resume([StarIntent(post: id, isStarred: true)])
+    alice.blog.deleteComment(id, on: id)
+    try await alice.wait("the star fails") { probe in
+      probe.all.contains { event in
+        if case .failed(.star(id, true), _) = event { true } else { false }
+      }
+    }
+    alice.blog.close(id)
+    #expect(try await server.check().faults == [])
+  }
+
   @Test("says that a post is gone when it is starred too late")
   func tooLate() async throws {
     let server = try await BlogServer()
