@@ -25,6 +25,7 @@ extension EndToEnd {
       }
       expect(try place.hearth("comment", "nope", "text"), status: 3, says: "there is no post nope")
       expect(try place.hearth("show", "a.b"), status: 3, says: "there is no post a.b")
+      expect(try place.hearth("show", "a\u{1}b"), status: 3, says: "there is no post")
     }
 
     @Test("Malformed JSON is refused with its place")
@@ -53,6 +54,7 @@ extension EndToEnd {
         expect(try place.hearth("get", path), status: 2, says: "'\(character)'")
         expect(try place.hearth("set", path, "1"), status: 2, says: "'\(character)'")
       }
+      expect(try place.hearth("get", "/.info/a.b"), status: 2, says: "'.'")
       expect(try place.hearth("get", "/a\u{7}"), status: 2, says: "control characters")
       expect(try place.hearth("set", "/x", "{\"a.b\":1}"), status: 2, says: "'.'")
     }

@@ -7,8 +7,9 @@ enum DatabasePath {
   /// - Throws: ``CommandFailure`` that says what is wrong with the path.
   static func parse(_ text: String) throws(CommandFailure) -> String {
     let path = Path(wire: text)
-    if path.first == ".info" { return path.wireText }
-    if let problem = Validation.problem(withPath: path) {
+    // What the client says of itself is found below a key that no data can have.
+    let named = path.first == ".info" ? path.rest : path
+    if let problem = Validation.problem(withPath: named) {
       throw CommandFailure(.usage, "the path \(text) is not legal: \(problem)")
     }
     return path.wireText
