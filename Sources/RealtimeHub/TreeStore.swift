@@ -30,18 +30,22 @@ package struct StoredTree: Sendable, Equatable {
   package var ledger: [LedgerEntry]
   /// What connections have scheduled for their ends and is not applied, in ascending order.
   package var sessions: [StoredSession]
+  /// The source of the security rules as it was last set; nil when it never was.
+  package var rules: String?
 
   /// Makes a stored tree; without arguments an empty one.
   package init(
     root: Node = .empty,
     revision: Int64 = 0,
     ledger: [LedgerEntry] = [],
-    sessions: [StoredSession] = []
+    sessions: [StoredSession] = [],
+    rules: String? = nil
   ) {
     self.root = root
     self.revision = revision
     self.ledger = ledger
     self.sessions = sessions
+    self.rules = rules
   }
 }
 
@@ -64,22 +68,26 @@ package struct Commit: Sendable, Equatable {
 
 /// Commits that are made durable together, with the ledger entries and sessions that they bring.
 package struct CommitBatch: Sendable, Equatable {
-  /// The commits in ascending order, without gaps; none when only sessions change.
+  /// The commits in ascending order, without gaps; none when only sessions or rules change.
   package var commits: [Commit]
   /// The new state of the clients whose writes are in the batch.
   package var ledger: [LedgerEntry]
   /// The new state of connections that scheduled something; those without changes are forgotten.
   package var sessions: [StoredSession]
+  /// The new source of the security rules; nil when it stays as it is.
+  package var rules: String?
 
   /// Makes a batch.
   package init(
     commits: [Commit],
     ledger: [LedgerEntry] = [],
-    sessions: [StoredSession] = []
+    sessions: [StoredSession] = [],
+    rules: String? = nil
   ) {
     self.commits = commits
     self.ledger = ledger
     self.sessions = sessions
+    self.rules = rules
   }
 }
 

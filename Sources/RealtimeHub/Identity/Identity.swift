@@ -1,0 +1,18 @@
+package import RealtimeTree
+
+/// Who a peer is to the security rules.
+package enum Identity: Sendable, Hashable {
+  /// Bypasses the rules, and is told why others would be refused.
+  case administrator
+  /// Whom the rules see as `auth`: an object with `uid`, `token` and so on; nil is not signed in.
+  case user(JSONValue?)
+
+  /// A peer that has not signed in.
+  package static let anonymous = Identity.user(nil)
+
+  /// The identifier of the user that `auth` names, or nil for administrators and the anonymous.
+  package var uid: String? {
+    guard case .user(let auth?) = self, case .string(let uid)? = auth["uid"] else { return nil }
+    return uid
+  }
+}
