@@ -7,25 +7,31 @@ extension ClientMessage {
   /// - Throws: ``MessageError`` with the number of the request, where it could be read.
   /// - Complexity: O(bytes)
   package init(decoding bytes: some Collection<UInt8>) throws(MessageError) {
-    let json = try MessageEnvelope.parse(bytes)
-    switch json.kind {
-    case .control:
-      self = json.body["t"]?.string == "p" ? .ping : .control(json.body["t"]?.string ?? "")
-    case .data:
-      guard let id = json.body["r"]?.integer else {
-        throw MessageError("a request needs a whole number \"r\"")
+    self = try MessageEnvelope.read(bytes, actionsWithData: ["p", "o"]) {
+      (envelope) throws(MessageError) in
+      switch envelope.kind {
+      case .control:
+        let kind = envelope.body["t"]?.string ?? ""
+        return kind == "p" ? .ping : .control(kind)
+      case .data: return try Self.request(envelope)
       }
-      guard let action = json.body["a"]?.string else {
-        throw MessageError("a request needs an action \"a\"", requestID: id)
-      }
-      do throws(NodeError) {
-        self = .request(
-          id: id,
-          try ClientRequest(action: action, body: json.body["b"] ?? .object([]))
-        )
-      } catch {
-        throw MessageError(error.description, requestID: id)
-      }
+    }
+  }
+
+  private static func request(_ envelope: MessageEnvelope) throws(MessageError) -> ClientMessage {
+    // The data are read first: text that is no JSON has no number that could be answered.
+    let body = envelope.body["b"] ?? .object([])
+    let id = envelope.body["r"]?.integer
+    let path = Path(wire: body["p"]?.string ?? "")
+    let data = try envelope.data?.node(at: path, requestID: id)
+    guard let id else { throw MessageError("a request needs a whole number \"r\"") }
+    guard let action = envelope.body["a"]?.string else {
+      throw MessageError("a request needs an action \"a\"", requestID: id)
+    }
+    do throws(NodeError) {
+      return .request(id: id, try ClientRequest(action: action, body: body, data: data))
+    } catch {
+      throw MessageError(error.description, requestID: id)
     }
   }
 
@@ -54,7 +60,7 @@ extension ClientMessage {
 }
 
 extension ClientRequest {
-  fileprivate init(action: String, body: JSONValue) throws(NodeError) {
+  fileprivate init(action: String, body: JSONValue, data: Node?) throws(NodeError) {
     switch action {
     case "s": self = .stats(body["c"] ?? .null)
     case "auth", "gauth":
@@ -81,7 +87,7 @@ extension ClientRequest {
       self = .write(
         WriteRequest(
           path: try Self.path(body),
-          operation: try Self.operation(body, isMerge: action == "m"),
+          operation: try Self.operation(body, data, isMerge: action == "m"),
           hash: body["h"]?.string,
           key: body["i"]?.string.flatMap(WriteKey.init(wire:))
         )
@@ -89,7 +95,7 @@ extension ClientRequest {
     case "o", "om":
       self = .onDisconnect(
         path: try Self.path(body),
-        try Self.operation(body, isMerge: action == "om")
+        try Self.operation(body, data, isMerge: action == "om")
       )
     case "oc": self = .cancelOnDisconnect(path: try Self.path(body))
     default: self = .unknown(action: action)
@@ -105,12 +111,14 @@ extension ClientRequest {
 
   private static func operation(
     _ body: JSONValue,
+    _ data: Node?,
     isMerge: Bool
   ) throws(NodeError) -> WriteOperation {
-    guard let data = body["d"] else { throw NodeError(description: "the data \"d\" are missing") }
-    if isMerge { return .merge(try Change.changes(json: data)) }
-    guard try path(body).isPriority else { return .set(try Node(json: data)) }
-    return .set(try Node.priorityValue(data).map { .leaf($0) } ?? .empty)
+    if !isMerge, let data { return .set(data) }
+    guard isMerge, let changes = body["d"] else {
+      throw NodeError(description: "the data \"d\" are missing")
+    }
+    return .merge(try Change.changes(json: changes))
   }
 
   fileprivate var action: String {

@@ -7,14 +7,22 @@ extension ServerMessage {
   /// - Throws: ``MessageError`` with the reason.
   /// - Complexity: O(bytes)
   package init(decoding bytes: some Collection<UInt8>) throws(MessageError) {
-    let envelope = try MessageEnvelope.parse(bytes)
-    do throws(NodeError) {
-      switch envelope.kind {
-      case .control: self = try Self.control(envelope.body)
-      case .data: self = try Self.data(envelope.body)
+    self = try MessageEnvelope.read(bytes, actionsWithData: ["d"]) {
+      (envelope) throws(MessageError) in
+      if let data = envelope.data, envelope.kind == .data, envelope.body["r"]?.integer == nil {
+        let body = envelope.body["b"] ?? .null
+        let path = Path(wire: body["p"]?.string ?? "")
+        let node = try data.node(at: path)
+        return .push(.data(path: path, node, tag: body["t"]?.integer))
       }
-    } catch {
-      throw MessageError(error.description)
+      do throws(NodeError) {
+        switch envelope.kind {
+        case .control: return try Self.control(envelope.body)
+        case .data: return try Self.data(envelope.body)
+        }
+      } catch {
+        throw MessageError(error.description)
+      }
     }
   }
 
@@ -112,14 +120,7 @@ extension ServerPush {
     let path = Path(wire: body["p"]?.string ?? "")
     let tag = body["t"]?.integer
     switch action {
-    case "d":
-      let data = body["d"] ?? .null
-      if path.isPriority {
-        let node = try Node.priorityValue(data).map { Node.leaf($0) } ?? .empty
-        self = .data(path: path, node, tag: tag)
-      } else {
-        self = .data(path: path, try Node(json: data), tag: tag)
-      }
+    case "d": self = .data(path: path, .empty, tag: tag)
     case "m":
       self = .merge(path: path, try Change.changes(json: body["d"] ?? .object([])), tag: tag)
     case "rm":

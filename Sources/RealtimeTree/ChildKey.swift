@@ -43,6 +43,10 @@ package struct ChildKey: Hashable, Comparable, Sendable, CustomStringConvertible
 
   /// Reads `-?0*[0-9]{1,10}` within 32 bits, as official clients do.
   private static func integerRank(of text: String) -> Int64 {
+    // Nearly every key begins like no number, and is told by its first byte.
+    guard let first = text.utf8.first, first == UInt8(ascii: "-") || first &- 0x30 <= 9 else {
+      return .max
+    }
     var value: Int64 = 0
     var digits = 0
     var isNegative = false

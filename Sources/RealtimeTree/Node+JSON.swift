@@ -45,6 +45,7 @@ extension Node {
     var entries: [(key: ChildKey, value: Node)] = []
     entries.reserveCapacity(members.count)
     var value: Node?
+    var deferred: DeferredValue?
     for member in members {
       switch member.name {
       case ".priority": priority = try priorityValue(member.value)
@@ -52,12 +53,13 @@ extension Node {
         let node = try Node(json: member.value)
         if node.children != nil { throw NodeError(description: ".value must be a leaf") }
         value = node
-      case ".sv": return .leaf(.deferred(DeferredValue(json: member.value)))
+      case ".sv": deferred = deferred ?? DeferredValue(json: member.value)
       default:
         if member.name.utf8.first == UInt8(ascii: ".") { continue }
         entries.append((ChildKey(member.name), try Node(json: member.value)))
       }
     }
+    if let deferred { return .leaf(.deferred(deferred)) }
     if let value, !value.isEmpty { return value.withPriority(priority) }
     return Node(sortedChildren: sorted(entries), priority: priority)
   }

@@ -22,7 +22,8 @@ package enum Node: Sendable {
   ///
   /// - Complexity: O(n)
   package init(sortedChildren entries: [(key: ChildKey, value: Node)], priority: LeafValue? = nil) {
-    let present = entries.filter { !$0.value.isEmpty }
+    let hasEmpty = entries.contains { $0.value.isEmpty }
+    let present = hasEmpty ? entries.filter { !$0.value.isEmpty } : entries
     self =
       present.isEmpty
       ? .empty : .children(NodeChildren(sorted: present, priority: Priority(priority)))
@@ -112,6 +113,12 @@ package struct NodeChildren: Sendable {
     map = SortedMap(sorted: entries)
     self.priority = priority
     prioritizedCount = entries.count { $0.value.priority != nil }
+  }
+
+  init(sortedKeys keys: [ChildKey], nodes: [Node], priority: Priority?) {
+    map = SortedMap(sortedKeys: keys, values: nodes)
+    self.priority = priority
+    prioritizedCount = nodes.count { $0.priority != nil }
   }
 
   init(_ key: ChildKey, _ node: Node, priority: Priority?) {

@@ -19,6 +19,21 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
     root = SortedMapNode.build(entries[...])
   }
 
+  /// Makes a map of keys that are already in ascending order without duplicates, and their values.
+  ///
+  /// It is a programmer error to pass keys out of order, or another number of values.
+  ///
+  /// - Complexity: O(n); a small map takes the arrays as they are
+  init(sortedKeys keys: [Key], values: [Value]) {
+    assert(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }, "keys out of order")
+    assert(keys.count == values.count, "every key has a value")
+    if keys.count > SortedMapNode<Key, Value>.maximumCount {
+      root = SortedMapNode.build(Array(zip(keys, values).map { (key: $0, value: $1) })[...])
+    } else if !keys.isEmpty {
+      root = SortedMapNode(keys: keys, values: values, children: [])
+    }
+  }
+
   /// The number of entries.
   package var count: Int { root?.count ?? 0 }
 
