@@ -2,9 +2,23 @@
 package enum CodeUnits {
   /// Whether two strings have the same code units.
   package static func areEqual(_ left: String, _ right: String) -> Bool {
-    let leftBytes = left.utf8
-    let rightBytes = right.utf8
-    return leftBytes.count == rightBytes.count && leftBytes.elementsEqual(rightBytes)
+    guard left.utf8.count == right.utf8.count else { return false }
+    let fast: Bool?? = left.utf8.withContiguousStorageIfAvailable { leftBytes in
+      right.utf8.withContiguousStorageIfAvailable { areEqual(leftBytes, $0) }
+    }
+    return fast.flatMap(\.self) ?? left.utf8.elementsEqual(right.utf8)
+  }
+
+  private static func areEqual(
+    _ left: UnsafeBufferPointer<UInt8>,
+    _ right: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    var index = 0
+    while index < left.count {
+      if left[index] != right[index] { return false }
+      index += 1
+    }
+    return true
   }
 
   /// Whether one string comes before the other in UTF-16 order.

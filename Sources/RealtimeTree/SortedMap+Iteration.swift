@@ -1,12 +1,12 @@
 extension SortedMap: Sequence {
   /// Walks a map in ascending or descending order of its keys.
-  package struct Iterator: IteratorProtocol {
+  public struct Iterator: IteratorProtocol {
     /// The nodes on the way down, each with the position of its next entry.
-    private var stack: [(node: SortedMapNode<Key, Value>, index: Int)] = []
-    private let isForward: Bool
+    @usableFromInline var stack: [(node: SortedMapNode<Key, Value>, index: Int)] = []
+    @usableFromInline let isForward: Bool
 
     /// Starts at the first key for which the predicate (true for a prefix of the keys) is false.
-    init(forward root: SortedMapNode<Key, Value>?, isBefore: (Key) -> Bool) {
+    @inlinable init(forward root: SortedMapNode<Key, Value>?, isBefore: (Key) -> Bool) {
       isForward = true
       var current = root
       while let node = current {
@@ -17,7 +17,7 @@ extension SortedMap: Sequence {
     }
 
     /// Starts at the last key for which the predicate (true for a prefix of the keys) is true.
-    init(backward root: SortedMapNode<Key, Value>?, isWithin: (Key) -> Bool) {
+    @inlinable init(backward root: SortedMapNode<Key, Value>?, isWithin: (Key) -> Bool) {
       isForward = false
       var current = root
       while let node = current {
@@ -27,7 +27,8 @@ extension SortedMap: Sequence {
       }
     }
 
-    package mutating func next() -> (key: Key, value: Value)? {
+    /// Gives the next entry, or nil at the end.
+    @inlinable public mutating func next() -> (key: Key, value: Value)? {
       guard let (node, index) = stack.popLast() else { return nil }
       if isForward {
         if index + 1 < node.keys.count { stack.append((node, index + 1)) }
@@ -39,7 +40,7 @@ extension SortedMap: Sequence {
       return (node.keys[index], node.values[index])
     }
 
-    private mutating func descendToFirst(_ start: SortedMapNode<Key, Value>) {
+    @inlinable mutating func descendToFirst(_ start: SortedMapNode<Key, Value>) {
       var node = start
       stack.append((node, 0))
       while let child = node.children.first {
@@ -48,7 +49,7 @@ extension SortedMap: Sequence {
       }
     }
 
-    private mutating func descendToLast(_ start: SortedMapNode<Key, Value>) {
+    @inlinable mutating func descendToLast(_ start: SortedMapNode<Key, Value>) {
       var node = start
       stack.append((node, node.keys.count - 1))
       while let child = node.children.last {
@@ -59,24 +60,27 @@ extension SortedMap: Sequence {
   }
 
   /// A walk over part of a map.
-  package struct Entries: Sequence {
-    private let iterator: Iterator
+  public struct Entries: Sequence {
+    @usableFromInline let iterator: Iterator
 
-    init(_ iterator: Iterator) {
+    @inlinable init(_ iterator: Iterator) {
       self.iterator = iterator
     }
 
-    package func makeIterator() -> Iterator { iterator }
+    /// Starts the walk.
+    @inlinable public func makeIterator() -> Iterator { iterator }
   }
 
-  package func makeIterator() -> Iterator {
+  /// Starts at the lowest key.
+  @inlinable public func makeIterator() -> Iterator {
     Iterator(forward: root) { _ in false }
   }
 
-  package var underestimatedCount: Int { count }
+  /// The number of entries, which is exact.
+  @inlinable public var underestimatedCount: Int { count }
 
   /// The entries in descending order.
-  package var descending: Entries {
+  @inlinable public var descending: Entries {
     Entries(Iterator(backward: root) { _ in true })
   }
 
@@ -85,7 +89,7 @@ extension SortedMap: Sequence {
   /// - Parameter isBefore: True for a prefix of the keys, false for all after it.
   /// - Returns: The rest of the map in ascending order.
   /// - Complexity: O(log n) to start, O(1) amortised for each entry.
-  package func ascending(after isBefore: (Key) -> Bool) -> Entries {
+  @inlinable public func ascending(after isBefore: (Key) -> Bool) -> Entries {
     Entries(Iterator(forward: root, isBefore: isBefore))
   }
 
@@ -94,14 +98,14 @@ extension SortedMap: Sequence {
   /// - Parameter isWithin: True for a prefix of the keys, false for all after it.
   /// - Returns: The start of the map in descending order.
   /// - Complexity: O(log n) to start, O(1) amortised for each entry.
-  package func descending(within isWithin: (Key) -> Bool) -> Entries {
+  @inlinable public func descending(within isWithin: (Key) -> Bool) -> Entries {
     Entries(Iterator(backward: root, isWithin: isWithin))
   }
 
   /// The entry before a key, whether or not the key itself is present.
   ///
   /// - Complexity: O(log n)
-  package func entry(before key: Key) -> (key: Key, value: Value)? {
+  @inlinable public func entry(before key: Key) -> (key: Key, value: Value)? {
     var iterator = Iterator(backward: root) { $0 < key }
     return iterator.next()
   }
@@ -109,7 +113,7 @@ extension SortedMap: Sequence {
   /// The entry after a key, whether or not the key itself is present.
   ///
   /// - Complexity: O(log n)
-  package func entry(after key: Key) -> (key: Key, value: Value)? {
+  @inlinable public func entry(after key: Key) -> (key: Key, value: Value)? {
     var iterator = Iterator(forward: root) { !(key < $0) }
     return iterator.next()
   }

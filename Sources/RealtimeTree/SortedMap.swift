@@ -2,19 +2,23 @@
 ///
 /// A B-tree of up to 31 entries a node. A node that no other map shares is changed in place, so a
 /// sole owner pays no copies and a holder of an old version keeps it for the price of a few nodes.
+///
+/// Public although no product shows it: the compiler specialises inlinable code of another module
+/// only when it is (an update of 500 paths took 1.7 times the instructions with `package`).
+///
 /// Source of the algorithm: the B-tree chapter of Cormen et al., with proactive splits and merges.
-package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
-  var root: SortedMapNode<Key, Value>?
+public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline var root: SortedMapNode<Key, Value>?
 
   /// Makes an empty map.
-  package init() {}
+  @inlinable public init() {}
 
   /// Makes a map of entries that are already in ascending order without duplicates.
   ///
   /// It is a programmer error to pass entries out of order.
   ///
   /// - Complexity: O(n)
-  package init(sorted entries: [(key: Key, value: Value)]) {
+  @inlinable public init(sorted entries: [(key: Key, value: Value)]) {
     assert(zip(entries, entries.dropFirst()).allSatisfy { $0.key < $1.key }, "entries out of order")
     root = SortedMapNode.build(entries[...])
   }
@@ -24,7 +28,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
   /// It is a programmer error to pass keys out of order, or another number of values.
   ///
   /// - Complexity: O(n); a small map takes the arrays as they are
-  init(sortedKeys keys: [Key], values: [Value]) {
+  @inlinable init(sortedKeys keys: [Key], values: [Value]) {
     assert(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }, "keys out of order")
     assert(keys.count == values.count, "every key has a value")
     if keys.count > SortedMapNode<Key, Value>.maximumCount {
@@ -35,15 +39,15 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
   }
 
   /// The number of entries.
-  package var count: Int { root?.count ?? 0 }
+  @inlinable public var count: Int { root?.count ?? 0 }
 
   /// Whether there is no entry.
-  package var isEmpty: Bool { root == nil }
+  @inlinable public var isEmpty: Bool { root == nil }
 
   /// The value of a key; setting nil removes the entry.
   ///
   /// - Complexity: O(log n)
-  package subscript(key: Key) -> Value? {
+  @inlinable public subscript(key: Key) -> Value? {
     get { root?.value(for: key) }
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
@@ -53,7 +57,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
   /// The entry with the lowest key.
   ///
   /// - Complexity: O(log n)
-  package var first: (key: Key, value: Value)? {
+  @inlinable public var first: (key: Key, value: Value)? {
     guard var node = root else { return nil }
     while let child = node.children.first { node = child }
     return (node.keys[0], node.values[0])
@@ -62,7 +66,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
   /// The entry with the highest key.
   ///
   /// - Complexity: O(log n)
-  package var last: (key: Key, value: Value)? {
+  @inlinable public var last: (key: Key, value: Value)? {
     guard var node = root else { return nil }
     while let child = node.children.last { node = child }
     let index = node.keys.count - 1
@@ -72,7 +76,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
   /// The number of keys below the given one.
   ///
   /// - Complexity: O(log n)
-  package func rank(of key: Key) -> Int {
+  @inlinable public func rank(of key: Key) -> Int {
     var rank = 0
     var current = root
     while let node = current {
@@ -91,7 +95,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
   ///
   /// - Complexity: O(log n)
   @discardableResult
-  package mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
+  @inlinable public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     if let existing = self[key] {
       makeRootUnique()
       root?.replace(value, for: key)
@@ -105,7 +109,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
   ///
   /// - Complexity: O(log n)
   @discardableResult
-  package mutating func removeValue(forKey key: Key) -> Value? {
+  @inlinable public mutating func removeValue(forKey key: Key) -> Value? {
     guard let existing = self[key] else { return nil }
     makeRootUnique()
     guard let node = root else { return nil }
@@ -119,13 +123,16 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
   /// Returns nil, without calling the closure, when the key is missing.
   ///
   /// - Complexity: O(log n)
-  package mutating func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+  @inlinable public mutating func modify<Result>(
+    _ key: Key,
+    _ body: (inout Value) -> Result
+  ) -> Result? {
     guard self[key] != nil else { return nil }
     makeRootUnique()
     return root?.modify(key, body)
   }
 
-  private mutating func insert(_ value: Value, forKey key: Key) {
+  @inlinable mutating func insert(_ value: Value, forKey key: Key) {
     guard root != nil else {
       root = SortedMapNode(keys: [key], values: [value], children: [])
       return
@@ -139,13 +146,16 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
     root?.insert(value, for: key)
   }
 
-  private mutating func makeRootUnique() {
+  @inlinable mutating func makeRootUnique() {
     if root != nil, !isKnownUniquelyReferenced(&root) { root = root?.copy() }
   }
 }
 
 extension SortedMap: Equatable where Value: Equatable {
-  package static func == (left: SortedMap, right: SortedMap) -> Bool {
+  /// Compares entry by entry; maps that share their structure are told equal at once.
+  ///
+  /// - Complexity: O(n)
+  @inlinable public static func == (left: SortedMap, right: SortedMap) -> Bool {
     if left.root === right.root { return true }
     guard left.count == right.count else { return false }
     return zip(left, right).allSatisfy { $0.key == $1.key && $0.value == $1.value }

@@ -2,37 +2,38 @@
 ///
 // Safety: a node is changed only while exactly one map refers to it (checked with
 // `isKnownUniquelyReferenced` on the way down); a node that is shared is never written again.
+@usableFromInline
 final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @unchecked Sendable {
-  static var maximumCount: Int { 31 }
-  static var minimumCount: Int { 15 }
+  @inlinable static var maximumCount: Int { 31 }
+  @inlinable static var minimumCount: Int { 15 }
 
-  var keys: [Key]
-  var values: [Value]
-  var children: [SortedMapNode]
+  @usableFromInline var keys: [Key]
+  @usableFromInline var values: [Value]
+  @usableFromInline var children: [SortedMapNode]
   /// The number of entries in this node and below.
-  var count: Int
+  @usableFromInline var count: Int
 
-  init(keys: [Key], values: [Value], children: [SortedMapNode]) {
+  @inlinable init(keys: [Key], values: [Value], children: [SortedMapNode]) {
     self.keys = keys
     self.values = values
     self.children = children
     count = children.reduce(keys.count) { $0 + $1.count }
   }
 
-  var isLeaf: Bool { children.isEmpty }
-  var isFull: Bool { keys.count == Self.maximumCount }
+  @inlinable var isLeaf: Bool { children.isEmpty }
+  @inlinable var isFull: Bool { keys.count == Self.maximumCount }
 
-  func copy() -> SortedMapNode {
+  @inlinable func copy() -> SortedMapNode {
     SortedMapNode(keys: keys, values: values, children: children)
   }
 
   /// The first position whose key is not below the given one.
-  func lowerBound(_ key: Key) -> Int {
+  @inlinable func lowerBound(_ key: Key) -> Int {
     partition { $0 < key }
   }
 
   /// The first position whose key does not satisfy a predicate that holds for a prefix only.
-  func partition(_ isBefore: (Key) -> Bool) -> Int {
+  @inlinable func partition(_ isBefore: (Key) -> Bool) -> Int {
     var low = 0
     var high = keys.count
     while low < high {
@@ -42,7 +43,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     return low
   }
 
-  func value(for key: Key) -> Value? {
+  @inlinable func value(for key: Key) -> Value? {
     var node = self
     while true {
       let index = node.lowerBound(key)
@@ -53,19 +54,19 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   }
 
   /// The child at a position, made unique so that it may be changed.
-  func uniqueChild(_ index: Int) -> SortedMapNode {
+  @inlinable func uniqueChild(_ index: Int) -> SortedMapNode {
     if !isKnownUniquelyReferenced(&children[index]) { children[index] = children[index].copy() }
     return children[index]
   }
 
   // MARK: Changing a present entry
 
-  func replace(_ value: Value, for key: Key) {
+  @inlinable func replace(_ value: Value, for key: Key) {
     modify(key) { $0 = value }
   }
 
   @discardableResult
-  func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+  @inlinable func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
     let index = lowerBound(key)
     if index < keys.count, !(key < keys[index]) { return body(&values[index]) }
     return isLeaf ? nil : uniqueChild(index).modify(key, body)
@@ -73,7 +74,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   // MARK: Inserting an absent key
 
-  func insert(_ value: Value, for key: Key) {
+  @inlinable func insert(_ value: Value, for key: Key) {
     count += 1
     var index = lowerBound(key)
     guard !isLeaf else {
@@ -89,7 +90,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   }
 
   /// Splits a full child in two, its middle entry moving up.
-  func splitChild(_ index: Int) {
+  @inlinable func splitChild(_ index: Int) {
     let left = uniqueChild(index)
     let middle = Self.maximumCount / 2
     let right = SortedMapNode(
@@ -108,7 +109,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   // MARK: Removing a present key
 
-  func remove(_ key: Key) {
+  @inlinable func remove(_ key: Key) {
     count -= 1
     let index = lowerBound(key)
     let isHere = index < keys.count && !(key < keys[index])
@@ -126,7 +127,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     }
   }
 
-  private func removeHere(_ index: Int, _ key: Key) {
+  @inlinable func removeHere(_ index: Int, _ key: Key) {
     if children[index].keys.count > Self.minimumCount {
       let entry = uniqueChild(index).removeLast()
       keys[index] = entry.key
@@ -141,14 +142,14 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     }
   }
 
-  private func removeLast() -> (key: Key, value: Value) {
+  @inlinable func removeLast() -> (key: Key, value: Value) {
     count -= 1
     guard !isLeaf else { return (keys.removeLast(), values.removeLast()) }
     let position = fillChild(children.count - 1)
     return uniqueChild(position).removeLast()
   }
 
-  private func removeFirst() -> (key: Key, value: Value) {
+  @inlinable func removeFirst() -> (key: Key, value: Value) {
     count -= 1
     guard !isLeaf else { return (keys.removeFirst(), values.removeFirst()) }
     let position = fillChild(0)
@@ -156,7 +157,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   }
 
   /// Makes sure that a child has more than the minimum of entries, and returns its position now.
-  private func fillChild(_ index: Int) -> Int {
+  @inlinable func fillChild(_ index: Int) -> Int {
     guard children[index].keys.count <= Self.minimumCount else { return index }
     if index > 0, children[index - 1].keys.count > Self.minimumCount {
       borrowFromLeft(index)
@@ -171,7 +172,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     return left
   }
 
-  private func borrowFromLeft(_ index: Int) {
+  @inlinable func borrowFromLeft(_ index: Int) {
     let child = uniqueChild(index)
     let sibling = uniqueChild(index - 1)
     child.keys.insert(keys[index - 1], at: 0)
@@ -188,7 +189,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     sibling.count -= moved
   }
 
-  private func borrowFromRight(_ index: Int) {
+  @inlinable func borrowFromRight(_ index: Int) {
     let child = uniqueChild(index)
     let sibling = uniqueChild(index + 1)
     child.keys.append(keys[index])
@@ -206,7 +207,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   }
 
   /// Joins a child, the entry after it and the next child into one node.
-  private func mergeChildren(_ index: Int) {
+  @inlinable func mergeChildren(_ index: Int) {
     let left = uniqueChild(index)
     let right = children.remove(at: index + 1)
     left.keys.append(keys.remove(at: index))
@@ -220,7 +221,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   // MARK: Building
 
   /// Builds a balanced tree of ascending entries, or nil of none.
-  static func build(_ entries: ArraySlice<(key: Key, value: Value)>) -> SortedMapNode? {
+  @inlinable static func build(_ entries: ArraySlice<(key: Key, value: Value)>) -> SortedMapNode? {
     guard !entries.isEmpty else { return nil }
     var height = 0
     var capacity = maximumCount
@@ -232,7 +233,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   }
 
   /// Builds a tree of an exact height, spreading the entries evenly among the children.
-  private static func build(
+  @inlinable static func build(
     _ entries: ArraySlice<(key: Key, value: Value)>,
     height: Int
   ) -> SortedMapNode {
