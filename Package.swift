@@ -58,7 +58,7 @@ let package = Package(
     library("RealtimeTree"),
     library("RealtimeProtocol", ["RealtimeTree"]),
     library("RealtimeSync", ["RealtimeTree", "RealtimeProtocol"]),
-    library("RealtimeHub", ["RealtimeTree", "RealtimeProtocol"]),
+    library("RealtimeHub", ["RealtimeTree", "RealtimeProtocol", "SecurityRules"]),
     library("SecurityRules", ["RealtimeTree"]),
     library("TerminalUI"),
 
@@ -87,7 +87,7 @@ let package = Package(
     library(
       "RealtimeServer",
       [
-        "RealtimeTree", "RealtimeProtocol", "RealtimeHub", "RealtimeTransport",
+        "RealtimeTree", "RealtimeProtocol", "RealtimeHub", "RealtimeTransport", "SecurityRules",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -100,7 +100,11 @@ let package = Package(
     // Edges: each touches one thing outside.
     library(
       "SQLiteStorage",
-      ["RealtimeHub", "RealtimeProtocol", "RealtimeTree", product("GRDB", "GRDB.swift")]
+      [
+        "RealtimeHub", "RealtimeProtocol", "RealtimeTree",
+        product("GRDB", "GRDB.swift"),
+        product("GRDBSQLite", "GRDB.swift"),
+      ]
     ),
     .systemLibrary(name: "CNcurses"),
     library("NcursesTerminal", ["CNcurses", "TerminalUI"]),
@@ -124,7 +128,7 @@ let package = Package(
     tests("RealtimeTree"),
     tests("RealtimeProtocol", ["RealtimeTree"]),
     tests("RealtimeSync", ["RealtimeProtocol", "RealtimeTree"]),
-    tests("RealtimeHub", ["RealtimeProtocol", "RealtimeTree"]),
+    tests("RealtimeHub", ["RealtimeProtocol", "RealtimeTree", "SecurityRules"]),
     tests("SecurityRules", ["RealtimeTree"]),
     .testTarget(
       name: "SimulationTests",
@@ -170,7 +174,11 @@ let package = Package(
     ),
     tests(
       "SQLiteStorage",
-      ["RealtimeHub", "RealtimeProtocol", "RealtimeTree", product("GRDB", "GRDB.swift")]
+      [
+        "RealtimeHub", "RealtimeProtocol", "RealtimeTree",
+        product("GRDB", "GRDB.swift"),
+        product("GRDBSQLite", "GRDB.swift"),
+      ]
     ),
     tests(
       "BlogModel",

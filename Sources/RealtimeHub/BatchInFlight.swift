@@ -1,4 +1,5 @@
 internal import RealtimeTree
+internal import SecurityRules
 
 /// What becomes durable when the batch that is being stored is.
 struct BatchInFlight: Sendable {
@@ -6,6 +7,7 @@ struct BatchInFlight: Sendable {
   /// Up to where outputs may leave then.
   let step: Int64
   let root: Node
+  let rules: RuleSet
   let ledger: [LedgerEntry]
-  let sessions: [EndedSession]
+  let scheduled: [ScheduledWrites]
 }

@@ -66,7 +66,8 @@ struct DisconnectTable: Sendable {
     return nil
   }
 
-  private mutating func removeAll(below path: Path) {
+  /// Withdraws what is scheduled at a path and below it, but nothing of what covers it from above.
+  mutating func removeAll(below path: Path) {
     var doomed: [Path] = []
     for (candidate, _) in scheduled.ascending(after: { $0 < path }) {
       guard path.contains(candidate) else { break }

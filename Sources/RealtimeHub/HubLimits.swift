@@ -6,6 +6,8 @@ package struct HubLimits: Sendable, Equatable {
   package var disconnectWritesPerPeer = 1_000
   /// Most JSON, in bytes, of the writes that one peer schedules for its end.
   package var disconnectBytesPerPeer = 1_024 * 1_024
+  /// Most users that one peer schedules writes as.
+  package var disconnectIdentitiesPerPeer = 16
   /// Most commits that wait for the store.
   package var pendingCommits = 10_000
   /// Most ended peers whose writes wait until the store works again; the oldest are given up.
@@ -14,6 +16,12 @@ package struct HubLimits: Sendable, Equatable {
   package var ledgerClients = 10_000
   /// How far below a client's last write refusals are remembered.
   package var rememberedRefusals: Int64 = 1_024
+  /// Most children of a location that a listen may order without an index.
+  package var unindexedChildren = 10_000
+  /// Most orders of children that are kept while no listen needs them.
+  package var keptOrders = 256
+  /// Most children in all orders that are kept while no listen needs them.
+  package var keptOrderedChildren = 1_000_000
 
   /// Makes the default limits.
   package init() {}

@@ -12,3 +12,9 @@ struct ListenKey: Hashable, Sendable {
     self.query = query.loadsAllData ? .all : query
   }
 }
+
+extension ListenKey: Comparable {
+  static func < (left: ListenKey, right: ListenKey) -> Bool {
+    left.path == right.path ? left.query.id < right.query.id : left.path < right.path
+  }
+}

@@ -1,19 +1,24 @@
 internal import RealtimeProtocol
 internal import RealtimeTree
 
-/// All listens at one location, with the windows and orders that they need.
+/// All listens at one location, with the windows that they need.
 struct ListenLocation: Sendable {
   let path: Path
   /// The peers that want everything, each with its tag, which is nil as a rule.
   private(set) var whole = SortedMap<PeerID, Int64?>()
   private var windows: [QueryWindow] = []
-  private var indexes: [SharedIndex] = []
 
   init(_ path: Path) {
     self.path = path
   }
 
   var isEmpty: Bool { whole.isEmpty && windows.isEmpty }
+
+  /// What pushes for a listen of a peer are marked with, or nil.
+  func tag(of peer: PeerID, _ query: Query) -> Int64? {
+    guard !query.loadsAllData else { return whole[peer] ?? nil }
+    return windows.first { $0.query == query }?.listeners[peer] ?? nil
+  }
 
   /// Whether a peer is told of all changes here, without a tag.
   func isUntaggedListener(_ peer: PeerID) -> Bool {
@@ -22,31 +27,30 @@ struct ListenLocation: Sendable {
 
   /// Adds a listen, or changes its tag, and returns what it selects.
   ///
-  /// - Complexity: O(n log n) for the first of an order, then O(window)
-  mutating func add(_ peer: PeerID, _ query: Query, tag: Int64?, at node: Node) -> Node {
-    guard !query.loadsAllData, let tag else {
-      whole.updateValue(tag, forKey: peer)
+  /// - Complexity: O(n log n) for the first of an order that is not at hand, then O(window)
+  mutating func add(
+    _ peer: PeerID,
+    _ listen: RegisteredListen,
+    at node: Node,
+    _ orders: inout OrderShelf
+  ) -> Node {
+    let query = listen.key.query
+    guard !query.loadsAllData, let tag = listen.tag else {
+      whole.updateValue(listen.tag, forKey: peer)
       return node
     }
     if let position = windows.firstIndex(where: { $0.query == query }) {
       windows[position].listeners.updateValue(tag, forKey: peer)
-      return windows[position].node(from: indexed(query.index, node))
+      return windows[position].node(from: Self.indexed(query.index, node, in: orders[path]))
     }
-    let slot: Int
-    if let present = indexes.firstIndex(where: { $0.index == query.index }) {
-      slot = present
-    } else {
-      slot = indexes.count
-      indexes.append(SharedIndex(node, by: query.index))
-    }
-    indexes[slot].users += 1
-    var window = QueryWindow(query, of: indexes[slot].indexed)
+    let indexed = orders.retain(query.index, at: path, node, isDeclared: listen.isIndexed)
+    var window = QueryWindow(query, of: indexed)
     window.listeners.updateValue(tag, forKey: peer)
     windows.append(window)
-    return window.node(from: indexes[slot].indexed)
+    return window.node(from: indexed)
   }
 
-  mutating func remove(_ peer: PeerID, _ query: Query) {
+  mutating func remove(_ peer: PeerID, _ query: Query, _ orders: inout OrderShelf) {
     if query.loadsAllData {
       whole.removeValue(forKey: peer)
       return
@@ -55,13 +59,15 @@ struct ListenLocation: Sendable {
     windows[position].listeners.removeValue(forKey: peer)
     guard windows[position].listeners.isEmpty else { return }
     windows.remove(at: position)
-    guard let slot = indexes.firstIndex(where: { $0.index == query.index }) else { return }
-    indexes[slot].users -= 1
-    if indexes[slot].users == 0 { indexes.remove(at: slot) }
+    orders.release(query.index, at: path)
   }
 
-  private func indexed(_ index: Index, _ node: Node) -> IndexedNode {
-    indexes.first { $0.index == index }?.indexed ?? IndexedNode(node, by: index)
+  private static func indexed(
+    _ index: Index,
+    _ node: Node,
+    in orders: [KeptOrder]
+  ) -> IndexedNode {
+    orders.first { $0.index == index }?.indexed ?? IndexedNode(node, by: index)
   }
 
   /// Gives what the listeners to everything are to be told of a commit.
@@ -115,29 +121,36 @@ struct ListenLocation: Sendable {
   ///
   /// - Parameters:
   ///   - effect: A commit with at least one place above, at or below this location.
+  ///   - orders: The orders here after the commit.
+  ///   - replaced: The orders here before the commit, when it changed the whole location.
   ///   - emit: Called for each listener.
-  mutating func updateWindows(_ effect: CommitEffect, _ emit: (PeerID, [UInt8]) -> Void) {
+  mutating func updateWindows(
+    _ effect: CommitEffect,
+    _ orders: [KeptOrder],
+    replaced: [KeptOrder],
+    _ emit: (PeerID, [UInt8]) -> Void
+  ) {
     guard !windows.isEmpty else { return }
-    if effect.places.contains(where: { $0.contains(path) }) {
-      replaceWindows(effect, emit)
+    if let (keys, places) = effect.changedChildren(of: path) {
+      if !keys.isEmpty { changeWindows(effect, keys, places, orders, emit) }
     } else {
-      changeWindows(effect, emit)
+      replaceWindows(effect, orders, replaced, emit)
     }
   }
 
   /// The location itself or something above has been written.
   private mutating func replaceWindows(
     _ effect: CommitEffect,
+    _ orders: [KeptOrder],
+    _ replaced: [KeptOrder],
     _ emit: (PeerID, [UInt8]) -> Void
   ) {
-    let before = indexes
+    let before = effect.before[path]
     let node = effect.after[path]
-    for slot in indexes.indices { indexes[slot].replace(by: node) }
     for position in windows.indices {
       let index = windows[position].query.index
-      let old = before.first { $0.index == index }?.indexed ?? IndexedNode(.empty, by: index)
-      let new = indexed(index, node)
-      let oldNode = windows[position].node(from: old)
+      let new = Self.indexed(index, node, in: orders)
+      let oldNode = windows[position].node(from: Self.indexed(index, before, in: replaced))
       let newNode = windows[position].node(from: new)
       windows[position].replace(from: new)
       guard oldNode != newNode else { continue }
@@ -149,23 +162,15 @@ struct ListenLocation: Sendable {
   /// Children have been written.
   private mutating func changeWindows(
     _ effect: CommitEffect,
+    _ keys: [ChildKey],
+    _ places: [ChildKey: [Path]],
+    _ orders: [KeptOrder],
     _ emit: (PeerID, [UInt8]) -> Void
   ) {
-    var places: [ChildKey: [Path]] = [:]
-    var keys: [ChildKey] = []
-    for place in effect.places {
-      guard let relative = place.relative(to: path), let key = relative.first,
-        key != .priority
-      else { continue }
-      if places[key] == nil { keys.append(key) }
-      places[key, default: []].append(relative)
-    }
-    guard !keys.isEmpty else { return }
     let before = effect.before[path]
     let node = effect.after[path]
-    for slot in indexes.indices { indexes[slot].update(keys, to: node) }
     for position in windows.indices {
-      let indexed = indexed(windows[position].query.index, node)
+      let indexed = Self.indexed(windows[position].query.index, node, in: orders)
       let delta = windows[position].update(keys, before: before, after: indexed)
       var changes: [Change] = []
       for key in delta.kept {

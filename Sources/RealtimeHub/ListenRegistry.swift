@@ -7,20 +7,29 @@ struct ListenRegistry: Sendable {
   private var locations = SortedMap<Path, ListenLocation>()
 
   /// Adds a listen, or changes its tag, and returns what it selects.
-  mutating func add(_ peer: PeerID, _ key: ListenKey, tag: Int64?, root: Node) -> Node {
-    let node = root[key.path]
-    if locations[key.path] == nil {
-      locations.updateValue(ListenLocation(key.path), forKey: key.path)
-    }
-    return locations.modify(key.path) { $0.add(peer, key.query, tag: tag, at: node) } ?? node
+  mutating func add(
+    _ peer: PeerID,
+    _ listen: RegisteredListen,
+    root: Node,
+    _ orders: inout OrderShelf
+  ) -> Node {
+    let path = listen.key.path
+    let node = root[path]
+    if locations[path] == nil { locations.updateValue(ListenLocation(path), forKey: path) }
+    return locations.modify(path) { $0.add(peer, listen, at: node, &orders) } ?? node
   }
 
-  mutating func remove(_ peer: PeerID, _ key: ListenKey) {
+  mutating func remove(_ peer: PeerID, _ key: ListenKey, _ orders: inout OrderShelf) {
     let isEmpty = locations.modify(key.path) { location in
-      location.remove(peer, key.query)
+      location.remove(peer, key.query, &orders)
       return location.isEmpty
     }
     if isEmpty == true { locations.removeValue(forKey: key.path) }
+  }
+
+  /// What pushes for a listen of a peer are marked with, or nil.
+  func tag(of peer: PeerID, _ key: ListenKey) -> Int64? {
+    locations[key.path]?.tag(of: peer, key.query)
   }
 
   /// The path of an untagged listen of a peer that sees a location, or nil when there is none.
@@ -32,14 +41,23 @@ struct ListenRegistry: Sendable {
     return nil
   }
 
-  /// Follows a commit and gives what listeners are to be told, outer locations first.
+  /// Follows a commit.
   ///
+  /// - Parameters:
+  ///   - effect: What the commit did.
+  ///   - orders: The orders of children after the commit.
+  ///   - replaced: What the update of the orders has returned.
+  /// - Returns: What listeners are to be told, outer locations first.
   /// - Complexity: O(depth · log locations) for a place, and for each window O(changed · log n)
-  mutating func update(_ effect: CommitEffect) -> [(peer: PeerID, bytes: [UInt8])] {
+  mutating func update(
+    _ effect: CommitEffect,
+    _ orders: OrderShelf,
+    replaced: [Path: [KeptOrder]]
+  ) -> [(peer: PeerID, bytes: [UInt8])] {
     var pushes: [(peer: PeerID, bytes: [UInt8])] = []
     var shared: [UInt8]?
     var outer: [(path: Path, peers: SortedMap<PeerID, Int64?>)] = []
-    let affected = affectedLocations(effect)
+    let affected = effect.affectedPaths(in: locations)
     for path in affected {
       outer.removeAll { !$0.path.contains(path) }
       let peers = locations.modify(path) { location in
@@ -48,30 +66,13 @@ struct ListenRegistry: Sendable {
           if tag == nil, outer.contains(where: { $0.peers[peer] == .some(nil) }) { return }
           pushes.append((peer, bytes))
         }
-        location.updateWindows(effect) { pushes.append(($0, $1)) }
+        location.updateWindows(effect, orders[path], replaced: replaced[path] ?? []) {
+          pushes.append(($0, $1))
+        }
         return location.whole
       }
       if affected.count > 1, let peers, !peers.isEmpty { outer.append((path, peers)) }
     }
     return pushes
-  }
-
-  /// The locations with listens above, at and below the places of a commit, in path order.
-  private func affectedLocations(_ effect: CommitEffect) -> [Path] {
-    var affected: [Path] = []
-    for place in effect.places {
-      for count in 0..<place.count {
-        let prefix = Path(place.keys.prefix(count))
-        if locations[prefix] != nil { affected.append(prefix) }
-      }
-      for (path, _) in locations.ascending(after: { $0 < place }) {
-        guard place.contains(path) else { break }
-        affected.append(path)
-      }
-    }
-    guard effect.places.count > 1 else { return affected }
-    var distinct: [Path] = []
-    for path in affected.sorted() where distinct.last != path { distinct.append(path) }
-    return distinct
   }
 }

@@ -6,6 +6,8 @@ struct Outbox: Sendable {
   enum Fallback: Sendable {
     /// It is not sent.
     case drop
+    /// It is not sent, and the peer, whose listen it ends, is disconnected.
+    case disconnect
     /// It is sent all the same, since it shows no data.
     case keep
     /// The request is refused, and its write, if it has a key, counts as refused for good.
@@ -18,7 +20,7 @@ struct Outbox: Sendable {
     /// The last step that must be durable first.
     let step: Int64
     let peer: PeerID
-    let bytes: [UInt8]
+    let output: HubOutput
     let fallback: Fallback
   }
 

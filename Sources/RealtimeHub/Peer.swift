@@ -1,15 +1,23 @@
-internal import RealtimeProtocol
-
 /// One connection as the hub knows it.
 struct Peer: Sendable {
+  /// Who it is without a credential.
+  let base: Identity
+  /// Whether it lives in the server, so that it takes messages as values.
+  let isInternal: Bool
+  /// Who it is now.
+  var standing: Standing
+  /// Whether the rules have ever allowed it anything.
+  var isLetIn = false
   /// What it listens to.
   var listens: Set<ListenKey> = []
-  /// What is to be written when it ends.
-  var disconnects = DisconnectTable()
-  /// The number under which that is stored, once there was anything.
-  var session: Int64?
-  /// What it has authenticated with last.
-  var credentials: ClientRequest.Authentication?
+  /// What is to be written when it ends, in the order in which it is applied.
+  var scheduled: [ScheduledWrites] = []
   /// Whether its connection is to be closed, so that nothing it says counts any more.
   var isLeaving = false
+
+  init(_ base: Identity, isInternal: Bool) {
+    self.base = base
+    self.isInternal = isInternal
+    standing = Standing(identity: base)
+  }
 }

@@ -7,7 +7,9 @@ extension TreeHub {
   }
 
   /// Whether anything has been done that no batch has taken.
-  private var hasOpenSteps: Bool { !openCommits.isEmpty || sessions.hasUnsaved }
+  private var hasOpenSteps: Bool {
+    !openCommits.isEmpty || sessions.hasUnsaved || unsavedRules != nil
+  }
 
   /// Why a write cannot be taken in now, or nil when it can.
   var admissionRefusal: Refusal? {
@@ -33,15 +35,20 @@ extension TreeHub {
     let batch = CommitBatch(
       commits: openCommits,
       ledger: ledger.takeUnsaved(),
-      sessions: changed.map { StoredSession(id: $0.id, changes: $0.table.changes) }
+      sessions: changed.map {
+        StoredSession(id: $0.id, identity: $0.identity, changes: $0.table.changes)
+      },
+      rules: unsavedRules
     )
     openCommits = []
+    unsavedRules = nil
     inFlight = BatchInFlight(
       revision: appliedRevision,
       step: appliedStep,
       root: root,
+      rules: rules,
       ledger: batch.ledger,
-      sessions: changed
+      scheduled: changed
     )
     return batch
   }
@@ -54,17 +61,18 @@ extension TreeHub {
     inFlight = nil
     storageFailure = nil
     durableRoot = batch.root
+    durableRules = batch.rules
     durableRevision = batch.revision
     durableStep = batch.step
-    sessions.saved(batch.sessions)
+    sessions.saved(batch.scheduled)
     firedDisconnects.removeAll { $0.step <= batch.step }
     return flush()
   }
 
   /// Says that nothing of the batch in flight has been stored.
   ///
-  /// The tree goes back to what is durable. Requests that waited are refused; peers with listens
-  /// are disconnected, since what they see next must not build on what is gone.
+  /// The tree and the rules go back to what is durable. Requests that waited are refused; peers with
+  /// listens are disconnected, since what they see next must not build on what is gone.
   ///
   /// - Parameters:
   ///   - error: What is wrong.
@@ -75,20 +83,18 @@ extension TreeHub {
     guard let batch = inFlight else { return [] }
     inFlight = nil
     storageFailure = error.description
-    openCommits = []
-    root = durableRoot
-    appliedRevision = durableRevision
-    appliedStep = durableStep
-    ledger.putBack(batch.ledger)
-    rollBackSessions()
+    rollBack(batch)
     let refusal = Refusal(.unavailable, error.description)
     var outputs: [HubOutput] = []
+    var leaving = Set(peers.filter { !$0.value.listens.isEmpty }.keys)
     for entry in outbox.removeAll() {
-      guard let bytes = fallbackBytes(entry, refusal, at: timestamp) else { continue }
-      if peers[entry.peer] != nil { outputs.append(.send(entry.peer, bytes)) }
+      // The ledger must know of the writes of those who have gone, as they send them again.
+      let output = fallback(of: entry, refusal, at: timestamp)
+      guard peers[entry.peer] != nil else { continue }
+      if case .disconnect = entry.fallback { leaving.insert(entry.peer) }
+      if let output { outputs.append(output) }
     }
-    registry = ListenRegistry()
-    for (peer, state) in peers.sorted(by: { $0.key < $1.key }) where !state.listens.isEmpty {
+    for peer in leaving.sorted() {
       peers[peer]?.listens = []
       peers[peer]?.isLeaving = true
       outputs.append(.disconnect(peer, .storageFailed(error.description)))
@@ -96,22 +102,37 @@ extension TreeHub {
     return outputs
   }
 
+  /// Goes back to what is durable.
+  private mutating func rollBack(_ batch: BatchInFlight) {
+    openCommits = []
+    root = durableRoot
+    rules = durableRules
+    unsavedRules = nil
+    appliedRevision = durableRevision
+    appliedStep = durableStep
+    ledger.putBack(batch.ledger)
+    rollBackSessions()
+    registry = ListenRegistry()
+    conditionalListens = ConditionalListens()
+    orders = OrderShelf(limits)
+  }
+
   /// What is sent instead of an output whose commits are gone, or nil for nothing.
-  private mutating func fallbackBytes(
-    _ entry: Outbox.Entry,
+  private mutating func fallback(
+    of entry: Outbox.Entry,
     _ refusal: Refusal,
     at timestamp: Int64
-  ) -> [UInt8]? {
+  ) -> HubOutput? {
     switch entry.fallback {
-    case .drop: return nil
-    case .keep: return entry.bytes
+    case .drop, .disconnect: return nil
+    case .keep: return entry.output
     case .refuse(let request, let key):
       // A later write of the client must not make this one count as done.
       if let key { ledger.record(key, refusal.status, at: timestamp) }
-      return ServerMessage.response(id: request, refusal.response).encoded()
+      return output(.response(id: request, refusal.response), to: entry.peer)
     case .repeatOutcome(let request, let key):
       let response = repeated(ledger.outcome(of: key) ?? refusal.status)
-      return ServerMessage.response(id: request, response).encoded()
+      return output(.response(id: request, response), to: entry.peer)
     }
   }
 }

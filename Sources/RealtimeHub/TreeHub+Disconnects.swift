@@ -2,71 +2,144 @@ internal import RealtimeProtocol
 internal import RealtimeTree
 
 extension TreeHub {
-  /// Schedules a write for the end of a peer.
+  /// Schedules a write for the end of a peer, if it would be allowed now.
   mutating func schedule(
     _ operation: WriteOperation,
     at path: Path,
-    _ origin: RequestOrigin
+    _ origin: RequestOrigin,
+    at timestamp: Int64
   ) {
-    reschedule(origin) { hub, table throws(Refusal) in
-      for change in try hub.validated(operation, at: path) { table.set(change.path, change.node) }
-      if table.count > hub.limits.disconnectWritesPerPeer {
-        throw Refusal(
-          .unavailable,
-          "one connection cannot schedule more than \(hub.limits.disconnectWritesPerPeer) writes"
-        )
+    guard let standing = peers[origin.peer]?.standing else { return }
+    reschedule(origin) { hub, scheduled throws(Refusal) in
+      let changes = try hub.validated(operation, at: path)
+      if let refusal = hub.refusal(
+        toWrite: changes.map(\.path),
+        makingOf: hub.tree(with: hub.effective(changes, at: timestamp)),
+        as: standing,
+        at: timestamp
+      ) {
+        throw refusal
       }
-      if table.bytes > hub.limits.disconnectBytesPerPeer {
-        throw Refusal(
-          .tooBig,
-          "one connection cannot schedule more than \(hub.limits.disconnectBytesPerPeer) bytes"
-        )
+      let slot = try hub.slot(for: standing.identity, in: &scheduled)
+      for change in changes {
+        for other in scheduled.indices where other != slot {
+          scheduled[other].table.removeAll(below: change.path)
+        }
+        scheduled[slot].table.set(change.path, change.node)
       }
+      if let refusal = hub.refusal(ofScheduling: scheduled) { throw refusal }
     }
   }
 
   /// Withdraws what a peer has scheduled at a path and below.
   mutating func cancelScheduled(at path: Path, _ origin: RequestOrigin) {
-    if peers[origin.peer]?.disconnects.isEmpty == true {
+    if peers[origin.peer]?.scheduled.allSatisfy(\.table.isEmpty) == true {
       return answer(origin, ServerMessage.Response(.ok), .refuse(request: origin.request, nil))
     }
-    reschedule(origin) { _, table throws(Refusal) in table.cancel(path) }
+    reschedule(origin) { _, scheduled throws(Refusal) in
+      for slot in scheduled.indices { scheduled[slot].table.cancel(path) }
+    }
+  }
+
+  /// Where the writes of a user are kept so that they are applied after all that is there.
+  private mutating func slot(
+    for identity: Identity,
+    in scheduled: inout [ScheduledWrites]
+  ) throws(Refusal) -> Int {
+    let last = scheduled.lastIndex { !$0.table.isEmpty }
+    if let last, scheduled[last].identity == identity { return last }
+    let next = last.map { $0 + 1 } ?? 0
+    if next < scheduled.count {
+      scheduled[next].identity = identity
+      return next
+    }
+    if next >= limits.disconnectIdentitiesPerPeer {
+      throw Refusal(
+        .unavailable,
+        "one connection cannot schedule writes as more than "
+          + "\(limits.disconnectIdentitiesPerPeer) users"
+      )
+    }
+    scheduled.append(ScheduledWrites(id: sessions.makeID(), identity: identity))
+    return next
+  }
+
+  private func refusal(ofScheduling scheduled: [ScheduledWrites]) -> Refusal? {
+    if scheduled.reduce(0, { $0 + $1.table.count }) > limits.disconnectWritesPerPeer {
+      return Refusal(
+        .unavailable,
+        "one connection cannot schedule more than \(limits.disconnectWritesPerPeer) writes"
+      )
+    }
+    if scheduled.reduce(0, { $0 + $1.table.bytes }) > limits.disconnectBytesPerPeer {
+      return Refusal(
+        .tooBig,
+        "one connection cannot schedule more than \(limits.disconnectBytesPerPeer) bytes"
+      )
+    }
+    return nil
   }
 
   /// Changes what a peer has scheduled; it is answered when the change is durable.
   private mutating func reschedule(
     _ origin: RequestOrigin,
-    _ change: (borrowing TreeHub, inout DisconnectTable) throws(Refusal) -> Void
+    _ change: (inout TreeHub, inout [ScheduledWrites]) throws(Refusal) -> Void
   ) {
-    var table = peers[origin.peer]?.disconnects ?? DisconnectTable()
+    var scheduled = peers[origin.peer]?.scheduled ?? []
     do throws(Refusal) {
       if let refusal = admissionRefusal { throw refusal }
-      try change(self, &table)
+      try change(&self, &scheduled)
     } catch {
       return answer(origin, error.response, .keep)
     }
-    let id = peers[origin.peer]?.session ?? sessions.makeID()
-    peers[origin.peer]?.session = id
-    peers[origin.peer]?.disconnects = table
-    record(id, table)
+    peers[origin.peer]?.scheduled = scheduled
+    peers[origin.peer]?.isLetIn = true
+    for writes in scheduled { record(writes) }
     answer(origin, ServerMessage.Response(.ok), .refuse(request: origin.request, nil))
   }
 
-  private mutating func record(_ session: Int64, _ table: DisconnectTable) {
-    sessions.record(session, table)
+  private mutating func record(_ writes: ScheduledWrites) {
+    sessions.record(writes)
     appliedStep += 1
   }
 
-  /// Applies what ended peers have scheduled, one commit for each peer.
+  // MARK: The end of a connection
+
+  /// Applies what ended peers have scheduled.
   mutating func fireOverdueDisconnects(at timestamp: Int64) {
     let ended = overdueDisconnects
     overdueDisconnects = []
-    for session in ended {
-      let changes = effective(session.table.changes, at: timestamp)
-      commit(changes, isMerge: changes.count > 1, at: timestamp)
-      record(session.id, DisconnectTable())
-      firedDisconnects.append((appliedStep, session))
+    for writes in ended {
+      fire(writes, at: timestamp)
+      record(ScheduledWrites(id: writes.id, identity: writes.identity))
+      firedDisconnects.append((appliedStep, writes))
     }
+  }
+
+  /// Applies what was scheduled, as one commit, with the permissions of who scheduled it.
+  ///
+  /// Where the rules do not allow it as a whole any more, each write is tried by itself: one that
+  /// has become forbidden must not hold the others up. Nobody is left to be told of a refusal.
+  private mutating func fire(_ writes: ScheduledWrites, at timestamp: Int64) {
+    let standing = Standing(identity: writes.identity)
+    let changes = writes.table.changes
+    if fire(changes, as: standing, at: timestamp) || changes.count < 2 { return }
+    for change in changes { _ = fire([change], as: standing, at: timestamp) }
+  }
+
+  private mutating func fire(
+    _ changes: [Change],
+    as standing: Standing,
+    at timestamp: Int64
+  ) -> Bool {
+    let effective = effective(changes, at: timestamp)
+    let after = tree(with: effective)
+    let paths = changes.map(\.path)
+    if refusal(toWrite: paths, makingOf: after, as: standing, at: timestamp) != nil {
+      return false
+    }
+    commit(effective, makingOf: after, isMerge: effective.count > 1, at: timestamp)
+    return true
   }
 
   /// Goes back to what the store holds of what peers have scheduled.
@@ -74,13 +147,16 @@ extension TreeHub {
   /// What ended peers had scheduled is applied again, even where a withdrawal was not stored.
   mutating func rollBackSessions() {
     sessions.rollBack()
-    overdueDisconnects = firedDisconnects.map(\.session) + overdueDisconnects
+    overdueDisconnects = firedDisconnects.map(\.writes) + overdueDisconnects
     firedDisconnects = []
     var known = Set(overdueDisconnects.map(\.id))
     for (peer, state) in peers {
-      guard let session = state.session else { continue }
-      peers[peer]?.disconnects = sessions.durableTable(of: session)
-      known.insert(session)
+      let durable = state.scheduled.map { writes in
+        sessions.durableWrites(of: writes.id)
+          ?? ScheduledWrites(id: writes.id, identity: writes.identity)
+      }
+      peers[peer]?.scheduled = durable
+      known.formUnion(durable.map(\.id))
     }
     overdueDisconnects += sessions.stored.filter { !known.contains($0.id) }
     boundOverdueDisconnects()
@@ -90,7 +166,9 @@ extension TreeHub {
   mutating func boundOverdueDisconnects() {
     let excess = overdueDisconnects.count - limits.overdueDisconnects
     guard excess > 0 else { return }
-    for session in overdueDisconnects.prefix(excess) { record(session.id, DisconnectTable()) }
+    for writes in overdueDisconnects.prefix(excess) {
+      record(ScheduledWrites(id: writes.id, identity: writes.identity))
+    }
     overdueDisconnects.removeFirst(excess)
   }
 }

@@ -1,11 +1,29 @@
 internal import RealtimeProtocol
 
 extension TreeHub {
-  /// Queues a message behind everything that has been applied.
+  /// Queues a message, encoded already, behind everything that has been applied.
   mutating func append(_ bytes: [UInt8], to peer: PeerID, _ fallback: Outbox.Fallback) {
+    append(.send(peer, bytes), to: peer, fallback)
+  }
+
+  /// Queues a message behind everything that has been applied.
+  mutating func append(_ message: ServerMessage, to peer: PeerID, _ fallback: Outbox.Fallback) {
+    append(output(message, to: peer), to: peer, fallback)
+  }
+
+  private mutating func append(
+    _ output: HubOutput,
+    to peer: PeerID,
+    _ fallback: Outbox.Fallback
+  ) {
     outbox.append(
-      Outbox.Entry(step: appliedStep, peer: peer, bytes: bytes, fallback: fallback)
+      Outbox.Entry(step: appliedStep, peer: peer, output: output, fallback: fallback)
     )
+  }
+
+  /// A message in the form that a peer takes.
+  func output(_ message: ServerMessage, to peer: PeerID) -> HubOutput {
+    peers[peer]?.isInternal == true ? .deliver(peer, message) : .send(peer, message.encoded())
   }
 
   /// Queues the answer to a request.
@@ -14,8 +32,7 @@ extension TreeHub {
     _ response: ServerMessage.Response,
     _ fallback: Outbox.Fallback
   ) {
-    let message = ServerMessage.response(id: origin.request, response)
-    append(message.encoded(), to: origin.peer, fallback)
+    append(.response(id: origin.request, response), to: origin.peer, fallback)
   }
 
   /// Queues an answer that shows no data.
@@ -27,7 +44,7 @@ extension TreeHub {
   mutating func flush() -> [HubOutput] {
     var outputs: [HubOutput] = []
     for entry in outbox.release(upTo: durableStep) where peers[entry.peer] != nil {
-      outputs.append(.send(entry.peer, entry.bytes))
+      outputs.append(entry.output)
     }
     return outputs
   }

@@ -1,22 +1,30 @@
 internal import RealtimeProtocol
 internal import RealtimeTree
+internal import SecurityRules
 
 extension TreeHub {
   /// Starts a listen, or replaces one of the same path and query.
   mutating func handle(_ listen: ListenRequest, _ origin: RequestOrigin) {
     let key = ListenKey(listen.path, listen.query)
-    if let refusal = refusal(of: listen, key, origin.peer) {
+    let isIndexed = isIndexed(key.query, at: key.path)
+    if let refusal = refusal(of: listen, key, isIndexed: isIndexed, origin.peer) {
+      // A client takes the refusal for the end of a listen that it has repeated.
+      endListen(key, of: origin.peer)
       answer(origin, refusal.response, .keep)
       return
     }
     peers[origin.peer]?.listens.insert(key)
-    let value = registry.add(origin.peer, key, tag: listen.tag, root: root)
+    peers[origin.peer]?.isLetIn = true
+    let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
+    let value = registry.add(origin.peer, registered, root: root, &orders)
     if value.isEmpty ? !listen.hash.isEmpty : listen.hash.isEmpty || value.hash != listen.hash {
-      append(ServerMessage.push(news(of: value, for: listen)).encoded(), to: origin.peer, .drop)
+      append(.push(news(of: value, for: listen)), to: origin.peer, .drop)
     }
+    let remarks: JSONValue =
+      isIndexed ? .object([]) : .object(("w", .array([.string("no_index")])))
     answer(
       origin,
-      ServerMessage.Response(.ok, .json(.object([]))),
+      ServerMessage.Response(.ok, .json(remarks)),
       .refuse(request: origin.request, nil)
     )
   }
@@ -34,7 +42,12 @@ extension TreeHub {
     return .rangeMerge(path: listen.path, changes, tag: listen.tag)
   }
 
-  private func refusal(of listen: ListenRequest, _ key: ListenKey, _ peer: PeerID) -> Refusal? {
+  private mutating func refusal(
+    of listen: ListenRequest,
+    _ key: ListenKey,
+    isIndexed: Bool,
+    _ peer: PeerID
+  ) -> Refusal? {
     guard let state = peers[peer] else { return nil }
     if let problem = problem(withReadOf: listen.path, listen.query) {
       return Refusal(.invalidData, problem)
@@ -48,7 +61,21 @@ extension TreeHub {
         "one connection cannot have more than \(limits.listensPerPeer) listens"
       )
     }
-    return access.refusal(toRead: key.path, key.query, of: root, as: state.credentials)
+    guard grantsListen(key, to: peer, as: state.standing) else {
+      return refusal(toRead: key.path, key.query, as: state.standing)
+    }
+    // Where listens come from requests of other kinds, nobody would see the remark.
+    if !isIndexed, state.isInternal {
+      return Refusal(.failure, missingIndex(key.query, at: key.path))
+    }
+    if !isIndexed, (root[key.path].children?.count ?? 0) > limits.unindexedChildren {
+      return Refusal(
+        .failure,
+        "\(missingIndex(key.query, at: key.path)); only \(limits.unindexedChildren) children are "
+          + "ordered without an index"
+      )
+    }
+    return nil
   }
 
   private func problem(withReadOf path: Path, _ query: Query) -> String? {
@@ -59,26 +86,63 @@ extension TreeHub {
 
   /// Ends a listen; one that does not exist is no error.
   mutating func unlisten(_ key: ListenKey, _ origin: RequestOrigin) {
-    if peers[origin.peer]?.listens.remove(key) != nil { registry.remove(origin.peer, key) }
+    endListen(key, of: origin.peer)
     answer(origin, .ok)
   }
 
   /// Reads once.
   mutating func get(_ path: Path, _ query: Query, _ origin: RequestOrigin) {
-    if let problem = problem(withReadOf: path, query) {
-      answer(origin, Refusal(.invalidData, problem).response, .keep)
-      return
+    do throws(Refusal) {
+      let value = try value(of: query, at: path, for: origin.peer)
+      peers[origin.peer]?.isLetIn = true
+      answer(
+        origin,
+        ServerMessage.Response(.ok, .node(value)),
+        .refuse(request: origin.request, nil)
+      )
+    } catch {
+      answer(origin, error.response, .keep)
     }
-    let credentials = peers[origin.peer]?.credentials
-    if let refusal = access.refusal(toRead: path, query, of: root, as: credentials) {
-      answer(origin, refusal.response, .keep)
-      return
+  }
+
+  private mutating func value(
+    of query: Query,
+    at path: Path,
+    for peer: PeerID
+  ) throws(Refusal) -> Node {
+    if let problem = problem(withReadOf: path, query) { throw Refusal(.invalidData, problem) }
+    if let standing = peers[peer]?.standing,
+      let refusal = refusal(toRead: path, query, as: standing)
+    {
+      throw refusal
     }
-    let value = query.evaluate(root[path])
-    answer(
-      origin,
-      ServerMessage.Response(.ok, .node(value)),
-      .refuse(request: origin.request, nil)
-    )
+    let node = root[path]
+    if query.loadsAllData { return node }
+    guard isIndexed(query, at: path) else {
+      throw Refusal(.failure, missingIndex(query, at: path))
+    }
+    let indexed = orders.indexed(by: query.index, at: path, node)
+    let selected = query.select(from: indexed).map { (key: $0.key, value: $0.node) }
+    return Node(sortedChildren: selected.sorted { $0.key < $1.key })
+  }
+
+  /// Whether the order that a query needs is worth keeping.
+  ///
+  /// While nobody has written rules there is no place to declare an index: every order counts as
+  /// declared then, so that a database without rules works without them, and fast.
+  private func isIndexed(_ query: Query, at path: Path) -> Bool {
+    query.loadsAllData || !rules.isDocument || rules.isIndexed(path, by: query.index)
+  }
+
+  private func missingIndex(_ query: Query, at path: Path) -> String {
+    let name =
+      switch query.index {
+      case .key: ".key"
+      case .priority: ".priority"
+      case .value: ".value"
+      case .child(let child): child.wireText
+      }
+    return "Index not defined, add \".indexOn\": \(JSONValue.string(name).text), "
+      + "for path \(JSONValue.string(path.description).text), to the rules"
   }
 }

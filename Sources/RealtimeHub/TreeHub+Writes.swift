@@ -12,11 +12,28 @@ extension TreeHub {
     var response = ServerMessage.Response(.ok)
     do throws(Refusal) {
       try apply(write, origin, at: timestamp)
+      peers[origin.peer]?.isLetIn = true
+      if showsData(to: origin.peer) { response.payload = .node(root[write.path]) }
     } catch {
       response = error.response
+      if error.status == .dataStale, showsData(to: origin.peer),
+        mayRead(write.path, origin.peer)
+      {
+        response.payload = .node(root[write.path])
+      }
     }
     if let key = write.key { ledger.record(key, response.status, at: timestamp) }
     answer(origin, response, .refuse(request: origin.request, write.key))
+  }
+
+  /// Whether the answer to a write carries the data that are there then.
+  ///
+  /// A peer in the server gets them all, and shows no more of them than what was written.
+  private func showsData(to peer: PeerID) -> Bool { peers[peer]?.isInternal == true }
+
+  private func mayRead(_ path: Path, _ peer: PeerID) -> Bool {
+    guard let standing = peers[peer]?.standing else { return false }
+    return refusal(toRead: path, .all, as: standing) == nil
   }
 
   /// The answer to a write that has come before.
@@ -33,20 +50,33 @@ extension TreeHub {
   ) throws(Refusal) {
     if let refusal = admissionRefusal { throw refusal }
     let wanted = try validated(write.operation, at: write.path)
+    fireOverdueDisconnects(at: timestamp)
+    guard let standing = peers[origin.peer]?.standing else { return }
+    let isStale = write.hash.map { root[write.path].hash != $0 } ?? false
+    let stale = Refusal(.dataStale, "the data at \(write.path) have changed")
+    // A transaction that comes late must run again, whatever the rules say of what it would write.
+    // Only who may not read is asked for permission first, so that hashes cannot be tried out.
+    if isStale, mayRead(write.path, origin.peer) {
+      tellFreshData(at: write.path, to: origin.peer)
+      throw stale
+    }
+    let changes = effective(wanted, at: timestamp)
+    let after = tree(with: changes)
+    if let refusal = refusal(
+      toWrite: wanted.map(\.path),
+      makingOf: after,
+      as: standing,
+      at: timestamp
+    ) {
+      throw refusal
+    }
+    if isStale { throw stale }
     for change in wanted where change.path.isPriority && !change.node.isEmpty {
       if let parent = change.path.parent, root[parent].isEmpty {
         throw Refusal(.invalidData, "there are no data at \(parent) to give a priority")
       }
     }
-    fireOverdueDisconnects(at: timestamp)
-    if let hash = write.hash, root[write.path].hash != hash {
-      tellFreshData(at: write.path, to: origin.peer)
-      throw Refusal(.dataStale, "the data at \(write.path) have changed")
-    }
-    let changes = effective(wanted, at: timestamp)
-    let credentials = peers[origin.peer]?.credentials
-    if let refusal = access.refusal(toApply: changes, to: root, as: credentials) { throw refusal }
-    commit(changes, isMerge: write.operation.isMerge, at: timestamp)
+    commit(changes, makingOf: after, isMerge: write.operation.isMerge, at: timestamp)
   }
 
   /// The changes of a write with paths from the root.
@@ -93,29 +123,50 @@ extension TreeHub {
     }
   }
 
+  /// The tree with changes made.
+  func tree(with changes: [Change]) -> Node {
+    changes.reduce(into: root) { $0.update(at: $1.path, to: $1.node) }
+  }
+
   /// Sends a peer whose condition failed the data that are there now, if it listens to them.
   private mutating func tellFreshData(at path: Path, to peer: PeerID) {
     guard let covering = registry.coveringListen(of: peer, at: path) else { return }
     let place = CommitEffect.place(of: path, before: root, after: root)
     let target = place.count < covering.count ? covering : place
-    let push = ServerPush.data(path: target, root[target], tag: nil)
-    append(ServerMessage.push(push).encoded(), to: peer, .drop)
+    // The permission of the listen may have ended, which it notices when there is something to tell.
+    guard mayRead(target, peer) else { return }
+    append(.push(.data(path: target, root[target], tag: nil)), to: peer, .drop)
   }
 
-  /// Applies changes as the next commit and queues what listeners are to be told.
-  mutating func commit(_ changes: [Change], isMerge: Bool, at timestamp: Int64) {
+  /// Makes changes the next commit and queues what listeners are to be told.
+  ///
+  /// - Parameters:
+  ///   - changes: What changes.
+  ///   - after: The tree with the changes made.
+  ///   - isMerge: Whether the changes belong together for clients.
+  ///   - timestamp: The time of the commit.
+  mutating func commit(
+    _ changes: [Change],
+    makingOf after: Node,
+    isMerge: Bool,
+    at timestamp: Int64
+  ) {
     guard !changes.isEmpty else { return }
     let before = root
-    for change in changes { root.update(at: change.path, to: change.node) }
+    root = after
     appliedRevision += 1
     appliedStep += 1
     openCommits.append(Commit(revision: appliedRevision, timestamp: timestamp, changes: changes))
     let effect = CommitEffect(
       before: before,
-      after: root,
+      after: after,
       changed: changes.map(\.path),
       isMerge: isMerge
     )
-    for push in registry.update(effect) { append(push.bytes, to: push.peer, .drop) }
+    reviewConditionalListens(effect)
+    let replaced = orders.update(effect)
+    for push in registry.update(effect, orders, replaced: replaced) {
+      append(push.bytes, to: push.peer, .drop)
+    }
   }
 }

@@ -1,5 +1,6 @@
 package import RealtimeProtocol
 package import RealtimeTree
+package import SecurityRules
 
 /// The server engine of one database: turns what peers say into what they are to be told.
 ///
@@ -13,9 +14,11 @@ package import RealtimeTree
 /// flight, it takes one, stores it on whatever thread it likes, and reports the outcome by one of
 /// ``batchCommitted()`` and ``batchFailed(_:at:)``. While the store fails, one write at a time is
 /// let through to try it again; all others are refused.
+///
+/// Credentials end by themselves: the owner calls ``tick(at:)`` when ``nextDeadline`` has come.
 package struct TreeHub: Sendable {
   let limits: HubLimits
-  let access = Access()
+  let verifier: any CredentialVerifier
 
   /// The tree with everything that has been applied.
   var root: Node
@@ -26,7 +29,16 @@ package struct TreeHub: Sendable {
   /// The number of the last durable commit.
   var durableRevision: Int64
 
-  /// Counts commits and changes of what is scheduled: everything that must become durable.
+  /// The rules that requests are checked by.
+  var rules: RuleSet
+  /// The rules as far as they are durable.
+  package internal(set) var durableRules: RuleSet
+  /// The source of rules that no batch has taken.
+  var unsavedRules: String?
+  /// Why the stored rules are not in force, when they are no rules.
+  package let storedRulesProblem: RulesError?
+
+  /// Counts commits, changes of what is scheduled and of rules: all that must become durable.
   var appliedStep: Int64 = 0
   /// The last step that is durable.
   var durableStep: Int64 = 0
@@ -43,18 +55,39 @@ package struct TreeHub: Sendable {
   var ledger: WriteLedger
   var outbox = Outbox()
   var registry = ListenRegistry()
+  var conditionalListens = ConditionalListens()
+  var orders: OrderShelf
+  /// When the credentials of peers end.
+  var deadlines = SortedMap<CredentialDeadline, Void>()
   var peers: [PeerID: Peer] = [:]
 
   /// What the store holds of what peers have scheduled.
   var sessions: SessionLedger
   /// What ended peers have scheduled and could not be applied yet.
-  var overdueDisconnects: [EndedSession]
+  var overdueDisconnects: [ScheduledWrites]
   /// What ended peers have scheduled and is applied, with the step that must become durable.
-  var firedDisconnects: [(step: Int64, session: EndedSession)] = []
+  var firedDisconnects: [(step: Int64, writes: ScheduledWrites)] = []
 
   /// Continues from what a store holds; the connections that had scheduled something have ended.
-  package init(stored: StoredTree, limits: HubLimits = HubLimits()) {
+  ///
+  /// - Parameters:
+  ///   - stored: What the store holds. Its rules are in force, if it has any; if they are none any
+  ///     more, nothing is allowed until there are others, and ``storedRulesProblem`` says why.
+  ///   - limits: What peers may cost.
+  ///   - rules: The rules while the store has none. A server says itself which ones; a hub by itself
+  ///     leaves the permissions to its owner.
+  ///   - verifier: Who tells whom a credential belongs to.
+  package init(
+    stored: StoredTree,
+    limits: HubLimits = HubLimits(),
+    rules: RuleSet = .open,
+    verifier: any CredentialVerifier = NoSignIn()
+  ) {
     self.limits = limits
+    self.verifier = verifier
+    (self.rules, storedRulesProblem) = Self.rules(stored.rules, orElse: rules)
+    durableRules = self.rules
+    orders = OrderShelf(limits)
     root = stored.root
     durableRoot = stored.root
     appliedRevision = stored.revision
@@ -62,6 +95,18 @@ package struct TreeHub: Sendable {
     ledger = WriteLedger(stored.ledger, limits: limits)
     sessions = SessionLedger(stored.sessions)
     overdueDisconnects = sessions.stored
+  }
+
+  private static func rules(
+    _ source: String?,
+    orElse rules: RuleSet
+  ) -> (rules: RuleSet, problem: RulesError?) {
+    guard let source else { return (rules, nil) }
+    do throws(RulesError) {
+      return (try RuleSet(source: source), nil)
+    } catch {
+      return (.closed, error)
+    }
   }
 
   /// The durable data.
@@ -93,11 +138,6 @@ package struct TreeHub: Sendable {
     now = timestamp
   }
 
-  /// Begins a connection; a peer that is open already stays as it is.
-  package mutating func open(_ peer: PeerID) {
-    if peers[peer] == nil { peers[peer] = Peer() }
-  }
-
   /// Ends a connection: its listens are forgotten and its scheduled writes applied as one commit.
   ///
   /// - Parameters:
@@ -106,12 +146,12 @@ package struct TreeHub: Sendable {
   /// - Returns: What the others are to be told.
   package mutating func close(_ peer: PeerID, at timestamp: Int64) -> [HubOutput] {
     now = timestamp
-    guard let ended = peers.removeValue(forKey: peer) else { return [] }
-    for key in ended.listens { registry.remove(peer, key) }
-    if let session = ended.session, !ended.disconnects.isEmpty {
-      overdueDisconnects.append(EndedSession(id: session, table: ended.disconnects))
-      boundOverdueDisconnects()
-    }
+    guard let state = peers[peer] else { return [] }
+    for key in state.listens { endListen(key, of: peer) }
+    setDeadline(nil, of: peer)
+    peers[peer] = nil
+    overdueDisconnects += state.scheduled.filter { !$0.table.isEmpty }
+    boundOverdueDisconnects()
     if admissionRefusal == nil { fireOverdueDisconnects(at: timestamp) }
     return flush()
   }
@@ -129,9 +169,10 @@ package struct TreeHub: Sendable {
     at timestamp: Int64
   ) -> [HubOutput] {
     now = timestamp
-    guard let state = peers[peer], !state.isLeaving else { return [] }
+    endCredentials(at: timestamp)
+    guard let state = peers[peer], !state.isLeaving else { return flush() }
     switch message {
-    case .ping: append(ServerMessage.pong.encoded(), to: peer, .keep)
+    case .ping: append(.pong, to: peer, .keep)
     case .control: break
     case .request(let id, let request):
       handle(request, RequestOrigin(peer: peer, request: id), at: timestamp)
@@ -151,7 +192,7 @@ package struct TreeHub: Sendable {
       let refusal = Refusal(.invalidData, error.reason)
       answer(RequestOrigin(peer: peer, request: id), refusal.response, .keep)
     } else {
-      append(ServerMessage.error(error.reason).encoded(), to: peer, .keep)
+      append(.error(error.reason), to: peer, .keep)
     }
     return flush()
   }
@@ -163,18 +204,15 @@ package struct TreeHub: Sendable {
   ) {
     switch request {
     case .stats: answer(origin, .ok)
-    case .authenticate(let authentication):
-      peers[origin.peer]?.credentials = authentication
-      answer(origin, ServerMessage.Response(.ok, .json(.object(("auth", .null)))), .keep)
-    case .unauthenticate:
-      peers[origin.peer]?.credentials = nil
-      answer(origin, ServerMessage.Response(.ok, .json(.string("unauthenticated"))), .keep)
+    case .authenticate(let authentication): authenticate(authentication, origin, at: timestamp)
+    case .unauthenticate: unauthenticate(origin)
     case .appCheck: answer(origin, .ok)
     case .listen(let listen): handle(listen, origin)
     case .unlisten(let path, let query, _): unlisten(ListenKey(path, query), origin)
     case .get(let path, let query): get(path, query, origin)
     case .write(let write): handle(write, origin, at: timestamp)
-    case .onDisconnect(let path, let operation): schedule(operation, at: path, origin)
+    case .onDisconnect(let path, let operation):
+      schedule(operation, at: path, origin, at: timestamp)
     case .cancelOnDisconnect(let path): cancelScheduled(at: path, origin)
     case .unknown(let action):
       answer(origin, Refusal(.failure, "unknown action \"\(action)\"").response, .keep)

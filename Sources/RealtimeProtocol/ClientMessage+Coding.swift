@@ -22,14 +22,14 @@ extension ClientMessage {
     // The data are read first: text that is no JSON has no number that could be answered.
     let body = envelope.body["b"] ?? .object([])
     let id = envelope.body["r"]?.integer
-    let path = Path(wire: body["p"]?.string ?? "")
-    let data = try envelope.data?.node(at: path, requestID: id)
+    let path = body["p"]?.string.map(Path.init(wire:))
+    let data = try envelope.data?.node(at: path ?? .root, requestID: id)
     guard let id else { throw MessageError("a request needs a whole number \"r\"") }
     guard let action = envelope.body["a"]?.string else {
       throw MessageError("a request needs an action \"a\"", requestID: id)
     }
     do throws(NodeError) {
-      return .request(id: id, try ClientRequest(action: action, body: body, data: data))
+      return .request(id: id, try ClientRequest(action: action, path, body, data))
     } catch {
       throw MessageError(error.description, requestID: id)
     }
@@ -60,7 +60,14 @@ extension ClientMessage {
 }
 
 extension ClientRequest {
-  fileprivate init(action: String, body: JSONValue, data: Node?) throws(NodeError) {
+  /// Makes a request of its action and the members of its body, of which the path and the data have
+  /// been read.
+  fileprivate init(
+    action: String,
+    _ path: Path?,
+    _ body: JSONValue,
+    _ data: Node?
+  ) throws(NodeError) {
     switch action {
     case "s": self = .stats(body["c"] ?? .null)
     case "auth", "gauth":
@@ -75,18 +82,18 @@ extension ClientRequest {
     case "unauth": self = .unauthenticate
     case "appcheck": self = .appCheck(body["token"]?.string ?? "")
     case "unappeck", "unappcheck": self = .appCheck(nil)
-    case "q": self = .listen(try ListenRequest(body: body))
+    case "q": self = .listen(try ListenRequest(Self.known(path), body))
     case "n":
       self = .unlisten(
-        path: try Self.path(body),
+        path: try Self.known(path),
         query: try Query(json: body["q"] ?? .null),
         tag: body["t"]?.integer
       )
-    case "g": self = .get(path: try Self.path(body), query: try Query(json: body["q"] ?? .null))
+    case "g": self = .get(path: try Self.known(path), query: try Query(json: body["q"] ?? .null))
     case "p", "m":
       self = .write(
         WriteRequest(
-          path: try Self.path(body),
+          path: try Self.known(path),
           operation: try Self.operation(body, data, isMerge: action == "m"),
           hash: body["h"]?.string,
           key: body["i"]?.string.flatMap(WriteKey.init(wire:))
@@ -94,19 +101,17 @@ extension ClientRequest {
       )
     case "o", "om":
       self = .onDisconnect(
-        path: try Self.path(body),
+        path: try Self.known(path),
         try Self.operation(body, data, isMerge: action == "om")
       )
-    case "oc": self = .cancelOnDisconnect(path: try Self.path(body))
+    case "oc": self = .cancelOnDisconnect(path: try Self.known(path))
     default: self = .unknown(action: action)
     }
   }
 
-  fileprivate static func path(_ body: JSONValue) throws(NodeError) -> Path {
-    guard let text = body["p"]?.string else {
-      throw NodeError(description: "the path \"p\" must be a string")
-    }
-    return Path(wire: text)
+  private static func known(_ path: Path?) throws(NodeError) -> Path {
+    guard let path else { throw NodeError(description: "the path \"p\" must be a string") }
+    return path
   }
 
   private static func operation(
@@ -184,9 +189,9 @@ extension ClientRequest {
 }
 
 extension ListenRequest {
-  fileprivate init(body: JSONValue) throws(NodeError) {
+  fileprivate init(_ path: Path, _ body: JSONValue) throws(NodeError) {
     self.init(
-      path: try ClientRequest.path(body),
+      path: path,
       query: try Query(json: body["q"] ?? .null),
       tag: body["t"]?.integer,
       hash: body["h"]?.string ?? ""

@@ -1,33 +1,71 @@
+package import RealtimeHub
+internal import RealtimeTransport
+
 extension DatabaseServer {
   /// Where a server listens, and as what.
   public struct Options: Sendable {
     /// The path of a Unix socket to listen at; only processes of the same user may connect to it.
+    ///
+    /// They are administrators.
     public var socketPath: String?
     /// The port of 127.0.0.1 to listen at; 0 lets the system choose one.
     public var port: Int?
-    /// The name of the database: 1 to 63 small letters, digits and hyphens.
+    /// The database that clients reach who name none: 1 to 63 small letters, digits and hyphens.
     public var namespace: String
+    /// What those may do who are no administrators, as long as a database has no rules of its own.
+    public var rules: Rules
+    /// Whether the server stands in for the emulator: it believes every credential, makes databases
+    /// when they are first used, and allows everything until a database has rules of its own.
+    public private(set) var isEmulator = false
+    /// Who tells whom a credential belongs to, in place of what this kind of server has.
+    package var credentialVerifier: (any CredentialVerifier)?
+    /// The web pages that may use the server, such as `http://localhost:5173`; others are refused.
+    public var allowedOrigins: [String] = []
+    /// How often the log tells what the server has done; nil for never.
+    public var metricsInterval: Duration?
     /// How long nobody may be connected before the server stops by itself; nil for ever.
     public var idleExit: Duration?
-    /// Most connections at a time.
-    public var maximumConnections: Int
-    /// How often an event stream shows that it is alive.
-    package var streamKeepAlive: Duration = .seconds(30)
+    /// The bounds of what clients may ask for.
+    public var limits: Limits
 
     /// Makes options; at least one of the socket and the port must be given.
     public init(
       socketPath: String? = nil,
       port: Int? = nil,
       namespace: String = "hearth",
+      rules: Rules = .locked,
       idleExit: Duration? = nil,
-      maximumConnections: Int = 1_024
+      limits: Limits = Limits()
     ) {
       self.socketPath = socketPath
       self.port = port
       self.namespace = namespace
+      self.rules = rules
       self.idleExit = idleExit
-      self.maximumConnections = maximumConnections
+      self.limits = limits
     }
+
+    /// Options of a server that stands in for the emulator.
+    ///
+    /// Whoever reaches its port can do everything with its data.
+    public static func emulator(port: Int = 9_000) -> Options {
+      var options = Options(port: port, rules: .open)
+      options.isEmulator = true
+      return options
+    }
+  }
+
+  /// Security rules that a server starts with.
+  ///
+  /// A document is put in force at the start, in place of what the database has; the other two are
+  /// for databases that have no rules of their own.
+  public enum Rules: Sendable, Hashable {
+    /// Nothing is allowed to anyone but administrators.
+    case locked
+    /// Everything is allowed to everyone.
+    case open
+    /// The text of a rules document, for the database that clients reach who name none.
+    case source(String)
   }
 }
 
@@ -39,26 +77,19 @@ extension DatabaseServer.Options {
     if let port, !(0...65_535).contains(port) {
       throw DatabaseServerError(.invalidOptions, "\(port) is not a port")
     }
-    guard Self.isNamespace(namespace) else {
+    guard DatabaseName.isValid(namespace) else {
       throw DatabaseServerError(
         .invalidOptions,
-        "\"\(namespace)\" cannot name a database: only 1 to 63 small letters, digits and hyphens can"
+        "\"\(namespace)\" cannot name a database: only \(DatabaseName.rule) can"
       )
     }
-    guard maximumConnections > 0 else {
-      throw DatabaseServerError(.invalidOptions, "a server must allow at least one connection")
+    for origin in allowedOrigins where !RequestPolicy.isOrigin(origin) {
+      throw DatabaseServerError(
+        .invalidOptions,
+        "\"\(origin)\" is not the origin of a web page, such as http://localhost:5173"
+      )
     }
-  }
-
-  static func isNamespace(_ name: String) -> Bool {
-    (1...63).contains(name.utf8.count)
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-          UInt8(ascii: "-"):
-          true
-        default: false
-        }
-      }
+    _ = try rules.compiled()
+    try limits.validate()
   }
 }

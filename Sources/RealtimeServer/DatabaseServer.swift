@@ -13,14 +13,17 @@ internal import RealtimeTransport
 /// ```
 ///
 /// It speaks version 5 of the Firebase Realtime Database protocol over WebSockets, and the REST API
-/// with its event streams, at the same addresses. One thread owns the tree, so that all writes have
-/// one order; another one stores them. A write is acknowledged, and seen by others, only when it is
-/// stored. Web pages are refused.
+/// with its event streams, at the same addresses. One thread owns the trees, so that all writes to a
+/// database have one order; another one for each database stores them. A write is acknowledged, and
+/// seen by others, only when it is stored. Web pages are refused.
 public final class DatabaseServer: Sendable {
   /// Where clients reach the server, one URL for each address it listens at.
   public let urls: [String]
   /// The port of 127.0.0.1 that the server listens at, if it does.
   public let port: Int?
+
+  /// What kind of rules was in force at the start in the database that clients reach who name none.
+  public let rulesState: RulesState
 
   private let core: NIOLoopBound<ServerCore>
   private let ending: ServerEnding
@@ -29,9 +32,11 @@ public final class DatabaseServer: Sendable {
     core: NIOLoopBound<ServerCore>,
     ending: ServerEnding,
     addresses: [ListenAddress],
+    rulesState: RulesState,
     namespace: String
   ) {
     self.core = core
+    self.rulesState = rulesState
     self.ending = ending
     urls = addresses.map { "\($0)?ns=\(namespace)" }
     port =
@@ -54,7 +59,7 @@ public final class DatabaseServer: Sendable {
     try await start(options, store: MemoryTreeStore(), logger: logger)
   }
 
-  /// Starts a server that keeps its data in a store, which it closes when it stops.
+  /// Starts a server of one database that keeps its data in a store, which it closes when it stops.
   ///
   /// The store is also closed when the start fails.
   ///
@@ -71,36 +76,104 @@ public final class DatabaseServer: Sendable {
     logger: Logger = Logger(label: "hearth.server"),
     clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds
   ) async throws -> DatabaseServer {
+    let stores = MemoryTreeStores([options.namespace: store])
+    return try await start(options, stores: stores, logger: logger, clock: clock)
+  }
+
+  /// Starts a server of several databases, each of which is opened when it is first asked for.
+  ///
+  /// The one that clients reach who name none is opened at the start, and made if it is missing.
+  ///
+  /// - Parameters:
+  ///   - options: Where to listen, and as what.
+  ///   - stores: Where the data rest.
+  ///   - logger: Takes what happens; never data or credentials.
+  ///   - clock: The time in milliseconds since 1970.
+  /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
+  /// - Throws: ``DatabaseServerError`` when it cannot listen or the first store cannot be read.
+  package static func start(
+    _ options: Options,
+    stores: any TreeStores,
+    logger: Logger = Logger(label: "hearth.server"),
+    clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds
+  ) async throws -> DatabaseServer {
+    try options.validate()
+    let options = possible(options, logger)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let thread = StoreThread(store: store, eventLoop: group.next())
     let ending = ServerEnding(group: group)
+    let eventLoop = group.next()
+    let core = try await eventLoop.submit {
+      let context = ServerContext(
+        eventLoop: eventLoop,
+        options: options,
+        logger: logger,
+        clock: clock
+      )
+      let core = ServerCore(stores: stores, context: context)
+      core.onStopped = { ending.resolve() }
+      return NIOLoopBound(core, eventLoop: eventLoop)
+    }.get()
     do {
-      try options.validate()
-      let stored = try await thread.load().get()
-      let started = thread.eventLoop.flatSubmit {
-        let core = ServerCore(
-          stored: stored,
-          thread: thread,
-          options: options,
-          logger: logger,
-          clock: clock
-        )
-        core.onStopped = { ending.resolve() }
-        let bound = NIOLoopBound(core, eventLoop: thread.eventLoop)
-        return core.listen().map { (bound, $0) }
-      }
-      let (core, addresses) = try await started.get()
+      let addresses = try await eventLoop.flatSubmit { core.value.start() }.get()
+      let rulesState = try await eventLoop.submit { core.value.rulesState }.get()
       return DatabaseServer(
         core: core,
         ending: ending,
         addresses: addresses,
+        rulesState: rulesState,
         namespace: options.namespace
       )
     } catch {
-      try? await thread.close().get()
+      try? await eventLoop.flatSubmit { core.value.databases.close() }.get()
       try? await group.shutdownGracefully()
       throw DatabaseServerError(error)
     }
+  }
+
+  /// The options with no more connections than the system allows.
+  private static func possible(_ options: Options, _ logger: Logger) -> Options {
+    guard let bound = FileDescriptorLimit.connections, bound < options.limits.connections else {
+      return options
+    }
+    logger.warning("the system allows \(bound) connections only (RLIMIT_NOFILE)")
+    var options = options
+    options.limits.connections = bound
+    return options
+  }
+
+  /// Replaces the security rules of the database that clients reach who name none.
+  ///
+  /// Listens that the new rules do not allow are ended. When the document has a mistake, the rules
+  /// stay as they are.
+  ///
+  /// - Parameter source: A rules document: JSON with comments.
+  /// - Throws: ``DatabaseServerError`` with the line and the column of a mistake, or when the server
+  ///   has stopped.
+  public func setRules(_ source: String) async throws {
+    guard let rules = try Rules.source(source).compiled() else { return }
+    let isDone = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+      var isRunning = false
+      ending.whileRunning {
+        isRunning = true
+        core.eventLoop.execute {
+          let database = self.core.value.databases.opened(self.core.value.options.namespace)
+          database?.setRules(rules)
+          continuation.resume(returning: database != nil)
+        }
+      }
+      if !isRunning { continuation.resume(returning: false) }
+    }
+    guard isDone else { throw DatabaseServerError(.failed, "the server has stopped") }
+  }
+
+  /// What kind of rules was in force at the start in the database that clients reach who name none.
+  public enum RulesState: String, Sendable {
+    /// None, and nothing is allowed to anyone but administrators.
+    case locked
+    /// None, and everything is allowed.
+    case open
+    /// A rules document.
+    case document
   }
 
   /// Stops the server: no new connections, goodbye to the open ones, the last batch and the store.

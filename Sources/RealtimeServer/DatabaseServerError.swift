@@ -11,8 +11,12 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
     case addressUnusable
     /// Another server has the data.
     case storeLocked
-    /// The data cannot be read or written.
+    /// The place of the data cannot be used, or what is there is no database or is damaged.
+    case storeUnusable
+    /// The data cannot be read or written now.
     case storeFailed
+    /// The security rules have a mistake.
+    case invalidRules
     /// The options contradict themselves.
     case invalidOptions
     /// Anything else.
@@ -35,7 +39,11 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
     case let error as ListenError:
       self.init(error.kind == .inUse ? .addressInUse : .addressUnusable, error.description)
     case let error as StoreError:
-      self.init(error.kind == .locked ? .storeLocked : .storeFailed, error.description)
+      switch error.kind {
+      case .locked: self.init(.storeLocked, error.description)
+      case .notWritable, .damaged: self.init(.storeUnusable, error.description)
+      case .full, .failed: self.init(.storeFailed, error.description)
+      }
     case let error: self.init(.failed, "\(error)")
     }
   }

@@ -1,33 +1,50 @@
 internal import Logging
 internal import NIOCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 extension ServerCore {
-  /// Starts to listen at every address of the options.
-  func listen() -> EventLoopFuture<[ListenAddress]> {
+  /// Opens the database that needs no name, then starts to listen at every address of the options.
+  func start() -> EventLoopFuture<[ListenAddress]> {
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    return databases.database(options.namespace, isMade: true)
+      .flatMapThrowing { database in
+        guard let rules = try database.options.rules.compiled() else { return }
+        database.setRules(rules)
+      }
+      .flatMap { core.value.listen() }
+      .map { addresses in
+        core.value.logger.info("listening", metadata: ["at": "\(addresses)"])
+        core.value.connectionsChanged()
+        core.value.scheduleMetrics()
+        return addresses
+      }
+  }
+
+  private func listen() -> EventLoopFuture<[ListenAddress]> {
     var addresses: [ListenAddress] = []
     if let path = options.socketPath { addresses.append(.unix(path: path)) }
     if let port = options.port { addresses.append(.loopback(port: port)) }
     let core = NIOLoopBound(self, eventLoop: eventLoop)
+    let limits = options.limits.transport
+    let policy = RequestPolicy(allowedOrigins: options.allowedOrigins)
     let handlers = ServerHandlers(
-      admit: { core.value.admit($0) },
+      admit: { request, _ in core.value.admit(request) },
       answer: { request, _ in core.value.answer(request) },
       accept: { core.value.accept($0) }
     )
     var started = eventLoop.makeSucceededVoidFuture()
     for address in addresses {
       started = started.flatMap {
-        ServerListener.listen(at: address, on: core.eventLoop, handlers: handlers)
+        ServerListener.listen(
+          at: address,
+          on: core.eventLoop,
+          limits: limits,
+          policy: policy,
+          handlers: handlers
+        )
       }.map { core.value.listeners.append($0) }
     }
-    return started.map {
-      let listening = core.value.listeners.map(\.address)
-      core.value.logger.info("listening", metadata: ["at": "\(listening)"])
-      core.value.connectionsChanged()
-      if core.value.hub.hasPendingCommits { core.value.batcher.wake() }
-      return listening
-    }.flatMapError { error in
+    return started.map { core.value.listeners.map(\.address) }.flatMapError { error in
       // An address that worked is given up again when another one does not.
       let closing = core.value.listeners.map { $0.close() }
       return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
@@ -37,58 +54,41 @@ extension ServerCore {
 
   /// Looks whether the last connection is gone.
   func connectionsChanged() {
-    guard sessions.isEmpty, internalPeers.isEmpty else { return }
-    switch phase {
-    case .running:
-      guard let delay = options.idleExit, idle == nil else { return }
-      idle = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
-        self.logger.info("nobody is connected any more")
-        self.stop()
-      }
-    case .stopping: continueStopping()
-    case .stopped: break
+    guard context.connectionCount == 0 else {
+      idle?.cancel()
+      idle = nil
+      return
+    }
+    guard phase == .running, let delay = options.idleExit, idle == nil, !listeners.isEmpty else {
+      return
+    }
+    idle = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
+      self.logger.info("nobody is connected any more")
+      self.stop()
     }
   }
 
-  /// Stops listening, then says goodbye to everyone.
+  /// Stops listening, says goodbye to everyone, then closes the databases.
   func stop() {
     guard phase == .running else { return }
     phase = .stopping
     idle?.cancel()
-    logger.info("stopping", metadata: ["connections": "\(sessions.count)"])
-    let closing = listeners.map { $0.close() }
-    EventLoopFuture.andAllComplete(closing, on: eventLoop).assumeIsolated().whenComplete { _ in
-      let plain = self.listeners.map { $0.closePlainConnections() }
-      EventLoopFuture.andAllComplete(plain, on: self.eventLoop).assumeIsolated().whenComplete { _ in
-        self.hasClosedPlainConnections = true
-        self.continueStopping()
+    metricsTask?.cancel()
+    logger.info("stopping", metadata: ["connections": "\(context.connectionCount)"])
+    let listeners = listeners
+    self.listeners = []
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    EventLoopFuture.andAllComplete(listeners.map { $0.close() }, on: eventLoop)
+      .flatMap {
+        core.value.databases.sayGoodbye()
+        let closing = listeners.map { $0.closePlainConnections() }
+        return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
       }
-      self.listeners = []
-      for session in self.sessions.values {
-        session.connection.close(code: 1_001, reason: "the server is stopping")
+      .flatMap { core.value.databases.close() }
+      .assumeIsolated().whenComplete { _ in
+        self.phase = .stopped
+        self.logger.info("stopped")
+        self.onStopped()
       }
-      self.continueStopping()
-    }
-  }
-
-  /// Goes on with stopping as far as it is possible now.
-  func continueStopping() {
-    guard phase == .stopping, listeners.isEmpty, sessions.isEmpty, internalPeers.isEmpty,
-      hasClosedPlainConnections
-    else { return }
-    if hub.hasPendingCommits || batcher.isBusy {
-      guard hasGivenUp else {
-        if hub.hasPendingCommits { batcher.wake() }
-        return
-      }
-    }
-    phase = .stopped
-    thread.close().assumeIsolated().whenComplete { result in
-      if case .failure(let error) = result {
-        self.logger.error("the store could not be closed: \(error)")
-      }
-      self.logger.info("stopped")
-      self.onStopped()
-    }
   }
 }

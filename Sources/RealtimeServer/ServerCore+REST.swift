@@ -7,7 +7,9 @@ extension ServerCore {
   ///
   /// Neither the path nor the parameters go to the log: they are data and credentials.
   func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
-    let reply = reply(to: request)
+    let reply = reply(to: request).flatMapErrorThrowing { error in
+      .answer((error as? RESTError ?? RESTError(500, "the server failed")).answer)
+    }
     let logger = logger
     reply.whenSuccess { reply in
       let status =
@@ -21,32 +23,50 @@ extension ServerCore {
   }
 
   private func reply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    if request.path == Self.metricsPath { return metricsReply(to: request) }
+    if RulesRequest.isMeant(by: request) { return rulesReply(to: request) }
+    let rest: RESTRequest
     do throws(RESTError) {
-      guard let rest = try RESTRequest(request) else { return done(.notREST) }
-      if let namespace = request.parameter("ns"), namespace != options.namespace {
-        throw RESTError(404, "there is no database of this name here")
+      guard let read = try RESTRequest(request) else {
+        return eventLoop.makeSucceededFuture(.answer(.notREST))
       }
-      guard phase == .running else { throw RESTError(503, "the server is stopping") }
-      if rest.method == .options {
-        var answer = HTTPAnswer.json(200, [])
-        answer.contentType = nil
-        answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
-        return done(answer)
-      }
-      guard sessions.count + internalPeers.count < options.maximumConnections else {
-        throw RESTError(503, "the server has too many connections")
-      }
-      guard rest.wantsStream else { return RESTExchange.run(rest, on: self) }
-      if rest.options.isShallow {
-        throw RESTError(400, "shallow cannot be combined with an event stream")
-      }
-      return EventStream.open(rest, on: self)
+      rest = read
+      if let refusal { throw refusal }
     } catch {
-      return done(error.answer)
+      return eventLoop.makeFailedFuture(error)
+    }
+    let bound = NIOLoopBound(rest, eventLoop: eventLoop)
+    return database(for: request).flatMap { database in
+      Self.answer(bound.value, from: database)
     }
   }
 
-  private func done(_ answer: HTTPAnswer) -> EventLoopFuture<HTTPReply> {
-    eventLoop.makeSucceededFuture(.answer(answer))
+  private func rulesReply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    do throws(RESTError) {
+      let rules = try RulesRequest(request)
+      if let refusal { throw refusal }
+      return database(for: request).flatMap { RulesExchange.run(rules, on: $0) }
+    } catch {
+      return eventLoop.makeFailedFuture(error)
+    }
+  }
+
+  private static func answer(
+    _ request: RESTRequest,
+    from database: DatabaseCore
+  ) -> EventLoopFuture<HTTPReply> {
+    if request.method == .options {
+      var answer = HTTPAnswer.json(200, [])
+      answer.contentType = nil
+      answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
+      return database.eventLoop.makeSucceededFuture(.answer(answer))
+    }
+    guard request.wantsStream else { return RESTExchange.run(request, on: database) }
+    if request.options.isShallow {
+      return database.eventLoop.makeFailedFuture(
+        RESTError(400, "shallow cannot be combined with an event stream")
+      )
+    }
+    return EventStream.open(request, on: database)
   }
 }

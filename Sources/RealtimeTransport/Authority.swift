@@ -29,8 +29,10 @@ struct Authority: Equatable {
     port = Int(number)
   }
 
-  /// Whether the host can only be this machine.
-  var isLoopback: Bool { host == "localhost" || host == "127.0.0.1" || host == "::1" }
+  /// Whether the host can only be this machine; nobody else can have names that end in `localhost`.
+  var isLoopback: Bool {
+    host == "localhost" || host.hasSuffix(".localhost") || host == "127.0.0.1" || host == "::1"
+  }
 
   /// Whether the host is an address rather than a name.
   var isAddress: Bool {

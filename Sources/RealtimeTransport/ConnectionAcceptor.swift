@@ -6,9 +6,12 @@ internal import NIOWebSocket
 /// Builds the pipeline of each connection that a listener accepts.
 struct ConnectionAcceptor: Sendable {
   let limits: TransportLimits
+  let policy: RequestPolicy
   let handlers: ServerHandlers
   /// The user that the server runs as.
   let user: UInt32
+  /// How many connections are open.
+  let openConnections: NIOLoopBoundBox<Int>
   /// The connections that are not WebSockets.
   let plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
 
@@ -20,7 +23,12 @@ struct ConnectionAcceptor: Sendable {
 
   /// Finds out who connected, and waits for the request.
   func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
-    peer(of: channel, at: address).flatMapThrowing { peer in
+    guard openConnections.value < limits.connections else {
+      return channel.eventLoop.makeFailedFuture(ListenError(.failed, "too many connections"))
+    }
+    openConnections.value += 1
+    channel.closeFuture.whenComplete { _ in openConnections.value -= 1 }
+    return peer(of: channel, at: address).flatMapThrowing { peer in
       if case .local(let credentials) = peer, !credentials.isAllowed(byServerOf: user) {
         throw ListenError(.failed, "a process of user \(credentials.user) was turned away")
       }
@@ -49,15 +57,23 @@ struct ConnectionAcceptor: Sendable {
   }
 
   private func configure(_ channel: any Channel, peer: Peer) throws {
+    let recorder = RequestHeadRecorder()
+    let recorded = NIOLoopBound(recorder, eventLoop: channel.eventLoop)
     let upgrader = NIOTypedWebSocketServerUpgrader<Outcome>(
       maxFrameSize: limits.frameBytes,
       enableAutomaticErrorHandling: false,
       shouldUpgrade: { channel, head in
         let request = HTTPRequest(head: head, peer: peer)
-        let isAdmitted =
-          request.path == "/.ws" && RequestPolicy.refusal(of: request) == nil
-          && handlers.admit(request) == nil
-        return channel.eventLoop.makeSucceededFuture(isAdmitted ? HTTPHeaders() : nil)
+        // What is refused here is answered by the handler of plain requests.
+        guard Self.isHandshake(head), request.path == "/.ws",
+          policy.refusal(of: request) == nil
+        else {
+          return channel.eventLoop.makeSucceededFuture(nil)
+        }
+        return handlers.admit(request, channel.eventLoop).map { refusal in
+          recorded.value.refusal = refusal
+          return refusal == nil ? HTTPHeaders() : nil
+        }
       },
       upgradePipelineHandler: { channel, head in
         channel.eventLoop.makeCompletedFuture {
@@ -73,8 +89,6 @@ struct ConnectionAcceptor: Sendable {
         limitConfiguration: limits.decoderConfiguration
       )
     )
-    let recorder = RequestHeadRecorder()
-    let recorded = NIOLoopBound(recorder, eventLoop: channel.eventLoop)
     let upgrade = NIOTypedHTTPServerUpgradeHandler(
       httpEncoder: encoder,
       extraHTTPHandlers: [decoder, recorder],
@@ -88,6 +102,16 @@ struct ConnectionAcceptor: Sendable {
     )
     try channel.pipeline.syncOperations.addHandlers(encoder, decoder, recorder, upgrade)
     watch(channel, upgrade.upgradeResultFuture)
+  }
+
+  /// Whether a request opens a WebSocket as RFC 6455 demands.
+  ///
+  /// After any other the parser reads on as HTTP, and what it reads must not reach a decoder of frames.
+  private static func isHandshake(_ head: HTTPRequestHead) -> Bool {
+    head.method == .GET && head.version == .http1_1
+      && head.headers[canonicalForm: "Connection"].contains { $0.lowercased() == "upgrade" }
+      && !head.headers.contains(name: "Content-Length")
+      && !head.headers.contains(name: "Transfer-Encoding")
   }
 
   /// Gives a connection a limited time for its handshake.
@@ -113,6 +137,7 @@ struct ConnectionAcceptor: Sendable {
     let handler = PlainRequestHandler(
       recorder: recorder,
       peer: peer,
+      policy: policy,
       handlers: handlers,
       limits: limits,
       onClose: { plainConnections.value[id] = nil }

@@ -67,6 +67,8 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String {
     switch endpoint {
+    // A URL without a port means TLS, so that of plain TCP is always written.
+    case .tcp(_, 80) where !isSecure: "http://\(host):80"
     case .tcp: "\(isSecure ? "https" : "http")://\(host)"
     case .unix(let path): "unix:\(PercentEncoding.encodeSocket(path))"
     }

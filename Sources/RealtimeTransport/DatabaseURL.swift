@@ -54,10 +54,12 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
       omittingEmptySubsequences: false
     )
     let escaped = split.first ?? ""
-    let socket = PercentEncoding.decode(escaped) ?? String(escaped)
-    guard socket.hasPrefix("/"), !socket.utf8.contains(0) else {
+    let path = PercentEncoding.decode(escaped) ?? String(escaped)
+    guard path.hasPrefix("/"), !path.utf8.contains(0) else {
       throw DatabaseURLError(text, "the path of the socket must start with \"/\"")
     }
+    // Two slashes at the start would be read as the start of a host when the URL is written again.
+    let socket = "/" + path.drop { $0 == "/" }
     let namespace = try namespace(in: split.count > 1 ? split[1] : "", of: text)
     return DatabaseURL(
       target: ConnectionTarget(unixSocket: socket, namespace: namespace),
@@ -127,7 +129,8 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     if authority.host == "firebase.com" || authority.host.hasSuffix(".firebase.com") {
       throw DatabaseURLError(text, "databases are at firebaseio.com, not at firebase.com")
     }
-    guard labels.count >= 3 else {
+    // Names of the network have no longer labels.
+    guard labels.count >= 3, labels[0].utf8.count <= 63 else {
       throw DatabaseURLError(text, "it names no database; add one, as in \(example)")
     }
     return String(labels[0])

@@ -17,6 +17,14 @@ package final class HTTPStream: Sendable {
     handler.value?.sendPart(bytes)
   }
 
+  /// Whether so much waits for the client that less should be sent.
+  package var isCongested: Bool { handler.value?.isCongested ?? false }
+
+  /// Calls a closure once, as soon as the client has caught up; never when it is gone before.
+  package func whenRelieved(_ body: @escaping () -> Void) {
+    handler.value?.whenRelieved(body)
+  }
+
   /// Ends the body, then the connection.
   package func end() {
     handler.value?.endStream()

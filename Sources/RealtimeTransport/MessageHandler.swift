@@ -47,7 +47,10 @@ final class MessageHandler: ChannelInboundHandler {
     self.peerName = peerName
     self.onMessage = onMessage
     self.onEnd = onEnd
-    assembler = FrameAssembler(byteLimit: limits.messageBytes)
+    assembler = FrameAssembler(
+      segmentLimit: limits.messageFrames,
+      byteLimit: limits.messageBytes
+    )
     fragments = FragmentBuffer(byteLimit: limits.messageBytes)
   }
 
@@ -67,6 +70,14 @@ final class MessageHandler: ChannelInboundHandler {
   func send(_ message: EncodedMessage) {
     guard phase == .open else { return }
     output?.append(message.frames)
+  }
+
+  /// Whether so much waits for the other end that less should be sent.
+  var isCongested: Bool { output?.isCongested ?? false }
+
+  /// Calls a closure once, as soon as the other end has caught up.
+  func whenRelieved(_ body: @escaping () -> Void) {
+    output?.whenRelieved(body)
   }
 
   /// Says goodbye, waits a little for the answer, and closes.
@@ -128,7 +139,9 @@ final class MessageHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if error is NIOWebSocketError {
+    if let error = error as? NIOWebSocketError, error == .invalidFrameLength {
+      fail(.protocolViolation, code: 1_009, "sent a frame of more than \(limits.frameBytes) bytes")
+    } else if error is NIOWebSocketError {
       fail(.protocolViolation, code: 1_002, "sent a frame that breaks the protocol (\(error))")
     } else {
       fail(.lost, code: nil, "was lost: \(FailureText.describe(error))")

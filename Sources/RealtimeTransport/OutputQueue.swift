@@ -17,6 +17,7 @@ final class OutputQueue {
   private var waitingBytes = 0
   private var completedWrites = 0
   private var stallCheck: Scheduled<Void>?
+  private var onRelief: (() -> Void)?
 
   /// Makes a queue.
   ///
@@ -32,6 +33,22 @@ final class OutputQueue {
     self.limits = limits
     self.context = context
     self.onStall = onStall
+  }
+
+  /// Whether so much waits that the other end does not keep up.
+  var isCongested: Bool { waitingBytes > limits.congestionBytes }
+
+  /// Calls a closure once, as soon as half of what makes a congestion is gone.
+  func whenRelieved(_ body: @escaping () -> Void) {
+    onRelief = body
+  }
+
+  private func wrote(_ count: Int) {
+    waitingBytes -= count
+    completedWrites += 1
+    guard let onRelief, waitingBytes <= limits.congestionBytes / 2 else { return }
+    self.onRelief = nil
+    onRelief()
   }
 
   /// Sends frames with the others of this tick.
@@ -66,6 +83,7 @@ final class OutputQueue {
   func close() {
     isClosed = true
     tick = nil
+    onRelief = nil
     stallCheck?.cancel()
     stallCheck = nil
   }
@@ -84,10 +102,7 @@ final class OutputQueue {
     {
       let promise = context.eventLoop.makePromise(of: Void.self)
       let count = piece.readableBytes
-      promise.futureResult.assumeIsolated().whenSuccess {
-        self.waitingBytes -= count
-        self.completedWrites += 1
-      }
+      promise.futureResult.assumeIsolated().whenSuccess { self.wrote(count) }
       context.write(NIOAny(piece), promise: promise)
     }
   }

@@ -35,7 +35,9 @@ enum PercentEncoding {
   /// Escapes the bytes of a socket's path that would end it in a URL.
   static func encodeSocket(_ path: String) -> String {
     guard path.utf8.contains(where: { "?#%".utf8.contains($0) }) else { return path }
-    return path.map { "?#%".contains($0) ? encode(String($0)) : String($0) }.joined()
+    // By scalars: a mark that follows one of these would hide it in a character.
+    return path.unicodeScalars
+      .map { "?#%".unicodeScalars.contains($0) ? encode(String($0)) : String($0) }.joined()
   }
 
   private static let digits = Array("0123456789ABCDEF".utf8)

@@ -22,6 +22,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
 
   private let recorder: RequestHeadRecorder
   private let peer: Peer
+  private let policy: RequestPolicy
   private let handlers: ServerHandlers
   private let limits: TransportLimits
   private let onClose: () -> Void
@@ -46,12 +47,14 @@ final class PlainRequestHandler: ChannelInboundHandler {
   init(
     recorder: RequestHeadRecorder,
     peer: Peer,
+    policy: RequestPolicy,
     handlers: ServerHandlers,
     limits: TransportLimits,
     onClose: @escaping () -> Void
   ) {
     self.recorder = recorder
     self.peer = peer
+    self.policy = policy
     self.handlers = handlers
     self.limits = limits
     self.onClose = onClose
@@ -71,6 +74,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
       self?.close()
     }
     setDeadline(limits.request)
+    // Nothing more of that request is handed on, not even its end.
+    if recorder.refusal != nil { _ = resumeFirst() }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
@@ -136,7 +141,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     if head.headers.contains(name: "Upgrade") { isLast = true }
     setDeadline(limits.request)
     let request = HTTPRequest(head: head, peer: peer)
-    if let refusal = refusal(of: request, isUpgrade: head.headers.contains(name: "Upgrade")) {
+    if let refusal = refusal(of: request) {
       write(refusal, isLast: true)
       return
     }
@@ -153,11 +158,10 @@ final class PlainRequestHandler: ChannelInboundHandler {
     write(HTTPAnswer(status: 413, error: "the body is too long"), isLast: true)
   }
 
-  private func refusal(of request: HTTPRequest, isUpgrade: Bool) -> HTTPAnswer? {
-    if let refusal = RequestPolicy.refusal(of: request) { return refusal }
+  private func refusal(of request: HTTPRequest) -> HTTPAnswer? {
+    if let refusal = policy.refusal(of: request) { return refusal }
     guard request.path == "/.ws" else { return nil }
-    if isUpgrade, let refusal = handlers.admit(request) { return refusal }
-    return HTTPAnswer(status: 400, error: "this is for WebSockets only")
+    return recorder.refusal ?? HTTPAnswer(status: 400, error: "this is for WebSockets only")
   }
 
   // MARK: Answering
@@ -195,6 +199,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
 
   private func write(_ answer: HTTPAnswer, isLast: Bool) {
     let encoder = AnswerEncoder(method: head?.method ?? .GET, keepsAlive: !isLast)
+    var answer = answer
+    answer.headerLines += policy.lines(for: head)
     output?.append(encoder.encode(answer))
     head = nil
     guard !isLast else {
@@ -217,6 +223,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
     guard let context else { return }
     isChunked = head.version == .http1_1
     let encoder = AnswerEncoder(method: head.method, keepsAlive: false)
+    var answer = answer
+    answer.headerLines += policy.lines(for: head)
     output?.append(encoder.head(of: answer, framing: isChunked ? .chunks : .end))
     phase = .streaming
     waiting.removeAll()
@@ -232,6 +240,14 @@ final class PlainRequestHandler: ChannelInboundHandler {
   func sendPart(_ bytes: [UInt8]) {
     guard phase == .streaming, !bytes.isEmpty else { return }
     output?.append(isChunked ? AnswerEncoder.chunk(bytes) : ByteBuffer(bytes: bytes))
+  }
+
+  /// Whether so much of the body waits that less should be sent.
+  var isCongested: Bool { output?.isCongested ?? false }
+
+  /// Calls a closure once, as soon as the other end has caught up.
+  func whenRelieved(_ body: @escaping () -> Void) {
+    output?.whenRelieved(body)
   }
 
   /// Ends the body.

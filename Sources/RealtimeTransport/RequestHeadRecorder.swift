@@ -8,6 +8,8 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   typealias OutboundOut = HTTPServerResponsePart
 
   private(set) var head: HTTPRequestHead?
+  /// Why the upgrade was refused that this request asked for.
+  var refusal: HTTPAnswer?
   /// Whether somebody further on answers what is no request.
   var handsErrorsOn = false
 

@@ -5,11 +5,27 @@ internal import NIOHTTP1
 /// A web page in a browser of this machine could reach it too: a browser always names the page in
 /// `Origin` or, where that is left out, says in `Sec-Fetch-Site` that one asks; and a host name that
 /// was pointed here afterwards shows in `Host`.
-enum RequestPolicy {
+package struct RequestPolicy: Sendable {
+  /// The pages that may ask, as browsers name them in small letters: `http://localhost:5173`.
+  private let allowedOrigins: Set<String>
+
+  /// Makes a policy; without arguments no page may ask.
+  package init(allowedOrigins: [String] = []) {
+    self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
+  }
+
+  /// Whether a text can be the origin of a page: a scheme and a host, with a port if need be.
+  package static func isOrigin(_ text: String) -> Bool {
+    let lowercased = text.lowercased()
+    for scheme in ["http://", "https://"] where lowercased.hasPrefix(scheme) {
+      return Authority(lowercased.dropFirst(scheme.count)) != nil
+    }
+    return false
+  }
+
   /// The refusal of a request, or nil.
-  static func refusal(of request: HTTPRequest) -> HTTPAnswer? {
-    let site = request.header("Sec-Fetch-Site")
-    if request.header("Origin") != nil || (site != nil && site != "none") {
+  func refusal(of request: HTTPRequest) -> HTTPAnswer? {
+    guard isFromAllowedPage(request) else {
       return HTTPAnswer(status: 403, error: "requests from web pages are not allowed")
     }
     switch request.peer {
@@ -21,5 +37,38 @@ enum RequestPolicy {
       }
       return nil
     }
+  }
+
+  /// Whether no page asks, or one that may.
+  private func isFromAllowedPage(_ request: HTTPRequest) -> Bool {
+    // What a page embeds without asking for it by a script has no origin, and is nobody's wish.
+    guard request.headers.contains(name: "Origin") else {
+      return request.headers["Sec-Fetch-Site"].allSatisfy { $0 == "none" }
+    }
+    return allowedOrigin(in: request.headers) != nil
+  }
+
+  /// The page that a header names, if it names one that may ask, and no other.
+  private func allowedOrigin(in headers: HTTPHeaders) -> String? {
+    let origins = headers["Origin"]
+    guard origins.count == 1, allowedOrigins.contains(origins[0].lowercased()) else { return nil }
+    return origins[0]
+  }
+
+  /// The lines that let the page read an answer that asked for it.
+  func lines(for head: HTTPRequestHead?) -> [HTTPAnswer.HeaderLine] {
+    guard let head, let origin = allowedOrigin(in: head.headers) else { return [] }
+    var lines = [
+      HTTPAnswer.HeaderLine("Access-Control-Allow-Origin", origin),
+      HTTPAnswer.HeaderLine("Access-Control-Expose-Headers", "ETag"),
+      HTTPAnswer.HeaderLine("Vary", "Origin"),
+    ]
+    if head.method == .OPTIONS {
+      let methods = "GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS"
+      lines.append(HTTPAnswer.HeaderLine("Access-Control-Allow-Methods", methods))
+      let wanted = head.headers.first(name: "Access-Control-Request-Headers") ?? ""
+      lines.append(HTTPAnswer.HeaderLine("Access-Control-Allow-Headers", wanted))
+    }
+    return lines
   }
 }

@@ -23,6 +23,14 @@ package final class ServerConnection: Sendable {
     handler.value?.send(message)
   }
 
+  /// Whether so much waits for the client that less should be sent.
+  package var isCongested: Bool { handler.value?.isCongested ?? false }
+
+  /// Calls a closure once, as soon as the client has caught up; never when it is gone before.
+  package func whenRelieved(_ body: @escaping () -> Void) {
+    handler.value?.whenRelieved(body)
+  }
+
   /// Sends what has been given to it, says goodbye and closes.
   ///
   /// - Parameters:

@@ -3,7 +3,7 @@ package import NIOCore
 /// What a listener asks the server that owns it; every call is made on the connection's event loop.
 package struct ServerHandlers: Sendable {
   /// Decides on a request for a WebSocket: nil lets it in, an answer refuses it.
-  package var admit: @Sendable (HTTPRequest) -> HTTPAnswer?
+  package var admit: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer?>
   /// Answers any other request.
   package var answer: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
   /// Takes a connection that has just opened.
@@ -28,7 +28,9 @@ package struct ServerHandlers: Sendable {
 
   /// Makes handlers; without a closure for plain requests these are answered with 404.
   package init(
-    admit: @escaping @Sendable (HTTPRequest) -> HTTPAnswer? = { _ in nil },
+    admit: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer?> = {
+      $1.makeSucceededFuture(nil)
+    },
     answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply> = {
       $1.makeSucceededFuture(.answer(HTTPAnswer(status: 404, error: "there is nothing here")))
     },

@@ -32,12 +32,14 @@ package final class ServerListener: Sendable {
   ///   - address: Where.
   ///   - eventLoop: The loop of a NIO socket group; it serves the listener and its connections.
   ///   - limits: The bounds of every connection.
+  ///   - policy: Which requests are let in at all.
   ///   - handlers: Who decides and takes the connections.
   /// - Returns: The listener; the future fails with a ``ListenError``.
   package static func listen(
     at address: ListenAddress,
     on eventLoop: any EventLoop,
     limits: TransportLimits = .server,
+    policy: RequestPolicy = RequestPolicy(),
     handlers: ServerHandlers
   ) -> EventLoopFuture<ServerListener> {
     let plain = NIOLoopBoundBox.makeBoxSendingValue(
@@ -46,8 +48,10 @@ package final class ServerListener: Sendable {
     )
     let acceptor = ConnectionAcceptor(
       limits: limits,
+      policy: policy,
       handlers: handlers,
       user: geteuid(),
+      openConnections: NIOLoopBoundBox.makeBoxSendingValue(0, eventLoop: eventLoop),
       plainConnections: plain
     )
     let bootstrap = ServerBootstrap(group: eventLoop)

@@ -6,8 +6,12 @@ package struct TransportLimits: Sendable {
   package var frameBytes: Int
   /// Longest message that is read, in bytes.
   package var messageBytes: Int
+  /// Most frames of one message.
+  package var messageFrames: Int
   /// How long a message may take from its first to its last frame.
   package var reassembly: TimeAmount = .seconds(30)
+  /// Output that may wait before the owner is told that the other end does not keep up, in bytes.
+  package var congestionBytes = 8 * 1_024 * 1_024
   /// Output that may wait for the other end to read, in bytes.
   package var pendingBytes = 64 * 1_024 * 1_024
   /// How long the other end may read nothing while output waits for it.
@@ -24,18 +28,22 @@ package struct TransportLimits: Sendable {
   package var request: TimeAmount = .seconds(30)
   /// How long a connection may wait for its next plain HTTP request.
   package var keepAlive: TimeAmount = .seconds(60)
+  /// Most connections that a listener has open at a time, those before their handshake included.
+  package var connections = 4_096
 
   /// What a client allows: as much as a server may send.
   package static let client = TransportLimits(
     frameBytes: 256 * 1_024 * 1_024,
     messageBytes: 256 * 1_024 * 1_024,
+    messageFrames: 16_384,
     handshake: .seconds(30)
   )
 
   /// What a server allows: as much as one write may have.
   package static let server = TransportLimits(
-    frameBytes: 16 * 1_024 * 1_024,
+    frameBytes: 64 * 1_024,
     messageBytes: 16 * 1_024 * 1_024,
+    messageFrames: 1_024,
     handshake: .seconds(10)
   )
 }

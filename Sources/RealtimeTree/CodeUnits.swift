@@ -13,12 +13,28 @@ package enum CodeUnits {
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
   ) -> Bool {
+    commonPrefix(left, right) == left.count
+  }
+
+  /// How many bytes at the start are the same, looked at eight at a time.
+  private static func commonPrefix(
+    _ left: UnsafeBufferPointer<UInt8>,
+    _ right: UnsafeBufferPointer<UInt8>
+  ) -> Int {
+    let shorter = min(left.count, right.count)
+    let leftBytes = UnsafeRawBufferPointer(left)
+    let rightBytes = UnsafeRawBufferPointer(right)
     var index = 0
-    while index < left.count {
-      if left[index] != right[index] { return false }
-      index += 1
+    // Safety: the condition of the loop keeps all eight bytes within both buffers.
+    while index + 8 <= shorter {
+      let leftWord = leftBytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let rightWord = rightBytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let difference = UInt64(littleEndian: leftWord ^ rightWord)
+      if difference != 0 { return index + difference.trailingZeroBitCount / 8 }
+      index += 8
     }
-    return true
+    while index < shorter, left[index] == right[index] { index += 1 }
+    return index
   }
 
   /// Whether one string comes before the other in UTF-16 order.
@@ -40,15 +56,9 @@ package enum CodeUnits {
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
   ) -> Bool {
-    let shorter = min(left.count, right.count)
-    var index = 0
-    while index < shorter {
-      if left[index] != right[index] {
-        return position(of: left[index]) < position(of: right[index])
-      }
-      index += 1
-    }
-    return left.count < right.count
+    let index = commonPrefix(left, right)
+    guard index < min(left.count, right.count) else { return left.count < right.count }
+    return position(of: left[index]) < position(of: right[index])
   }
 
   /// Feeds the code units of a string to a hasher.

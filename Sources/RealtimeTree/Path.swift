@@ -18,7 +18,19 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads a path as the wire spells it: slashes between keys, empty segments dropped, nothing decoded.
   package init(wire text: String) {
-    keys = text.utf8.split(separator: UInt8(ascii: "/")).map { ChildKey(String(Substring($0))) }
+    var text = text
+    keys = text.withUTF8 { bytes in
+      var keys: [ChildKey] = []
+      var start = 0
+      for end in 0...bytes.count where end == bytes.count || bytes[end] == UInt8(ascii: "/") {
+        if start < end {
+          let segment = UnsafeBufferPointer(rebasing: bytes[start..<end])
+          keys.append(ChildKey(String(decoding: segment, as: UTF8.self)))
+        }
+        start = end + 1
+      }
+      return keys
+    }
   }
 
   /// Whether this is the root.

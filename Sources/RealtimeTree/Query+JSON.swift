@@ -20,11 +20,12 @@ extension Query {
   private static func index(_ json: JSONValue?) throws(NodeError) -> Index {
     guard let json else { return .priority }
     guard let text = json.string else { throw NodeError(description: "\"i\" must be a string") }
-    switch text {
+    let path = Path(wire: text)
+    switch path.wireText {
     case ".key": return .key
     case ".value": return .value
     case ".priority", "": return .priority
-    default: return .child(Path(wire: text))
+    default: return .child(path)
     }
   }
 

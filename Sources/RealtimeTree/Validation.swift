@@ -23,23 +23,43 @@ package enum Validation {
     for key in path.keys {
       if let problem = problem(withKey: key.text) { return problem }
     }
-    return problem(
-      withDepth: path.count,
-      bytes: path.keys.reduce(0) { $0 + $1.text.utf8.count + 1 }
-    )
+    return problem(withDepth: path.count, bytes: bytes(of: path), limit: Limits.storedPathBytes)
   }
 
   /// Why data cannot be stored at a path, or nil when it can.
   ///
   /// - Complexity: O(size)
   package static func problem(with node: Node, at path: Path) -> String? {
-    if path.isPriority, let parent = path.parent { return problem(withPath: parent) }
-    if let problem = problem(withPath: path) { return problem }
-    let bytes = path.keys.reduce(0) { $0 + $1.text.utf8.count + 1 }
-    return problem(with: node, depth: path.count, bytes: bytes)
+    problem(with: node, at: path, limit: Limits.storedPathBytes)
   }
 
-  private static func problem(with node: Node, depth: Int, bytes: Int) -> String? {
+  /// Why a client does not send data for a path, or nil when it does.
+  ///
+  /// Official clients stop one byte before the limit that is documented for servers.
+  ///
+  /// - Complexity: O(size)
+  package static func problem(withWritten node: Node, at path: Path) -> String? {
+    problem(with: node, at: path, limit: Limits.pathBytes)
+  }
+
+  private static func problem(with node: Node, at path: Path, limit: Int) -> String? {
+    if path.isPriority, let parent = path.parent { return problem(withPath: parent) }
+    if let problem = problem(withPath: path) { return problem }
+    let bytes = bytes(of: path)
+    return problem(withDepth: path.count, bytes: bytes, limit: limit)
+      ?? problem(with: node, depth: path.count, bytes: bytes, limit: limit)
+  }
+
+  private static func bytes(of path: Path) -> Int {
+    path.keys.reduce(0) { $0 + $1.text.utf8.count + 1 }
+  }
+
+  private static func problem(
+    with node: Node,
+    depth: Int,
+    bytes: Int,
+    limit: Int
+  ) -> String? {
     if case .string(let text)? = node.priority, text.utf8.count > Limits.stringBytes {
       return "a priority is longer than \(Limits.stringBytes) bytes"
     }
@@ -53,8 +73,8 @@ package enum Validation {
       for (key, child) in children.map {
         if let problem = problem(withKey: key.text) { return problem }
         let below = bytes + key.text.utf8.count + 1
-        if let problem = problem(withDepth: depth + 1, bytes: below)
-          ?? problem(with: child, depth: depth + 1, bytes: below)
+        if let problem = problem(withDepth: depth + 1, bytes: below, limit: limit)
+          ?? problem(with: child, depth: depth + 1, bytes: below, limit: limit)
         {
           return problem
         }
@@ -63,12 +83,9 @@ package enum Validation {
     }
   }
 
-  private static func problem(withDepth depth: Int, bytes: Int) -> String? {
+  private static func problem(withDepth depth: Int, bytes: Int, limit: Int) -> String? {
     if depth > Limits.depth { return "data cannot be nested deeper than \(Limits.depth) keys" }
-    // One byte of grace, so that a key of exactly 768 bytes at the root is accepted, as documented.
-    if bytes > Limits.pathBytes + 1 {
-      return "a path cannot be longer than \(Limits.pathBytes) bytes"
-    }
+    if bytes > limit { return "a path cannot be longer than \(Limits.pathBytes) bytes" }
     return nil
   }
 

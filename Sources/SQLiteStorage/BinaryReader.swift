@@ -5,26 +5,25 @@ struct BinaryReader {
     let reason: String
   }
 
-  private let bytes: [UInt8]
-  private var position = 0
+  private let bytes: ArraySlice<UInt8>
+  private var position: Int
   private let end: Int
 
-  init(_ bytes: [UInt8]) {
-    self.init(bytes, end: bytes.count)
+  init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    position = bytes.startIndex
+    end = bytes.endIndex
   }
 
-  /// Reads bytes up to a position.
-  init(_ bytes: [UInt8], end: Int) {
-    self.bytes = bytes
-    self.end = end
+  init(_ bytes: [UInt8]) {
+    self.init(bytes[...])
   }
 
   /// Reads bytes that end with the checksum of those before.
   init(sealed bytes: [UInt8]) throws(Failure) {
     guard bytes.count >= 8 else { throw Failure(reason: "it is too short") }
-    self.bytes = bytes
-    end = bytes.count - 8
-    var tail = BinaryReader(Array(bytes[end...]))
+    self.init(bytes[..<(bytes.count - 8)])
+    var tail = BinaryReader(bytes[end...])
     guard try tail.bits() == Checksum.of(bytes[..<end]) else {
       throw Failure(reason: "its checksum is wrong")
     }
@@ -58,7 +57,7 @@ struct BinaryReader {
 
   mutating func text() throws(Failure) -> String {
     let length = try count()
-    guard let text = String(validating: bytes[position..<(position + length)], as: UTF8.self) else {
+    guard let text = String(utf8: bytes[position..<(position + length)]) else {
       throw Failure(reason: "a text is not valid UTF-8")
     }
     position += length
@@ -74,5 +73,14 @@ struct BinaryReader {
       if byte < 128 { return value }
     }
     throw Failure(reason: "a number is too large")
+  }
+}
+
+extension String {
+  /// Makes a string of bytes, or nil when they are not valid UTF-8.
+  init?(utf8 bytes: ArraySlice<UInt8>) {
+    // A span is checked without the generic code that `String(validating:as:)` goes through.
+    guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
+    self.init(copying: text)
   }
 }

@@ -5,12 +5,12 @@ import RealtimeHub
 final class DirectoryLock: Sendable {
   private let descriptor: Int32
 
-  /// Takes the lock, or reports who has it.
-  init(directory: String) throws(StoreError) {
+  /// Takes the lock, or reports who still has it when the patience has ended.
+  init(directory: String, patience: Duration = .zero) throws(StoreError) {
     let path = directory + "/lock"
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(path)") }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    guard Self.lock(descriptor, patience) else {
       let code = errno
       let holder = Self.holder(descriptor)
       close(descriptor)
@@ -27,6 +27,16 @@ final class DirectoryLock: Sendable {
 
   deinit {
     close(descriptor)
+  }
+
+  /// Tries every millisecond: whoever waits for this gets it before a process that is only starting.
+  private static func lock(_ descriptor: Int32, _ patience: Duration) -> Bool {
+    let end = ContinuousClock.now + patience
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK, ContinuousClock.now < end else { return false }
+      poll(nil, 0, 1)
+    }
+    return true
   }
 
   private static func holder(_ descriptor: Int32) -> String {

@@ -96,8 +96,8 @@ struct LogTable {
   /// - Returns: What was moved, and the last commit that is in the node table now.
   func fold(changeLimit: Int, byteLimit: Int) throws -> (batches: Int, bytes: Int, revision: Int64)
   {
-    let nodes = NodeTable(database, path: path)
     var folded = (batches: 0, bytes: 0, revision: try foldedRevision())
+    let nodes = NodeTable(database, path: path)
     var changes = 0
     try forEachBatch { commits, bytes in
       for commit in commits {
@@ -112,8 +112,33 @@ struct LogTable {
     if folded.batches > 0 {
       let arguments: StatementArguments = [folded.revision]
       try database.execute(sql: "DELETE FROM log WHERE revision <= ?", arguments: arguments)
-      try database.execute(sql: "UPDATE state SET folded_revision = ?", arguments: arguments)
+      try setFoldedRevision(folded.revision)
     }
     return folded
+  }
+
+  /// Makes a copy of the node table, for this connection only, with the whole log folded into it.
+  ///
+  /// - Returns: The name of the copy, or of the table itself when the log is empty.
+  func foldedNodes() throws -> String {
+    guard try size().batches > 0 else { return NodeTable.name }
+    let copy = "temp.folded_nodes"
+    try database.execute(
+      sql: """
+        CREATE TABLE \(copy) (path BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+        INSERT INTO \(copy) SELECT path, value FROM main.\(NodeTable.name) ORDER BY path;
+        """
+    )
+    let nodes = NodeTable(database, path: path, table: copy)
+    try forEachBatch { commits, _ in
+      for change in commits.lazy.flatMap(\.changes) { try nodes.apply(change) }
+      return true
+    }
+    return copy
+  }
+
+  /// Says that the node table holds everything up to a commit.
+  func setFoldedRevision(_ revision: Int64) throws {
+    try database.execute(sql: "UPDATE state SET folded_revision = ?", arguments: [revision])
   }
 }

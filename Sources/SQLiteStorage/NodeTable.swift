@@ -13,61 +13,81 @@ struct NodeTable {
   /// The most bytes of a subtree in one row, short enough to stay within a page.
   static let packedBytes = 512
 
+  /// The name of the table in the file.
+  static let name = "nodes"
+
   private let database: Database
   private let path: String
+  private let table: String
 
-  init(_ database: Database, path: String) {
+  /// - Parameters:
+  ///   - database: A connection that may use the table now.
+  ///   - path: The file that errors name.
+  ///   - table: The name of the table; others than that in the file are copies.
+  init(_ database: Database, path: String, table: String = name) {
     self.database = database
     self.path = path
+    self.table = table
   }
 
   // MARK: Reading
 
   /// Builds the tree of all rows.
+  ///
+  /// The rows are read here and decoded by a second thread, a few chunks behind.
+  ///
+  /// - Complexity: O(size)
   func load() throws -> Node {
-    var root = Node.empty
-    var priorities: [(Path, LeafValue)] = []
-    let rows = try Row.fetchCursor(database, sql: "SELECT path, value FROM nodes ORDER BY path")
-    while let row = try rows.next() {
-      let key = [UInt8](row[0] as Data)
-      let location = try location(of: key)
-      switch try decode([UInt8](row[1] as Data), key: key) {
-      case .packed(let node): root.update(at: location, to: node)
-      case .branch(let priority): priorities.append((location, priority))
-      }
-    }
-    for (location, priority) in priorities {
-      root.update(at: location.appending(.priority), to: .leaf(priority))
-    }
-    return root
+    let decoder = RowDecoder(path: path)
+    try NodeRows.forEachChunk(of: database, table: table) { decoder.add($0) }
+    return try decoder.finish()
   }
 
-  private func location(of key: [UInt8]) throws -> Path {
-    guard !key.isEmpty else { return .root }
-    guard key.last == UInt8(ascii: "/") else { throw StoreError.damaged(path, "a path is damaged") }
-    let keys = key.dropLast().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    return Path(keys.map { ChildKey(String(decoding: $0, as: UTF8.self)) })
+  /// The number of rows, counted without reading them.
+  ///
+  /// - Complexity: O(pages)
+  func rowCount() throws -> Int {
+    try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \(table)") ?? 0
   }
 
   private func decode(_ value: [UInt8], key: [UInt8]) throws -> BinaryReader.StoredNode {
     do throws(BinaryReader.Failure) {
-      let end = max(0, value.count - Self.sealBytes)
-      guard Self.seal(value[..<end], key: key).elementsEqual(value[end...]) else {
-        throw BinaryReader.Failure(reason: "its checksum is wrong")
-      }
-      var reader = BinaryReader(value, end: end)
-      return try reader.storedNode()
+      return try Self.decode(value[...], key: key[...])
     } catch {
-      let place = String(decoding: key, as: UTF8.self)
-      throw StoreError.damaged(path, "the data at /\(place) are damaged: \(error.reason)")
+      throw Self.damaged(path, key: key[...], error)
     }
+  }
+
+  /// Reads a row, or throws why it cannot be what was written.
+  static func decode(
+    _ value: ArraySlice<UInt8>,
+    key: ArraySlice<UInt8>
+  ) throws(BinaryReader.Failure) -> BinaryReader.StoredNode {
+    let end = max(value.startIndex, value.endIndex - sealBytes)
+    var found: UInt32 = 0
+    for byte in value[end...].reversed() { found = found << 8 | UInt32(byte) }
+    guard value.count >= sealBytes, found == seal(value[..<end], key: key) else {
+      throw BinaryReader.Failure(reason: "its checksum is wrong")
+    }
+    var reader = BinaryReader(value[..<end])
+    return try reader.storedNode()
+  }
+
+  /// The error of a row that cannot be read.
+  static func damaged(
+    _ file: String,
+    key: ArraySlice<UInt8>,
+    _ failure: any Error
+  ) -> StoreError {
+    let place = String(decoding: key, as: UTF8.self)
+    let reason = (failure as? BinaryReader.Failure)?.reason ?? "\(failure)"
+    return StoreError.damaged(file, "the data at /\(place) are damaged: \(reason)")
   }
 
   private static let sealBytes = 4
 
-  private static func seal(_ content: ArraySlice<UInt8>, key: [UInt8]) -> [UInt8] {
-    let sum = Checksum.of(content, seed: Checksum.of(key))
-    return (0..<sealBytes).map { UInt8(truncatingIfNeeded: sum >> UInt64(8 * $0)) }
+  private static func seal(_ content: ArraySlice<UInt8>, key: ArraySlice<UInt8>) -> UInt32 {
+    UInt32(truncatingIfNeeded: Checksum.of(content, seed: Checksum.of(key)))
   }
 
   // MARK: Changing
@@ -113,6 +133,40 @@ struct NodeTable {
     }
   }
 
+  /// Removes everything at a path, and splits the rows above so that others can be inserted there.
+  func clear(_ keys: [ChildKey]) throws {
+    var prefix: [UInt8] = []
+    for key in keys {
+      if case .packed(let node)? = try entry(prefix) { try unpack(node, at: prefix) }
+      prefix += key.text.utf8 + [UInt8(ascii: "/")]
+    }
+    try removeAll(from: prefix)
+  }
+
+  /// Replaces the packed row of a node by a row for each of its children, and one for its priority.
+  private func unpack(_ node: Node, at prefix: [UInt8]) throws {
+    try remove(prefix)
+    if let priority = node.priority { try insertBranch(priority, at: prefix) }
+    guard let children = node.children else { return }
+    for (key, child) in children.map {
+      try store(child, at: prefix + key.text.utf8 + [UInt8(ascii: "/")])
+    }
+  }
+
+  /// Inserts the rows of a node at a path that has been cleared.
+  func insert(_ node: Node, at keys: [ChildKey]) throws {
+    try store(node, at: keys.reduce(into: []) { $0 += $1.text.utf8 + [UInt8(ascii: "/")] })
+  }
+
+  /// Removes the priorities at a path and above it of nodes that have no data below them.
+  func prune(_ keys: [ChildKey]) throws {
+    var prefixes: [[UInt8]] = [[]]
+    for key in keys {
+      prefixes.append((prefixes.last ?? []) + key.text.utf8 + [UInt8(ascii: "/")])
+    }
+    try prune(prefixes[...])
+  }
+
   /// Inserts the rows of a node where there are none.
   private func store(_ node: Node, at prefix: [UInt8]) throws {
     guard let children = node.children, !Self.isSmall(node) else {
@@ -128,8 +182,13 @@ struct NodeTable {
 
   /// Whether a node fits in one row, by an estimate that stops when it does not.
   private static func isSmall(_ node: Node) -> Bool {
+    size(of: node) != nil
+  }
+
+  /// An estimate of the bytes that a small node takes in a row, or nil when it takes more than fit.
+  static func size(of node: Node) -> Int? {
     var budget = packedBytes
-    return fits(node, &budget)
+    return fits(node, &budget) ? packedBytes - budget : nil
   }
 
   private static func fits(_ node: Node, _ budget: inout Int) -> Bool {
@@ -147,14 +206,14 @@ struct NodeTable {
   // MARK: Rows
 
   private func entry(_ prefix: [UInt8]) throws -> BinaryReader.StoredNode? {
-    let select = try database.cachedStatement(sql: "SELECT value FROM nodes WHERE path = ?")
+    let select = try database.cachedStatement(sql: "SELECT value FROM \(table) WHERE path = ?")
     guard let value = try Data.fetchOne(select, arguments: [Data(prefix)]) else { return nil }
     return try decode([UInt8](value), key: prefix)
   }
 
   private func hasRows(below prefix: [UInt8]) throws -> Bool {
     let select = try database.cachedStatement(
-      sql: "SELECT 1 FROM nodes WHERE path > ? AND path < ? LIMIT 1"
+      sql: "SELECT 1 FROM \(table) WHERE path > ? AND path < ? LIMIT 1"
     )
     let bounds: StatementArguments = [Data(prefix), Data(Self.end(of: prefix))]
     return try Int.fetchOne(select, arguments: bounds) != nil
@@ -167,18 +226,23 @@ struct NodeTable {
   }
 
   private func insert(_ content: [UInt8], at prefix: [UInt8]) throws {
-    let insert = try database.cachedStatement(sql: "INSERT INTO nodes (path, value) VALUES (?, ?)")
-    let value = content + Self.seal(content[...], key: prefix)
+    let insert = try database.cachedStatement(
+      sql: "INSERT INTO \(table) (path, value) VALUES (?, ?)"
+    )
+    let seal = Self.seal(content[...], key: prefix[...])
+    let value = content + (0..<Self.sealBytes).map { UInt8(truncatingIfNeeded: seal >> (8 * $0)) }
     try insert.execute(arguments: [Data(prefix), Data(value)])
   }
 
   private func remove(_ prefix: [UInt8]) throws {
-    let delete = try database.cachedStatement(sql: "DELETE FROM nodes WHERE path = ?")
+    let delete = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE path = ?")
     try delete.execute(arguments: [Data(prefix)])
   }
 
   private func removeAll(from prefix: [UInt8]) throws {
-    let delete = try database.cachedStatement(sql: "DELETE FROM nodes WHERE path >= ? AND path < ?")
+    let delete = try database.cachedStatement(
+      sql: "DELETE FROM \(table) WHERE path >= ? AND path < ?"
+    )
     try delete.execute(arguments: [Data(prefix), Data(Self.end(of: prefix))])
   }
 

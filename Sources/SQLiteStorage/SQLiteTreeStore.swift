@@ -52,13 +52,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ) throws(StoreError) {
     let directory = StoreDirectory(path: path)
     try directory.create()
-    let lock = try DirectoryLock(directory: path)
+    let lock = try DirectoryLock(directory: path, patience: options.lockPatience)
     let file = directory.database
     try directory.createFile()
     let opened = try StoreError.translating(at: file) {
-      let reader = try StoreSchema.openReader(path: file)
-      _ = try reader.read { try StoreSchema.identify($0, path: file) }
-      try reader.close()
+      try StoreSchema.identify(at: file)
       let writer = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
       try StoreSchema.migrator.migrate(writer)
       let folder = try StoreSchema.openWriter(path: file, synchronous: "NORMAL", expecting: 1)
@@ -96,7 +94,12 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     let file = directory.database
     return try StoreError.translating(at: file) {
       let connections = try turns.sync(execute: opened)
-      return try connections.writer.read { try Self.load($0, path: file) }
+      let tree = try connections.writer.read { database in
+        options.report(.loading(rows: try NodeTable(database, path: file).rowCount()))
+        return try Self.load(database, path: file)
+      }
+      options.report(.loaded(revision: tree.revision))
+      return tree
     }
   }
 
@@ -107,21 +110,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// - Throws: ``StoreError`` when there is no store, or it is damaged.
   /// - Complexity: O(size)
   package static func readOnlyLoad(directory path: String) throws(StoreError) -> StoredTree {
-    let directory = StoreDirectory(path: path)
-    let file = directory.database
-    guard directory.hasDatabase else {
-      throw StoreError(.failed, "there is no database at \(file)")
-    }
-    return try StoreError.translating(at: file) {
-      let reader = try StoreSchema.openReader(path: file)
-      let tree = try reader.read { database in
-        switch try StoreSchema.identify(database, path: file) {
-        case .nothing: StoredTree()
-        case .store: try load(database, path: file)
-        }
-      }
-      try reader.close()
-      return tree
+    let file = try StoreFile(at: path)
+    return try StoreError.translating(at: file.path) {
+      try file.read { try load($0, path: file.path) } ?? StoredTree()
     }
   }
 
@@ -139,7 +130,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       root: root,
       revision: try log.lastRevision(),
       ledger: ledger,
-      sessions: try SessionTable(database, path: path).load()
+      sessions: try SessionTable(database, path: path).load(),
+      rules: try RulesTable(database, path: path).load()
     )
   }
 
@@ -152,7 +144,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// - Parameter batch: The commits that follow the last, and the ledger entries that they bring.
   /// - Throws: ``StoreError``; then nothing of the batch is stored.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
-    if batch.commits.isEmpty, batch.ledger.isEmpty, batch.sessions.isEmpty { return }
+    if batch == CommitBatch(commits: []) { return }
     let payload = try LogTable.encode(batch.commits)
     try StoreError.translating(at: directory.database) {
       try turns.sync { try append(batch, payload) }
@@ -178,6 +170,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
         for entry in batch.ledger { try ledger.save(entry) }
         let sessions = SessionTable(database, path: file)
         for session in batch.sessions { try sessions.save(session) }
+        if let rules = batch.rules { try RulesTable(database, path: file).save(rules) }
       }
     } catch {
       let storeError = StoreError(error, at: file)
@@ -191,6 +184,33 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     if log.batches > foldAt.batches || log.bytes > foldAt.bytes { scheduleMaintenance() }
   }
 
+  /// Changes the node table itself as the next commit, once everything in the log is folded.
+  ///
+  /// All of it is one transaction: what throws, or ends the process, leaves the store as it was.
+  ///
+  /// - Returns: The revision of the commit.
+  /// - Throws: What the body throws, and the failures of the database as ``StoreError``.
+  func commitDirectly(_ body: (NodeTable) throws -> Void) throws -> Int64 {
+    let file = directory.database
+    return try turns.sync {
+      if let failure { throw failure }
+      let revision = lastRevision + 1
+      do {
+        try opened().writer.write { database in
+          let table = LogTable(database, path: file)
+          while try table.fold(changeLimit: .max, byteLimit: .max).revision < lastRevision {}
+          try body(NodeTable(database, path: file))
+          try table.setFoldedRevision(revision)
+        }
+      } catch let error as DatabaseError {
+        throw StoreError(error, at: file)
+      }
+      lastRevision = revision
+      log = (0, 0)
+      return revision
+    }
+  }
+
   private func opened() throws -> Connections {
     guard let connections else { throw StoreError(.failed, "\(directory.path) has been closed") }
     return connections
@@ -202,7 +222,13 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     guard !isMaintenanceScheduled else { return }
     isMaintenanceScheduled = true
     maintenance.async { [self] in
-      let isFolded = (try? fold()) != nil
+      var isFolded = true
+      do throws(StoreError) {
+        try fold()
+      } catch {
+        isFolded = false
+        options.report(.foldFailed(error))
+      }
       turns.sync {
         isMaintenanceScheduled = false
         // A failure costs nothing but space: it is tried again later, and reported at the close.

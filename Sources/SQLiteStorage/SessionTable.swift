@@ -30,6 +30,7 @@ struct SessionTable {
       writer.write(text: change.path.wireText)
       writer.write(text: change.node.json(.export).text)
     }
+    writer.write(text: session.identity.json.text)
     writer.seal()
     try database.cachedStatement(
       sql: "INSERT OR REPLACE INTO sessions (id, changes) VALUES (?, ?)"
@@ -38,29 +39,37 @@ struct SessionTable {
 
   /// All of them, by ascending number.
   func load() throws -> [StoredSession] {
+    // A file that is only read has the tables of the version that wrote it.
+    guard try database.tableExists("sessions") else { return [] }
     let rows = try Row.fetchAll(database, sql: "SELECT id, changes FROM sessions ORDER BY id")
     return try rows.map { row in
       let id: Int64 = row[0]
       let bytes: Data = row[1]
       do {
-        return StoredSession(id: id, changes: try Self.changes(Array(bytes)))
+        return try Self.session(id, Array(bytes))
       } catch {
         throw StoreError.damaged(path, "what session \(id) has scheduled is damaged: \(error)")
       }
     }
   }
 
-  private static func changes(_ bytes: [UInt8]) throws -> [Change] {
+  private static func session(_ id: Int64, _ bytes: [UInt8]) throws -> StoredSession {
     var reader = try BinaryReader(sealed: bytes)
-    var changes: [Change] = []
+    var session = StoredSession(id: id, changes: [])
     for _ in 0..<(try reader.count()) {
       let path = Path(wire: try reader.text())
       let json = try JSONParser.parse(try reader.text())
       let node =
         path.isPriority
         ? try Node.priorityValue(json).map { Node.leaf($0) } ?? .empty : try Node(json: json)
-      changes.append(Change(path, node))
+      session.changes.append(Change(path, node))
     }
-    return changes
+    // Rows from before there were identities end here.
+    guard !reader.isAtEnd else { return session }
+    guard let identity = Identity(json: try JSONParser.parse(try reader.text())) else {
+      throw BinaryReader.Failure(reason: "it does not say whose they are")
+    }
+    session.identity = identity
+    return session
   }
 }

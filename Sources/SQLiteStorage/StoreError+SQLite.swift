@@ -17,6 +17,12 @@ extension StoreError {
     switch error.resultCode {
     case .SQLITE_FULL:
       self.init(.full, "\(path): the disk is full; free some space and try again")
+    case .SQLITE_IOERR:
+      self.init(
+        .failed,
+        "\(path): the disk does not work (\(detail)); nothing that was acknowledged is lost;"
+          + " start the server again when the disk works"
+      )
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, detail)
     case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
       self.init(.notWritable, "\(path) cannot be opened or written: \(detail)")
@@ -40,7 +46,8 @@ extension StoreError {
   static func damaged(_ path: String, _ detail: String) -> StoreError {
     StoreError(
       .damaged,
-      "\(path): \(detail). The file was left as it is; restore a copy, or move it away to start empty"
+      "\(path): \(detail). The file was left as it is; \"hearth fsck\" lists what is damaged;"
+        + " restore a backup, or move the file away to start empty"
     )
   }
 

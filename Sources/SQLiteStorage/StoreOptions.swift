@@ -10,6 +10,10 @@ package struct StoreOptions: Sendable {
   package var ledgerAge: Int64 = 30 * 24 * 60 * 60 * 1_000
   /// The most pages of 4 KiB that the file may have, or nil for as many as the disk has.
   package var pageLimit: Int?
+  /// How long to wait for another process to give the directory up.
+  package var lockPatience: Duration = .zero
+  /// Takes what happens, on any thread; the caller adds the time.
+  package var report: @Sendable (StoreEvent) -> Void = { _ in }
 
   /// Makes the options that suit a server.
   package init() {}

@@ -6,7 +6,7 @@ enum StoreSchema {
   /// The mark in the header of the file, "Hrth".
   static let applicationID: Int32 = 0x4872_7468
   /// The version of the tables; files of a higher one are not touched.
-  static let version: Int32 = 2
+  static let version: Int32 = 3
 
   /// The size that the write-ahead log is cut down to once its content is in the file.
   private static let journalBytes = 64 * 1_024 * 1_024
@@ -37,6 +37,22 @@ enum StoreSchema {
     return .store
   }
 
+  /// Makes sure that a file is empty or a store, before anything is written to it.
+  static func identify(at path: String) throws {
+    do {
+      let reader = try openReader(path: path)
+      _ = try reader.read { try identify($0, path: path) }
+      try reader.close()
+    } catch let error as DatabaseError
+      where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
+    {
+      // The first start was cut short: what it had half done is undone by whoever may write.
+      let queue = try DatabaseQueue(path: path)
+      _ = try queue.read { try identify($0, path: path) }
+      try queue.close()
+    }
+  }
+
   /// The steps from nothing to the present tables.
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -60,6 +76,14 @@ enum StoreSchema {
       try database.execute(
         sql: """
           CREATE TABLE sessions (id INTEGER PRIMARY KEY, changes BLOB NOT NULL);
+          PRAGMA user_version = \(version);
+          """
+      )
+    }
+    migrator.registerMigration("rules") { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE rules (id INTEGER PRIMARY KEY CHECK (id = 1), source BLOB NOT NULL);
           PRAGMA user_version = \(version);
           """
       )

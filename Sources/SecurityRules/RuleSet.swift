@@ -5,6 +5,10 @@ package import RealtimeTree
 /// A value without state; compiled once, it may be asked from anywhere. Administrators are not its
 /// business: whoever bypasses the rules does not ask them.
 package struct RuleSet: Sendable {
+  /// The document as it was written.
+  package let source: String
+  /// Whether someone wrote the document; ``open`` and ``closed`` stand for the lack of one.
+  package let isDocument: Bool
   let top: RuleNode
   let map: SourceMap
 
@@ -21,6 +25,8 @@ package struct RuleSet: Sendable {
         message: "the rules are longer than \(RulesLimits.sourceBytes) bytes"
       )
     }
+    self.source = source
+    isDocument = true
     let scalars = Array(source.unicodeScalars)
     map = SourceMap(scalars)
     do throws(RuleProblem) {
@@ -62,6 +68,8 @@ package struct RuleSet: Sendable {
         expression: .literal(.bool(isOpen))
       )
     }
+    source = "{\"rules\": {\".read\": \(isOpen), \".write\": \(isOpen)}}"
+    isDocument = false
     map = SourceMap([])
     top = RuleNode(read: rule(.read), write: rule(.write))
   }
@@ -71,6 +79,13 @@ package struct RuleSet: Sendable {
 
   /// Rules that allow everything to everyone, for tests.
   package static let open = RuleSet(allowing: true)
+
+  /// The document without its comments, and with strings as JSON has them.
+  ///
+  /// - Complexity: O(length)
+  package var json: JSONValue {
+    (try? DocumentParser.parse(Array(source.unicodeScalars)).json) ?? .null
+  }
 
   /// What `.indexOn` declares for the children of a location.
   ///

@@ -18,8 +18,8 @@ struct Hearth: AsyncParsableCommand {
     version: SDKVersion.current,
     subcommands: [
       Open.self, List.self, Show.self, WritePost.self, WriteComment.self, Star.self, Unstar.self,
-      Delete.self, Watch.self, Get.self, SetValue.self, Import.self, Export.self, Fsck.self,
-      Serve.self, Stop.self, Info.self, Rules.self,
+      Delete.self, Watch.self, Get.self, SetValue.self, Import.self, Export.self, Backup.self,
+      Fsck.self, Serve.self, Stop.self, Databases.self, Info.self, Rules.self,
     ],
     defaultSubcommand: Open.self
   )

@@ -11,7 +11,7 @@ final class BlogServer: Sendable {
   let server: DatabaseServer
 
   init() async throws {
-    server = try await DatabaseServer.start(DatabaseServer.Options(port: 0))
+    server = try await DatabaseServer.start(DatabaseServer.Options(port: 0, rules: .open))
   }
 
   func database() throws -> Database {

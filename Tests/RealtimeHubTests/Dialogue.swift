@@ -10,16 +10,44 @@ struct Dialogue {
   /// What a store would hold.
   private(set) var stored: StoredTree
 
-  init(_ data: String = "null", limits: HubLimits = HubLimits(), peers: Int = 1) throws {
-    stored = StoredTree(root: try Node(json: JSONParser.parse(Array(data.utf8))))
-    hub = TreeHub(stored: stored, limits: limits)
+  private let limits: HubLimits
+
+  /// Opens a hub with data in JSON and, unless everything is allowed, the source of rules.
+  init(
+    _ data: String = "null",
+    rules: String? = nil,
+    limits: HubLimits = HubLimits(),
+    peers: Int = 1
+  ) throws {
+    self.limits = limits
+    stored = StoredTree(root: try Node(json: JSONParser.parse(Array(data.utf8))), rules: rules)
+    hub = TreeHub(stored: stored, limits: limits, verifier: TestVerifier())
+    #expect(hub.storedRulesProblem == nil)
     for number in 0..<peers { hub.open(PeerID(number)) }
   }
 
   /// Starts a new hub from what has been stored, as after a crash.
   mutating func restart(peers: Int = 1) {
-    hub = TreeHub(stored: stored)
+    hub = TreeHub(stored: stored, limits: limits, verifier: TestVerifier())
     for number in 0..<peers { hub.open(PeerID(number)) }
+  }
+
+  /// Makes a peer a user, or the administrator.
+  mutating func signIn(_ name: String, peer: Int = 0) {
+    let answer = ask(0, "auth", #"{"cred":"\#(name)"}"#, from: peer)
+    #expect(statuses(answer) == ["ok"], "\(answer)")
+  }
+
+  /// Sets rules as the administrator that a peer is, and commits them.
+  mutating func setRules(_ id: Int, _ source: String, from peer: Int = 0) -> [String] {
+    texts(hub.setRules(source: source, by: PeerID(peer), request: Int64(id), at: clock))
+      + commit()
+  }
+
+  /// Lets time pass.
+  mutating func tick(_ milliseconds: Int64) -> [String] {
+    clock += milliseconds
+    return texts(hub.tick(at: clock))
   }
 
   /// Says one message and commits what it wrote; gives what leaves, as sorted JSON.
@@ -90,6 +118,7 @@ struct Dialogue {
     let sessions = Set(batch.sessions.map(\.id))
     stored.sessions.removeAll { sessions.contains($0.id) }
     stored.sessions += batch.sessions.filter { !$0.changes.isEmpty }
+    stored.rules = batch.rules ?? stored.rules
   }
 
   static func request(_ id: Int, _ action: String, _ body: String) -> String {
@@ -102,6 +131,8 @@ struct Dialogue {
       switch output {
       case .send(let peer, let bytes):
         mark(peer) + sortedJSON(String(decoding: bytes, as: UTF8.self))
+      case .deliver(let peer, let message):
+        mark(peer) + "value: " + sortedJSON(String(decoding: message.encoded(), as: UTF8.self))
       case .disconnect(let peer, let reason): mark(peer) + "disconnect: \(reason)"
       }
     }

@@ -11,7 +11,7 @@ struct SessionTests {
       #"{"rooms":{"r1":{"title":"Hi","n":1}},"msgs":{"-Na":"x","-Nb":"y"}}"#
     )
     #expect(dialogue.ask(1, "s", #"{"c":{"sdk.js.9-5-0":1}}"#) == [response(1)])
-    #expect(statuses(dialogue.ask(2, "auth", #"{"cred":"eyJ"}"#)) == ["ok"])
+    #expect(statuses(dialogue.ask(2, "auth", #"{"cred":"u1"}"#)) == ["ok"])
     #expect(
       dialogue.ask(3, "q", #"{"p":"/rooms/r1","h":""}"#) == [
         push("d", #"{"p":"rooms/r1","d":{"title":"Hi","n":1}}"#), response(3, "ok", "{}"),
@@ -104,12 +104,12 @@ struct SessionTests {
   }
 
   @Test(
-    "Credentials and App Check tokens are accepted under all their names",
-    arguments: ["auth", "gauth", "unauth", "appcheck", "unappeck", "unappcheck"]
+    "App Check tokens are accepted under all their names",
+    arguments: ["appcheck", "unappeck", "unappcheck"]
   )
-  func credentials(action: String) throws {
+  func appCheck(action: String) throws {
     var dialogue = try Dialogue()
-    #expect(statuses(dialogue.ask(1, action, #"{"cred":"owner","noauth":true}"#)) == ["ok"])
+    #expect(statuses(dialogue.ask(1, action, #"{"token":"t"}"#)) == ["ok"])
   }
 
   @Test("A second listen to the same query does not double what is pushed")

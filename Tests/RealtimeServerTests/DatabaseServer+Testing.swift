@@ -7,7 +7,7 @@ import TransportTestSupport
 extension DatabaseServer {
   /// A server on a free port, with a fixed time.
   static func startForTest(
-    _ options: Options = Options(port: 0),
+    _ options: Options = Options(port: 0, rules: .open),
     store: any TreeStore = MemoryTreeStore()
   ) async throws -> DatabaseServer {
     try await start(options, store: store, clock: { 1_700_000_000_000 })

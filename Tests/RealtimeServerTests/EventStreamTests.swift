@@ -87,8 +87,8 @@ struct EventStreamTests {
 
   @Test("shows that it is alive")
   func keepAlive() async throws {
-    var options = DatabaseServer.Options(port: 0)
-    options.streamKeepAlive = .milliseconds(20)
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.limits.streamSeconds = 1
     let server = try await DatabaseServer.startForTest(options)
     let stream = try await open(server, "/a.json")
     _ = try await stream.chunk()
@@ -135,8 +135,8 @@ struct EventStreamTests {
 
   @Test("is refused for a query that is wrong, or when there are too many")
   func refusal() async throws {
-    var options = DatabaseServer.Options(port: 0)
-    options.maximumConnections = 1
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.limits.connections = 1
     let server = try await DatabaseServer.startForTest(options)
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("GET", "/a.json?limitToLast=1", lines: [accept]).status == 400)
@@ -155,7 +155,7 @@ struct EventStreamTests {
   @Test("lets a server end by itself once its client has left")
   func disconnect() async throws {
     let server = try await DatabaseServer.startForTest(
-      .init(port: 0, idleExit: .seconds(5))
+      .init(port: 0, rules: .open, idleExit: .seconds(5))
     )
     let stream = try await open(server, "/a.json")
     _ = try await stream.chunk()

@@ -68,6 +68,13 @@ final class HTTPProbe: Sendable {
 
   func send(_ text: String) { send(Array(text.utf8)) }
 
+  /// Stops or resumes reading.
+  func setReading(_ isReading: Bool) async throws {
+    // The other end may have hung up meanwhile.
+    try? await channel.setOption(.autoRead, value: isReading).get()
+    if isReading { channel.read() }
+  }
+
   /// Hangs up, unless the other end has done so.
   func close() async { try? await channel.close() }
 

@@ -27,7 +27,7 @@ struct LifecycleTests {
   @Test("ends by itself when the last one has left, not before")
   func idleExitAfterLast() async throws {
     let server = try await DatabaseServer.startForTest(
-      .init(port: 0, idleExit: .seconds(5))
+      .init(port: 0, rules: .open, idleExit: .seconds(5))
     )
     let first = try await server.connectAndGreet()
     let second = try await server.connectAndGreet()
@@ -86,7 +86,9 @@ struct LifecycleTests {
   func bothAddresses() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
-    let server = try await DatabaseServer.startForTest(.init(socketPath: path, port: 0))
+    let server = try await DatabaseServer.startForTest(
+      .init(socketPath: path, port: 0, rules: .open)
+    )
     #expect(server.urls.count == 2)
     #expect(server.urls.first == "unix:\(path)?ns=hearth")
     for url in server.urls {
@@ -113,9 +115,11 @@ struct LifecycleTests {
 
   @Test("does not start without a place to listen, or with a wrong name")
   func invalidOptions() async throws {
+    var limits = DatabaseServer.Limits()
+    limits.connections = 0
     for options in [
       DatabaseServer.Options(), .init(port: 70_000), .init(port: 0, namespace: "A b"),
-      .init(port: 0, maximumConnections: 0),
+      .init(port: 0, limits: limits),
     ] {
       let error = await #expect(throws: DatabaseServerError.self) {
         try await DatabaseServer.startForTest(options)

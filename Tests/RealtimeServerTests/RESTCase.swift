@@ -68,8 +68,9 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
     RESTCase("GET", "//users//ann.json", 200, #"{"age":30,"name":"Ann"}"#),
     RESTCase("GET", "/%75sers/ann/n%61me.json", 200, #""Ann""#),
     RESTCase("GET", "/n.json?ns=hearth", 200, "5"),
-    RESTCase("GET", "/n.json?auth=secret&access_token=t&unknown=1", 200, "5"),
-    RESTCase("GET", "/n.json", lines: ["Authorization: Bearer owner"], 200, "5"),
+    RESTCase("GET", "/n.json?unknown=1&disableTriggers=true&ac=x", 200, "5"),
+    RESTCase("GET", "/n.json", lines: ["X-Firebase-AppCheck: x"], 200, "5"),
+    RESTCase("GET", #"/n.json?auth_variable_override={"uid":"ann"}"#, 200, "5"),
     RESTCase("HEAD", "/t.json", 200, "", line: ("content-length", "6")),
     RESTCase("GET", "/list.json", 200, #"["a","b","c"]"#),
     RESTCase("GET", "/holes.json", 200, #"[null,null,"x","y"]"#),
@@ -209,9 +210,9 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
     RESTCase("GET", "/n.json?ns=other", 404, error("there is no database of this name here")),
     RESTCase(
       "GET",
-      "/.settings/rules.json",
+      "/.other/rules.json",
       404,
-      error("there is nothing at /.settings on this server")
+      error("there is nothing at /.other on this server")
     ),
     RESTCase("GET", "/n", 404, "append .json to your request URI to use the REST API.\n"),
     RESTCase("GET", "/", 404, "append .json to your request URI to use the REST API.\n"),

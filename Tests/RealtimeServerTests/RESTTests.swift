@@ -151,7 +151,7 @@ struct RESTTests {
   @Test("does not keep a server from ending by itself")
   func idleExit() async throws {
     let server = try await DatabaseServer.startForTest(
-      .init(port: 0, idleExit: .seconds(5))
+      .init(port: 0, rules: .open, idleExit: .seconds(5))
     )
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("PUT", "/a.json", "1").body == "1")

@@ -106,7 +106,7 @@ struct SessionTests {
   func longValue(isUnix: Bool) async throws {
     let directory = try TemporaryDirectory()
     let server = try await DatabaseServer.startForTest(
-      isUnix ? .init(socketPath: directory.file("s")) : .init(port: 0)
+      isUnix ? .init(socketPath: directory.file("s")) : .init(port: 0, rules: .open)
     )
     let client = try await server.connectAndGreet()
     let value = String(repeating: "é😀x", count: 15_000)
@@ -188,7 +188,9 @@ struct SessionTests {
 
   @Test("is refused to web pages, and to others beyond the number allowed")
   func refusals() async throws {
-    let server = try await DatabaseServer.startForTest(.init(port: 0, maximumConnections: 1))
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.limits.connections = 1
+    let server = try await DatabaseServer.startForTest(options)
     let page = RawPeer.upgradeRequest(lines: ["Host: localhost", "Origin: http://localhost"])
     #expect(try await RawPeer.exchange(server.address, page).hasPrefix("HTTP/1.1 403 "))
     _ = try await server.connectAndGreet()

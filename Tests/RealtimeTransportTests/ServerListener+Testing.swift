@@ -14,7 +14,10 @@ extension ServerListener {
       at: address,
       on: MultiThreadedEventLoopGroup.singleton.next(),
       limits: limits,
-      handlers: ServerHandlers(admit: admit, accept: accept)
+      handlers: ServerHandlers(
+        admit: { $1.makeSucceededFuture(admit($0)) },
+        accept: accept
+      )
     ).get()
   }
 

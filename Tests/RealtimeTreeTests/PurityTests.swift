@@ -14,10 +14,10 @@ struct PurityTests {
     "TerminalUI": [],
   ]
 
-  /// What only one target may import.
-  private static let owners = [
-    "CNcurses": "NcursesTerminal", "GRDB": "SQLiteStorage", "NIOSSL": "RealtimeTransport",
-    "ArgumentParser": "hearth",
+  /// What only some targets may import.
+  private static let owners: [String: Set<String>] = [
+    "CNcurses": ["NcursesTerminal"], "GRDB": ["OfflineStorage", "SQLiteStorage"],
+    "NIOSSL": ["RealtimeTransport"], "ArgumentParser": ["Benchmarks", "hearth"],
   ]
 
   private static let sources = URL(fileURLWithPath: #filePath)
@@ -31,12 +31,12 @@ struct PurityTests {
     }
   }
 
-  @Test("Each thing outside is touched by one target")
+  @Test("Each thing outside is touched at one edge")
   func edges() throws {
     for target in try FileManager.default.contentsOfDirectory(atPath: Self.sources.path) {
       for (file, module) in try imports(of: target) {
-        guard let owner = Self.owners[module] else { continue }
-        #expect(owner == target, "\(file) imports \(module)")
+        guard let owners = Self.owners[module] else { continue }
+        #expect(owners.contains(target), "\(target)/\(file) imports \(module)")
       }
     }
   }

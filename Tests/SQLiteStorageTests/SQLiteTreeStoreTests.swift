@@ -182,6 +182,7 @@ struct SQLiteTreeStoreTests {
     )
     let second = StoredSession(
       id: 2,
+      identity: .user(.object(("uid", .string("ann")))),
       changes: [Change(.root, .string("x").withPriority(.integer(3)))]
     )
     try store.commit(CommitBatch(commits: [], sessions: [second, first]))

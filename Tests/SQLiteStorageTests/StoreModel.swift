@@ -53,7 +53,7 @@ struct StoreModel {
 
   private mutating func nextKey() -> ChildKey {
     let texts = [
-      "a", "a-b", "a.", "a0", "b", "é", "e\u{301}", "🐵", "1", "10", "01", "\u{FFFD}", " ",
+      "a", "a-b", "a!", "a0", "b", "é", "e\u{301}", "🐵", "1", "10", "01", "\u{FFFD}", " ",
     ]
     return ChildKey(texts[Int.random(in: 0..<texts.count, using: &random)])
   }

@@ -93,6 +93,21 @@ extension BlogRulesTests {
         ("posts/s/starCount", "0"),
         allowed: true
       ),
+      // An increment that is sent twice after a lost answer counts once.
+      BlogAttempt(
+        "someone stars again by single values",
+        as: "carol",
+        ("posts/s/stars/carol", "true"),
+        ("posts/s/starCount", "2"),
+        allowed: false
+      ),
+      BlogAttempt(
+        "someone unstars again by single values",
+        as: "bob",
+        ("posts/s/stars/bob", "null"),
+        ("posts/s/starCount", "0"),
+        allowed: false
+      ),
       BlogAttempt(
         "another writes only a star",
         as: "bob",

@@ -47,6 +47,15 @@ struct BlogRulesTests {
     #expect(try decision(attempt, #"{"posts":{"p":\#(uncounted)}}"#).isAllowed)
   }
 
+  @Test("That a whole put drops the star of another is not seen while there are more stars")
+  func unseenLoss() throws {
+    let two = Self.both.replacing(#""bob":true"#, with: #""dave":true"#)
+    let lost = Self.both.replacing(#""carol":true"#, with: #""dave":true"#)
+      .replacing(#"t":2"#, with: #"t":3"#)
+    let attempt = BlogAttempt("star", as: "bob", ("posts/s", lost), allowed: true)
+    #expect(try decision(attempt, #"{"posts":{"s":\#(two)}}"#).isAllowed)
+  }
+
   @Test("Who is signed in reads everything, others nothing")
   func reading() throws {
     let rules = try RuleSet.asset("blog.json")

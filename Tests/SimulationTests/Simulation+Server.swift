@@ -44,6 +44,7 @@ extension Simulation {
       case .send(let peer, let bytes):
         guard let number = linkOfPeer[peer] else { continue }
         send(tampered(checked(decode(bytes), to: peer)), number)
+      case .deliver: fail("a peer outside the server is handed a value")
       case .disconnect(let peer, _):
         guard let number = linkOfPeer[peer] else { continue }
         mark("hub disconnects")

@@ -38,7 +38,7 @@ extension EndToEnd {
       expect(
         try place.hearth("import", "-", input: "[1]"),
         status: 2,
-        says: "must hold a JSON object"
+        says: "must be a JSON object"
       )
       expect(
         try place.hearth("import", "/no/such/file"),

@@ -170,7 +170,10 @@ extension EndToEnd {
     func port() throws {
       let place = try Place()
       let output = place.directory + "/ready"
-      let server = try place.start("serve", "--port", "0", output: output)
+      let rules = place.directory + "/rules.json"
+      try #"{"rules":{".read":true,".write":true}}"#
+        .write(toFile: rules, atomically: true, encoding: .utf8)
+      let server = try place.start("serve", "--port", "0", "--rules", rules, output: output)
       defer { server.terminate() }
       try waitUntil("the server is ready") {
         try String(contentsOfFile: output, encoding: .utf8).hasSuffix("\n")

@@ -8,8 +8,10 @@ package import RealtimeTree
 package protocol CredentialVerifier: Sendable {
   /// Looks at a credential.
   ///
+  /// Acting as someone else (`authvar`, `noauth`) is the hub's business: it never gets here.
+  ///
   /// - Parameters:
-  ///   - authentication: The credential as it was sent, with the variables that go with it.
+  ///   - authentication: The credential as it was sent, without the variables that go with it.
   ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: Whom it belongs to.
   /// - Throws: A ``CredentialError`` when it is not valid, or no longer.

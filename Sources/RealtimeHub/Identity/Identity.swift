@@ -15,4 +15,22 @@ package enum Identity: Sendable, Hashable {
     guard case .user(let auth?) = self, case .string(let uid)? = auth["uid"] else { return nil }
     return uid
   }
+
+  /// What a store keeps: true for administrators, otherwise what rules see as `auth`, or null.
+  package var json: JSONValue {
+    switch self {
+    case .administrator: .bool(true)
+    case .user(let auth): auth ?? .null
+    }
+  }
+
+  /// Reads what a store has kept; nil when it is none of what ``json`` gives.
+  package init?(json: JSONValue) {
+    switch json {
+    case .bool(true): self = .administrator
+    case .null: self = .anonymous
+    case .object: self = .user(json)
+    case .bool(false), .integer, .double, .string, .array: return nil
+    }
+  }
 }

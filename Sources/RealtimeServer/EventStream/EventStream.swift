@@ -10,7 +10,7 @@ internal import RealtimeTree
 /// server's event loop.
 final class EventStream: InternalPeer {
   private let request: RESTRequest
-  private let core: ServerCore
+  private let core: DatabaseCore
   private let promise: EventLoopPromise<HTTPReply>
   private var peer: PeerID?
   private var stream: HTTPStream?
@@ -18,18 +18,27 @@ final class EventStream: InternalPeer {
   private var initial = Node.empty
   private var isAccepted = false
   private var keepAlive: Scheduled<Void>?
+  /// Whether changes are left out, since the client does not keep up.
+  private var isBehind = false
 
-  private init(_ request: RESTRequest, _ core: ServerCore, _ promise: EventLoopPromise<HTTPReply>) {
+  private init(_ request: RESTRequest, _ core: DatabaseCore, _ promise: EventLoopPromise<HTTPReply>)
+  {
     self.request = request
     self.core = core
     self.promise = promise
   }
 
   /// Opens a stream; the server holds it until it ends.
-  static func open(_ request: RESTRequest, on core: ServerCore) -> EventLoopFuture<HTTPReply> {
+  static func open(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
     let promise = core.eventLoop.makePromise(of: HTTPReply.self)
     let stream = EventStream(request, core, promise)
-    let peer = core.openInternal(stream)
+    let peer: PeerID
+    do throws(RESTError) {
+      peer = try core.openInternal(stream, for: request.credential)
+    } catch {
+      promise.fail(error)
+      return promise.futureResult
+    }
     stream.peer = peer
     let query = request.query ?? .all
     let listen = ListenRequest(
@@ -83,6 +92,7 @@ final class EventStream: InternalPeer {
     case .data(let path, let node, _):
       guard let relative = path.relative(to: request.path) else { return }
       guard stream != nil else { return initial.update(at: relative, to: node) }
+      if leavesOut() { return }
       if relative.isPriority, request.options.form == .value { return }
       send(.put(relative, json(node, at: relative)))
     case .merge(let path, let changes, _):
@@ -93,6 +103,7 @@ final class EventStream: InternalPeer {
         }
         return
       }
+      if leavesOut() { return }
       if let event = StreamEvent.patch(relative, changes, request.options.form) { send(event) }
     case .listenRevoked: send(.cancel)
     case .authenticationRevoked(_, let reason): send(.authRevoked(reason))
@@ -118,12 +129,31 @@ final class EventStream: InternalPeer {
     if event.isLast { end() }
   }
 
+  /// Whether a change is left out; the client gets the newest data when it has caught up.
+  private func leavesOut() -> Bool {
+    guard let stream, isBehind || stream.isCongested else { return false }
+    core.metrics.coalesced += 1
+    if !isBehind {
+      isBehind = true
+      stream.whenRelieved { [weak self] in self?.catchUp() }
+    }
+    return true
+  }
+
+  private func catchUp() {
+    guard let peer else { return }
+    isBehind = false
+    for bytes in core.hub.currentData(of: peer) {
+      if let message = try? ServerMessage(decoding: bytes) { receive(message) }
+    }
+  }
+
   private func json(_ node: Node, at path: Path) -> JSONValue {
     request.options.json(of: node, isSelection: path.isRoot && request.query != nil)
   }
 
   private func scheduleKeepAlive() {
-    let interval = TimeAmount(core.options.streamKeepAlive)
+    let interval = TimeAmount.seconds(Int64(core.options.limits.streamSeconds))
     keepAlive = core.eventLoop.assumeIsolated().scheduleTask(in: interval) {
       self.send(.keepAlive)
       self.scheduleKeepAlive()

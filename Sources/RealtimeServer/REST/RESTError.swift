@@ -1,3 +1,4 @@
+internal import RealtimeHub
 internal import RealtimeProtocol
 internal import RealtimeTransport
 internal import RealtimeTree
@@ -18,6 +19,13 @@ struct RESTError: Error, Equatable {
   )
   static let missingData = RESTError(400, "Missing data; Perhaps you forgot to send the data.")
 
+  static let permissionDenied = RESTError(401, "Permission denied")
+
+  /// A credential that does not count.
+  init(_ error: CredentialError) {
+    self.init(ServerMessage.Response(error.status, .json(.string(error.reason))))
+  }
+
   /// A refusal of the hub.
   init(_ response: ServerMessage.Response) {
     let reason: String
@@ -26,8 +34,10 @@ struct RESTError: Error, Equatable {
     case .node: reason = ""
     }
     switch response.status {
-    case .permissionDenied: self.init(401, "Permission denied")
-    case .invalidToken, .expiredToken: self.init(401, reason)
+    case .permissionDenied: self.init(401, reason)
+    case .invalidToken: self.init(401, reason)
+    case .expiredToken: self.init(401, "Auth token is expired")
+    case .dataStale: self.init(412, reason)
     case .invalidData, .tooBig, .failure: self.init(400, reason)
     case .unavailable, .disconnect: self.init(503, reason)
     default: self.init(500, reason)

@@ -10,57 +10,52 @@ internal import RealtimeTree
 /// condition → answered. Confined to the server's event loop.
 final class RESTExchange: InternalPeer {
   private let request: RESTRequest
-  private let core: ServerCore
+  private let core: DatabaseCore
   private let promise: EventLoopPromise<HTTPReply>
   private var peer: PeerID?
   private var lastRequest: Int64 = 0
-  private var awaited = 0
-  private var responses: [ServerMessage.Response] = []
-  private var next: ([ServerMessage.Response]) -> Void = { _ in }
+  private var next: (ServerMessage.Response) -> Void = { _ in }
   private var timeout: Scheduled<Void>?
 
-  private init(_ request: RESTRequest, _ core: ServerCore, _ promise: EventLoopPromise<HTTPReply>) {
+  private init(_ request: RESTRequest, _ core: DatabaseCore, _ promise: EventLoopPromise<HTTPReply>)
+  {
     self.request = request
     self.core = core
     self.promise = promise
   }
 
   /// Carries a request out; the server holds the exchange until it is answered.
-  static func run(_ request: RESTRequest, on core: ServerCore) -> EventLoopFuture<HTTPReply> {
+  static func run(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
     let promise = core.eventLoop.makePromise(of: HTTPReply.self)
     let exchange = RESTExchange(request, core, promise)
-    exchange.peer = core.openInternal(exchange)
-    exchange.start()
+    do throws(RESTError) {
+      exchange.peer = try core.openInternal(exchange, for: request.credential)
+      exchange.start()
+    } catch {
+      promise.fail(error)
+    }
     return promise.futureResult
   }
 
   // MARK: Peer
 
   func receive(_ message: ServerMessage) {
-    guard case .response(_, let response) = message, awaited > 0 else { return }
-    responses.append(response)
-    guard responses.count == awaited else { return }
-    awaited = 0
-    next(responses)
+    guard case .response(lastRequest, let response) = message else { return }
+    next(response)
   }
 
   func disconnect(_ reason: DisconnectReason) {
     finish(RESTError(503, "\(reason)").answer)
   }
 
-  /// Asks the hub several things at once, so that nothing comes between them.
   private func ask(
-    _ requests: [ClientRequest],
-    _ next: @escaping ([ServerMessage.Response]) -> Void
+    _ request: ClientRequest,
+    _ next: @escaping (ServerMessage.Response) -> Void
   ) {
     guard let peer else { return }
-    responses = []
-    awaited = requests.count
     self.next = next
-    for request in requests {
-      lastRequest += 1
-      core.hand(.request(id: lastRequest, request), from: peer)
-    }
+    lastRequest += 1
+    core.hand(.request(id: lastRequest, request), from: peer)
   }
 
   private func finish(_ answer: HTTPAnswer) {
@@ -99,8 +94,10 @@ final class RESTExchange: InternalPeer {
         )
       }
     }
-    ask([.get(path: request.path, query: request.query ?? .all)]) { [self] responses in
-      guard let node = Self.node(responses.first) else { return refuse(responses.first) }
+    ask(.get(path: request.path, query: request.query ?? .all)) { [self] response in
+      guard response.status == .ok, let node = Self.node(response) else {
+        return refuse(response)
+      }
       let tag = request.wantsTag ? node.hash : nil
       if let tag, request.knows(tag) {
         finish(.empty(304, etag: EntityTag.text(ofHash: tag)))
@@ -114,58 +111,42 @@ final class RESTExchange: InternalPeer {
   private func set(_ path: Path, _ node: Node, isRemoval: Bool, attempt: Int) {
     let hashes = request.requiredHashes
     let hash = attempt < hashes.count ? hashes[attempt] : nil
-    let wantsData =
-      hash != nil || (!path.isPriority && (request.wantsTag || node.hasDeferredValues))
-    let write = WriteRequest(path: path, operation: .set(node), hash: hash)
-    let requests = [ClientRequest.write(write)]
-    ask(requests + (wantsData ? [.get(path: path, query: .all)] : [])) { [self] responses in
-      let data = Self.node(responses.last)
-      switch responses.first?.status {
-      case StatusCode.ok:
-        let shown = isRemoval ? .empty : (wantsData ? data : nil) ?? node
-        finish(answer(shown, tag: request.wantsTag && wantsData ? data?.hash : nil))
-      case StatusCode.dataStale:
-        if attempt + 1 < hashes.count {
-          set(path, node, isRemoval: isRemoval, attempt: attempt + 1)
-        } else if let data {
-          finish(answer(data, status: 412, tag: data.hash))
-        } else {
-          refuse(responses.last)
-        }
-      default: refuse(responses.first)
+    ask(.write(WriteRequest(path: path, operation: .set(node), hash: hash))) { [self] response in
+      let data = Self.node(response)
+      switch response.status {
+      case .ok:
+        let wantsTag = request.wantsTag && !path.isPriority
+        finish(answer(isRemoval ? .empty : data ?? node, tag: wantsTag ? data?.hash : nil))
+      case .dataStale where attempt + 1 < hashes.count:
+        set(path, node, isRemoval: isRemoval, attempt: attempt + 1)
+      case .dataStale:
+        // Who may not read is told no more than that the data are others.
+        guard let data else { return refuse(response) }
+        finish(answer(data, status: 412, tag: data.hash))
+      default: refuse(response)
       }
     }
   }
 
-  /// Writes at several paths, and reads again what the server has decided.
+  /// Writes at several paths, and shows what the server has decided for them.
   private func merge(_ path: Path, _ changes: [Change]) {
-    let open = changes.indices.filter {
-      changes[$0].node.hasDeferredValues && !changes[$0].path.isPriority
-    }
-    let write = WriteRequest(path: path, operation: .merge(changes))
-    let reads = open.map { index in
-      ClientRequest.get(path: path.appending(changes[index].path), query: .all)
-    }
-    ask([.write(write)] + reads) { [self] responses in
-      guard responses.first?.status == .ok else { return refuse(responses.first) }
-      var shown = changes
-      for (index, response) in zip(open, responses.dropFirst()) {
-        if let node = Self.node(response) { shown[index].node = node }
-      }
+    ask(.write(WriteRequest(path: path, operation: .merge(changes)))) { [self] response in
+      guard response.status == .ok else { return refuse(response) }
+      let data = Self.node(response) ?? .empty
       let options = request.options
-      finish(
-        options.answer(
-          .object(shown.map { JSONMember($0.path.wireText, $0.node.json(options.form)) })
-        )
-      )
+      let members = changes.map { change in
+        let node = change.node.hasDeferredValues ? data[change.path] : change.node
+        return JSONMember(change.path.wireText, node.json(options.form))
+      }
+      finish(options.answer(.object(members)))
     }
   }
 
   private func append(_ path: Path, _ node: Node) {
     let name = core.makePushID()
     let child = path.appending(ChildKey(name))
-    ask([.write(WriteRequest(path: child, operation: .set(node)))]) { [self] responses in
-      guard responses.first?.status == .ok else { return refuse(responses.first) }
+    ask(.write(WriteRequest(path: child, operation: .set(node)))) { [self] response in
+      guard response.status == .ok else { return refuse(response) }
       finish(request.options.answer(.object(("name", .string(name)))))
     }
   }
@@ -185,16 +166,15 @@ final class RESTExchange: InternalPeer {
     )
   }
 
-  private func refuse(_ response: ServerMessage.Response?) {
-    finish(RESTError(response ?? ServerMessage.Response(.failure)).answer)
+  private func refuse(_ response: ServerMessage.Response) {
+    finish(RESTError(response).answer)
   }
 
-  /// The data in an answer of the hub, or nil when it is a refusal.
-  private static func node(_ response: ServerMessage.Response?) -> Node? {
-    guard let response, response.status == .ok else { return nil }
+  /// The data in an answer of the hub, or nil when there are none.
+  private static func node(_ response: ServerMessage.Response) -> Node? {
     switch response.payload {
-    case .json(let json): return try? Node(json: json)
-    case .node(let node): return node
+    case .json: nil
+    case .node(let node): node
     }
   }
 }

@@ -3,9 +3,6 @@ internal import RealtimeTransport
 internal import RealtimeTree
 
 /// A REST request that has been understood.
-///
-/// Credentials (`auth`, `access_token`, `Authorization`) are accepted and not looked at: there are no
-/// rules that they could satisfy.
 struct RESTRequest {
   /// What is to be written.
   enum Write {
@@ -16,6 +13,8 @@ struct RESTRequest {
     case append(Path, Node)
   }
 
+  /// Who asks.
+  let credential: RESTCredential
   let method: RESTMethod
   let path: Path
   let options: RESTOptions
@@ -37,6 +36,7 @@ struct RESTRequest {
   init?(_ request: HTTPRequest) throws(RESTError) {
     guard let path = try RESTPath.location(in: request.path) else { return nil }
     self.path = path
+    credential = try RESTCredential(request)
     method = try Self.method(of: request)
     options = try RESTOptions(request, method)
     query =
@@ -66,7 +66,8 @@ struct RESTRequest {
     }
   }
 
-  private static func method(of request: HTTPRequest) throws(RESTError) -> RESTMethod {
+  /// The method, which a header line or a parameter of a POST may stand for.
+  static func method(of request: HTTPRequest) throws(RESTError) -> RESTMethod {
     var name = request.method
     if name == "POST",
       let override = request.header("X-HTTP-Method-Override")

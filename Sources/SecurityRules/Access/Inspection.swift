@@ -53,6 +53,7 @@ struct Inspection {
   private func decision(_ isAllowed: Bool, by verdict: Verdict?) -> Decision {
     Decision(
       isAllowed: isAllowed,
+      isLasting: isAllowed && verdict?.rule.isLasting == true,
       explanation: Explanation(
         decisive: verdict?.evaluation,
         bindings: isExplaining ? verdict.map(bindings) ?? [] : [],

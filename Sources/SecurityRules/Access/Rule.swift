@@ -8,6 +8,8 @@ final class Rule: Sendable {
   /// Where the expression starts in the document.
   let position: SourcePosition
   let expression: Expression
+  /// Whether the result depends on nothing but who asks for what.
+  let isLasting: Bool
 
   init(
     kind: RuleKind,
@@ -21,5 +23,6 @@ final class Rule: Sendable {
     self.source = source
     self.position = position
     self.expression = expression
+    isLasting = !expression.dependsOnDataOrTime
   }
 }

@@ -1,3 +1,5 @@
+internal import RealtimeTree
+
 /// A value of a rules document, with the place where it starts.
 struct DocumentValue {
   indirect enum Content {
@@ -21,6 +23,17 @@ struct DocumentValue {
     case .object: "an object"
     case .null: "null"
     case .number: "a number"
+    }
+  }
+
+  /// The same in JSON; the numbers and nulls that it leaves out are in no document of rules.
+  var json: JSONValue {
+    switch content {
+    case .bool(let value): .bool(value)
+    case .string(let text): .string(text.text)
+    case .array(let elements): .array(elements.map(\.json))
+    case .object(let members): .object(members.map { JSONMember($0.name.text, $0.value.json) })
+    case .null, .number: .null
     }
   }
 }

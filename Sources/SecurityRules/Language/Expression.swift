@@ -21,4 +21,22 @@ indirect enum Expression: Sendable {
   case snapshotCall(SnapshotMethod, Expression, [Expression], at: Int)
   case stringCall(StringMethod, Expression, [Expression], at: Int)
   case matches(Expression, RegexProgram, at: Int)
+
+  /// Whether the value can change while who asks for what stays the same.
+  var dependsOnDataOrTime: Bool {
+    switch self {
+    case .now, .root, .data, .newData: true
+    case .literal, .auth, .capture, .query: false
+    case .member(let base, _, _), .not(let base), .negate(let base, _), .matches(let base, _, _):
+      base.dependsOnDataOrTime
+    case .index(let base, let index, _): base.dependsOnDataOrTime || index.dependsOnDataOrTime
+    case .binary(_, let left, let right, _):
+      left.dependsOnDataOrTime || right.dependsOnDataOrTime
+    case .all(let operands), .any(let operands): operands.contains(where: \.dependsOnDataOrTime)
+    case .ternary(let condition, let first, let second):
+      [condition, first, second].contains(where: \.dependsOnDataOrTime)
+    case .snapshotCall(_, let base, let arguments, _), .stringCall(_, let base, let arguments, _):
+      ([base] + arguments).contains(where: \.dependsOnDataOrTime)
+    }
+  }
 }

@@ -1,21 +1,44 @@
 import ArgumentParser
 import BlogModel
 import RealtimeDatabase
+import RealtimeTree
+import SQLiteStorage
 
-/// Prints the whole database.
+/// Writes the whole database as JSON.
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print the whole database as JSON, with priorities."
+    abstract: "Write the whole database as JSON, with priorities.",
+    discussion: """
+      The shared local database is read from its file as it is at one moment, whether a server runs \
+      or not, and little of it is in memory at a time. A file appears as a whole, or not at all. A \
+      database elsewhere, or one that keeps nothing, is fetched from its server as a whole.
+      """
   )
+
+  @Argument(help: "The file to write; without it, stdout.", transform: DashedWord.restore)
+  var file: String?
 
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    let session = try BlogSession(options)
-    defer { session.close() }
-    let snapshot = try await session.database.reference().getData()
-    options.json
-      ? Output.line(snapshot.exportedJSON)
-      : Output.line(Output.escaped(PrettyJSON.text(snapshot.exportedJSON)))
+    let output = try file.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile($0) }
+    let sink = { (text: String) throws in
+      let safe = Output.escaped(text)
+      if let output { try output.write(safe) } else { Output.text(safe) }
+    }
+    if options.database == nil, !options.ephemeral {
+      try export(options.places().data, to: sink)
+    } else {
+      let session = try BlogSession(options)
+      defer { session.close() }
+      let json = try await session.database.reference().getData().exportedJSON
+      try sink((options.json ? json.text : PrettyJSON.text(json)) + "\n")
+    }
+    try output?.finish()
+  }
+
+  private func export(_ directory: String, to sink: @escaping (String) throws -> Void) throws {
+    guard StoreFile.exists(in: directory) else { return try sink("null\n") }
+    try StoreFile(at: directory).export(options.json ? .oneLine : .lines, to: sink)
   }
 }

@@ -1,10 +1,11 @@
-public import ArgumentParser
+import ArgumentParser
 import Foundation
-public import Logging
+import Logging
 import RealtimeHub
 import RealtimeServer
 import RealtimeTree
 import SQLiteStorage
+import SecurityRules
 
 /// Runs a server.
 struct Serve: AsyncParsableCommand {
@@ -12,26 +13,19 @@ struct Serve: AsyncParsableCommand {
     abstract: "Run a database server, until it is told to stop.",
     discussion: """
       Prints one line of JSON when it is ready. It listens at the local socket, which only processes \
-      of the same user may use, and with --port at 127.0.0.1 as well, which every process of this \
-      machine may use.
+      of the same user may use, as administrators, and with --port at 127.0.0.1 as well, which every \
+      process of this machine may use: there the rules decide, and without --rules nothing is \
+      allowed.
+
+      SIGTERM and SIGINT end it after the last write is stored, a second one at once; SIGHUP reads \
+      the rules again. Administrators read the numbers at /.info/metrics.json.
+
+      Limits, with their defaults:
+      \(ServeOptions.limitHelp)
       """
   )
 
-  @Option(
-    help: ArgumentHelp("Also listen at this port of 127.0.0.1; 0 chooses one.", valueName: "n")
-  )
-  var port: Int?
-
-  @Option(
-    help: ArgumentHelp("Stop when no one has been connected for so long.", valueName: "seconds")
-  )
-  var idleExit: Double?
-
-  @Option(help: "What to log: trace, debug, info, notice, warning, error or critical.")
-  var logLevel = Logger.Level.notice
-
-  @Option(help: ArgumentHelp("Log to this file instead of stderr.", valueName: "file"))
-  var log: String?
+  @OptionGroup var serving: ServeOptions
 
   @Flag(
     help: ArgumentHelp("Report failures on stdout, and close it when ready.", visibility: .hidden)
@@ -45,55 +39,102 @@ struct Serve: AsyncParsableCommand {
       try await serve()
     } catch let error where background {
       let failure = CommandFailure(error)
-      let isLocked = (error as? StoreError)?.kind == .locked
       Output.line(
         .object(
           ("error", .string(failure.description)),
           ("status", .integer(Int64(failure.status.rawValue))),
-          ("locked", .bool(isLocked))
+          ("locked", .bool((error as? DatabaseServerError)?.kind == .storeLocked))
         )
       )
       throw failure.status.exitCode
     }
   }
 
-  private func serve() async throws {
-    let places = try options.places()
-    if let idleExit, idleExit <= 0 || !idleExit.isFinite {
-      throw CommandFailure(.usage, "--idle-exit must be a number of seconds above 0")
-    }
-    if options.socket == nil { try PrivateDirectory.prepare(places.socketDirectory) }
-    let now = Int64(Date().timeIntervalSince1970 * 1_000)
-    let store: any TreeStore =
-      options.ephemeral
-      ? MemoryTreeStore() : try SQLiteTreeStore(directory: places.data, now: now)
-    if let log { try ServerLog.redirect(to: log) }
-    var logger = Logger(label: "hearth.server") { StreamLogHandler.standardError(label: $0) }
-    logger.logLevel = logLevel
-    let server = try await DatabaseServer.start(
-      DatabaseServer.Options(
-        socketPath: places.socket,
-        port: port,
-        idleExit: idleExit.map { .seconds($0) }
-      ),
-      store: store,
-      logger: logger
-    )
-    let signals = StopSignals { Task { await server.stop() } }
-    defer { signals.cancel() }
-    if !options.ephemeral { ServerRecord.write(socket: places.socket, in: places.data) }
-    announce(server, places)
-    await server.waitUntilStopped()
-    if !options.ephemeral { ServerRecord.remove(from: places.data) }
+  /// Whether the data are to be kept; an emulator keeps them only where it is told to.
+  private var keepsData: Bool {
+    !options.ephemeral && (!serving.emulator || options.dataDir != nil)
   }
 
-  private func announce(_ server: DatabaseServer, _ places: Places) {
+  /// Whether there is a socket; an emulator has one only where it is told to.
+  private var hasSocket: Bool { !serving.emulator || options.socket != nil }
+
+  private func serve() async throws {
+    let places = try options.places()
+    let serverOptions = try serving.serverOptions(socket: hasSocket ? places.socket : nil)
+    if hasSocket, options.socket == nil { try PrivateDirectory.prepare(places.socketDirectory) }
+    if serving.emulator { warnOfEmulator() }
+    if let log = serving.log { try ServerLog.redirect(to: log) }
+    let logger = makeLogger()
+    FileDescriptors.allowMany()
+    let stores: any TreeStores =
+      keepsData ? sqliteStores(places, logger) : MemoryTreeStores()
+    let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
+    let signals = watchSignals(server, logger)
+    defer { for watch in signals { watch.cancel() } }
+    if keepsData, hasSocket { ServerRecord.write(socket: places.socket, in: places.data) }
+    if server.port != nil, server.rulesState == .locked {
+      logger.notice("nothing is allowed at the port, since there are no rules (--rules sets some)")
+    }
+    try announce(server, places, names: stores.names())
+    await server.waitUntilStopped()
+    if keepsData, hasSocket { ServerRecord.remove(from: places.data) }
+  }
+
+  private func sqliteStores(_ places: Places, _ logger: Logger) -> SQLiteTreeStores {
+    SQLiteTreeStores(directory: places.data, options: .logging(to: logger)) {
+      Int64(Date().timeIntervalSince1970 * 1_000)
+    }
+  }
+
+  private func makeLogger() -> Logger {
+    Logger(label: "hearth.server") { [serving] _ in
+      LineLogHandler(format: serving.logFormat, level: serving.logLevel)
+    }
+  }
+
+  private func warnOfEmulator() {
+    Output.message(
+      """
+      EMULATOR MODE: every credential is believed and, as long as there are no rules, everything is \
+      allowed. Whoever can reach this port can read and change all data. Never use it for data that \
+      matter.
+      """
+    )
+  }
+
+  private func watchSignals(_ server: DatabaseServer, _ logger: Logger) -> [SignalWatch] {
+    let stops = StopCount()
+    let stop = SignalWatch(SIGTERM, SIGINT) {
+      // Everything that was acknowledged is stored already; only the wait for clients is cut off.
+      if stops.isRepeated() { _exit(128 + SIGTERM) }
+      Task { await server.stop() }
+    }
+    let reload = SignalWatch(SIGHUP) { [rules = serving.rules] in
+      guard let rules else { return }
+      Task {
+        do {
+          try await server.setRules(try Rules.load(rules).source)
+          logger.notice("the rules were read again")
+        } catch {
+          logger.error("the old rules stay in force: \(CommandFailure(error).description)")
+        }
+      }
+    }
+    return [stop, reload]
+  }
+
+  private func announce(_ server: DatabaseServer, _ places: Places, names: [String]) {
+    let socket: JSONValue = hasSocket ? .string(places.socket) : .null
     Output.line(
       .object(
         ("ready", .bool(true)),
         ("urls", .array(server.urls.map { .string($0) })),
         ("port", server.port.map { .integer(Int64($0)) } ?? .null),
-        ("data", options.ephemeral ? .null : .string(places.data)),
+        ("socket", socket),
+        ("data", keepsData ? .string(places.data) : .null),
+        ("databases", .array(names.map { .string($0) })),
+        ("rules", .string(server.rulesState.rawValue)),
+        ("emulator", .bool(serving.emulator)),
         ("pid", .integer(Int64(getpid())))
       )
     )
@@ -101,5 +142,3 @@ struct Serve: AsyncParsableCommand {
     if background { ServerLog.closeOutput() }
   }
 }
-
-extension Logger.Level: @retroactive ExpressibleByArgument {}

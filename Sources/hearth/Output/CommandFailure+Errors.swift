@@ -1,6 +1,7 @@
 import BlogModel
 import RealtimeDatabase
 import RealtimeHub
+import RealtimeServer
 import TerminalUI
 
 extension CommandFailure {
@@ -11,6 +12,7 @@ extension CommandFailure {
     case let error as BlogError: self.init(Self.status(error), error.description)
     case let error as DatabaseError: self.init(Self.status(error), Self.message(error))
     case let error as Author.NameError: self.init(.usage, error.description)
+    case let error as DatabaseServerError: self.init(Self.status(error), error.description)
     case let error as StoreError: self.init(Self.status(error), error.description)
     default: self.init(.failed, String(describing: error))
     }
@@ -32,6 +34,13 @@ extension CommandFailure {
     case .maximumRetries, .overriddenBySet: .conflict
     case .timedOut, .disconnected, .unavailable: .offline
     default: .failed
+    }
+  }
+
+  private static func status(_ error: DatabaseServerError) -> ExitStatus {
+    switch error.kind {
+    case .addressInUse, .addressUnusable, .storeLocked, .storeFailed, .failed: .failed
+    case .storeUnusable, .invalidRules, .invalidOptions: .usage
     }
   }
 

@@ -12,6 +12,11 @@ enum Output {
     write(text + "\n", to: STDOUT_FILENO)
   }
 
+  /// Writes text that has been made safe, as a part of what is to come.
+  static func text(_ text: String) {
+    write(text, to: STDOUT_FILENO)
+  }
+
   /// Writes text of others as one line.
   static func line(untrusted text: String) {
     line(SafeText(untrusted: text, mode: .singleLine).string)
@@ -41,8 +46,17 @@ enum Output {
     write(text + "\n", to: toStandardError ? STDERR_FILENO : STDOUT_FILENO)
   }
 
+  /// Writes a line of a log to stderr; a log that cannot be written ends nothing.
+  static func log(_ line: String) {
+    var text = escaped(line.replacing("\n", with: " ")) + "\n"
+    text.withUTF8 { bytes in
+      _ = bytes.baseAddress.map { Foundation.write(STDERR_FILENO, $0, bytes.count) }
+    }
+  }
+
   /// JSON text with each character that could steer a terminal written as an escape.
   static func escaped(_ text: String) -> String {
+    if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x0A }) { return text }
     var result = ""
     result.unicodeScalars.reserveCapacity(text.unicodeScalars.count)
     for scalar in text.unicodeScalars {

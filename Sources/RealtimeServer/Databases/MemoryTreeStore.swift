@@ -10,13 +10,14 @@ package final class MemoryTreeStore: TreeStore {
     var revision: Int64
     var ledger: [String: LedgerEntry] = [:]
     var sessions: [Int64: StoredSession] = [:]
+    var rules: String?
   }
 
   private let state: NIOLockedValueBox<State>
 
   /// Makes a store with data; without arguments an empty one.
   package init(_ stored: StoredTree = StoredTree()) {
-    var state = State(root: stored.root, revision: stored.revision)
+    var state = State(root: stored.root, revision: stored.revision, rules: stored.rules)
     for entry in stored.ledger { state.ledger[entry.client] = entry }
     for session in stored.sessions { state.sessions[session.id] = session }
     self.state = NIOLockedValueBox(state)
@@ -28,7 +29,8 @@ package final class MemoryTreeStore: TreeStore {
         root: state.root,
         revision: state.revision,
         ledger: state.ledger.values.sorted { $0.client < $1.client },
-        sessions: state.sessions.values.sorted { $0.id < $1.id }
+        sessions: state.sessions.values.sorted { $0.id < $1.id },
+        rules: state.rules
       )
     }
   }
@@ -39,6 +41,7 @@ package final class MemoryTreeStore: TreeStore {
         for change in commit.changes { state.root.update(at: change.path, to: change.node) }
         state.revision = commit.revision
       }
+      state.rules = batch.rules ?? state.rules
       for entry in batch.ledger { state.ledger[entry.client] = entry }
       for session in batch.sessions {
         state.sessions[session.id] = session.changes.isEmpty ? nil : session

@@ -1,13 +1,13 @@
 import Dispatch
 import Foundation
 
-/// Calls a block when the process is asked to end, instead of ending it.
-final class StopSignals {
+/// Calls a block when the process gets a signal, in place of what the signal would do.
+final class SignalWatch {
   private let sources: [any DispatchSourceSignal]
 
-  /// Takes SIGTERM and SIGINT over.
-  init(_ block: @escaping @Sendable () -> Void) {
-    sources = [SIGTERM, SIGINT].map { number in
+  /// Takes signals over.
+  init(_ numbers: Int32..., block: @escaping @Sendable () -> Void) {
+    sources = numbers.map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler(handler: block)

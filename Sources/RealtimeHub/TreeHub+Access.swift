@@ -1,0 +1,123 @@
+internal import RealtimeProtocol
+internal import RealtimeTree
+internal import SecurityRules
+
+extension TreeHub {
+  /// Why someone may not read what a query selects, or nil; administrators read everything.
+  func refusal(toRead path: Path, _ query: Query, as standing: Standing) -> Refusal? {
+    guard let decision = decision(toRead: path, query, as: standing) else { return nil }
+    return refusal(decision, standing) {
+      self.decision(toRead: path, query, as: standing, explaining: true)
+    }
+  }
+
+  /// What the rules say of a read, or nil where they are not asked.
+  private func decision(
+    toRead path: Path,
+    _ query: Query,
+    as standing: Standing,
+    explaining: Bool = false
+  ) -> Decision? {
+    guard case .user(let auth) = standing.identity else { return nil }
+    return rules.canRead(
+      path,
+      query: query,
+      auth: auth,
+      now: now ?? 0,
+      root: root,
+      explaining: explaining
+    )
+  }
+
+  /// Asks whether someone may turn the tree into another; administrators may do everything.
+  ///
+  /// - Parameters:
+  ///   - paths: Where something was asked to be written, whether or not it changes anything: who
+  ///     may not write must not learn by trying what is there.
+  ///   - after: The tree with everything written, server values decided.
+  ///   - standing: Who asks.
+  ///   - timestamp: What server timestamps have become.
+  /// - Returns: Why not, or nil.
+  func refusal(
+    toWrite paths: [Path],
+    makingOf after: Node,
+    as standing: Standing,
+    at timestamp: Int64
+  ) -> Refusal? {
+    guard case .user(let auth) = standing.identity else { return nil }
+    let decide = { [rules, root] (explaining: Bool) in
+      rules.canWrite(
+        paths,
+        auth: auth,
+        now: timestamp,
+        from: root,
+        to: after,
+        explaining: explaining
+      )
+    }
+    return refusal(decide(false), standing) { decide(true) }
+  }
+
+  /// The refusal of a decision; only those who may know the rules are told the reason.
+  private func refusal(
+    _ decision: Decision,
+    _ standing: Standing,
+    explained: () -> Decision?
+  ) -> Refusal? {
+    if decision.isAllowed { return nil }
+    guard standing.isExplained, let explanation = explained()?.explanation else {
+      return Refusal(.permissionDenied, "Permission denied")
+    }
+    return Refusal(.permissionDenied, "Permission denied: \(explanation)")
+  }
+
+  /// Looks again at what a peer listens to, after it or the rules have changed, and ends what it may
+  /// no longer read.
+  mutating func reviewListens(of peer: PeerID) {
+    guard let state = peers[peer], !state.listens.isEmpty else { return }
+    let revoked = state.listens.filter { !grantsListen($0, to: peer, as: state.standing) }
+    for key in revoked.sorted() { revoke(key, of: peer) }
+  }
+
+  /// Whether a peer may listen, remembering when the answer depends on data or the time.
+  mutating func grantsListen(_ key: ListenKey, to peer: PeerID, as standing: Standing) -> Bool {
+    guard let decision = decision(toRead: key.path, key.query, as: standing) else {
+      conditionalListens.remove(peer, key)
+      return true
+    }
+    if decision.isAllowed, !decision.isLasting {
+      conditionalListens.insert(peer, key)
+    } else {
+      conditionalListens.remove(peer, key)
+    }
+    return decision.isAllowed
+  }
+
+  /// Ends the listens that a commit is about to be told to, and that its data no longer allow.
+  ///
+  /// A listen whose rule reads data or the time is looked at again whenever there is something to
+  /// tell: until then it gets nothing, so that there is nothing to withhold. The price is one
+  /// evaluation for each such listener of a place that changes, and none for all other listens.
+  mutating func reviewConditionalListens(_ effect: CommitEffect) {
+    guard !conditionalListens.isEmpty else { return }
+    for (peer, key) in conditionalListens.affected(by: effect) {
+      guard let standing = peers[peer]?.standing else { continue }
+      if !grantsListen(key, to: peer, as: standing) { revoke(key, of: peer) }
+    }
+  }
+
+  /// Ends a listen and tells its peer.
+  private mutating func revoke(_ key: ListenKey, of peer: PeerID) {
+    endListen(key, of: peer)
+    // Only some clients look at the query, so it is named only where there is one.
+    let queries = key.query.loadsAllData ? nil : [key.query]
+    append(.push(.listenRevoked(path: key.path, queries: queries)), to: peer, .disconnect)
+  }
+
+  /// Forgets a listen; one that does not exist, or was never granted, is no error.
+  mutating func endListen(_ key: ListenKey, of peer: PeerID) {
+    conditionalListens.remove(peer, key)
+    guard peers[peer]?.listens.remove(key) != nil else { return }
+    registry.remove(peer, key, &orders)
+  }
+}

@@ -1,0 +1,44 @@
+internal import RealtimeProtocol
+internal import RealtimeTree
+
+extension TreeHub {
+  /// The number of listens that a peer has.
+  package func listenCount(of peer: PeerID) -> Int {
+    peers[peer]?.listens.count ?? 0
+  }
+
+  /// The number of listens of all peers.
+  ///
+  /// - Complexity: O(peers)
+  package var listenCount: Int {
+    peers.values.reduce(0) { $0 + $1.listens.count }
+  }
+
+  /// Whether a peer has to sign in before it may do anything, as far as that is known.
+  ///
+  /// It does when it has not, the rules have allowed it nothing so far, and they would not allow
+  /// it to read everything.
+  package func needsSignIn(_ peer: PeerID) -> Bool {
+    guard let state = peers[peer], state.standing.identity == .anonymous, !state.isLetIn else {
+      return false
+    }
+    return refusal(toRead: .root, .all, as: state.standing) != nil
+  }
+
+  /// What tells a peer the data of each of its listens as they are now.
+  ///
+  /// It takes the place of pushes that were left out: what the hub sends later follows from it, as
+  /// long as everything that the hub has sent before was looked at.
+  ///
+  /// - Parameter peer: An open connection; others have no listens.
+  /// - Returns: Whole messages, JSON in UTF-8, outer locations first.
+  /// - Complexity: O(size of the data)
+  package func currentData(of peer: PeerID) -> [[UInt8]] {
+    let listens = peers[peer]?.listens ?? []
+    return listens.sorted { $0.path < $1.path }.map { key in
+      let node = key.query.evaluate(durableRoot[key.path])
+      let tag = registry.tag(of: peer, key)
+      return ServerMessage.push(.data(path: key.path, node, tag: tag)).encoded()
+    }
+  }
+}

@@ -1,0 +1,133 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeHub
+
+/// The databases of a server, each opened when it is first asked for.
+///
+/// Confined to the server's event loop. A database is opening, open, or has failed a moment ago; in
+/// the last case it is left alone for a while, so that a damaged one costs the others nothing.
+final class DatabaseRegistry {
+  private enum Entry {
+    case opening(EventLoopFuture<DatabaseCore>)
+    case open(DatabaseCore)
+    case failed(any Error)
+  }
+
+  /// How long a database that could not be opened is left alone.
+  private static let retryDelay = TimeAmount.seconds(1)
+
+  private let stores: any TreeStores
+  private let context: ServerContext
+  private var entries: [String: Entry] = [:]
+  private var isClosing = false
+
+  init(stores: any TreeStores, context: ServerContext) {
+    self.stores = stores
+    self.context = context
+  }
+
+  /// The databases that are open, by their names.
+  var open: [DatabaseCore] {
+    entries.values.compactMap { if case .open(let core) = $0 { core } else { nil } }
+      .sorted { $0.name < $1.name }
+  }
+
+  /// A database that is open, or nil.
+  func opened(_ name: String) -> DatabaseCore? {
+    if case .open(let core)? = entries[name] { core } else { nil }
+  }
+
+  /// A database, opened if it is not yet.
+  ///
+  /// - Parameters:
+  ///   - name: Its name; invalid ones name no database.
+  ///   - isMade: Whether it is made where there is none.
+  /// - Returns: The database; ``refusal(_:)`` says what a failure means to clients.
+  func database(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
+    let eventLoop = context.eventLoop
+    switch entries[name] {
+    case .open(let core): return eventLoop.assumeIsolated().makeSucceededFuture(core)
+    case .opening(let future): return future
+    case .failed(let error): return eventLoop.makeFailedFuture(error)
+    case nil: break
+    }
+    guard DatabaseName.isValid(name), !isClosing else {
+      return eventLoop.makeFailedFuture(Self.absence)
+    }
+    guard entries.count < context.options.limits.databases else {
+      return eventLoop.makeFailedFuture(
+        RESTError(503, "the server has too many databases open")
+      )
+    }
+    let future = open(name, isMade: isMade)
+    entries[name] = .opening(future)
+    future.assumeIsolated().whenComplete { result in
+      switch result {
+      case .success(let core): self.entries[name] = .open(core)
+      case .failure(let error): self.failed(name, error)
+      }
+    }
+    return future
+  }
+
+  /// Opens a database for the first time.
+  private func open(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
+    let context = NIOLoopBound(context, eventLoop: context.eventLoop)
+    return StoreThread.open(name, of: stores, makesMissing: isMade, on: context.eventLoop)
+      .flatMapThrowing { opened in
+        guard let opened else { throw Self.absence }
+        let core = DatabaseCore(
+          name: name,
+          stored: opened.stored,
+          thread: opened.thread,
+          context: context.value
+        )
+        core.begin()
+        return core
+      }
+  }
+
+  private func failed(_ name: String, _ error: any Error) {
+    guard !(error is RESTError) else {
+      entries[name] = nil
+      return
+    }
+    context.logger.error("a database cannot be opened: \(error)", metadata: ["database": "\(name)"])
+    entries[name] = .failed(error)
+    context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay) {
+      if case .failed? = self.entries[name] { self.entries[name] = nil }
+    }
+  }
+
+  /// What those are told who asked for a database that there is none or that cannot be opened.
+  static func refusal(_ error: any Error) -> RESTError {
+    error as? RESTError ?? RESTError(503, "the database cannot be opened")
+  }
+
+  private static let absence = RESTError(404, "there is no database of this name here")
+
+  // MARK: Closing
+
+  /// Says goodbye to everyone.
+  func sayGoodbye() {
+    isClosing = true
+    for core in open { core.sayGoodbye() }
+  }
+
+  /// Closes all databases, also those that are only being opened.
+  ///
+  /// - Returns: A future that completes when everything is stored and closed; it never fails.
+  func close() -> EventLoopFuture<Void> {
+    isClosing = true
+    let eventLoop = context.eventLoop
+    let closing = entries.values.map { entry -> EventLoopFuture<Void> in
+      switch entry {
+      case .open(let core): core.close()
+      case .opening(let future):
+        future.assumeIsolated().flatMap { $0.close() }.nonisolated()
+      case .failed: eventLoop.makeSucceededVoidFuture()
+      }
+    }
+    return EventLoopFuture.andAllComplete(closing, on: eventLoop)
+  }
+}

@@ -1,0 +1,139 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeHub
+internal import RealtimeProtocol
+internal import RealtimeTransport
+
+extension DatabaseCore {
+  // MARK: WebSockets
+
+  /// Greets a new connection.
+  func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
+    let peer = makePeer()
+    let session = Session.makeName()
+    if let last = connection.request.parameter("ls") { retire(last) }
+    sessions[peer] = Session(connection: connection, name: session)
+    peersByName[session] = peer
+    metrics.connections += 1
+    context.connectionOpened()
+    hub.open(peer, as: ServerCore.identity(of: connection.peer))
+    let host = connection.request.header("Host") ?? "localhost"
+    let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
+    connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
+    logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])
+    if phase != .running { connection.close(code: 1_001, reason: "the server is stopping") }
+    expectSignIn(peer)
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    return ServerHandlers.Callbacks(
+      onMessage: { core.value.receive($0, from: peer) },
+      onClose: { core.value.closed(peer, $0) }
+    )
+  }
+
+  /// Ends the connection that a new one takes the place of.
+  private func retire(_ name: String) {
+    guard let peer = peersByName[name], let session = sessions[peer] else { return }
+    forget(peer)
+    session.connection.close(code: 1_000, reason: "a newer connection took its place")
+  }
+
+  private func receive(_ bytes: [UInt8], from peer: PeerID) {
+    guard sessions[peer] != nil else { return }
+    do throws(MessageError) {
+      let message = try ClientMessage(decoding: bytes)
+      take(message, from: peer)
+    } catch {
+      metrics.undecodable += 1
+      logger.debug("undecodable message", metadata: ["peer": "\(peer)"])
+      perform(hub.handle(undecodable: error, from: peer))
+      if error.requestID == nil {
+        drop(peer, code: 1_002, "a message cannot be understood")
+      }
+    }
+    slowDown(peer)
+  }
+
+  private func take(_ message: ClientMessage, from peer: PeerID) {
+    guard case .request(let id, let request) = message else {
+      return perform(hub.handle(message, from: peer, at: context.clock()))
+    }
+    count(request)
+    if let refusal = refusal(of: request) {
+      perform([.send(peer, ServerMessage.response(id: id, refusal).encoded())])
+      return
+    }
+    perform(hub.handle(message, from: peer, at: context.clock()))
+    switch request {
+    case .authenticate, .unauthenticate: identityChanged(peer)
+    case .listen: noteListens(peer)
+    case .write, .onDisconnect: limitWriteRate(peer)
+    case .stats, .appCheck, .unlisten, .get, .cancelOnDisconnect, .unknown: break
+    }
+  }
+
+  private func count(_ request: ClientRequest) {
+    metrics.requests[request.kind, default: 0] += 1
+    if case .write = request { writeTimer.arrived(at: .now()) }
+  }
+
+  private func closed(_ peer: PeerID, _ end: ConnectionEnd) {
+    logger.debug("disconnected", metadata: ["peer": "\(peer)", "reason": "\(end)"])
+    if end.kind == .slowConsumer { metrics.dropped += 1 }
+    forget(peer)
+    continueClosing()
+  }
+
+  /// Closes the connection of a client that has gone too far.
+  func drop(_ peer: PeerID, code: UInt16, _ reason: String) {
+    guard let session = sessions[peer] else { return }
+    metrics.dropped += 1
+    logger.notice("dropped a connection: \(reason)", metadata: ["peer": "\(peer)"])
+    session.connection.close(code: code, reason: reason)
+  }
+
+  /// Ends a connection as far as the hub is concerned.
+  private func forget(_ peer: PeerID) {
+    guard let session = sessions.removeValue(forKey: peer) else { return }
+    peersByName[session.name] = nil
+    session.writeWait?.cancel()
+    session.signInDeadline?.cancel()
+    if let user = session.user { leave(user) }
+    perform(hub.close(peer, at: context.clock()))
+    context.connectionClosed()
+  }
+
+  // MARK: Internal peers
+
+  /// Adds a peer that lives in the server.
+  ///
+  /// - Parameters:
+  ///   - peer: Who takes what the hub says.
+  ///   - identity: Who it acts for, as long as it does not sign in.
+  /// - Returns: What the hub knows it by.
+  func openInternal(_ peer: any InternalPeer, as identity: Identity = .anonymous) -> PeerID {
+    let id = makePeer()
+    internalPeers[id] = peer
+    hub.open(id, as: identity, isInternal: true)
+    context.connectionOpened()
+    return id
+  }
+
+  /// Hands a message of such a peer to the hub.
+  func hand(_ message: ClientMessage, from peer: PeerID) {
+    if case .request(let id, let request) = message {
+      count(request)
+      if let refusal = refusal(of: request) {
+        return perform([.deliver(peer, .response(id: id, refusal))])
+      }
+    }
+    perform(hub.handle(message, from: peer, at: context.clock()))
+  }
+
+  /// Removes such a peer.
+  func closeInternal(_ peer: PeerID) {
+    guard internalPeers.removeValue(forKey: peer) != nil else { return }
+    perform(hub.close(peer, at: context.clock()))
+    context.connectionClosed()
+    continueClosing()
+  }
+}

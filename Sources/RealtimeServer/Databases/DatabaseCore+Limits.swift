@@ -1,0 +1,109 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeHub
+internal import RealtimeProtocol
+internal import RealtimeTree
+
+extension DatabaseCore {
+  /// Why a request is refused before the hub sees it, or nil when it is not.
+  func refusal(of request: ClientRequest) -> ServerMessage.Response? {
+    guard case .listen = request, context.memory.isExhausted(at: context.clock()) else {
+      return nil
+    }
+    let reason = "the server's memory is used up"
+    return ServerMessage.Response(.unavailable, .json(.string(reason)))
+  }
+
+  /// Notes once in the log that a connection has many listens.
+  func noteListens(_ peer: PeerID) {
+    guard let session = sessions[peer], !session.hasManyListens,
+      hub.listenCount(of: peer) > options.limits.listensWarning
+    else { return }
+    sessions[peer]?.hasManyListens = true
+    logger.warning(
+      "a connection has more than \(options.limits.listensWarning) listens",
+      metadata: ["peer": "\(peer)"]
+    )
+  }
+
+  /// Closes a connection in a while that may do nothing without signing in, unless it does.
+  func expectSignIn(_ peer: PeerID) {
+    guard hub.needsSignIn(peer) else { return }
+    let delay = TimeAmount.seconds(Int64(options.limits.signInSeconds))
+    sessions[peer]?.signInDeadline = eventLoop.assumeIsolated().scheduleTask(in: delay) {
+      [weak self] in
+      guard let self, hub.needsSignIn(peer) else { return }
+      drop(peer, code: 1_008, "it did not sign in")
+    }
+  }
+
+  // MARK: Users
+
+  /// Counts a connection for the user that it has signed in as.
+  func identityChanged(_ peer: PeerID) {
+    guard let session = sessions[peer] else { return }
+    let user = hub.identity(of: peer)?.uid
+    guard user != session.user else { return }
+    if let old = session.user { leave(old) }
+    sessions[peer]?.user = user
+    guard let user else { return }
+    var load = load(of: user)
+    load.connections += 1
+    users[user] = load
+    if load.connections > options.limits.connectionsPerUser {
+      drop(peer, code: 1_008, "its user has too many connections")
+    }
+  }
+
+  /// Takes a connection off a user.
+  func leave(_ user: String) {
+    users[user]?.connections -= 1
+    forgetIfIdle(user)
+  }
+
+  private func load(of user: String) -> UserLoad {
+    let limits = options.limits
+    return users[user]
+      ?? UserLoad(
+        writes: TokenBucket(
+          perSecond: limits.writesPerSecond,
+          burst: limits.writeBurst,
+          now: context.clock()
+        )
+      )
+  }
+
+  /// Forgets a user who has left, once the rate of writes would not be limited anyway.
+  private func forgetIfIdle(_ user: String) {
+    guard var load = users[user], load.connections == 0 else { return }
+    guard !load.writes.isFull(at: context.clock()) else {
+      users[user] = nil
+      return
+    }
+    let seconds = Int64(options.limits.writeBurst / options.limits.writesPerSecond) + 1
+    eventLoop.assumeIsolated().scheduleTask(in: .seconds(seconds)) { [weak self] in
+      self?.forgetIfIdle(user)
+    }
+  }
+
+  /// Counts a write of a peer, and gives the time that its user should wait before the next.
+  ///
+  /// Administrators and those who have not signed in are nobody in particular, and do not wait.
+  func writeDelay(of peer: PeerID) -> TimeAmount? {
+    guard let user = hub.identity(of: peer)?.uid else { return nil }
+    var load = load(of: user)
+    let delay = load.writes.take(at: context.clock())
+    users[user] = load
+    return delay > 0 ? .milliseconds(delay) : nil
+  }
+
+  /// Reads no more from a client whose user writes too quickly, until it may write again.
+  func limitWriteRate(_ peer: PeerID) {
+    guard let delay = writeDelay(of: peer) else { return }
+    pause(peer, .writeRate)
+    sessions[peer]?.writeWait?.cancel()
+    sessions[peer]?.writeWait = eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in
+      self?.resume(peer, .writeRate)
+    }
+  }
+}

@@ -1,0 +1,181 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeHub
+internal import RealtimeProtocol
+internal import RealtimeTransport
+internal import RealtimeTree
+internal import SecurityRules
+
+/// The hub of one database with its connections; confined to the server's event loop.
+///
+/// State: running → leaving (goodbye is said) → closing (once everyone has left, the last batch is
+/// stored) → closed.
+final class DatabaseCore {
+  enum Phase {
+    case running
+    case leaving
+    case closing
+    case closed
+  }
+
+  let name: String
+  let context: ServerContext
+  let logger: Logger
+  let thread: StoreThread
+  let batcher: WriteBatcher
+  let closed: EventLoopPromise<Void>
+  var phase = Phase.running
+  var hub: TreeHub
+  var sessions: [PeerID: Session] = [:]
+  var peersByName: [String: PeerID] = [:]
+  /// The peers that live in the server: requests under way and event streams.
+  var internalPeers: [PeerID: any InternalPeer] = [:]
+  /// The signed-in users who are connected, or have written a moment ago.
+  var users: [String: UserLoad] = [:]
+  var metrics = DatabaseMetrics()
+  var writeTimer = WriteTimer()
+  /// Whether the last batch before the end could not be stored.
+  var hasGivenUp = false
+  private var isStoreFailing = false
+  /// Looks for credentials that end.
+  private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
+  private var lastPeer = 0
+  private var encoder = OutputEncoder()
+  private var outputs = CircularBuffer<HubOutput>()
+  private var isPerforming = false
+  private var pushIDs = PushIDGenerator()
+
+  init(name: String, stored: StoredTree, thread: StoreThread, context: ServerContext) {
+    self.name = name
+    self.context = context
+    self.thread = thread
+    var logger = context.logger
+    logger[metadataKey: "database"] = "\(name)"
+    self.logger = logger
+    hub = TreeHub(
+      stored: stored,
+      limits: context.options.limits.hub,
+      rules: context.options.initialRules,
+      verifier: context.options.verifier
+    )
+    batcher = WriteBatcher(thread: thread)
+    closed = context.eventLoop.makePromise()
+    batcher.takeBatch = { [weak self] in self?.takeBatch() }
+    batcher.onOutcome = { [weak self] in self?.settle($0) }
+    batcher.onIdle = { [weak self] in self?.continueClosing() }
+  }
+
+  var eventLoop: any EventLoop { context.eventLoop }
+  var options: DatabaseServer.Options { context.options }
+
+  /// Applies what connections of an earlier run had scheduled for their ends.
+  func begin() {
+    if let problem = hub.storedRulesProblem {
+      logger.error("the stored rules are not valid, so nothing is allowed: \(problem)")
+    }
+    hub.resume(at: context.clock())
+    if hub.hasPendingCommits { batcher.wake() }
+  }
+
+  func makePeer() -> PeerID {
+    lastPeer += 1
+    return PeerID(lastPeer)
+  }
+
+  /// A new key for a child that is added.
+  func makePushID() -> String {
+    var random = SystemRandomNumberGenerator()
+    return pushIDs.next(time: context.clock()) { UInt8.random(in: 0..<64, using: &random) }
+  }
+
+  /// Puts rules in force, unless they are those that are.
+  func setRules(_ rules: RuleSet) {
+    guard hub.rulesInForce.source != rules.source else { return }
+    perform(hub.setRules(rules, at: context.clock()))
+  }
+
+  // MARK: Outputs
+
+  /// Does what the hub wants; what is wanted meanwhile comes after everything that was before.
+  func perform(_ wanted: [HubOutput]) {
+    outputs.append(contentsOf: wanted)
+    if hub.hasPendingCommits { batcher.wake() }
+    guard !isPerforming else { return }
+    isPerforming = true
+    while let output = outputs.popFirst() { perform(output) }
+    isPerforming = false
+    scheduleCredentialCheck()
+  }
+
+  /// Sees to it that the next credential ends in time.
+  private func scheduleCredentialCheck() {
+    guard phase != .closed, let deadline = hub.nextDeadline else { return }
+    if let planned = credentialCheck?.deadline, planned <= deadline { return }
+    credentialCheck?.task.cancel()
+    // Never longer than a minute: the clock may be set.
+    let delay = min(max(deadline - context.clock(), 0), 60_000)
+    let task = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) { [weak self] in
+      guard let self else { return }
+      credentialCheck = nil
+      perform(hub.tick(at: context.clock()))
+      for (peer, session) in sessions where session.user != nil { identityChanged(peer) }
+    }
+    credentialCheck = (deadline, task)
+  }
+
+  private func perform(_ output: HubOutput) {
+    switch output {
+    case .send(let peer, let bytes):
+      if sessions[peer] != nil {
+        send(bytes, to: peer)
+      } else if let internalPeer = internalPeers[peer],
+        let message = try? ServerMessage(decoding: bytes)
+      {
+        internalPeer.receive(message)
+      }
+    case .deliver(let peer, let message): internalPeers[peer]?.receive(message)
+    case .disconnect(let peer, let reason):
+      releaseBacklog(of: peer)
+      sessions[peer]?.connection.close(code: 1_013, reason: "\(reason)")
+      internalPeers[peer]?.disconnect(reason)
+    }
+  }
+
+  /// Puts a message on the wire; one that many get in a row is encoded once.
+  func transmit(_ bytes: [UInt8], over connection: ServerConnection) {
+    let message = encoder.encode(bytes)
+    metrics.sent += 1
+    metrics.sentBytes += message.byteCount
+    connection.send(message)
+  }
+
+  // MARK: Batches
+
+  private func takeBatch() -> CommitBatch? {
+    guard let batch = hub.takeBatch() else { return nil }
+    writeTimer.batchTaken(at: .now())
+    metrics.batchCommits.record(batch.commits.count)
+    metrics.commits += batch.commits.count
+    return batch
+  }
+
+  private func settle(_ result: Result<Void, StoreError>) {
+    let times = writeTimer.batchEnded(at: .now())
+    metrics.commitTime.record(times.store.microseconds)
+    switch result {
+    case .success:
+      if isStoreFailing { logger.notice("the store works again") }
+      isStoreFailing = false
+      for time in times.writes { metrics.acknowledgeTime.record(time.microseconds) }
+      perform(hub.batchCommitted())
+    case .failure(let error):
+      logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
+      isStoreFailing = true
+      metrics.failedBatches += 1
+      if phase == .closing, sessions.isEmpty { hasGivenUp = true }
+      perform(hub.batchFailed(error, at: context.clock()))
+    }
+    settleSessions()
+    continueClosing()
+  }
+}

@@ -1,0 +1,7 @@
+/// What one signed-in user asks of a database, over all connections.
+struct UserLoad {
+  /// The WebSockets that are open.
+  var connections = 0
+  /// What limits the rate of writes.
+  var writes: TokenBucket
+}

@@ -1,0 +1,44 @@
+internal import Logging
+internal import NIOCore
+
+/// What all databases of a server share; confined to the server's event loop.
+final class ServerContext {
+  let eventLoop: any EventLoop
+  let options: DatabaseServer.Options
+  let logger: Logger
+  /// The time in milliseconds since 1970.
+  let clock: @Sendable () -> Int64
+  /// When the server was made.
+  let start = NIODeadline.now()
+  /// Whether there is memory for more listens.
+  var memory: MemoryGauge
+  /// How many are connected to any of the databases, streams and requests under way included.
+  private(set) var connectionCount = 0
+  /// Called when someone has come or gone.
+  var onConnectionsChanged: () -> Void = {}
+
+  init(
+    eventLoop: any EventLoop,
+    options: DatabaseServer.Options,
+    logger: Logger,
+    clock: @escaping @Sendable () -> Int64
+  ) {
+    self.eventLoop = eventLoop
+    self.options = options
+    self.logger = logger
+    self.clock = clock
+    memory = MemoryGauge(limit: options.limits.memoryMebibytes)
+  }
+
+  /// Counts someone who has come.
+  func connectionOpened() {
+    connectionCount += 1
+    onConnectionsChanged()
+  }
+
+  /// Counts someone out who has gone.
+  func connectionClosed() {
+    connectionCount -= 1
+    onConnectionsChanged()
+  }
+}

@@ -1,0 +1,214 @@
+/// Reads JSON text of any length token by token, while only a part of it is in memory.
+///
+/// The text arrives in chunks that may end anywhere. Only one string or number at a time has to fit
+/// into memory; it is read as ``JSONParser`` reads it.
+package struct JSONTokenizer {
+  /// A piece of a JSON text.
+  package enum Token: Sendable, Equatable {
+    /// An object begins.
+    case objectStart
+    /// The name of the member whose value comes next.
+    case name(String)
+    /// The innermost object ends.
+    case objectEnd
+    /// An array begins.
+    case arrayStart
+    /// The innermost array ends.
+    case arrayEnd
+    /// A string, a number, true, false or null.
+    case scalar(JSONValue)
+  }
+
+  /// What may come next in the innermost container.
+  private enum State {
+    case value
+    case firstName
+    case name
+    case afterMember
+    case firstElement
+    case afterElement
+    case end
+  }
+
+  /// The number of the line that was read last, counted from 1.
+  package private(set) var line = 1
+
+  private let source: () throws -> [UInt8]
+  private let depthLimit: Int
+  private var buffer: [UInt8] = []
+  private var position = 0
+  /// How many bytes came before those in the buffer.
+  private var consumed = 0
+  private var hasEnded = false
+  private var state = State.value
+  /// For each open container, whether it is an object.
+  private var containers: [Bool] = []
+
+  /// Makes a tokenizer.
+  ///
+  /// - Parameters:
+  ///   - depthLimit: The deepest nesting that is followed.
+  ///   - source: Gives the next bytes of the text, and none at its end.
+  package init(depthLimit: Int = Limits.jsonDepth, source: @escaping () throws -> [UInt8]) {
+    self.source = source
+    self.depthLimit = depthLimit
+  }
+
+  /// Reads the next token.
+  ///
+  /// - Returns: The token, or nil when the text has ended after one whole value.
+  /// - Throws: ``JSONError`` with the reason and the place, or what the source throws.
+  package mutating func next() throws -> Token? {
+    let byte = try significantByte()
+    switch state {
+    case .end:
+      if byte != nil { throw error("text after the value") }
+      return nil
+    case .value: return try value(byte)
+    case .firstElement:
+      if byte == UInt8(ascii: "]") { return closeContainer(.arrayEnd) }
+      return try value(byte)
+    case .firstName:
+      if byte == UInt8(ascii: "}") { return closeContainer(.objectEnd) }
+      return try name(byte)
+    case .name: return try name(byte)
+    case .afterMember, .afterElement: return try separator(byte)
+    }
+  }
+
+  // MARK: Structure
+
+  private mutating func separator(_ byte: UInt8?) throws -> Token? {
+    let isObject = state == .afterMember
+    switch byte {
+    case UInt8(ascii: ","):
+      position += 1
+      state = isObject ? .name : .value
+      return try next()
+    case UInt8(ascii: "}") where isObject: return closeContainer(.objectEnd)
+    case UInt8(ascii: "]") where !isObject: return closeContainer(.arrayEnd)
+    default:
+      throw error(isObject ? "expected ',' or '}' in an object" : "expected ',' or ']' in an array")
+    }
+  }
+
+  private mutating func closeContainer(_ token: Token) -> Token {
+    position += 1
+    containers.removeLast()
+    completeValue()
+    return token
+  }
+
+  private mutating func completeValue() {
+    switch containers.last {
+    case true: state = .afterMember
+    case false: state = .afterElement
+    case nil: state = .end
+    }
+  }
+
+  private mutating func openContainer(isObject: Bool) -> Token {
+    position += 1
+    containers.append(isObject)
+    state = isObject ? .firstName : .firstElement
+    return isObject ? .objectStart : .arrayStart
+  }
+
+  private mutating func name(_ byte: UInt8?) throws -> Token {
+    guard byte == UInt8(ascii: "\"") else { throw error("expected a member name in quotes") }
+    let text = try scalar(length: try stringLength())
+    guard try significantByte() == UInt8(ascii: ":") else {
+      throw error("expected ':' after a member name")
+    }
+    position += 1
+    state = .value
+    return .name(text.string ?? "")
+  }
+
+  private mutating func value(_ byte: UInt8?) throws -> Token {
+    guard containers.count <= depthLimit else {
+      throw error("nested deeper than \(depthLimit) levels")
+    }
+    switch byte {
+    case nil: throw error("the text ends where a value should be")
+    case UInt8(ascii: "{"): return openContainer(isObject: true)
+    case UInt8(ascii: "["): return openContainer(isObject: false)
+    case UInt8(ascii: "\""):
+      let text = try scalar(length: try stringLength())
+      completeValue()
+      return .scalar(text)
+    default:
+      // One byte at least, so that what cannot start a value is named by the parser.
+      let value = try scalar(length: max(1, try wordLength()))
+      completeValue()
+      return .scalar(value)
+    }
+  }
+
+  // MARK: Scalars
+
+  /// The length of the string that starts here, with its quotes; to the end when it is not closed.
+  private mutating func stringLength() throws -> Int {
+    var length = 1
+    while let byte = try byte(at: length) {
+      length += 1
+      if byte == UInt8(ascii: "\"") { break }
+      if byte == UInt8(ascii: "\\"), try self.byte(at: length) != nil { length += 1 }
+    }
+    return length
+  }
+
+  /// The length of the number or the word that starts here.
+  private mutating func wordLength() throws -> Int {
+    var length = 0
+    while let byte = try byte(at: length) {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "E"):
+        length += 1
+      default: return length
+      }
+    }
+    return length
+  }
+
+  private mutating func scalar(length: Int) throws -> JSONValue {
+    do throws(JSONError) {
+      let value = try JSONParser.parse(buffer[position..<(position + length)])
+      position += length
+      return value
+    } catch {
+      throw JSONError(reason: error.reason, offset: consumed + position + error.offset)
+    }
+  }
+
+  // MARK: Bytes
+
+  /// The next byte that is no white space, or nil at the end.
+  private mutating func significantByte() throws -> UInt8? {
+    while let byte = try byte(at: 0) {
+      guard byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D else { return byte }
+      if byte == 0x0A { line += 1 }
+      position += 1
+    }
+    return nil
+  }
+
+  /// The byte at a distance from here, or nil behind the end.
+  private mutating func byte(at distance: Int) throws -> UInt8? {
+    while position + distance >= buffer.count {
+      guard !hasEnded else { return nil }
+      let chunk = try source()
+      hasEnded = chunk.isEmpty
+      buffer.removeFirst(position)
+      consumed += position
+      position = 0
+      buffer.append(contentsOf: chunk)
+    }
+    return buffer[position + distance]
+  }
+
+  private func error(_ reason: String) -> JSONError {
+    JSONError(reason: reason, offset: consumed + position)
+  }
+}

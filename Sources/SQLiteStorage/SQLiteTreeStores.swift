@@ -1,0 +1,115 @@
+import Foundation
+package import RealtimeHub
+
+/// The stores of several databases in one directory.
+///
+///     DIRECTORY/database.sqlite                  the database "hearth"
+///     DIRECTORY/databases/NAME/database.sqlite   any other
+///
+/// Each has its own lock, so a damaged or busy one leaves the others as they are.
+package struct SQLiteTreeStores: Sendable {
+  /// The name of the database that lies in the directory itself.
+  package static let mainName = "hearth"
+
+  private let path: String
+  private let now: @Sendable () -> Int64
+  private let options: StoreOptions
+
+  /// Describes the stores of a directory, which need not exist yet.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the directory.
+  ///   - options: When a store tidies up.
+  ///   - now: The time in milliseconds since 1970.
+  package init(
+    directory path: String,
+    options: StoreOptions = StoreOptions(),
+    now: @escaping @Sendable () -> Int64
+  ) {
+    self.path = path
+    self.options = options
+    self.now = now
+  }
+
+  private var databases: String { path + "/databases" }
+
+  /// The directory of a database.
+  ///
+  /// - Parameter name: 1 to 63 small letters, digits and hyphens.
+  /// - Returns: The path, whether the database exists or not.
+  package func directory(of name: String) -> String {
+    name == Self.mainName ? path : "\(databases)/\(name)"
+  }
+
+  private func exists(_ name: String) -> Bool {
+    StoreDirectory(path: directory(of: name)).hasDatabase
+  }
+
+  /// The names of the databases that exist, in order.
+  ///
+  /// - Throws: ``StoreError`` when the directory cannot be read.
+  /// - Complexity: O(databases)
+  package func names() throws(StoreError) -> [String] {
+    var names: [String] = []
+    if let stream = opendir(databases) {
+      defer { closedir(stream) }
+      while let entry = readdir(stream) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+          String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        // What is being made has a name that begins with a dot.
+        if !name.hasPrefix("."), name != Self.mainName, exists(name) { names.append(name) }
+      }
+    } else if errno != ENOENT {
+      throw StoreError(systemCode: errno, "cannot read \(databases)")
+    }
+    if exists(Self.mainName) { names.append(Self.mainName) }
+    return names.sorted()
+  }
+
+  /// Opens the store of a database.
+  ///
+  /// - Parameter name: 1 to 63 small letters, digits and hyphens.
+  /// - Returns: The store, or nil when there is no such database.
+  /// - Throws: ``StoreError`` when it cannot be used.
+  package func open(_ name: String) throws(StoreError) -> SQLiteTreeStore? {
+    guard exists(name) else { return nil }
+    return try SQLiteTreeStore(directory: directory(of: name), now: now(), options: options)
+  }
+
+  /// Makes an empty database, unless there is one of this name.
+  ///
+  /// It appears as a whole, also when the process ends in the middle.
+  ///
+  /// - Parameter name: 1 to 63 small letters, digits and hyphens.
+  /// - Returns: Whether it was made.
+  /// - Throws: ``StoreError`` when it cannot be made.
+  package func create(_ name: String) throws(StoreError) -> Bool {
+    guard !exists(name) else { return false }
+    guard name != Self.mainName else {
+      try SQLiteTreeStore(directory: path, now: now(), options: options).close()
+      return true
+    }
+    let draft = "\(databases)/.\(name)-\(UUID().uuidString)"
+    try SQLiteTreeStore(directory: draft, now: now(), options: options).close()
+    guard rename(draft, directory(of: name)) == 0 else {
+      let code = errno
+      try? FileManager.default.removeItem(atPath: draft)
+      // Another process was faster.
+      if code == ENOTEMPTY || code == EEXIST { return false }
+      throw StoreError(systemCode: code, "cannot make \(directory(of: name))")
+    }
+    try synchronize()
+    return true
+  }
+
+  /// Makes the names of the databases durable.
+  private func synchronize() throws(StoreError) {
+    let descriptor = Foundation.open(databases, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(databases)") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else {
+      throw StoreError(systemCode: errno, "cannot write \(databases)")
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// A file that appears as a whole at the end, or not at all.
+///
+/// Until then it has another name beside its own, with ".partial" at the end. What is no ordinary
+/// file, such as a pipe, is written to directly.
+final class OutputFile {
+  /// Where the file is to appear.
+  let path: String
+  /// Where it is until then.
+  let partialPath: String
+  private let descriptor: Int32
+  private let isDirect: Bool
+  private var isFinished = false
+
+  /// Begins an empty file that only its owner may read.
+  ///
+  /// - Throws: ``CommandFailure`` when it cannot be written, or another process is writing it.
+  init(_ path: String) throws(CommandFailure) {
+    self.path = path
+    var status = stat()
+    isDirect = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    partialPath = isDirect ? path : path + ".partial"
+    descriptor = open(partialPath, O_RDWR | (isDirect ? 0 : O_CREAT) | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(path) }
+    guard !isDirect else { return }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
+      let failure = CommandFailure(.conflict, "another process is writing \(path)")
+      close(descriptor)
+      throw failure
+    }
+  }
+
+  deinit {
+    if !isFinished, !isDirect { unlink(partialPath) }
+    close(descriptor)
+  }
+
+  /// Appends text.
+  func write(_ text: String) throws(CommandFailure) {
+    let bytes = Array(text.utf8)
+    var start = 0
+    while start < bytes.count {
+      let count = bytes[start...].withUnsafeBytes {
+        Foundation.write(descriptor, $0.baseAddress, $0.count)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw Self.failure(path) }
+      start += count
+    }
+  }
+
+  /// Puts the file in its place, once it is on the disk.
+  func finish() throws(CommandFailure) {
+    isFinished = true
+    guard !isDirect else { return }
+    guard fsync(descriptor) == 0, rename(partialPath, path) == 0 else {
+      let failure = Self.failure(path)
+      unlink(partialPath)
+      throw failure
+    }
+    let directory = (path as NSString).deletingLastPathComponent
+    let parent = open(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard parent >= 0 else { return }
+    fsync(parent)
+    close(parent)
+  }
+
+  private static func failure(_ path: String) -> CommandFailure {
+    CommandFailure(.failed, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,234 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import SecurityRules
+import Testing
+
+/// A denial as sorted JSON.
+func denial(_ id: Int) -> String {
+  response(id, "permission_denied", #""Permission denied""#)
+}
+
+@Suite("TreeHub: what rules allow")
+struct AccessTests {
+  static let rules = """
+    {"rules": {
+      "open": {".read": true, ".write": true},
+      "users": {"$uid": {".read": "auth.uid === $uid", ".write": "auth.uid === $uid",
+        "age": {".validate": "newData.isNumber()"}}},
+      "log": {"$entry": {".write": "!data.exists() && newData.child('at').val() === now"}},
+      "inbox": {".write": "auth != null"},
+      "counter": {".read": true,
+        ".write": "newData.val() === (data.exists() ? data.val() : 0) + 1"},
+      "paged": {".read": "query.limitToLast <= 10", ".indexOn": "n"}
+    }}
+    """
+  static let data = """
+    {"open":1,"secret":"s","users":{"ann":{"age":3}},"counter":5,
+     "paged":{"a":{"n":1},"b":{"n":2}}}
+    """
+
+  private func dialogue(_ user: String? = nil) throws -> Dialogue {
+    var dialogue = try Dialogue(Self.data, rules: Self.rules)
+    if let user { dialogue.signIn(user) }
+    return dialogue
+  }
+
+  @Test("A denied listen is answered with the status and no data, and hears of nothing")
+  func deniedListen() throws {
+    var dialogue = try dialogue()
+    #expect(dialogue.ask(1, "q", #"{"p":"/users/ann","h":""}"#) == [denial(1)])
+    #expect(dialogue.ask(2, "q", #"{"p":"/","h":""}"#) == [denial(2)])
+    dialogue.hub.open(PeerID(1), as: .administrator)
+    #expect(
+      dialogue.ask(3, "p", #"{"p":"/users/ann/age","d":4}"#, from: 1) == ["1: " + response(3)]
+    )
+  }
+
+  @Test("A denied read once is answered with the status, an allowed one with the data")
+  func gets() throws {
+    var dialogue = try dialogue("ann")
+    #expect(dialogue.ask(1, "g", #"{"p":"/secret","q":{}}"#) == [denial(1)])
+    #expect(dialogue.ask(2, "g", #"{"p":"/users/ann/age","q":{}}"#) == [response(2, "ok", "3")])
+    #expect(dialogue.ask(3, "g", #"{"p":"/users","q":{}}"#) == [denial(3)])
+  }
+
+  @Test("A denied write changes nothing and tells nobody, whether or not it would change something")
+  func deniedWrites() throws {
+    var dialogue = try dialogue("bob")
+    dialogue.hub.open(PeerID(1), as: .administrator)
+    _ = dialogue.ask(1, "q", #"{"p":"/users","h":""}"#, from: 1)
+    for (id, body) in [
+      #"{"p":"/users/ann/age","d":4}"#, #"{"p":"/users/ann/age","d":3}"#,
+      #"{"p":"/secret","d":"s"}"#, #"{"p":"/nowhere","d":null}"#,
+    ].enumerated() {
+      #expect(dialogue.ask(id, "p", body) == [denial(id)])
+    }
+    #expect(dialogue.hub.revision == 0)
+  }
+
+  @Test("A multi-path write is allowed as a whole or not at all")
+  func merges() throws {
+    var dialogue = try dialogue("bob")
+    #expect(
+      dialogue.ask(1, "m", #"{"p":"/","d":{"open/a":1,"users/ann/age":4}}"#) == [denial(1)]
+    )
+    #expect(dialogue.data("open") == .integer(1))
+    #expect(
+      dialogue.ask(2, "m", #"{"p":"/","d":{"open/a":1,"users/bob/age":4}}"#) == [response(2)]
+    )
+  }
+
+  @Test("A .validate rule judges what is to be stored, also where .write allows")
+  func validation() throws {
+    var dialogue = try dialogue("ann")
+    #expect(dialogue.ask(1, "p", #"{"p":"/users/ann/age","d":"old"}"#) == [denial(1)])
+    #expect(dialogue.ask(2, "p", #"{"p":"/users/ann","d":{"age":"old"}}"#) == [denial(2)])
+    #expect(dialogue.ask(3, "p", #"{"p":"/users/ann/age","d":null}"#) == [response(3)])
+  }
+
+  @Test("Rules see the decided values of a write, and the same time as they")
+  func decidedValues() throws {
+    var dialogue = try dialogue()
+    #expect(
+      dialogue.ask(1, "p", #"{"p":"/log/a","d":{"at":{".sv":"timestamp"}}}"#) == [response(1)]
+    )
+    #expect(
+      dialogue.ask(2, "p", #"{"p":"/log/b","d":{"at":\#(dialogue.clock - 1)}}"#) == [denial(2)]
+    )
+    #expect(
+      dialogue.ask(3, "p", #"{"p":"/counter","d":{".sv":{"increment":1}}}"#) == [response(3)]
+    )
+    #expect(
+      dialogue.ask(4, "p", #"{"p":"/counter","d":{".sv":{"increment":2}}}"#) == [denial(4)]
+    )
+  }
+
+  @Test("Rules see what has been applied, though it is not stored yet")
+  func appliedData() throws {
+    var dialogue = try dialogue()
+    for id in 1...2 {
+      _ = dialogue.askUncommitted(id, "p", #"{"p":"/counter","d":{".sv":{"increment":1}}}"#)
+    }
+    #expect(dialogue.askUncommitted(3, "p", #"{"p":"/counter","d":6}"#) == [])
+    #expect(statuses(dialogue.commit()) == ["ok", "ok", "permission_denied"])
+  }
+
+  @Test("A transaction that comes late runs again, though what it would write is forbidden now")
+  func staleBeforeDenied() throws {
+    var dialogue = try dialogue()
+    let body = #"{"p":"/counter","d":5,"h":"\#(Node.integer(4).hash)"}"#
+    #expect(statuses(dialogue.ask(1, "p", body)) == ["datastale"])
+    let fresh = #"{"p":"/counter","d":6,"h":"\#(Node.integer(5).hash)"}"#
+    #expect(statuses(dialogue.ask(2, "p", fresh)) == ["ok"])
+  }
+
+  @Test("Who may neither read nor write learns nothing by trying out hashes")
+  func noOracle() throws {
+    var dialogue = try dialogue()
+    for (id, hash) in [Node.string("s").hash, Node.string("x").hash].enumerated() {
+      let body = #"{"p":"/secret","d":1,"h":"\#(hash)"}"#
+      #expect(dialogue.ask(id, "p", body) == [denial(id)])
+    }
+  }
+
+  @Test("Who may write and not read is told that the data have changed, and not the data")
+  func blindTransaction() throws {
+    var dialogue = try dialogue("ann")
+    _ = dialogue.ask(1, "p", #"{"p":"/inbox","d":7}"#)
+    let body = #"{"p":"/inbox","d":1,"h":"\#(Node.integer(1).hash)"}"#
+    #expect(statuses(dialogue.ask(2, "p", body)) == ["datastale"])
+  }
+
+  @Test("A rule can ask for the shape of the query")
+  func queries() throws {
+    var dialogue = try dialogue()
+    let small = #"{"p":"/paged","q":{"i":"n","l":10,"vf":"r"},"t":1,"h":""}"#
+    let large = #"{"p":"/paged","q":{"i":"n","l":11,"vf":"r"},"t":2,"h":""}"#
+    #expect(statuses(dialogue.ask(1, "q", small)) == ["ok"])
+    #expect(dialogue.ask(2, "q", large) == [denial(2)])
+    #expect(dialogue.ask(3, "q", #"{"p":"/paged","h":""}"#) == [denial(3)])
+  }
+
+  @Test("An administrator is not asked for permission")
+  func administrator() throws {
+    var dialogue = try dialogue("root")
+    #expect(dialogue.ask(1, "p", #"{"p":"/users/ann/age","d":"x"}"#) == [response(1)])
+    #expect(dialogue.ask(2, "g", #"{"p":"/secret","q":{}}"#) == [response(2, "ok", #""s""#)])
+  }
+
+  @Test("The owner says who a peer is before it signs in")
+  func base() throws {
+    var dialogue = try dialogue()
+    dialogue.hub.open(PeerID(1), as: .administrator)
+    dialogue.hub.open(PeerID(2), as: .user(.object(("uid", .string("ann")))))
+    #expect(statuses(dialogue.ask(1, "g", #"{"p":"/secret","q":{}}"#, from: 1)) == ["ok"])
+    #expect(statuses(dialogue.ask(1, "g", #"{"p":"/users/ann","q":{}}"#, from: 2)) == ["ok"])
+    #expect(dialogue.hub.identity(of: PeerID(2))?.uid == "ann")
+    #expect(dialogue.hub.identity(of: PeerID(3)) == nil)
+  }
+
+  @Test("Stored rules that are no rules allow nothing, and the owner can tell why")
+  func damagedRules() throws {
+    let stored = StoredTree(root: .integer(1), rules: "{\n  \"rules\": {\".read\": maybe}}")
+    var hub = TreeHub(stored: stored)
+    #expect(hub.storedRulesProblem?.line == 2)
+    hub.open(PeerID(0))
+    let request = ClientMessage.request(id: 1, .get(path: .root, query: .all))
+    #expect(
+      hub.handle(request, from: PeerID(0), at: 0) == [
+        .send(
+          PeerID(0),
+          ServerMessage.response(
+            id: 1,
+            ServerMessage.Response(.permissionDenied, .json(.string("Permission denied")))
+          ).encoded()
+        )
+      ]
+    )
+  }
+
+  @Test("A second listen that is denied ends the first")
+  func repeatedListen() throws {
+    var dialogue = try dialogue("ann")
+    dialogue.hub.open(PeerID(1), as: .administrator)
+    _ = dialogue.ask(1, "q", #"{"p":"/users/ann","h":""}"#)
+    dialogue.signIn("ann")
+    #expect(statuses(dialogue.ask(2, "q", #"{"p":"/users/ann","h":""}"#)) == ["ok"])
+    _ = dialogue.ask(3, "unauth", "{}")
+    #expect(dialogue.ask(4, "q", #"{"p":"/users/ann","h":""}"#) == [denial(4)])
+    #expect(
+      dialogue.ask(5, "p", #"{"p":"/users/ann/age","d":9}"#, from: 1) == ["1: " + response(5)]
+    )
+  }
+
+  @Test("A peer in the server gets the data with the answer to a write")
+  func internalPeer() throws {
+    var dialogue = try dialogue()
+    let peer = PeerID(1)
+    dialogue.hub.open(peer, isInternal: true)
+    let increment = WriteRequest(
+      path: "counter",
+      operation: .set(.leaf(.deferred(.incrementInteger(1))))
+    )
+    #expect(dialogue.hub.handle(.request(id: 1, .write(increment)), from: peer, at: 0) == [])
+    _ = try dialogue.take()
+    let ok = ServerMessage.Response(.ok, .node(.integer(6)))
+    #expect(dialogue.hub.batchCommitted() == [.deliver(peer, .response(id: 1, ok))])
+    var late = increment
+    late.hash = Node.integer(1).hash
+    let stale = ServerMessage.Response(.dataStale, .node(.integer(6)))
+    #expect(
+      dialogue.hub.handle(.request(id: 2, .write(late)), from: peer, at: 0) == [
+        .deliver(peer, .response(id: 2, stale))
+      ]
+    )
+    late.path = "inbox"
+    let denied = ServerMessage.Response(.permissionDenied, .json(.string("Permission denied")))
+    #expect(
+      dialogue.hub.handle(.request(id: 3, .write(late)), from: peer, at: 0) == [
+        .deliver(peer, .response(id: 3, denied))
+      ]
+    )
+  }
+}

@@ -1,0 +1,188 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@Suite("TreeHub: who a peer is")
+struct IdentityTests {
+  static let rules = """
+    {"rules": {
+      "public": {".read": true},
+      "users": {"$uid": {".read": "auth.uid === $uid", ".write": "auth.uid === $uid"}},
+      "lists": {".read": "auth != null || query.limitToFirst <= 2"}
+    }}
+    """
+  static let expired = push("ac", #"{"s":"expired_token","d":"Auth token is expired."}"#)
+
+  private func dialogue() throws -> Dialogue {
+    try Dialogue(#"{"public":1,"users":{"ann":1,"bob":2}}"#, rules: Self.rules)
+  }
+
+  @Test("A sign-in is answered with what rules see, and when it ends in seconds")
+  func signIn() throws {
+    var dialogue = try dialogue()
+    #expect(
+      dialogue.ask(1, "auth", #"{"cred":"ann"}"#)
+        == [response(1, "ok", #"{"auth":{"uid":"ann"}}"#)]
+    )
+    #expect(
+      dialogue.ask(2, "gauth", #"{"cred":"ann 1800000000000"}"#) == [
+        response(2, "ok", #"{"auth":{"uid":"ann"},"expires":1800000000}"#)
+      ]
+    )
+    #expect(dialogue.hub.nextDeadline == 1_800_000_000_000)
+    #expect(statuses(dialogue.ask(3, "g", #"{"p":"/users/ann","q":{}}"#)) == ["ok"])
+  }
+
+  @Test("A credential that does not count leaves the peer what it was without one")
+  func badCredential() throws {
+    var dialogue = try dialogue()
+    dialogue.signIn("ann")
+    #expect(
+      dialogue.ask(1, "auth", #"{"cred":"bad"}"#) == [
+        response(1, "invalid_token", #""the token is bad""#)
+      ]
+    )
+    #expect(dialogue.ask(2, "g", #"{"p":"/users/ann","q":{}}"#) == [denial(2)])
+    #expect(statuses(dialogue.ask(3, "g", #"{"p":"/public","q":{}}"#)) == ["ok"])
+  }
+
+  @Test("A credential that has ended is refused")
+  func endedCredential() throws {
+    var dialogue = try dialogue()
+    #expect(
+      dialogue.ask(1, "auth", #"{"cred":"ann \#(dialogue.clock)"}"#) == [
+        response(1, "expired_token", #""Auth token is expired.""#)
+      ]
+    )
+    #expect(dialogue.hub.identity(of: PeerID(0)) == .anonymous)
+  }
+
+  @Test("A hub without sign-in refuses every credential")
+  func noSignIn() throws {
+    var hub = TreeHub(stored: StoredTree())
+    hub.open(PeerID(0))
+    let request = ClientRequest.authenticate(.init(credential: "owner", isAdministrative: true))
+    let outputs = hub.handle(.request(id: 1, request), from: PeerID(0), at: 0)
+    guard case .send(_, let bytes)? = outputs.first else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(statuses([String(decoding: bytes, as: UTF8.self)]) == ["invalid_token"])
+  }
+
+  @Test("Listens that a new identity may not have are ended before the sign-in is answered")
+  func revocation() throws {
+    var dialogue = try dialogue()
+    dialogue.hub.open(PeerID(1), as: .administrator)
+    dialogue.signIn("ann")
+    _ = dialogue.ask(1, "q", #"{"p":"/users/ann","h":""}"#)
+    _ = dialogue.ask(2, "q", #"{"p":"/public","h":""}"#)
+    #expect(
+      dialogue.ask(3, "auth", #"{"cred":"bob"}"#) == [
+        push("c", #"{"p":"users/ann"}"#), response(3, "ok", #"{"auth":{"uid":"bob"}}"#),
+      ]
+    )
+    #expect(
+      dialogue.ask(1, "p", #"{"p":"/users/ann","d":7}"#, from: 1) == ["1: " + response(1)]
+    )
+    #expect(
+      dialogue.ask(2, "p", #"{"p":"/public","d":7}"#, from: 1) == [
+        push("d", #"{"p":"public","d":7}"#), "1: " + response(2),
+      ]
+    )
+  }
+
+  @Test("A filtered listen is revoked by its query, others at the same place go on")
+  func queryRevocation() throws {
+    var dialogue = try dialogue()
+    dialogue.signIn("ann")
+    for (id, count) in [2, 3].enumerated() {
+      let query = #"{"i":".key","l":\#(count),"vf":"l"}"#
+      _ = dialogue.ask(id, "q", #"{"p":"/lists","q":\#(query),"t":\#(id),"h":""}"#)
+    }
+    #expect(
+      dialogue.ask(3, "unauth", "{}") == [
+        push("c", #"{"p":"lists","q":[{"l":3,"vf":"l","i":".key"}]}"#),
+        response(3, "ok", #""unauthenticated""#),
+      ]
+    )
+  }
+
+  @Test("A credential that is renewed keeps the listens and moves the end")
+  func renewal() throws {
+    var dialogue = try dialogue()
+    dialogue.signIn("ann \(dialogue.clock + 1_000)")
+    _ = dialogue.ask(1, "q", #"{"p":"/users/ann","h":""}"#)
+    dialogue.signIn("ann \(dialogue.clock + 5_000)")
+    #expect(dialogue.hub.nextDeadline == dialogue.clock + 5_000)
+    #expect(dialogue.tick(4_999) == [])
+    #expect(dialogue.tick(1) == [Self.expired, push("c", #"{"p":"users/ann"}"#)])
+    #expect(dialogue.hub.nextDeadline == nil)
+    #expect(dialogue.tick(1) == [])
+  }
+
+  @Test("A credential ends in time also when nobody watches the clock")
+  func lateOwner() throws {
+    var dialogue = try dialogue()
+    dialogue.signIn("ann \(dialogue.clock + 10)")
+    dialogue.clock += 10
+    #expect(
+      dialogue.ask(1, "g", #"{"p":"/users/ann","q":{}}"#) == [Self.expired, denial(1)]
+    )
+  }
+
+  @Test("The end of a connection, and a sign-out, forget when the credential ends")
+  func forgottenDeadlines() throws {
+    var dialogue = try Dialogue(peers: 2)
+    dialogue.signIn("ann \(dialogue.clock + 10)")
+    dialogue.signIn("bob \(dialogue.clock + 20)", peer: 1)
+    _ = dialogue.ask(1, "unauth", "{}")
+    #expect(dialogue.hub.nextDeadline == dialogue.clock + 20)
+    _ = dialogue.close(1)
+    #expect(dialogue.hub.nextDeadline == nil)
+  }
+
+  @Test("An administrator acts as a user or as nobody, and is told why that one is refused")
+  func impersonation() throws {
+    var dialogue = try dialogue()
+    #expect(
+      dialogue.ask(1, "gauth", #"{"cred":"root","authvar":{"uid":"ann"}}"#)
+        == [response(1, "ok", #"{"auth":{"uid":"ann"}}"#)]
+    )
+    #expect(statuses(dialogue.ask(2, "g", #"{"p":"/users/ann","q":{}}"#)) == ["ok"])
+    let refusal = dialogue.ask(3, "g", #"{"p":"/users/bob","q":{}}"#).joined()
+    #expect(refusal.contains("permission_denied"))
+    #expect(refusal.contains(".read of /users/$uid (line 3) at /users/bob"))
+    #expect(refusal.contains(#"$uid = \"bob\""#))
+    #expect(
+      dialogue.ask(4, "gauth", #"{"cred":"root","noauth":true}"#)
+        == [response(4, "ok", #"{"auth":null}"#)]
+    )
+    #expect(dialogue.hub.identity(of: PeerID(0)) == .anonymous)
+  }
+
+  @Test("Nobody but an administrator acts as someone else")
+  func noImpersonation() throws {
+    var dialogue = try dialogue()
+    _ = dialogue.ask(1, "auth", #"{"cred":"bob","authvar":{"uid":"ann"}}"#)
+    #expect(dialogue.ask(2, "g", #"{"p":"/users/ann","q":{}}"#) == [denial(2)])
+    _ = dialogue.ask(3, "auth", #"{"cred":"bob","noauth":true}"#)
+    #expect(dialogue.hub.identity(of: PeerID(0))?.uid == "bob")
+  }
+
+  @Test("The connection of an administrator needs no credential to act as someone else")
+  func impersonationOfBase() throws {
+    var dialogue = try dialogue()
+    dialogue.hub.open(PeerID(1), as: .administrator)
+    let body = #"{"cred":"","authvar":{"uid":"ann"}}"#
+    #expect(statuses(dialogue.ask(1, "gauth", body, from: 1)) == ["ok"])
+    #expect(dialogue.ask(2, "g", #"{"p":"/public/x","q":{}}"#, from: 1).joined().contains("ok"))
+    #expect(dialogue.hub.identity(of: PeerID(1))?.uid == "ann")
+    _ = dialogue.ask(3, "unauth", "{}", from: 1)
+    #expect(dialogue.hub.identity(of: PeerID(1)) == .administrator)
+    #expect(statuses(dialogue.ask(4, "gauth", body)) == ["invalid_token"])
+    let number = #"{"cred":"","authvar":5}"#
+    #expect(statuses(dialogue.ask(5, "gauth", number, from: 1)) == ["invalid_token"])
+  }
+}

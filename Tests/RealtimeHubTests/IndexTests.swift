@@ -1,0 +1,219 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@Suite("TreeHub: indexes")
+struct IndexTests {
+  static let rules = """
+    {"rules": {".read": true, ".write": true,
+      "posts": {".indexOn": ["n", "by/name"]},
+      "lists": {"$uid": {".indexOn": ".value"}}
+    }}
+    """
+
+  private static func node(_ count: Int) -> Node {
+    Node(
+      sortedChildren: (0..<count).map { number in
+        let value = Node.integer(Int64((number * 7_919) % count))
+        return (
+          key: ChildKey("p\(String(number + 1_000_000))"),
+          value: Node.empty.setting(ChildKey("n"), to: value)
+        )
+      }
+    )
+  }
+
+  private static func hub(_ count: Int, rules: String? = rules) -> TreeHub {
+    let root = Node.empty.setting(ChildKey("posts"), to: node(count))
+    var hub = TreeHub(stored: StoredTree(root: root, rules: rules))
+    hub.open(PeerID(0))
+    return hub
+  }
+
+  private static let lastHundred = Query(
+    index: .child("n"),
+    limit: Query.Limit(100, .last)
+  )
+
+  private static func get(_ hub: inout TreeHub, _ query: Query = lastHundred) throws -> Node {
+    let request = ClientMessage.request(id: 1, .get(path: "posts", query: query))
+    guard case .send(_, let bytes)? = hub.handle(request, from: PeerID(0), at: 0).first,
+      case .response(_, let response) = try ServerMessage(decoding: bytes),
+      case .json(let json) = response.payload
+    else { return .empty }
+    #expect(response.status == .ok)
+    return try Node(json: json)
+  }
+
+  private static func write(_ hub: inout TreeHub, _ path: Path, _ node: Node) {
+    let write = WriteRequest(path: path, operation: .set(node))
+    _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(0), at: 0)
+    _ = hub.takeBatch()
+    _ = hub.batchCommitted()
+  }
+
+  @Test("The last hundred of 100,000 by a child are read without looking at the others")
+  func noScan() throws {
+    var hub = Self.hub(100_000)
+    #expect(hub.orderedChildren == 0)
+    let first = try Self.get(&hub)
+    #expect(first.children?.count == 100)
+    #expect(first == Self.lastHundred.evaluate(hub.snapshot[ChildKey("posts")]))
+    // The index is made once, and every write costs as many steps as it changes children.
+    #expect(hub.orderedChildren == 100_000)
+    for number in 1...50 {
+      let value = Int64(100_000 + number)
+      Self.write(&hub, Path(wire: "posts/p\(1_000_000 + number)/n"), .integer(value))
+      #expect(try Self.get(&hub) == Self.lastHundred.evaluate(hub.snapshot[ChildKey("posts")]))
+    }
+    #expect(hub.orderedChildren == 100_050)
+  }
+
+  @Test("A listen and reads share an index, and it outlives the listen")
+  func sharing() throws {
+    var hub = Self.hub(1_000)
+    let listen = ListenRequest(path: "posts", query: Self.lastHundred, tag: 1)
+    _ = hub.handle(.request(id: 1, .listen(listen)), from: PeerID(0), at: 0)
+    #expect(hub.orderedChildren == 1_000)
+    _ = try Self.get(&hub)
+    let unlisten = ClientRequest.unlisten(path: "posts", query: Self.lastHundred, tag: 1)
+    _ = hub.handle(.request(id: 2, unlisten), from: PeerID(0), at: 0)
+    Self.write(&hub, "posts/x/n", .integer(5_000))
+    #expect(try Self.get(&hub).hasChild("x"))
+    let first = Query(index: .child("n"), limit: Query.Limit(1, .first))
+    #expect(try Self.get(&hub, first).children?.count == 1)
+    #expect(hub.orderedChildren == 1_001)
+  }
+
+  @Test("An index follows writes above and below, and is made anew when all children change")
+  func following() throws {
+    var hub = Self.hub(100)
+    _ = try Self.get(&hub)
+    for (path, node) in [
+      (Path(wire: "posts/p1000003"), Node.empty), ("posts/p1000004/n", .string("text")),
+      ("posts/p1000005/other", .integer(1)), ("posts", Self.node(150)), ("/", .empty),
+      ("posts/new/n", .integer(1)), ("posts", .integer(4)),
+    ] {
+      Self.write(&hub, path, node)
+      #expect(try Self.get(&hub) == Self.lastHundred.evaluate(hub.snapshot[ChildKey("posts")]))
+    }
+  }
+
+  @Test("An index is forgotten with the batch that could not be stored")
+  func rollback() throws {
+    var hub = Self.hub(10)
+    _ = try Self.get(&hub)
+    let write = WriteRequest(path: "posts/x/n", operation: .set(.integer(99)))
+    _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(0), at: 0)
+    _ = hub.takeBatch()
+    _ = hub.batchFailed(StoreError(.failed, "no"), at: 0)
+    #expect(try !Self.get(&hub).hasChild("x"))
+  }
+
+  @Test("The least recently used index is given up when there are too many")
+  func bound() throws {
+    var limits = HubLimits()
+    limits.keptOrders = 2
+    var dialogue = try Dialogue(
+      #"{"lists":{"a":{"x":1,"y":2},"b":{"x":1,"y":2},"c":{"x":1,"y":2}}}"#,
+      rules: Self.rules,
+      limits: limits
+    )
+    func read(_ dialogue: inout Dialogue, _ name: String) -> Int {
+      let before = dialogue.hub.orderedChildren
+      let body = #"{"p":"/lists/\#(name)","q":{"i":".value","l":1,"vf":"l"}}"#
+      #expect(dialogue.ask(1, "g", body) == [response(1, "ok", #"{"x":1}"#)])
+      return dialogue.hub.orderedChildren - before
+    }
+    #expect(["a", "b", "a", "c", "a", "b"].map { read(&dialogue, $0) } == [2, 2, 0, 2, 0, 2])
+    limits.keptOrderedChildren = 3
+    var small = try Dialogue(
+      #"{"lists":{"a":{"x":1,"y":2},"b":{"x":1,"y":2}}}"#,
+      rules: Self.rules,
+      limits: limits
+    )
+    #expect(["a", "a", "b", "a"].map { read(&small, $0) } == [2, 0, 2, 2])
+  }
+
+  @Test("Without an index a listen works with a remark, and a read once does not")
+  func missing() throws {
+    var dialogue = try Dialogue(#"{"posts":{"a":{"m":1}}}"#, rules: Self.rules)
+    #expect(
+      dialogue.ask(1, "q", #"{"p":"/posts","q":{"i":"m","l":1,"vf":"l"},"t":1,"h":""}"#) == [
+        push("d", #"{"p":"posts","d":{"a":{"m":1}},"t":1}"#),
+        response(1, "ok", #"{"w":["no_index"]}"#),
+      ]
+    )
+    let reason =
+      #"Index not defined, add \".indexOn\": \"m\", for path \"/posts\", to the rules"#
+    #expect(
+      dialogue.ask(2, "g", #"{"p":"/posts","q":{"i":"m","l":1,"vf":"l"}}"#)
+        == [response(2, "failure", "\"\(reason)\"")]
+    )
+    dialogue.signIn("root")
+    #expect(
+      statuses(dialogue.ask(3, "g", #"{"p":"/posts","q":{"i":"m","l":1,"vf":"l"}}"#))
+        == ["failure"]
+    )
+  }
+
+  @Test(
+    "What needs no index, or has one, is answered without a remark",
+    arguments: [
+      ("posts", #"{"i":"n","l":1,"vf":"l"}"#), ("posts", #"{"i":"by/name","sp":"a"}"#),
+      ("posts", #"{"i":".key","l":1,"vf":"l"}"#), ("posts", #"{"l":1,"vf":"l"}"#),
+      ("lists/ann", #"{"i":".value","l":1,"vf":"l"}"#),
+    ]
+  )
+  func declared(path: String, query: String) throws {
+    var dialogue = try Dialogue("null", rules: Self.rules)
+    #expect(
+      dialogue.ask(1, "q", #"{"p":"/\#(path)","q":\#(query),"t":1,"h":""}"#)
+        == [response(1, "ok", "{}")]
+    )
+    #expect(
+      dialogue.ask(2, "g", #"{"p":"/\#(path)","q":\#(query)}"#) == [response(2, "ok", "null")]
+    )
+  }
+
+  @Test("A listen without an index is refused where there is too much to order")
+  func unindexedLimit() throws {
+    var limits = HubLimits()
+    limits.unindexedChildren = 2
+    var dialogue = try Dialogue(
+      #"{"two":{"a":1,"b":2},"three":{"a":1,"b":2,"c":3}}"#,
+      rules: Self.rules,
+      limits: limits
+    )
+    let query = #""q":{"i":"m","l":1,"vf":"l"},"t":1,"h":"""#
+    #expect(statuses(dialogue.ask(1, "q", #"{"p":"/two",\#(query)}"#)) == ["ok"])
+    let refusal = dialogue.ask(2, "q", #"{"p":"/three",\#(query)}"#)
+    #expect(statuses(refusal) == ["failure"])
+    #expect(refusal.joined().contains("Index not defined"))
+    #expect(dialogue.ask(3, "p", #"{"p":"/three/d","d":1}"#) == [response(3)])
+  }
+
+  @Test("While there are no rules every order is at hand, and nothing is refused for its sake")
+  func withoutRules() throws {
+    var hub = Self.hub(20_000, rules: nil)
+    #expect(try Self.get(&hub).children?.count == 100)
+    #expect(try Self.get(&hub).children?.count == 100)
+    #expect(hub.orderedChildren == 20_000)
+  }
+
+  @Test("An index that new rules no longer declare is given up, one that they do is made")
+  func changedRules() throws {
+    var dialogue = try Dialogue(#"{"posts":{"a":{"n":1},"b":{"n":2}}}"#, rules: Self.rules)
+    dialogue.signIn("root")
+    let read = #"{"p":"/posts","q":{"i":"n","l":1,"vf":"l"}}"#
+    #expect(statuses(dialogue.ask(1, "g", read)) == ["ok"])
+    _ = dialogue.setRules(2, #"{"rules": {".read": true}}"#)
+    #expect(statuses(dialogue.ask(3, "g", read)) == ["failure"])
+    #expect(dialogue.ask(4, "p", #"{"p":"/posts/a/n","d":5}"#) == [response(4)])
+    #expect(dialogue.hub.orderedChildren == 2)
+    _ = dialogue.setRules(5, Self.rules)
+    #expect(dialogue.ask(6, "g", read) == [response(6, "ok", #"{"b":{"n":2}}"#)])
+    #expect(dialogue.hub.orderedChildren == 4)
+  }
+}

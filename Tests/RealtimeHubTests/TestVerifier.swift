@@ -1,0 +1,21 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+
+/// A verifier that takes a credential for the name of a user.
+///
+/// "root" is the administrator, "NAME TIME" a user until then, and "bad" nobody.
+struct TestVerifier: CredentialVerifier {
+  func verify(
+    _ authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) -> VerifiedCredential {
+    let words = authentication.credential.split(separator: " ")
+    guard let name = words.first, name != "bad" else {
+      throw CredentialError(.invalidToken, "the token is bad")
+    }
+    if name == "root" { return VerifiedCredential(.administrator) }
+    let auth = JSONValue.object(("uid", .string(String(name))))
+    return VerifiedCredential(.user(auth), auth: auth, expires: words.last.flatMap { Int64($0) })
+  }
+}

@@ -1,0 +1,123 @@
+import NIOConcurrencyHelpers
+import RealtimeHub
+import RealtimeServer
+import RealtimeTransport
+import RealtimeTree
+import TestSupport
+import Testing
+import TransportTestSupport
+
+@Suite("Who may do what at a server", .timeLimit(.minutes(1)))
+struct AccessTests {
+  private static let put = #"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#
+  private static let readers = #"{"rules":{".read":true}}"#
+
+  private func connect(_ url: String) async throws -> ClientProbe {
+    let client = try await ClientProbe(try DatabaseURL(url).target)
+    #expect(try await client.next().contains(#""t":"h""#))
+    return client
+  }
+
+  @Test("is nothing at the port without rules, and everything at the socket")
+  func locked() async throws {
+    let directory = try TemporaryDirectory()
+    let server = try await DatabaseServer.start(.init(socketPath: directory.file("s"), port: 0))
+    #expect(server.rulesState == .locked)
+    let local = try await connect(try #require(server.urls.first))
+    local.send(Self.put)
+    #expect(try await local.next().contains(#""s":"ok""#))
+    let remote = try await connect(try #require(server.urls.last))
+    remote.send(Self.put)
+    #expect(try await remote.next().contains("permission_denied"))
+    let port = try await HTTPProbe(server.address)
+    #expect(try await port.request("GET", "/a.json").status == 401)
+    let socket = try await HTTPProbe(.unix(path: directory.file("s")))
+    #expect(try await socket.request("GET", "/a.json").body == "1")
+    await server.stop()
+  }
+
+  @Test("is what a document says, which takes the place of what was stored")
+  func document() async throws {
+    let store = MemoryTreeStore(StoredTree(rules: #"{"rules":{".write":true}}"#))
+    let first = try await DatabaseServer.start(.init(port: 0, rules: .open), store: store)
+    #expect(first.rulesState == .document)
+    let http = try await HTTPProbe(first.address)
+    #expect(try await http.request("PUT", "/a.json", "1").status == 200)
+    #expect(try await http.request("GET", "/a.json").status == 401)
+    await first.stop()
+    let options = DatabaseServer.Options(port: 0, rules: .source(Self.readers))
+    let second = try await DatabaseServer.start(options, store: store)
+    let again = try await HTTPProbe(second.address)
+    #expect(try await again.request("GET", "/a.json").body == "1")
+    #expect(try await again.request("PUT", "/a.json", "1").status == 401)
+    await second.stop()
+  }
+
+  @Test("changes when other rules are set, and stays when they have a mistake")
+  func setRules() async throws {
+    let server = try await DatabaseServer.start(.init(port: 0))
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("GET", "/a.json").status == 401)
+    try await server.setRules(Self.readers)
+    #expect(try await http.request("GET", "/a.json").status == 200)
+    let error = await #expect(throws: DatabaseServerError.self) {
+      try await server.setRules("{\n \"rules\": {\".read\": \"tru\"}}")
+    }
+    #expect(error?.kind == .invalidRules)
+    #expect(error?.description.hasPrefix("2:") == true)
+    #expect(try await http.request("GET", "/a.json").status == 200)
+    await server.stop()
+    await #expect(throws: DatabaseServerError.self) { try await server.setRules(Self.readers) }
+  }
+
+  @Test("is not begun with rules that have a mistake, or pages that are none")
+  func invalid() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .source("{"))
+    let rules = await #expect(throws: DatabaseServerError.self) {
+      try await DatabaseServer.start(options)
+    }
+    #expect(rules?.kind == .invalidRules)
+    options.rules = .locked
+    options.allowedOrigins = ["localhost"]
+    let origin = await #expect(throws: DatabaseServerError.self) {
+      try await DatabaseServer.start(options)
+    }
+    #expect(origin?.kind == .invalidOptions)
+  }
+
+  @Test("ends for a connection that does not sign in, where the rules want it")
+  func signInDeadline() async throws {
+    var options = DatabaseServer.Options(port: 0)
+    options.limits.signInSeconds = 1
+    options.credentialVerifier = NamedVerifier()
+    let locked = try await DatabaseServer.start(options)
+    let signedIn = try await locked.connectAndGreet()
+    signedIn.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"ann"}}}"#)
+    #expect(try await signedIn.next().contains(#""s":"ok""#))
+    let denied = try await locked.connectAndGreet()
+    denied.send(Self.put)
+    #expect(try await denied.next().contains("permission_denied"))
+    #expect(try await denied.closed().kind == .closedByPeer(code: 1_008))
+    signedIn.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
+    #expect(try await signedIn.next().contains(#""t":"o""#))
+    await locked.stop()
+  }
+
+  @Test("does not end for one that the rules have let in without signing in")
+  func letIn() async throws {
+    var options = DatabaseServer.Options(
+      port: 0,
+      rules: .source(#"{"rules":{"open":{".read":true}}}"#)
+    )
+    options.limits.signInSeconds = 1
+    let server = try await DatabaseServer.start(options)
+    let reader = try await server.connectAndGreet()
+    reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/open","q":{}}}}"#)
+    #expect(try await reader.next().contains(#""s":"ok""#))
+    let idle = try await server.connectAndGreet()
+    #expect(try await idle.closed().kind == .closedByPeer(code: 1_008))
+    reader.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
+    #expect(try await reader.next().contains(#""t":"o""#))
+    await server.stop()
+  }
+}

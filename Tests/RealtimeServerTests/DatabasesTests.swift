@@ -1,0 +1,165 @@
+import NIOConcurrencyHelpers
+import RealtimeHub
+import RealtimeServer
+import RealtimeTransport
+import RealtimeTree
+import Testing
+import TransportTestSupport
+
+@Suite("A server of several databases", .timeLimit(.minutes(1)))
+struct DatabasesTests {
+  /// Stores in memory, some of which cannot be opened, that count how often they are opened.
+  private final class CountingStores: TreeStores {
+    private let memory = MemoryTreeStores()
+    private let damaged: Set<String>
+    private let opened = NIOLockedValueBox<[String]>([])
+
+    init(_ names: [String], damaged: Set<String> = []) {
+      self.damaged = damaged
+      for name in names { _ = memory.create(name) }
+    }
+
+    var openings: [String] { opened.withLockedValue { $0 } }
+
+    func names() -> [String] { memory.names() }
+    func create(_ name: String) -> Bool { memory.create(name) }
+
+    func open(_ name: String) throws -> (any TreeStore)? {
+      guard let store = memory.open(name) else { return nil }
+      opened.withLockedValue { $0.append(name) }
+      if damaged.contains(name) { throw StoreError(.damaged, "the file is damaged") }
+      return store
+    }
+  }
+
+  private func start(
+    _ stores: any TreeStores,
+    limits: DatabaseServer.Limits = DatabaseServer.Limits()
+  ) async throws -> DatabaseServer {
+    try await .start(.init(port: 0, rules: .open, limits: limits), stores: stores)
+  }
+
+  private func connect(_ server: DatabaseServer, to name: String) async throws -> ClientProbe {
+    let port = try #require(server.port)
+    return try await ClientProbe(
+      ConnectionTarget(host: "127.0.0.1", port: port, namespace: name)
+    )
+  }
+
+  @Test("keeps them apart over REST and WebSockets")
+  func isolation() async throws {
+    let server = try await start(CountingStores(["one", "two"]))
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("PUT", "/x.json?ns=one", "1").status == 200)
+    #expect(try await http.request("PUT", "/x.json?ns=two", "2").status == 200)
+    #expect(try await http.request("GET", "/x.json?ns=one").body == "1")
+    #expect(try await http.request("GET", "/x.json").body == "null")
+    let client = try await connect(server, to: "two")
+    #expect(try await client.next().contains(#""t":"h""#))
+    client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","h":""}}}"#)
+    #expect(try await client.next() == #"{"t":"d","d":{"a":"d","b":{"p":"x","d":2}}}"#)
+    #expect(try await client.next().contains(#""r":1"#))
+    #expect(try await http.request("PUT", "/x.json?ns=one", "3").status == 200)
+    #expect(try await http.request("PUT", "/x.json?ns=two", "4").status == 200)
+    #expect(try await client.next() == #"{"t":"d","d":{"a":"d","b":{"p":"x","d":4}}}"#)
+    await server.stop()
+  }
+
+  @Test(
+    "answers 404 for one that there is none of, and makes none",
+    arguments: ["absent", "A", ""]
+  )
+  func unknown(name: String) async throws {
+    let stores = CountingStores([])
+    let server = try await start(stores)
+    let http = try await HTTPProbe(server.address)
+    let answer = try await http.request("PUT", "/x.json?ns=\(name)", "1")
+    #expect(answer.status == 404)
+    #expect(answer.body == #"{"error":"there is no database of this name here"}"#)
+    let client = try await connect(server, to: name)
+    #expect(try await client.closed().kind == .refused(status: 404))
+    #expect(stores.names() == ["hearth"])
+    await server.stop()
+  }
+
+  @Test("opens one when it is first asked for, and only once")
+  func laziness() async throws {
+    let stores = CountingStores(["one", "two"])
+    let server = try await start(stores)
+    #expect(stores.openings == ["hearth"])
+    let http = try await HTTPProbe(server.address)
+    for _ in 0..<3 { _ = try await http.request("GET", "/x.json?ns=two") }
+    #expect(stores.openings == ["hearth", "two"])
+    await server.stop()
+  }
+
+  @Test("finds one that is made while it runs")
+  func creation() async throws {
+    let stores = CountingStores([])
+    let server = try await start(stores)
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("GET", "/x.json?ns=late").status == 404)
+    _ = stores.create("late")
+    #expect(try await http.request("GET", "/x.json?ns=late").status == 200)
+    await server.stop()
+  }
+
+  @Test("serves the others when one is damaged, and does not try it again at once")
+  func damage() async throws {
+    let stores = CountingStores(["fine", "broken"], damaged: ["broken"])
+    let server = try await start(stores)
+    let http = try await HTTPProbe(server.address)
+    for _ in 0..<3 {
+      let answer = try await http.request("GET", "/x.json?ns=broken")
+      #expect(answer.status == 503 && answer.body.contains("cannot be opened"))
+    }
+    #expect(try await connect(server, to: "broken").closed().kind == .refused(status: 503))
+    #expect(try await http.request("PUT", "/x.json?ns=fine", "1").status == 200)
+    #expect(stores.openings == ["hearth", "broken", "fine"])
+    await server.stop()
+  }
+
+  @Test("takes the first label of a host such as NAME.localhost for the name")
+  func host() async throws {
+    let server = try await start(CountingStores(["one"]))
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("PUT", "/x.json?ns=one", "1")
+    for (host, body) in [
+      ("one.localhost:9000", "1"), ("ONE.localhost", "1"), ("localhost", "null"),
+    ] {
+      http.send("GET /x.json HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+      #expect(try await http.answer().body == body)
+    }
+    await server.stop()
+  }
+
+  @Test("opens as many as the limit allows, and no more")
+  func limit() async throws {
+    var limits = DatabaseServer.Limits()
+    limits.databases = 2
+    let server = try await start(CountingStores(["one", "two"]), limits: limits)
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("GET", "/x.json?ns=one").status == 200)
+    let answer = try await http.request("GET", "/x.json?ns=two")
+    #expect(answer.status == 503 && answer.body.contains("too many databases"))
+    #expect(try await http.request("GET", "/x.json?ns=one").status == 200)
+    await server.stop()
+  }
+
+  @Test("stores the last writes of all of them when it is stopped")
+  func stop() async throws {
+    let stores = CountingStores(["one", "two"])
+    let server = try await start(stores)
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("PUT", "/x.json?ns=one", "1")
+    let client = try await connect(server, to: "two")
+    _ = try await client.next()
+    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
+    #expect(try await client.next().contains(#""s":"ok""#))
+    await server.stop()
+    #expect(try #require(try stores.open("one")).load().root[Path(wire: "x")] == .integer(1))
+    #expect(
+      try #require(try stores.open("two")).load().root[Path(wire: "gone")] == .leaf(.bool(true))
+    )
+  }
+}

@@ -1,0 +1,183 @@
+import RealtimeHub
+import RealtimeServer
+import RealtimeTransport
+import RealtimeTree
+import Testing
+import TransportTestSupport
+
+/// Each of these is possible in the emulator, and none of it without.
+@Suite("The emulator", .timeLimit(.minutes(1)))
+struct EmulatorTests {
+  // {"alg":"none","type":"JWT"}
+  private static let header = "eyJhbGciOiJub25lIiwidHlwZSI6IkpXVCJ9"
+  // {"iat":0,"exp":3600,"sub":"u1","firebase":{"sign_in_provider":"custom"}}
+  private static let claims =
+    "eyJpYXQiOjAsImV4cCI6MzYwMCwic3ViIjoidTEiLCJmaXJlYmFzZSI6eyJzaWduX2luX3Byb3ZpZGVyIjoiY3VzdG9tIn19"
+  private static let token = "\(header).\(claims)."
+  private static let rules =
+    #"{"rules":{"mine":{"$u":{".read":"auth.uid === $u",".write":"auth.uid === $u"}}}}"#
+
+  private func start(isEmulator: Bool) async throws -> DatabaseServer {
+    var options = isEmulator ? DatabaseServer.Options.emulator(port: 0) : .init(port: 0)
+    options.rules = isEmulator ? .open : .locked
+    return try await .start(options)
+  }
+
+  private func answer(
+    _ client: ClientProbe,
+    _ action: String,
+    _ body: String
+  ) async throws -> String {
+    client.send(#"{"t":"d","d":{"r":1,"a":"\#(action)","b":\#(body)}}"#)
+    return try await client.next()
+  }
+
+  private func loadRules(_ server: DatabaseServer) async throws {
+    let http = try await HTTPProbe(server.address)
+    let answer = try await http.request(
+      "PUT",
+      "/.settings/rules.json",
+      Self.rules,
+      lines: ["Authorization: Bearer owner"]
+    )
+    #expect(answer.status == 200)
+  }
+
+  @Test(
+    "takes owner for an administrator over WebSockets, by both actions",
+    arguments: ["gauth", "auth"]
+  )
+  func owner(action: String) async throws {
+    for isEmulator in [true, false] {
+      let server = try await start(isEmulator: isEmulator)
+      if isEmulator { try await loadRules(server) }
+      let client = try await server.connectAndGreet()
+      #expect(try await answer(client, "p", #"{"p":"/a","d":1}"#).contains("permission_denied"))
+      let signIn = try await answer(client, action, #"{"cred":"owner"}"#)
+      #expect(signIn.contains(isEmulator ? #""s":"ok""# : #""s":"invalid_token""#))
+      let write = try await answer(client, "p", #"{"p":"/a","d":1}"#)
+      #expect(write.contains(isEmulator ? #""s":"ok""# : "permission_denied"))
+      await server.stop()
+    }
+  }
+
+  @Test("takes any bearer for an administrator over REST", arguments: ["owner", "anything"])
+  func bearer(credential: String) async throws {
+    for isEmulator in [true, false] {
+      let server = try await start(isEmulator: isEmulator)
+      if isEmulator { try await loadRules(server) }
+      let http = try await HTTPProbe(server.address)
+      #expect(try await http.request("PUT", "/a.json", "1").status == 401)
+      let lines = ["Authorization: Bearer \(credential)"]
+      let answer = try await http.request("PUT", "/a.json", "1", lines: lines)
+      #expect(answer.status == (isEmulator ? 200 : 401))
+      await server.stop()
+    }
+  }
+
+  @Test("takes a token without a signature, however old, for the user that it names")
+  func unsignedToken() async throws {
+    for isEmulator in [true, false] {
+      let server = try await start(isEmulator: isEmulator)
+      if isEmulator { try await loadRules(server) }
+      let client = try await server.connectAndGreet()
+      let signIn = try await answer(client, "auth", #"{"cred":"\#(Self.token)"}"#)
+      #expect(signIn.contains(isEmulator ? #""uid":"u1","provider":"custom""# : "invalid_token"))
+      let write = try await answer(client, "p", #"{"p":"/mine/u1","d":1}"#)
+      #expect(write.contains(isEmulator ? #""s":"ok""# : "permission_denied"))
+      let other = try await answer(client, "p", #"{"p":"/mine/u2","d":1}"#)
+      #expect(other.contains("permission_denied"))
+      let http = try await HTTPProbe(server.address)
+      let read = try await http.request("GET", "/mine/u1.json?auth=\(Self.token)")
+      #expect(read.status == (isEmulator ? 200 : 401))
+      await server.stop()
+    }
+  }
+
+  @Test(
+    "refuses tokens that are signed, name nobody, or are none",
+    arguments: [
+      "eyJhbGciOiJSUzI1NiJ9.\(claims).AAAA", "\(header).e30.", "\(header).W10.", "a.b.c", "secret",
+      "",
+      "\(header).\(claims)", "\(header).!!!!.",
+    ]
+  )
+  func badTokens(token: String) async throws {
+    let server = try await start(isEmulator: true)
+    let client = try await server.connectAndGreet()
+    #expect(try await answer(client, "auth", #"{"cred":"\#(token)"}"#).contains("invalid_token"))
+    await server.stop()
+  }
+
+  @Test("lets an administrator act as a user and as nobody")
+  func overrides() async throws {
+    for isEmulator in [true, false] {
+      let server = try await start(isEmulator: isEmulator)
+      if isEmulator { try await loadRules(server) }
+      let allowed = isEmulator ? #""s":"ok""# : "permission_denied"
+      let client = try await server.connectAndGreet()
+      _ = try await answer(client, "gauth", #"{"cred":"owner","authvar":{"uid":"u1"}}"#)
+      #expect(try await answer(client, "p", #"{"p":"/mine/u1","d":1}"#).contains(allowed))
+      let other = try await answer(client, "p", #"{"p":"/mine/u2","d":1}"#)
+      #expect(other.contains("permission_denied"))
+      _ = try await answer(client, "gauth", #"{"cred":"owner","noauth":true}"#)
+      let nobody = try await answer(client, "p", #"{"p":"/mine/u1","d":1}"#)
+      #expect(nobody.contains("permission_denied"))
+      let http = try await HTTPProbe(server.address)
+      for (override, path, status) in [
+        ("%7B%22uid%22:%22u1%22%7D", "u1", 200), ("%7B%22uid%22:%22u1%22%7D", "u2", 401),
+        ("null", "u1", 401),
+      ] {
+        let answer = try await http.request(
+          "PUT",
+          "/mine/\(path).json?auth_variable_override=\(override)",
+          "1",
+          lines: ["Authorization: Bearer owner"]
+        )
+        #expect(answer.status == (isEmulator ? status : 401))
+      }
+      await server.stop()
+    }
+  }
+
+  @Test("makes a database when it is first used")
+  func creation() async throws {
+    for isEmulator in [true, false] {
+      let server = try await start(isEmulator: isEmulator)
+      let http = try await HTTPProbe(server.address)
+      let answer = try await http.request("PUT", "/a.json?ns=demo-1", "1")
+      #expect(answer.status == (isEmulator ? 200 : 404))
+      #expect(try await http.request("PUT", "/a.json?ns=Demo_1", "1").status == 404)
+      let port = try #require(server.port)
+      let target = ConnectionTarget(host: "127.0.0.1", port: port, namespace: "demo-2")
+      let client = try await ClientProbe(target)
+      if isEmulator {
+        #expect(try await client.next().contains(#""t":"h""#))
+      } else {
+        #expect(try await client.closed().kind == .refused(status: 404))
+      }
+      await server.stop()
+    }
+  }
+
+  @Test("allows everything until a database has rules, and then what they allow")
+  func rules() async throws {
+    for isEmulator in [true, false] {
+      let server = try await start(isEmulator: isEmulator)
+      let http = try await HTTPProbe(server.address)
+      let open = isEmulator ? 200 : 401
+      #expect(try await http.request("PUT", "/a.json", "1").status == open)
+      let put = try await http.request(
+        "PUT",
+        "/.settings/rules.json",
+        Self.rules,
+        lines: ["Authorization: Bearer owner"]
+      )
+      #expect(put.status == open)
+      #expect(try await http.request("PUT", "/a.json", "1").status == 401)
+      let other = try await http.request("PUT", "/a.json?ns=other", "1")
+      #expect(other.status == (isEmulator ? 200 : 404))
+      await server.stop()
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Logging
+import NIOConcurrencyHelpers
+import RealtimeServer
+import RealtimeTransport
+import TestSupport
+import Testing
+import TransportTestSupport
+
+@Suite("The log of a server", .timeLimit(.minutes(1)))
+struct LogTests {
+  /// Keeps every message with all that belongs to it.
+  private struct Recorder: LogHandler {
+    let lines: NIOLockedValueBox<[String]>
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let all = metadata.merging(event.metadata ?? [:]) { $1 }
+      lines.withLockedValue { $0.append("\(event.level) \(event.message) \(all)") }
+    }
+  }
+
+  private func run(
+    _ options: DatabaseServer.Options,
+    _ body: (DatabaseServer) async throws -> Void
+  ) async throws -> [String] {
+    let lines = NIOLockedValueBox<[String]>([])
+    let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
+    let server = try await DatabaseServer.start(options, logger: logger)
+    try await body(server)
+    await server.stop()
+    return lines.withLockedValue { $0 }
+  }
+
+  @Test("tells neither tokens nor paths nor data, at any level")
+  func privacy() async throws {
+    let secrets = ["path", "data", "token", "query", "header"].map { "s3cret-\($0)" }
+    let lines = try await run(.emulator(port: 0)) { server in
+      let client = try await server.connectAndGreet()
+      for message in [
+        #"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"s3cret-token"}}}"#,
+        #"{"t":"d","d":{"r":2,"a":"gauth","b":{"cred":"s3cret-token"}}}"#,
+        #"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/s3cret-path","d":"s3cret-data"}}}"#,
+        #"{"t":"d","d":{"r":4,"a":"q","b":{"p":"/s3cret-path","h":"s3cret-data"}}}"#,
+        #"{"t":"d","d":{"r":5,"a":"p","b":{"p":"/s3cret.path#","d":"s3cret-data"}}}"#,
+        #"{"t":"d","d":{"r":6,"a":"s3cret-path","b":{}}}"#,
+      ] {
+        client.send(message)
+        _ = try await client.next()
+      }
+      client.send("s3cret-data")
+      _ = try await client.closed()
+      let http = try await HTTPProbe(server.address)
+      for target in ["/s3cret-path.json?auth=s3cret-token&orderBy=s3cret-query", "/s3cret-path"] {
+        _ = try await http.request(
+          "PUT",
+          target,
+          "s3cret-data",
+          lines: ["Authorization: Bearer s3cret-token", "X-S: s3cret-header"]
+        )
+      }
+      let page = RawPeer.upgradeRequest(
+        path: "/.ws?ns=s3cret-query",
+        lines: ["Host: s3cret-header", "Origin: s3cret-header"]
+      )
+      _ = try await RawPeer.exchange(server.address, page)
+    }
+    #expect(lines.contains { $0.contains("undecodable message") })
+    #expect(lines.contains { $0.contains("answered") })
+    for secret in secrets {
+      #expect(!lines.contains { $0.contains(secret) }, "\(secret)")
+    }
+  }
+
+  @Test("notes a connection with many listens once")
+  func manyListens() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.limits.listensWarning = 2
+    let lines = try await run(options) { server in
+      let client = try await server.connectAndGreet()
+      for number in 1...5 {
+        client.send(#"{"t":"d","d":{"r":\#(number),"a":"q","b":{"p":"/a\#(number)","h":""}}}"#)
+        _ = try await client.next()
+      }
+    }
+    #expect(lines.filter { $0.contains("more than 2 listens") }.count == 1)
+  }
+
+  @Test("tells the numbers now and then, where that is wanted")
+  func metrics() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.metricsInterval = .milliseconds(10)
+    let lines = try await run(options) { server in
+      let client = try await server.connectAndGreet()
+      for number in 1...100 {
+        client.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/a","d":\#(number)}}}"#)
+        _ = try await client.next()
+      }
+      let http = try await HTTPProbe(server.address)
+      http.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+      _ = try await http.rest()
+    }
+    #expect(lines.contains { $0.contains("metrics") && $0.contains("uptimeSeconds") })
+  }
+}

@@ -1,0 +1,148 @@
+import NIOCore
+import RealtimeTransport
+import RealtimeTree
+import TestSupport
+import Testing
+import TransportTestSupport
+
+@testable import RealtimeServer
+
+@Suite("The numbers of a server", .timeLimit(.minutes(1)))
+struct MetricsTests {
+  private static let path = "/.info/metrics.json"
+
+  @Test("tell administrators, and nobody else, what was done")
+  func endpoint() async throws {
+    let directory = try TemporaryDirectory()
+    let socket = directory.file("s")
+    let server = try await DatabaseServer.start(.init(socketPath: socket, port: 0, rules: .open))
+    let client = try await server.connectAndGreet()
+    client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#)
+    #expect(try await client.next().contains(#""r":1"#))
+    for number in 2...4 {
+      client.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/b","d":\#(number)}}}"#)
+      #expect(try await client.next().contains(#""s":"ok""#))
+    }
+    client.send(#"{"t":"d","d":{"r":5,"a":"p","b":{}}}"#)
+    _ = try await client.next()
+    let port = try await HTTPProbe(server.address)
+    #expect(try await port.request("GET", Self.path).status == 401)
+    let bearer = ["Authorization: Bearer owner"]
+    #expect(try await port.request("GET", Self.path, lines: bearer).status == 401)
+    let local = try await HTTPProbe(.unix(path: socket))
+    #expect(try await local.request("PUT", Self.path, "1").status == 405)
+    let json = try JSONParser.parse(try await local.request("GET", Self.path).body)
+    let numbers = try #require(json["databases"]?["hearth"])
+    #expect(json["connections"] == .integer(1))
+    #expect(numbers["connections"] == .integer(1))
+    #expect(numbers["listens"] == .integer(1))
+    #expect(numbers["requests"] == .object(("listen", .integer(1)), ("write", .integer(3))))
+    #expect(numbers["undecodableMessages"] == .integer(1))
+    #expect(numbers["commits"] == .integer(3))
+    #expect(numbers["revision"] == .integer(3))
+    #expect(numbers["batchCommits"]?["count"] == .integer(3))
+    #expect(numbers["acknowledgeMicroseconds"]?["count"] == .integer(3))
+    await server.stop()
+  }
+
+  @Test("of a distribution are right to within an eighth")
+  func histogram() {
+    var random = SplitMix64(seed: 7)
+    var histogram = Histogram()
+    var values: [Int] = []
+    for _ in 0..<5_000 {
+      let value = random.below(1 << (1 + random.below(40)))
+      values.append(value)
+      histogram.record(value)
+    }
+    values.sort()
+    #expect(histogram.count == 5_000 && histogram.maximum == values.last)
+    #expect(histogram.sum == values.reduce(0, +))
+    for share in [0.01, 0.5, 0.9, 0.99, 1.0] {
+      let exact = values[Int((5_000 * share).rounded(.up)) - 1]
+      let found = histogram.quantile(share)
+      #expect(found >= exact && found <= exact + exact / 8 + 1, "\(share): \(exact) \(found)")
+    }
+  }
+
+  @Test("of nothing are zero")
+  func emptyHistogram() {
+    var histogram = Histogram()
+    #expect(histogram.quantile(0.5) == 0)
+    histogram.record(-3)
+    #expect(histogram.maximum == 0 && histogram.count == 1)
+  }
+
+  @Test("count the wait of a write up to the end of the batch that took it")
+  func writeTimer() {
+    var timer = WriteTimer()
+    let start = NIODeadline.uptimeNanoseconds(0)
+    timer.arrived(at: start)
+    timer.batchTaken(at: start + .seconds(1))
+    timer.arrived(at: start + .seconds(2))
+    let first = timer.batchEnded(at: start + .seconds(3))
+    #expect(first.store == .seconds(2) && first.writes == [.seconds(3)])
+    timer.batchTaken(at: start + .seconds(3))
+    let second = timer.batchEnded(at: start + .seconds(4))
+    #expect(second.store == .seconds(1) && second.writes == [.seconds(2)])
+  }
+}
+
+@Suite("A token bucket")
+struct TokenBucketTests {
+  private func delays(_ bucket: inout TokenBucket, _ times: Int64...) -> [Int64] {
+    var delays: [Int64] = []
+    for time in times { delays.append(bucket.take(at: time)) }
+    return delays
+  }
+
+  @Test("gives as many at once as it holds, then as many as come in")
+  func rate() {
+    var bucket = TokenBucket(perSecond: 10, burst: 5, now: 0)
+    let taken = delays(&bucket, 0, 0, 0, 0, 0, 0, 0, 300, 300)
+    #expect(taken == [0, 0, 0, 0, 0, 100, 200, 0, 100])
+  }
+
+  @Test("never holds more than it can, and is not harmed by a clock that is set back")
+  func bounds() {
+    var bucket = TokenBucket(perSecond: 10, burst: 2, now: 1_000)
+    let taken = delays(&bucket, 100_000, 100_000, 50_000)
+    #expect(taken == [0, 0, 100])
+    let isFull = [bucket.isFull(at: 50_000), bucket.isFull(at: 50_250), bucket.isFull(at: 50_301)]
+    #expect(isFull == [false, false, true])
+  }
+}
+
+@Suite("A memory gauge")
+struct MemoryGaugeTests {
+  @Test("tells when there is more than allowed", arguments: [(10, true), (11, false), (0, false)])
+  func limit(mebibytes: Int, isExhausted: Bool) {
+    var gauge = MemoryGauge(limit: mebibytes) { 11 }
+    let found = gauge.isExhausted(at: 0)
+    #expect(found == isExhausted)
+    #expect(ResidentMemory.mebibytes() > 0)
+  }
+}
+
+@Suite("What a hub sends")
+struct OutgoingKindTests {
+  @Test(
+    "is told apart by its form",
+    arguments: [
+      (#"{"t":"d","d":{"a":"d","b":{"p":"a","d":1}}}"#, OutgoingKind.change),
+      (#"{"t":"d","d":{"a":"m","b":{"p":"a","d":{}}}}"#, .change),
+      (#"{"t":"d","d":{"a":"rm","b":{"p":"a","d":[]}}}"#, .change),
+      (#"{"t":"d","d":{"a":"c","b":{"p":"a"}}}"#, .other),
+      (#"{"t":"d","d":{"a":"ac","b":{"s":"expired_token"}}}"#, .other),
+      (#"{"t":"d","d":{"r":12,"b":{"s":"ok","d":""}}}"#, .other),
+      (#"{"t":"d","d":{"r":12,"b":{"s":"ok","d":{}}}}"#, .other),
+      (#"{"t":"d","d":{"r":12,"b":{"s":"ok","d":{"w":["no_index"]}}}}"#, .other),
+      (#"{"t":"d","d":{"r":12,"b":{"s":"ok","d":{"a":1}}}}"#, .reading),
+      (#"{"t":"d","d":{"r":12,"b":{"s":"datastale","d":"x"}}}"#, .other),
+      (#"{"t":"c","d":{"t":"o","d":{}}}"#, .other), ("", .other),
+    ]
+  )
+  func kinds(message: String, kind: OutgoingKind) {
+    #expect(OutgoingKind(Array(message.utf8)) == kind)
+  }
+}

@@ -1,0 +1,24 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+
+/// A verifier that takes a user's credential for the name, and "root" for the administrator.
+///
+/// With a number behind the name the credential ends at that time; "bad" is nobody's.
+struct NamedVerifier: CredentialVerifier {
+  func verify(
+    _ authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) -> VerifiedCredential {
+    let words = authentication.credential.split(separator: ":")
+    guard let name = words.first, name != "bad" else {
+      throw CredentialError(.invalidToken, "Could not parse auth token.")
+    }
+    guard (name == "root") == authentication.isAdministrative else {
+      throw CredentialError(.invalidToken, "This is another kind of token.")
+    }
+    if name == "root" { return VerifiedCredential(.administrator) }
+    let auth = JSONValue.object(("uid", .string(String(name))))
+    return VerifiedCredential(.user(auth), auth: auth, expires: words.last.flatMap { Int64($0) })
+  }
+}

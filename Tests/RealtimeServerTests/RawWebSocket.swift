@@ -1,0 +1,185 @@
+import NIOCore
+import NIOPosix
+import RealtimeTransport
+
+/// A WebSocket that sends exactly the frames it is told to, and reads only when it is told to.
+final class RawWebSocket: Sendable {
+  private struct State {
+    var bytes: [UInt8] = []
+    var isUpgraded = false
+    var isClosed = false
+    var waiter: EventLoopPromise<Void>?
+  }
+
+  private final class Collector: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let state: NIOLoopBoundBox<State>
+
+    init(_ state: NIOLoopBoundBox<State>) { self.state = state }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      state.value.bytes += Self.unwrapInboundIn(data).readableBytesView
+      wake()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      state.value.isClosed = true
+      wake()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      context.close(promise: nil)
+    }
+
+    private func wake() {
+      let waiter = state.value.waiter
+      state.value.waiter = nil
+      waiter?.succeed(())
+    }
+  }
+
+  struct Closed: Error {}
+  struct DeadlinePassed: Error {}
+
+  private let channel: any Channel
+  private let state: NIOLoopBoundBox<State>
+
+  /// Connects and asks for a WebSocket; the answer is still to come.
+  init(_ address: ListenAddress, target: String = "/.ws?v=5") async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
+    self.state = state
+    let bootstrap = ClientBootstrap(group: loop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(Collector(state))
+        }
+      }
+    switch address {
+    case .unix(let path): channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
+    case .loopback(let port):
+      channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
+    }
+    let lines = [
+      "GET \(target) HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: Upgrade",
+      "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==", "", "",
+    ]
+    send(bytes: Array(lines.joined(separator: "\r\n").utf8))
+    let head = try await take { bytes -> (String, Int)? in
+      let end = Array("\r\n\r\n".utf8)
+      guard bytes.count >= 4,
+        let start = (0...(bytes.count - 4)).first(where: {
+          bytes[$0..<($0 + 4)].elementsEqual(end)
+        })
+      else { return nil }
+      return (String(decoding: bytes[..<start], as: UTF8.self), start + 4)
+    }
+    guard head.hasPrefix("HTTP/1.1 101 ") else { throw Closed() }
+  }
+
+  deinit { channel.close(promise: nil) }
+
+  func send(bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
+
+  /// Sends a text frame, masked with zeros.
+  func send(_ text: String) { send(frame: 0x81, Array(text.utf8)) }
+
+  /// Sends a frame with a first byte of one's own.
+  func send(frame first: UInt8, _ payload: [UInt8], isMasked: Bool = true) {
+    let mask: UInt8 = isMasked ? 0x80 : 0
+    var bytes = [first]
+    switch payload.count {
+    case 0...125: bytes.append(mask | UInt8(payload.count))
+    case 126...0xFFFF:
+      bytes += [mask | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
+    default:
+      bytes.append(mask | 127)
+      bytes += (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
+    }
+    send(bytes: bytes + (isMasked ? [0, 0, 0, 0] : []) + payload)
+  }
+
+  func setReading(_ isReading: Bool) async throws {
+    // The other end may have hung up meanwhile.
+    try? await channel.setOption(.autoRead, value: isReading).get()
+    if isReading { channel.read() }
+  }
+
+  /// The next message, put together where it was cut into frames.
+  func next() async throws -> String {
+    let first = try await frame()
+    guard first.count <= 6, let count = Int(first), count > 0 else { return first }
+    var text = ""
+    for _ in 0..<count { text += try await frame() }
+    return text
+  }
+
+  /// The payload of the next text frame; the end of the connection is thrown.
+  private func frame() async throws -> String {
+    try await take { bytes -> (String, Int)? in
+      guard bytes.count >= 2 else { return nil }
+      var start = 2
+      var count = Int(bytes[1])
+      let extra = count == 126 ? 2 : count == 127 ? 8 : 0
+      guard bytes.count >= 2 + extra else { return nil }
+      if extra > 0 { count = bytes[2..<(2 + extra)].reduce(0) { $0 << 8 | Int($1) } }
+      start += extra
+      guard bytes.count >= start + count else { return nil }
+      let text = String(decoding: bytes[start..<(start + count)], as: UTF8.self)
+      return (bytes[0] & 0x0F == 8 ? "closed" : text, start + count)
+    }
+  }
+
+  /// Reads until the server closes, and gives the code of its goodbye, or 0 without one.
+  func closeCode() async throws -> Int {
+    try await take(atEnd: true) { bytes -> (Int, Int)? in
+      var start = 0
+      while bytes.count >= start + 2 {
+        var count = Int(bytes[start + 1])
+        var head = 2
+        if count == 126, bytes.count >= start + 4 {
+          count = Int(bytes[start + 2]) << 8 | Int(bytes[start + 3])
+          head = 4
+        }
+        if bytes[start] & 0x0F == 8, count >= 2, bytes.count >= start + 4 {
+          return (Int(bytes[start + 2]) << 8 | Int(bytes[start + 3]), bytes.count)
+        }
+        start += head + count
+      }
+      return (0, bytes.count)
+    }
+  }
+
+  private func take<Value: Sendable>(
+    atEnd: Bool = false,
+    _ parse: @escaping @Sendable ([UInt8]) -> (Value, Int)?
+  ) async throws -> Value {
+    while true {
+      let promise = channel.eventLoop.makePromise(of: Void.self)
+      let deadline = channel.eventLoop.scheduleTask(in: .seconds(20)) {
+        promise.fail(DeadlinePassed())
+      }
+      let state = state
+      let value = try await channel.eventLoop.submit { () throws -> Value? in
+        if !atEnd || state.value.isClosed, let (value, count) = parse(state.value.bytes) {
+          state.value.bytes.removeFirst(count)
+          promise.succeed(())
+          return value
+        }
+        if state.value.isClosed {
+          promise.succeed(())
+          throw Closed()
+        }
+        state.value.waiter = promise
+        return nil
+      }.get()
+      if let value {
+        deadline.cancel()
+        return value
+      }
+      try await promise.futureResult.get()
+      deadline.cancel()
+    }
+  }
+}

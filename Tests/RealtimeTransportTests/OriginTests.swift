@@ -1,0 +1,110 @@
+import NIOCore
+import NIOPosix
+import RealtimeTransport
+import Testing
+import TransportTestSupport
+
+@Suite("A listener that lets some web pages in")
+struct OriginTests {
+  private static let page = "http://localhost:5173"
+
+  private func answer(_ request: String, allowing origins: [String] = [page]) async throws -> String
+  {
+    let listener = try await ServerListener.listen(
+      at: .loopback(port: 0),
+      on: MultiThreadedEventLoopGroup.singleton.next(),
+      policy: RequestPolicy(allowedOrigins: origins),
+      handlers: ServerHandlers(accept: { connection in
+        connection.close(code: 1_000, reason: "done")
+        return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
+      })
+    ).get()
+    let text = try await RawPeer.exchange(listener.address, request)
+    try await listener.close().get()
+    return text
+  }
+
+  private func plain(_ method: String = "GET", _ lines: String...) -> String {
+    (["\(method) /a HTTP/1.1", "Host: localhost", "Connection: close"] + lines + ["", ""])
+      .joined(separator: "\r\n")
+  }
+
+  @Test("opens a WebSocket for one of them", arguments: [page, "HTTP://LocalHost:5173"])
+  func webSocket(origin: String) async throws {
+    let request = RawPeer.upgradeRequest(lines: ["Host: localhost", "Origin: \(origin)"])
+    #expect(try await answer(request).hasPrefix("HTTP/1.1 101 "))
+  }
+
+  @Test(
+    "refuses WebSockets and requests of all others",
+    arguments: [
+      "http://localhost", "http://localhost:51730", "https://localhost:5173", "null", "",
+      "http://evil.test", "http://localhost:5173.evil.test", "http://localhost:5173/",
+      "http://localhost:5173\r\nOrigin: http://evil.test", "\u{1}", "[",
+    ]
+  )
+  func others(origin: String) async throws {
+    let upgrade = RawPeer.upgradeRequest(lines: ["Host: localhost", "Origin: \(origin)"])
+    for request in [upgrade, plain("GET", "Origin: \(origin)")] {
+      let text = try await answer(request)
+      #expect(text.hasPrefix("HTTP/1.1 403 ") || text.hasPrefix("HTTP/1.1 400 "), "\(text)")
+      #expect(!text.contains("Access-Control"))
+    }
+  }
+
+  @Test("lets them read the answers")
+  func readable() async throws {
+    let text = try await answer(plain("GET", "Origin: \(Self.page)"))
+    #expect(text.contains("Access-Control-Allow-Origin: \(Self.page)\r\n"))
+    #expect(text.contains("Vary: Origin\r\n"))
+    #expect(!text.contains("Allow-Methods"))
+    #expect(try await !answer(plain()).contains("Access-Control"))
+  }
+
+  @Test("tells them what they may ask for")
+  func preflight() async throws {
+    let text = try await answer(
+      plain(
+        "OPTIONS",
+        "Origin: \(Self.page)",
+        "Access-Control-Request-Method: PUT",
+        "Access-Control-Request-Headers: if-match"
+      )
+    )
+    #expect(text.contains("Access-Control-Allow-Methods: GET, HEAD, PUT"))
+    #expect(text.contains("Access-Control-Allow-Headers: if-match\r\n"))
+  }
+
+  @Test("refuses what a page embeds", arguments: ["same-origin", "same-site", "cross-site", "?"])
+  func embedded(site: String) async throws {
+    let text = try await answer(plain("GET", "Sec-Fetch-Site: \(site)"))
+    #expect(text.hasPrefix("HTTP/1.1 403 "))
+    #expect(try await answer(plain("GET", "Sec-Fetch-Site: none")).hasPrefix("HTTP/1.1 404 "))
+  }
+
+  @Test(
+    "refuses hosts that could be pointed here, and several at once",
+    arguments: [
+      "evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "localhost:0", "localhost:x",
+      "0.0.0.0", "127.0.0.2", "localhost\r\nHost: localhost", "[::1]x", "localhost.",
+    ]
+  )
+  func hosts(host: String) async throws {
+    let text = try await answer(
+      "GET /a HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
+    )
+    #expect(text.hasPrefix("HTTP/1.1 403 ") || text.hasPrefix("HTTP/1.1 400 "), "\(text)")
+  }
+
+  @Test(
+    "knows what can be the origin of a page",
+    arguments: [
+      ("http://localhost:5173", true), ("https://app.test", true), ("http://[::1]:80", true),
+      ("localhost", false), ("ftp://a", false), ("http://", false), ("http://a/b", false),
+      ("http://a:b", false), ("*", false), ("null", false),
+    ]
+  )
+  func origins(text: String, isOrigin: Bool) {
+    #expect(RequestPolicy.isOrigin(text) == isOrigin)
+  }
+}

@@ -1,0 +1,139 @@
+import RealtimeTree
+import TestSupport
+import Testing
+
+@Suite("JSONTokenizer")
+struct JSONTokenizerTests {
+  /// Gives a text in pieces of random lengths.
+  private func tokenizer(_ bytes: [UInt8], seed: UInt64 = 1) -> JSONTokenizer {
+    var random = SplitMix64(seed: seed)
+    var rest = bytes[...]
+    return JSONTokenizer {
+      let piece = rest.prefix(Int.random(in: 1...9, using: &random))
+      rest = rest.dropFirst(piece.count)
+      return Array(piece)
+    }
+  }
+
+  private func readAll(_ text: String) throws {
+    var tokenizer = tokenizer(Array(text.utf8))
+    while try tokenizer.next() != nil {}
+  }
+
+  /// Puts a value together from its tokens again.
+  private func value(_ bytes: [UInt8], seed: UInt64 = 1) throws -> JSONValue {
+    var tokenizer = tokenizer(bytes, seed: seed)
+    let first = try #require(try tokenizer.next())
+    let result = try value(first, &tokenizer)
+    #expect(try tokenizer.next() == nil)
+    return result
+  }
+
+  private func value(
+    _ token: JSONTokenizer.Token,
+    _ tokenizer: inout JSONTokenizer
+  ) throws -> JSONValue {
+    switch token {
+    case .scalar(let value): return value
+    case .arrayStart:
+      var elements: [JSONValue] = []
+      while let next = try tokenizer.next(), next != .arrayEnd {
+        elements.append(try value(next, &tokenizer))
+      }
+      return .array(elements)
+    case .objectStart:
+      var members: [JSONMember] = []
+      while case .name(let name)? = try tokenizer.next() {
+        let next = try #require(try tokenizer.next())
+        members.append(JSONMember(name, try value(next, &tokenizer)))
+      }
+      return .object(members)
+    case .name, .objectEnd, .arrayEnd:
+      Issue.record("\(token) in the place of a value")
+      return .null
+    }
+  }
+
+  @Test(
+    "gives what the parser gives, however the text is cut",
+    arguments: 1...4 as ClosedRange<UInt64>
+  )
+  func values(seed: UInt64) throws {
+    var model = StoreModel(seed: seed)
+    for _ in 0..<60 {
+      _ = model.nextBatch()
+      let text = model.root.json(.export).text
+      #expect(try value(Array(text.utf8), seed: seed) == JSONParser.parse(text))
+    }
+  }
+
+  @Test(
+    "reads every kind of value with any white space",
+    arguments: [
+      "null", " true ", "\t-0.5e+3\r\n", "[]", "[ ]", "{ }", "[1 , [ 2,{} ] ]", "\"\"",
+      "{\"a\\\"}\" : [ \"\\\\\", \"\\ud83d\\udc35\" ] }", "12345678901234567890",
+    ]
+  )
+  func forms(text: String) throws {
+    for seed in 1...8 as ClosedRange<UInt64> {
+      #expect(try value(Array(text.utf8), seed: seed) == JSONParser.parse(text))
+    }
+  }
+
+  @Test(
+    "refuses what the parser refuses",
+    arguments: [
+      "", " ", "[", "]", "{", "}", "[1", "[1,", "[1,]", "{\"a\"", "{\"a\":", "{\"a\":1",
+      "{\"a\":1,",
+      "{\"a\":1,}", "{a:1}", "{1:1}", "[1 2]", "{\"a\" 1}", "1 2", "\"a", "\"a\\", "tru", "truex",
+      "-", "01", "1.", "nul", "[1}", "{\"a\":1]", "\u{1}", "\"\u{1}\"", "\"\\x\"", "\"\\ud800\"",
+    ]
+  )
+  func refusals(text: String) {
+    #expect(throws: JSONError.self) { try JSONParser.parse(text) }
+    #expect(throws: JSONError.self) { try readAll(text) }
+  }
+
+  @Test(
+    "agrees with the parser on random changes of a text",
+    arguments: 1...3 as ClosedRange<UInt64>
+  )
+  func mutations(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let bytes = Array(#"{"a":[1,-2.5e3,"x\n\"y"],"b":{"c":null,"d":[true,false,{}]},"é":"🐵"}"#.utf8)
+    for _ in 0..<3_000 {
+      var changed = bytes
+      for _ in 0..<Int.random(in: 1...2, using: &random) {
+        let position = Int.random(in: 0..<changed.count, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: changed.remove(at: position)
+        case 1: changed.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: position)
+        default: changed[position] = UInt8.random(in: 0...255, using: &random)
+        }
+      }
+      let expected = try? JSONParser.parse(changed)
+      var found: JSONValue?
+      do { found = try value(changed, seed: seed) } catch is JSONError {}
+      #expect(found == expected, "\(String(decoding: changed, as: UTF8.self))")
+    }
+  }
+
+  @Test("counts lines and bytes across the pieces")
+  func places() {
+    let text = "{\n  \"a\": 1,\n  \"b\": x\n}"
+    var tokenizer = tokenizer(Array(text.utf8))
+    let error = #expect(throws: JSONError.self) { while try tokenizer.next() != nil {} }
+    #expect(tokenizer.line == 3)
+    #expect(error?.offset == text.utf8.count - 3)
+  }
+
+  @Test("follows nesting as far as the parser", arguments: [127, 128, 129, 130, 10_000])
+  func depth(count: Int) {
+    for inner in ["", "1"] {
+      let text = String(repeating: "[", count: count) + inner + String(repeating: "]", count: count)
+      let expected = (try? JSONParser.parse(text)) != nil
+      let found = (try? readAll(text)) != nil
+      #expect(found == expected)
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import TestSupport
+import Testing
+
+@testable import SQLiteStorage
+
+@Suite("A store on a disk that fails")
+struct FaultyDiskTests {
+  struct Plan: CustomTestStringConvertible {
+    let fault: FaultyDisk.Fault
+    let isLasting: Bool
+
+    var testDescription: String { "\(fault), \(isLasting ? "until repaired" : "once")" }
+
+    static let all = FaultyDisk.Fault.allCases.flatMap { fault in
+      [false, true].map { Plan(fault: fault, isLasting: $0) }
+    }
+  }
+
+  /// The operations of the traffic below, each of which fails in one round.
+  private static let rounds = 40
+
+  private func check(_ tree: StoredTree, _ model: StoreModel) {
+    #expect(tree.revision == model.revision)
+    #expect(exactText(tree.root) == exactText(model.root))
+    #expect(Dictionary(uniqueKeysWithValues: tree.ledger.map { ($0.client, $0) }) == model.ledger)
+  }
+
+  /// Opens the store again on a disk that works: it has all that was acknowledged, and of the batch
+  /// whose end no one knows everything or nothing.
+  private func reopen(
+    _ directory: TemporaryDirectory,
+    _ model: inout StoreModel,
+    unknown: StoreModel?
+  ) throws {
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let tree = try store.load()
+    if let unknown, tree.revision == unknown.revision { model = unknown }
+    check(tree, model)
+    try store.commit(model.nextBatch())
+    check(try store.load(), model)
+    try store.close()
+    #expect(try StoreFile(at: directory.store).check().faults == [])
+  }
+
+  @Test("loses nothing, whichever operation fails", arguments: Plan.all)
+  func everyOperation(plan: Plan) throws {
+    var failures = 0
+    for round in 1...Self.rounds {
+      let directory = try TemporaryDirectory()
+      let disk = FaultyDisk(directory: directory.store)
+      var model = StoreModel(seed: UInt64(round))
+      var unknown: StoreModel?
+      let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+      disk.fail(at: round, plan.fault, lasting: plan.isLasting)
+      var refusals = 0
+      for number in 1...12 {
+        var next = model
+        let batch = next.nextBatch()
+        do {
+          try store.commit(batch)
+          model = next
+        } catch {
+          refusals += 1
+          #expect(error.description.contains(directory.database))
+          // Reads go on, of what was acknowledged.
+          check(try store.load(), model)
+          guard error.kind == .full else {
+            #expect(error.kind == .failed)
+            unknown = next
+            disk.repair()
+            #expect(throws: StoreError.self, "commits stop until the store is opened again") {
+              try store.commit(batch)
+            }
+            break
+          }
+          if refusals == 3 { disk.repair() }
+        }
+        if number % 5 == 0 { try? store.fold() }
+      }
+      if plan.fault == .full, unknown == nil {
+        disk.repair()
+        try store.commit(model.nextBatch())
+      }
+      try? store.close()
+      failures += disk.failureCount
+      disk.repair()
+      try reopen(directory, &model, unknown: unknown)
+    }
+    #expect(failures >= Self.rounds / 2, "the traffic is to reach the failures")
+  }
+
+  @Test("can be opened when the disk works again", arguments: Plan.all)
+  func opening(plan: Plan) throws {
+    for round in 1...12 {
+      let directory = try TemporaryDirectory()
+      let disk = FaultyDisk(directory: directory.store)
+      var model = StoreModel(seed: UInt64(round))
+      if round % 2 == 0 {
+        let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+        for _ in 0..<6 { try store.commit(model.nextBatch()) }
+        let image = try TemporaryDirectory()
+        try image.copyFiles(of: directory.store)
+        try store.close()
+        // As a killed process leaves it: with everything in the log.
+        try directory.copyFiles(of: image.store)
+      }
+      disk.fail(at: (round + 1) / 2, plan.fault, lasting: plan.isLasting)
+      do {
+        let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+        check(try store.load(), model)
+        try? store.close()
+      } catch {
+        #expect(!error.description.isEmpty)
+      }
+      disk.repair()
+      try reopen(directory, &model, unknown: nil)
+    }
+  }
+
+  @Test("goes on by itself when there is space again, and says what was wrong")
+  func space() throws {
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    var model = StoreModel(seed: 1)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try store.commit(model.nextBatch())
+    disk.fail(at: 1, .full, lasting: true)
+    for _ in 0..<3 {
+      var next = model
+      let batch = next.nextBatch()
+      let error = #expect(throws: StoreError.self) { try store.commit(batch) }
+      #expect(error?.kind == .full)
+      #expect(error?.description.contains("free some space") == true)
+      check(try store.load(), model)
+    }
+    disk.repair()
+    for _ in 0..<3 { try store.commit(model.nextBatch()) }
+    check(try store.load(), model)
+    try store.close()
+  }
+
+  @Test("reports a fold that failed in the background, and folds later")
+  func folding() throws {
+    // The same commits without a fold tell how many operations they take.
+    let other = try TemporaryDirectory()
+    let counter = FaultyDisk(directory: other.store)
+    var counted = StoreModel(seed: 1)
+    let unfolded = try SQLiteTreeStore(directory: other.store, now: 0)
+    let opening = counter.operationCount
+    for _ in 0..<4 { try unfolded.commit(counted.nextBatch()) }
+    let operations = counter.operationCount - opening
+    try unfolded.close()
+
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    var model = StoreModel(seed: 1)
+    var options = StoreOptions()
+    options.foldBatches = 3
+    let reported = DispatchSemaphore(value: 0)
+    options.report = { if case .foldFailed = $0 { reported.signal() } }
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+    disk.fail(at: operations + 1, .full, lasting: true)
+    for _ in 0..<4 { try store.commit(model.nextBatch()) }
+    #expect(reported.wait(timeout: .now() + 20) == .success)
+    check(try store.load(), model)
+    disk.repair()
+    try store.fold()
+    try store.commit(model.nextBatch())
+    check(try store.load(), model)
+    try store.close()
+  }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import TestSupport
+import Testing
+
+@testable import SQLiteStorage
+
+@Suite("Export and import of a store")
+struct ImportExportTests {
+  private func text(_ directory: TemporaryDirectory, _ layout: ExportLayout) throws -> String {
+    var text = ""
+    try StoreFile(at: directory.store).export(layout) { text += $0 }
+    return text
+  }
+
+  private func tokenizer(_ text: String) -> JSONTokenizer {
+    var rest = Array(text.utf8)[...]
+    return JSONTokenizer {
+      let piece = rest.prefix(1_000)
+      rest = rest.dropFirst(piece.count)
+      return Array(piece)
+    }
+  }
+
+  /// The places whose entries an import of the tests merges: the root and two levels below "b".
+  private static func isMerged(_ path: Path) -> Bool {
+    path.count < 2 || (path.count == 2 && path.first == "b")
+  }
+
+  /// What a tree becomes by a merging import, by the definition of its mode.
+  private func merged(_ json: JSONValue, into root: Node, at path: Path = .root) throws -> Node {
+    guard Self.isMerged(path), let members = json.members else {
+      return root.setting(path, to: try Node(json: json))
+    }
+    if let value = json[".value"], value != .null {
+      return root.setting(path, to: try Node(json: json))
+    }
+    var root = root
+    for member in members where !member.name.hasPrefix(".") {
+      root = try merged(member.value, into: root, at: path.appending(ChildKey(member.name)))
+    }
+    if let priority = try json[".priority"].flatMap({ try Node.priorityValue($0) }) {
+      root.update(at: path.appending(.priority), to: .leaf(priority))
+    }
+    return root
+  }
+
+  @Test(
+    "give back what was exported, with commits in the log or without",
+    arguments: 1...8 as ClosedRange<UInt64>
+  )
+  func roundTrip(seed: UInt64) throws {
+    let directory = try TemporaryDirectory()
+    var model = StoreModel(seed: seed)
+    var random = SplitMix64(seed: seed)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    for _ in 0..<25 {
+      try store.commit(model.nextBatch())
+      if Int.random(in: 0..<4, using: &random) == 0 { try store.fold() }
+      for layout in [ExportLayout.oneLine, .lines] {
+        let json = try JSONParser.parse(try text(directory, layout))
+        #expect(try Node(json: json) == model.root)
+      }
+    }
+    let exported = try text(directory, .oneLine)
+    try store.close()
+    #expect(try text(directory, .oneLine) == exported)
+
+    let copy = try TemporaryDirectory()
+    let other = try SQLiteTreeStore(directory: copy.store, now: 0)
+    var json = tokenizer(exported)
+    #expect(try other.importTree(&json, .replacing).revision == 1)
+    let root = try other.load().root
+    // The sign of a zero and the kind of a whole number are not in the text.
+    #expect(root == model.root)
+    try other.close()
+    #expect(try StoreFile(at: copy.store).check().faults == [])
+    #expect(try Node(json: JSONParser.parse(text(copy, .oneLine))) == model.root)
+  }
+
+  @Test(
+    "do to the store what they would do to the tree",
+    arguments: 1...40 as ClosedRange<UInt64>
+  )
+  func merging(seed: UInt64) throws {
+    let directory = try TemporaryDirectory()
+    var model = StoreModel(seed: seed)
+    var other = StoreModel(seed: seed + 1_000)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    for _ in 0..<12 { try store.commit(model.nextBatch()) }
+    for _ in 0..<8 { _ = other.nextBatch() }
+    for round in 0..<3 {
+      let json = other.history[other.history.count - 1 - 4 * round].json(.export)
+      guard round == 2 || json.members != nil else { continue }
+      let before = try store.load()
+      let mode: ImportMode =
+        round == 2 ? .replacing : .merging(below: { Self.isMerged($0) })
+      let expected =
+        round == 2 ? try Node(json: json) : try merged(json, into: before.root)
+      var text = tokenizer(json.text)
+      let outcome = try store.importTree(&text, mode)
+      let after = try store.load()
+      #expect(after.root == expected)
+      #expect(after.revision == before.revision + 1)
+      #expect(outcome.revision == after.revision)
+      #expect(after.ledger == before.ledger)
+      #expect(try StoreFile(at: directory.store).check().faults == [])
+    }
+    try store.close()
+    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let revision = try again.load().revision
+    let commit = Commit(revision: revision + 1, timestamp: 0, changes: [Change("z", .integer(1))])
+    try again.commit(CommitBatch(commits: [commit]))
+    #expect(try again.load().root[ChildKey("z")] == .integer(1))
+    try again.close()
+  }
+
+  @Test(
+    "take the later of two members with one name, whatever their sizes",
+    arguments: [(2, 2), (2, 900), (900, 2), (900, 900)]
+  )
+  func duplicates(first: Int, second: Int) throws {
+    func object(_ length: Int, _ name: String) -> String {
+      let long = String(repeating: "x", count: length)
+      return "{\"\(name)\":\"\(long)\",\"s\":{\"\(name)\":1}}"
+    }
+    let text = "{\"p\":{\"a\":\(object(first, "m")),\"b\":1,\"a\":\(object(second, "n"))}}"
+    for mode in [ImportMode.replacing, .merging(below: { $0.count < 2 })] {
+      let directory = try TemporaryDirectory()
+      let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+      var json = tokenizer(text)
+      _ = try store.importTree(&json, mode)
+      #expect(try store.load().root == Node(json: JSONParser.parse(text)))
+      #expect(try StoreFile(at: directory.store).check().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test("read arrays, and leave members out whose names begin with a dot")
+  func arrays() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let text = #"{"a":[null,"x",[1,{"b":2}]],".info":{"x":[1]},"c":{".value":3,".priority":4}}"#
+    var json = tokenizer(text)
+    _ = try store.importTree(&json, .replacing)
+    #expect(try store.load().root == Node(json: JSONParser.parse(text)))
+    try store.close()
+  }
+
+  @Test(
+    "leave the store as it was when the text cannot be imported",
+    arguments: [
+      #"{"a":1,"b":"#, #"{"a":1}x"#, #"{"a":1,"b":{"c/d":1}}"#, #"{"a":1,"b":{".sv":"timestamp"}}"#,
+      #"{"a":1,"":2}"#, #"{"a":1,"b":{".priority":true,"c":1}}"#, #"{"a":1,"b":{".value":{}}}"#,
+    ]
+  )
+  func refusals(text: String) throws {
+    let directory = try TemporaryDirectory()
+    var model = StoreModel(seed: 4)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    for _ in 0..<10 { try store.commit(model.nextBatch()) }
+    for mode in [ImportMode.replacing, .merging(below: { $0.count < 2 })] {
+      let long = String(repeating: "x", count: 5_000)
+      var json = tokenizer(#"{"x":{"y":"\#(long)"},"# + text.dropFirst())
+      #expect(throws: (any Error).self) { try store.importTree(&json, mode) }
+      let tree = try store.load()
+      #expect(exactText(tree.root) == exactText(model.root))
+      #expect(tree.revision == model.revision)
+    }
+    try store.commit(model.nextBatch())
+    #expect(exactText(try store.load().root) == exactText(model.root))
+    try store.close()
+  }
+
+  @Test("add nothing but an object", arguments: ["[1]", "1", "null"])
+  func notAnObject(text: String) throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", .integer(1))])
+    try store.commit(CommitBatch(commits: [commit]))
+    var json = tokenizer(text)
+    #expect(throws: ImportError.self) {
+      try store.importTree(&json, .merging(below: { $0.count < 2 }))
+    }
+    #expect(try store.load().root[ChildKey("a")] == .integer(1))
+    try store.close()
+  }
+
+  @Test("of an empty store are null")
+  func empty() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    #expect(try text(directory, .lines) == "null\n")
+    var json = tokenizer("null")
+    _ = try store.importTree(&json, .replacing)
+    #expect(try store.load().root == .empty)
+    try store.close()
+    try directory.writeDatabase([])
+    #expect(try text(directory, .oneLine) == "null\n")
+  }
+
+  @Test("break lines as people expect them")
+  func layout() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let text = #"{"a":{"b":1,".priority":2},"c":{".value":"x",".priority":3}}"#
+    var json = tokenizer(text)
+    _ = try store.importTree(&json, .replacing)
+    try store.close()
+    #expect(try self.text(directory, .oneLine) == text + "\n")
+    let lines = """
+      {
+        "a": {
+          "b": 1,
+          ".priority": 2
+        },
+        "c": {
+          ".value": "x",
+          ".priority": 3
+        }
+      }
+
+      """
+    #expect(try self.text(directory, .lines) == lines)
+  }
+
+  @Test("are of one moment while commits go on")
+  func consistency() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let end = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      for number in 1...400 as ClosedRange<Int64> {
+        let changes = [Change("left", .integer(number)), Change("right/x", .integer(number))]
+        let commit = Commit(revision: number, timestamp: 0, changes: changes)
+        try? store.commit(CommitBatch(commits: [commit]))
+        if number % 50 == 0 { try? store.fold() }
+      }
+      end.signal()
+    }
+    var seen: Set<Int64> = []
+    repeat {
+      let json = try JSONParser.parse(try text(directory, .oneLine))
+      guard let left = json["left"]?.integer else { continue }
+      #expect(json["right"]?["x"]?.integer == left)
+      seen.insert(left)
+    } while end.wait(timeout: .now()) == .timedOut
+    #expect(!seen.isEmpty)
+    #expect(try store.load().revision == 400)
+    try store.close()
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import SQLiteStorage
+import TestSupport
+import Testing
+
+@Suite("The stores of a directory")
+struct SQLiteTreeStoresTests {
+  private let directory: TemporaryDirectory
+  private let stores: SQLiteTreeStores
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    stores = SQLiteTreeStores(directory: directory.file("data")) { 1_700_000_000_000 }
+  }
+
+  private func write(_ value: Int64, to name: String) throws {
+    let store = try #require(try stores.open(name))
+    let changes = [Change(.root, .integer(value))]
+    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 1, changes: changes)]))
+    try store.close()
+  }
+
+  @Test("has no database before one is made")
+  func empty() throws {
+    #expect(try stores.names().isEmpty)
+    #expect(try stores.open("hearth") == nil)
+    #expect(try stores.open("other") == nil)
+    #expect(!FileManager.default.fileExists(atPath: directory.file("data")))
+  }
+
+  @Test("makes a database once, and names those that exist")
+  func create() throws {
+    for name in ["other", "hearth", "a-1"] {
+      #expect(try stores.create(name))
+      #expect(try !stores.create(name))
+    }
+    #expect(try stores.names() == ["a-1", "hearth", "other"])
+  }
+
+  @Test("keeps databases apart, the main one where it always was")
+  func isolation() throws {
+    _ = try stores.create("hearth")
+    _ = try stores.create("other")
+    try write(1, to: "hearth")
+    try write(2, to: "other")
+    let main = try SQLiteTreeStore.readOnlyLoad(directory: directory.file("data"))
+    #expect(main.root == .integer(1))
+    let other = try SQLiteTreeStore.readOnlyLoad(directory: directory.file("data/databases/other"))
+    #expect(other.root == .integer(2))
+  }
+
+  @Test("opens the others where one is damaged or in use")
+  func damage() throws {
+    for name in ["broken", "busy", "fine"] { _ = try stores.create(name) }
+    let file = stores.directory(of: "broken") + "/database.sqlite"
+    try Data(repeating: 0x41, count: 9_000).write(to: URL(filePath: file))
+    let busy = try #require(try stores.open("busy"))
+    #expect(throws: StoreError.self) { try stores.open("broken") }
+    let error = #expect(throws: StoreError.self) { try stores.open("busy") }
+    #expect(error?.kind == .locked)
+    try write(3, to: "fine")
+    #expect(try stores.names() == ["broken", "busy", "fine"])
+    try busy.close()
+  }
+
+  @Test("leaves out what was not made to the end, and what is no database")
+  func leftovers() throws {
+    _ = try stores.create("other")
+    for name in [".draft-1", "empty"] {
+      let path = directory.file("data/databases/\(name)")
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    #expect(try stores.names() == ["other"])
+  }
+
+  @Test("makes directories and files that only their owner may enter")
+  func permissions() throws {
+    _ = try stores.create("other")
+    for (path, mode) in [("databases", 0o700), ("databases/other", 0o700)] {
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: directory.file("data/\(path)")
+      )
+      #expect(attributes[.posixPermissions] as? Int == mode)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import TestSupport
+import Testing
+
+@testable import SQLiteStorage
+
+@Suite("A backup")
+struct StoreBackupTests {
+  /// Makes an empty place for a copy in a directory that is used as a store afterwards.
+  private func place() throws -> TemporaryDirectory {
+    let directory = try TemporaryDirectory()
+    try directory.writeDatabase([])
+    return directory
+  }
+
+  @Test("is a store with everything that was committed at one moment, while commits go on")
+  func online() throws {
+    let directory = try TemporaryDirectory()
+    var options = StoreOptions()
+    options.foldBatches = 20
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+    try store.commit(CommitBatch(commits: [], rules: "{}"))
+    let end = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      var model = StoreModel(seed: 9)
+      for _ in 0..<400 { try? store.commit(model.nextBatch()) }
+      end.signal()
+    }
+    var revisions: [Int64] = []
+    repeat {
+      let copy = try place()
+      let check = try StoreFile(at: directory.store).back(up: copy.database)
+      revisions.append(check.revision)
+      let restored = try SQLiteTreeStore(directory: copy.store, now: 0)
+      let tree = try restored.load()
+      #expect(tree.revision == check.revision)
+      #expect(tree.rules == "{}")
+      var model = StoreModel(seed: 9)
+      while model.revision < tree.revision { _ = model.nextBatch() }
+      #expect(exactText(tree.root) == exactText(model.root))
+      #expect(Set(tree.ledger.map(\.upTo)) == Set(model.ledger.values.map(\.upTo)))
+      try restored.commit(model.nextBatch())
+      try restored.close()
+      #expect(try StoreFile(at: copy.store).check().faults == [])
+    } while end.wait(timeout: .now()) == .timedOut
+    #expect(revisions == revisions.sorted())
+    #expect(revisions.count > 1)
+    try store.close()
+  }
+
+  @Test("of a store at rest is the same store")
+  func atRest() throws {
+    let directory = try TemporaryDirectory()
+    var model = StoreModel(seed: 2)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    for _ in 0..<20 { try store.commit(model.nextBatch()) }
+    try store.close()
+    let copy = try place()
+    let check = try StoreFile(at: directory.database).back(up: copy.database)
+    #expect(check.revision == model.revision)
+    #expect(check.rowCount > 0)
+    #expect(
+      try SQLiteTreeStore.readOnlyLoad(directory: copy.store)
+        == SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+    )
+  }
+
+  @Test("is refused of a store that is damaged, and of none")
+  func damaged() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let change = Change("a", .string("unmistakable"))
+    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [change])]))
+    try store.close()
+    var bytes = try directory.databaseBytes()
+    let wanted = Array("unmistakable".utf8)
+    for position in bytes.indices where bytes[position...].starts(with: wanted) {
+      bytes[position] ^= 1
+    }
+    try directory.writeDatabase(bytes)
+    let copy = try place()
+    let error = #expect(throws: StoreError.self) {
+      try StoreFile(at: directory.store).back(up: copy.database)
+    }
+    #expect(error?.kind == .damaged)
+    #expect(error?.description.contains("/a") == true)
+    #expect(throws: StoreError.self) { try StoreFile(at: directory.path + "/none") }
+  }
+
+  @Test("that is looked at tells every damage, and changes nothing")
+  func check() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let changes = (0..<10).map {
+      Change(
+        Path(["p", ChildKey("k\($0)")]),
+        .string("mark\($0)" + String(repeating: "x", count: 600))
+      )
+    }
+    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    try store.close()
+    let healthy = try StoreFile(at: directory.store).check()
+    #expect(
+      healthy
+        == {
+          var c = StoreCheck(); c.revision = 1; c.rowCount = 10; return c
+        }()
+    )
+    var bytes = try directory.databaseBytes()
+    for name in ["mark3", "mark7"] {
+      let wanted = Array(name.utf8)
+      for position in bytes.indices where bytes[position...].starts(with: wanted) {
+        bytes[position] ^= 1
+      }
+    }
+    try directory.writeDatabase(bytes)
+    let check = try StoreFile(at: directory.store).check()
+    #expect(check.faults.count == 2)
+    #expect(check.faults.first?.contains("/p/k3/") == true)
+    #expect(check.faults.last?.contains("/p/k7/") == true)
+    #expect(check.faults.first?.contains("hearth fsck") == true)
+    #expect(try directory.databaseBytes() == bytes)
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import TestSupport
+import Testing
+
+@testable import SQLiteStorage
+
+@Suite("The rules in a store")
+struct StoreRulesTests {
+  private let source = "{ \"rules\": { \".read\": true } } // é 🐵\n"
+
+  @Test("are there again as they were set, and stay until others are")
+  func roundTrip() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    #expect(try store.load().rules == nil)
+    try store.commit(CommitBatch(commits: [], rules: source))
+    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", .integer(1))])
+    try store.commit(CommitBatch(commits: [commit]))
+    try store.close()
+    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
+    #expect(try again.load().rules == source)
+    try again.commit(CommitBatch(commits: [], rules: ""))
+    #expect(try again.load().rules?.isEmpty == true)
+    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store).rules?.isEmpty == true)
+    try again.close()
+  }
+
+  @Test("are stored with the commits of their batch or not at all")
+  func atomic() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let gap = Commit(revision: 2, timestamp: 0, changes: [])
+    #expect(throws: StoreError.self) {
+      try store.commit(CommitBatch(commits: [gap], rules: source))
+    }
+    #expect(try store.load().rules == nil)
+    try store.close()
+  }
+
+  @Test("have a place in a store that was written before there were rules")
+  func olderVersion() throws {
+    let directory = try TemporaryDirectory()
+    var model = StoreModel(seed: 12)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    for _ in 0..<30 { try store.commit(model.nextBatch()) }
+    let session = StoredSession(id: 3, changes: [Change("b", .integer(2))])
+    try store.commit(CommitBatch(commits: [], sessions: [session]))
+    try store.close()
+    let queue = try DatabaseQueue(path: directory.database)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(
+        sql: """
+          DROP TABLE rules;
+          DELETE FROM grdb_migrations WHERE identifier = 'rules';
+          PRAGMA user_version = 2;
+          """
+      )
+    }
+    try queue.close()
+
+    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store).rules == nil)
+    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
+    var tree = try again.load()
+    #expect(exactText(tree.root) == exactText(model.root))
+    #expect(tree.revision == model.revision)
+    #expect(tree.sessions == [session])
+    #expect(Set(tree.ledger.map(\.upTo)) == Set(model.ledger.values.map(\.upTo)))
+    #expect(tree.rules == nil)
+    try again.commit(CommitBatch(commits: [], rules: source))
+    tree = try again.load()
+    #expect(tree.rules == source)
+    try again.close()
+  }
+
+  @Test("are refused when a character of them has changed")
+  func damaged() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try store.commit(CommitBatch(commits: [], rules: source))
+    try store.close()
+    var bytes = try directory.databaseBytes()
+    let wanted = Array("\".read\": true".utf8)
+    let positions = bytes.indices.filter { bytes[$0...].starts(with: wanted) }
+    #expect(!positions.isEmpty)
+    for position in positions { bytes[position + 1] = UInt8(ascii: "x") }
+    try directory.writeDatabase(bytes)
+    let error = #expect(throws: StoreError.self) {
+      try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+    }
+    #expect(error?.kind == .damaged)
+    #expect(error?.description.contains("rules") == true)
+    #expect(try StoreFile(at: directory.store).check().faults.count == 1)
+  }
+}

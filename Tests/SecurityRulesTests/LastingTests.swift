@@ -1,0 +1,82 @@
+import RealtimeTree
+import SecurityRules
+import Testing
+
+@Suite("Decisions that last")
+struct LastingTests {
+  private func isLasting(_ outer: String, _ inner: String = "false") throws -> Bool {
+    let rules = try RuleSet(
+      source: #"{"rules":{".read":"\#(outer)","$a":{".read":"\#(inner)"}}}"#
+    )
+    let decision = rules.canRead(
+      "a",
+      auth: .object(("uid", .string("ann"))),
+      now: 5,
+      root: try Node(parsing: #"{"a":{"ann":true,"n":1}}"#)
+    )
+    #expect(decision.isAllowed)
+    return decision.isLasting
+  }
+
+  @Test(
+    "What depends on who asks for what alone lasts",
+    arguments: [
+      "true", "auth != null", "auth.uid === 'ann'", "query.limitToFirst == null",
+      "auth.uid.matches(/^a/)", "auth['uid'].length == 3 ? true : false", "!(auth == null)",
+    ]
+  )
+  func lasting(rule: String) throws {
+    #expect(try isLasting(rule))
+    #expect(try isLasting("false", rule + " && $a == 'a'"))
+  }
+
+  @Test(
+    "What depends on data or the time may end",
+    arguments: [
+      "now < 10", "root.child('a').exists()", "data.child('a/n').val() == 1",
+      "auth != null && root.child('a').hasChild(auth.uid)", "'x'.length + now > 1 ? true : false",
+      "auth.uid.contains(root.child('a/none').exists() ? 'x' : 'a')", "!(now > 10)", "-now < 0",
+    ]
+  )
+  func conditional(rule: String) throws {
+    #expect(try !isLasting(rule))
+    #expect(try !isLasting("false", rule.replacing("data.child('a/n')", with: "data.child('n')")))
+  }
+
+  @Test("The rule that grants counts, not those that were asked before or stand below")
+  func granting() throws {
+    #expect(try isLasting("now > 10", "true"))
+    #expect(try isLasting("true", "now < 10"))
+  }
+
+  @Test("A refusal never lasts")
+  func refusal() {
+    #expect(!RuleSet.closed.canRead("a", auth: nil, now: 0, root: .empty).isLasting)
+  }
+
+  @Test("A document is kept as it was written, and is JSON without its comments")
+  func source() throws {
+    let source =
+      "{ // who\n \"rules\": { /* all */ \".read\": \"auth != null\n || true\", "
+      + "\".write\": false, \"a\": {\".indexOn\": [\"x\", \".value\"]}}}"
+    let rules = try RuleSet(source: source)
+    #expect(rules.source == source)
+    #expect(rules.isDocument)
+    #expect(
+      rules.json.text
+        == #"{"rules":{".read":"auth != null\n || true",".write":false,"#
+        + #""a":{".indexOn":["x",".value"]}}}"#
+    )
+    #expect(try RuleSet(source: rules.json.text).json == rules.json)
+  }
+
+  @Test("Rules that stand for the lack of any have a source that means the same")
+  func builtIn() throws {
+    for rules in [RuleSet.open, .closed] {
+      #expect(!rules.isDocument)
+      let written = try RuleSet(source: rules.source)
+      let isOpen = written.canRead("a", auth: nil, now: 0, root: .empty).isAllowed
+      #expect(isOpen == rules.canRead("a", auth: nil, now: 0, root: .empty).isAllowed)
+    }
+  }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  @Suite("Backup, export and import of the local database", .timeLimit(.minutes(5)))
+  struct BackupTests {
+    /// A file with many posts of a few hundred bytes.
+    private func writePosts(_ count: Int, to path: String, title: String = "t") throws {
+      #expect(FileManager.default.createFile(atPath: path, contents: nil))
+      let file = try #require(FileHandle(forWritingAtPath: path))
+      let body = String(repeating: "word ", count: 60)
+      var text = "{\"posts\":{\n"
+      for number in 0..<count {
+        let comma = number == 0 ? "" : ",\n"
+        text +=
+          "\(comma)\"-N\(10_000_000 + number)\":{\"title\":\"\(title)\",\"body\":\"\(body)\",\"n\":\(number)}"
+        if text.utf8.count > 1_000_000 {
+          file.write(Data(text.utf8))
+          text = ""
+        }
+      }
+      file.write(Data((text + "\n}}\n").utf8))
+      try file.close()
+    }
+
+    private func names(in directory: String) throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: directory)
+    }
+
+    /// The most memory that a process has had at a time, in megabytes, once it has ended.
+    private func peak(of process: Spawned) -> Int {
+      var peak = 0
+      while let text = try? String(
+        contentsOfFile: "/proc/\(process.processIdentifier)/status",
+        encoding: .utf8
+      ),
+        !text.contains("State:\tZ")
+      {
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+        peak = max(
+          peak,
+          (line.split(separator: " ").dropLast().last.flatMap { Int($0) } ?? 0) / 1_024
+        )
+        usleep(5_000)
+      }
+      return peak
+    }
+
+    @Test("A backup that is taken during traffic is whole, and can be gone back to")
+    func online() throws {
+      let place = try Place()
+      let (socket, data) = (place.directory + "/s", place.directory + "/db")
+      let server = try place.start("serve", "--socket", socket, "--data-dir", data)
+      try waitUntil("the server answers") {
+        guard let descriptor = WireClient.connect(to: socket) else { return false }
+        close(descriptor)
+        return true
+      }
+      let writer = CrashWriter("w0", seed: 1)
+      let group = DispatchGroup()
+      group.enter()
+      Thread.detachNewThread {
+        writer.write(to: socket)
+        group.leave()
+      }
+      let copies = (0..<3).map { place.directory + "/copy\($0).sqlite" }
+      for copy in copies + [copies[0]] {
+        let outcome = try place.hearth("backup", copy, "--data-dir", data, "--json")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try object(outcome.output)["file"] as? String == copy)
+        #expect(try place.hearth("fsck", copy).status == 0)
+      }
+      kill(server.processIdentifier, SIGKILL)
+      server.wait()
+      group.wait()
+      for copy in copies {
+        let restored = copy + ".d"
+        mkdir(restored, 0o700)
+        try FileManager.default.copyItem(atPath: copy, toPath: restored + "/database.sqlite")
+        let json = try object(place.hearth("get", "/", "--data-dir", restored).output)
+        let left = (json["left"] as? [String: Any])?["w0"] as? [String: Int]
+        #expect(left == (json["right"] as? [String: Any])?["w0"] as? [String: Int])
+        #expect(json["counters"] != nil)
+        try place.hearth("stop", "--data-dir", restored)
+      }
+      #expect(try !names(in: place.directory).contains { $0.hasSuffix(".partial") })
+    }
+
+    @Test("A backup goes where it destroys nothing")
+    func places() throws {
+      let place = try Place()
+      #expect(try place.hearth("backup", place.directory + "/none").status != 0)
+      try place.hearth("set", "/a", "1")
+      let data = place.directory + "/data/hearth"
+      #expect(try place.hearth("backup", data).status == 6)
+      #expect(try place.hearth("backup", data + "/database.sqlite").status == 6)
+      let other = place.directory + "/notes"
+      try "mine".write(toFile: other, atomically: true, encoding: .utf8)
+      #expect(try place.hearth("backup", other).status == 6)
+      #expect(try String(contentsOfFile: other, encoding: .utf8) == "mine")
+      #expect(try place.hearth("backup", place.directory + "/no/such").status != 0)
+      let empty = place.directory + "/empty"
+      mkdir(empty, 0o700)
+      #expect(try place.hearth("backup", empty).status == 0)
+      #expect(try names(in: empty) == ["database.sqlite"])
+      #expect(try place.hearth("get", "/a", "--data-dir", empty).output == "1\n")
+      try place.hearth("stop", "--data-dir", empty)
+      #expect(try place.hearth("backup", "x", "--ephemeral").status == 2)
+    }
+
+    @Test("An export to a file is what stdout gets, and appears as a whole")
+    func export() throws {
+      let place = try Place()
+      #expect(try place.hearth("export").output == "null\n")
+      try place.hearth("set", "/", #"{"a":{".value":1,".priority":2},"b":"é\u202e"}"#)
+      for options in [[], ["--json"]] as [[String]] {
+        let file = place.directory + "/out.json"
+        let output = try place.run(["export"] + options, environment: place.environment).output
+        try place.run(["export", file] + options, environment: place.environment)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == output)
+        #expect(output.contains("\\u202e"))
+        #expect(try object(output)["b"] as? String == "é\u{202e}")
+      }
+      try place.hearth("stop")
+      #expect(try object(place.hearth("export").output)["b"] as? String == "é\u{202e}")
+      #expect(try place.hearth("export", place.directory).status != 0)
+      #expect(try !names(in: place.directory).contains { $0.hasSuffix(".partial") })
+    }
+
+    @Test("An import that is killed changes nothing, and one that is not takes everything in")
+    func killedImport() throws {
+      let place = try Place()
+      try place.hearth("set", "/posts/old", #"{"title":"old"}"#)
+      try place.hearth("stop")
+      let before = try place.hearth("export", "--json").output
+      let file = place.directory + "/posts.json"
+      try writePosts(20_000, to: file)
+      for delay in [40, 120, 250, 400] as [UInt32] {
+        let process = try place.start("import", file)
+        usleep(delay * 1_000)
+        kill(process.processIdentifier, SIGKILL)
+        guard process.wait() == 128 + SIGKILL else { break }
+        #expect(try place.hearth("export", "--json").output == before)
+        #expect(try place.hearth("fsck", place.directory + "/data/hearth").status == 0)
+      }
+      #expect(try place.hearth("import", file).status == 0)
+      let posts = try object(place.hearth("export").output)["posts"] as? [String: Any]
+      #expect(posts?.count == 20_001)
+      #expect(try place.hearth("get", "/posts/-N10019999/n").output == "19999\n")
+      #expect(try place.hearth("get", "/posts/old/title").output == "\"old\"\n")
+    }
+
+    @Test("A long import takes the place of the terminals' server for its time")
+    func handOver() throws {
+      let place = try Place()
+      try place.hearth("set", "/posts/old", #"{"title":"old"}"#)
+      #expect(try place.serverProcess() != nil)
+      let file = place.directory + "/posts.json"
+      try writePosts(15_000, to: file)
+      let outcome = try place.hearth("import", file)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(try place.hearth("get", "/posts/-N10014999/n").output == "14999\n")
+      #expect(try place.hearth("get", "/posts/old/title").output == "\"old\"\n")
+    }
+
+    @Test("A long import leaves a server alone that someone else has started")
+    func foreignServer() throws {
+      let place = try Place()
+      let (socket, data) = (place.directory + "/s", place.directory + "/db")
+      let server = try place.start("serve", "--socket", socket, "--data-dir", data)
+      defer { server.terminate() }
+      try waitUntil("the server answers") { WireClient(socket: socket) != nil }
+      let file = place.directory + "/posts.json"
+      try writePosts(60_000, to: file)
+      let outcome = try place.hearth("import", file, "--socket", socket, "--data-dir", data)
+      #expect(outcome.status == 6)
+      #expect(outcome.errors.contains("process \(server.processIdentifier)"))
+      #expect(WireClient(socket: socket) != nil)
+    }
+
+    @Test("Import and export need no more memory for a longer file")
+    func memory() throws {
+      let place = try Place()
+      let file = place.directory + "/posts.json"
+      var peaks: [[Int]] = []
+      for count in [8_000, 40_000] {
+        try writePosts(count, to: file)
+        let importing = try place.start("import", file, "--replace")
+        let importPeak = peak(of: importing)
+        #expect(importing.wait() == 0)
+        let exporting = try place.start("export", place.directory + "/out.json")
+        let exportPeak = peak(of: exporting)
+        #expect(exporting.wait() == 0)
+        peaks.append([importPeak, exportPeak])
+      }
+      for (short, long) in zip(peaks[0], peaks[1]) {
+        #expect(long < short + 16, "\(peaks)")
+        #expect(long < 80, "\(peaks)")
+      }
+    }
+
+    @Test("fsck names the place of a damage, and a server does not start on it")
+    func damage() throws {
+      let place = try Place()
+      try place.hearth("set", "/posts/p1", #"{"title":"unmistakable"}"#)
+      try place.hearth("stop")
+      let file = place.directory + "/data/hearth/database.sqlite"
+      var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: file)))
+      let wanted = Array("unmistakable".utf8)
+      for position in bytes.indices where bytes[position...].starts(with: wanted) {
+        bytes[position] ^= 1
+      }
+      try Data(bytes).write(to: URL(fileURLWithPath: file))
+      let check = try place.hearth("fsck")
+      #expect(check.status == 1)
+      #expect(check.output.contains("/posts/p1"))
+      #expect(check.output.contains(file))
+      let outcome = try place.hearth("get", "/posts")
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.contains(file) && outcome.errors.contains("hearth fsck"))
+      #expect(try place.hearth("fsck").output == check.output)
+    }
+  }
+}
