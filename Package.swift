@@ -76,7 +76,7 @@ let package = Package(
     library(
       "RealtimeDatabase",
       [
-        "RealtimeTree", "RealtimeProtocol", "RealtimeSync", "RealtimeTransport",
+        "OfflineStorage", "RealtimeTree", "RealtimeProtocol", "RealtimeSync", "RealtimeTransport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -98,6 +98,10 @@ let package = Package(
     library("BlogTUI", ["BlogModel", "TerminalUI"]),
 
     // Edges: each touches one thing outside.
+    library(
+      "OfflineStorage",
+      ["RealtimeProtocol", "RealtimeSync", "RealtimeTree", product("GRDB", "GRDB.swift")]
+    ),
     library(
       "SQLiteStorage",
       [
@@ -121,13 +125,14 @@ let package = Package(
     ),
 
     testSupport("TestSupport"),
+    testSupport("OfflineTestSupport", ["RealtimeProtocol", "RealtimeSync", "RealtimeTree"]),
     testSupport(
       "TransportTestSupport",
       ["RealtimeTransport", product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio")]
     ),
     tests("RealtimeTree"),
     tests("RealtimeProtocol", ["RealtimeTree"]),
-    tests("RealtimeSync", ["RealtimeProtocol", "RealtimeTree"]),
+    tests("RealtimeSync", ["OfflineTestSupport", "RealtimeProtocol", "RealtimeTree"]),
     tests("RealtimeHub", ["RealtimeProtocol", "RealtimeTree", "SecurityRules"]),
     tests("SecurityRules", ["RealtimeTree"]),
     .testTarget(
@@ -170,6 +175,13 @@ let package = Package(
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    tests(
+      "OfflineStorage",
+      [
+        "OfflineTestSupport", "RealtimeProtocol", "RealtimeSync", "RealtimeTree",
+        product("GRDB", "GRDB.swift"),
       ]
     ),
     tests(

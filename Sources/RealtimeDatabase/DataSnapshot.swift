@@ -7,10 +7,18 @@ package import RealtimeTree
 public final class DataSnapshot: Sendable {
   /// The location.
   public let ref: DatabaseReference
+  /// Where the data come from.
+  public let metadata: SnapshotMetadata
   package let node: Node
   private let index: Index
 
-  package init(_ node: Node, at ref: DatabaseReference, by index: Index = .priority) {
+  package init(
+    _ node: Node,
+    at ref: DatabaseReference,
+    by index: Index = .priority,
+    metadata: SnapshotMetadata = SnapshotMetadata()
+  ) {
+    self.metadata = metadata
     self.node = node
     self.ref = ref
     self.index = index
@@ -28,8 +36,8 @@ public final class DataSnapshot: Sendable {
   /// `as? NSNumber` work as in the original; strings are `String`, lists `[Any]`, objects
   /// `[String: Any]`, and both can be cast to what their parts can be cast to, such as
   /// `[String: AnyObject]`, `[String: Bool]`, `NSDictionary` and `NSArray`. As in the original,
-  /// `as? Bool` also accepts the numbers 0 and 1, and `as? Int` booleans; ``jsonValue`` tells them
-  /// apart, and so does a write of the value that was read.
+  /// `as? Bool` also accepts the numbers 0 and 1, and `as? Int` booleans; a write of the value that
+  /// was read tells them apart.
   ///
   /// - Complexity: O(size)
   public var value: Any? { NodeConversion.value(node) }
@@ -60,7 +68,7 @@ public final class DataSnapshot: Sendable {
   /// It is a programmer error to pass a path that no database can have: it traps.
   public func childSnapshot(forPath childPathString: String) -> DataSnapshot {
     let path = Path(wire: childPathString)
-    return DataSnapshot(node[path], at: ref.child(of: path))
+    return DataSnapshot(node[path], at: ref.child(of: path), metadata: metadata)
   }
 
   /// The children in the order of the query.
@@ -68,7 +76,7 @@ public final class DataSnapshot: Sendable {
   /// - Complexity: O(n), O(n log n) unless ordered by key or priority
   public var childSnapshots: [DataSnapshot] {
     IndexedNode(node, by: index).ascending.map {
-      DataSnapshot($0.node, at: ref.child(of: $0.key))
+      DataSnapshot($0.node, at: ref.child(of: $0.key), metadata: metadata)
     }
   }
 

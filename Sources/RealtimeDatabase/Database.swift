@@ -109,18 +109,33 @@ public final class Database: Sendable {
     set { repo.callbackQueue = newValue }
   }
 
-  /// Whether data and writes are to outlive the process; false unless set.
+  /// Whether data and writes outlive the process; false unless set.
   ///
-  /// Today everything is kept in memory only: the setting is remembered and has no other effect yet.
+  /// Then a file of ``DatabaseOptions/persistenceDirectory`` keeps:
+  ///
+  /// - Writes that are not acknowledged. A database that is opened on the file later shows them to
+  ///   its observers again and sends them before its own, in their order. Servers of this package
+  ///   apply each of them once; others may apply one twice whose acknowledgement was lost. Their
+  ///   completions are not called any more. A write of the last milliseconds before a process is
+  ///   killed may be missing (see ``waitUntilStored()``), never half of one.
+  /// - The data of everything that was observed, kept synced or read. Observers get them at once,
+  ///   with ``SnapshotMetadata/isFromCache``, and what has changed as soon as the server tells.
+  ///
+  /// Transactions and what is scheduled for the end of the connection are not kept. Keep one file for
+  /// each person who signs in: writes are sent with whatever credential the database has then.
+  ///
+  /// One process has a file at a time; the next one works without, and
+  /// ``DatabaseOptions/onPersistenceProblem`` is told.
   /// It is a programmer error to set it after the database has been used: it traps.
   public var isPersistenceEnabled: Bool {
     get { repo.settings.isPersistenceEnabled }
     set { repo.change { $0.isPersistenceEnabled = newValue } }
   }
 
-  /// How large a cache on disk may be, 10 MB unless set.
+  /// How large the file of ``isPersistenceEnabled`` may be, 10 MB unless set.
   ///
-  /// Today there is no cache on disk: the setting is remembered and has no other effect yet.
+  /// When it is larger, what was not used for longest is dropped from it, but for what is observed or
+  /// kept synced now, and for pending writes.
   /// It is a programmer error to set less than 1 MB or more than 100 MB, or to set it after the
   /// database has been used: it traps.
   public var persistenceCacheSizeBytes: UInt {
@@ -131,6 +146,30 @@ public final class Database: Sendable {
         "the size of the cache must be from 1 MB through 100 MB"
       )
       repo.change { $0.persistenceCacheSizeBytes = newValue }
+    }
+  }
+
+  /// Waits until the disk has all writes that were made before, so that they outlive the process.
+  ///
+  /// Also a loss of power does not harm them then. They need not have reached the server.
+  ///
+  /// - Throws: ``DatabaseError``, of code `persistence_unavailable` when ``isPersistenceEnabled`` is
+  ///   false or the disk fails.
+  public func waitUntilStored() async throws {
+    let error = await withCheckedContinuation { continuation in
+      repo.flush { continuation.resume(returning: $0) }
+    }
+    if let error { throw error }
+  }
+
+  /// Ends the use of the database, as dropping the last reference to it does, but at once.
+  ///
+  /// The connection is closed, observers are not called any more, and what waits for an answer gets
+  /// `unavailable`, as does everything that is asked for afterwards. With ``isPersistenceEnabled``,
+  /// writes that are not acknowledged are on disk when this returns.
+  public func close() async {
+    await withCheckedContinuation { continuation in
+      repo.close { continuation.resume() }
     }
   }
 

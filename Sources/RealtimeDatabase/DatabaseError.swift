@@ -26,6 +26,12 @@ public struct DatabaseError: Error, Hashable, Sendable {
     public static let timedOut = Code("timed_out")
     /// More was waiting than may wait.
     public static let overflow = Code("overflow")
+    /// Another process, or another database of this one, keeps its data in the same file.
+    public static let persistenceInUse = Code("persistence_in_use")
+    /// The file of the data on disk was damaged; it was set aside, and nothing of it is used.
+    public static let persistenceDamaged = Code("persistence_damaged")
+    /// Data cannot be kept on disk.
+    public static let persistenceUnavailable = Code("persistence_unavailable")
     /// Anything else.
     public static let failure = Code("failure")
 

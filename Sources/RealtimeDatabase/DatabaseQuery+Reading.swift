@@ -2,7 +2,11 @@ internal import RealtimeTree
 
 /// Reading once.
 extension DatabaseQuery {
-  /// Reads the data once, from the server unless they are being observed already.
+  /// Reads the data once, from the server unless it keeps them up to date here already.
+  ///
+  /// When it cannot be reached before ``DatabaseOptions/readDeadline``, or fails, the data that are
+  /// known here are taken, be they of an earlier run; ``SnapshotMetadata/isFromCache`` tells. What the
+  /// server forbids is not taken from here. Observers are not disturbed in either case.
   ///
   /// - Parameter block: Gets an error or the data; runs on the database's ``Database/callbackQueue``.
   public func getData(completion block: @escaping @Sendable ((any Error)?, DataSnapshot?) -> Void) {
@@ -14,11 +18,11 @@ extension DatabaseQuery {
     }
   }
 
-  /// Reads the data once, from the server unless they are being observed already.
+  /// Reads the data once, as ``getData(completion:)`` does.
   ///
   /// - Returns: The data.
-  /// - Throws: ``DatabaseError``: `permission_denied`, `unavailable` when the server could not be
-  ///   reached within ``DatabaseOptions/readDeadline``, or `timed_out` when it did not answer;
+  /// - Throws: ``DatabaseError`` when nothing is known here either: `permission_denied` (in any case),
+  ///   `unavailable` when the server could not be reached within ``DatabaseOptions/readDeadline``, or `timed_out` when it did not answer;
   ///   `CancellationError` when the task is cancelled.
   public func getData() async throws -> DataSnapshot {
     // The repository keeps the deadline of reads itself.

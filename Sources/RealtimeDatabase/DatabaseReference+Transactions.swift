@@ -4,7 +4,7 @@ extension DatabaseReference {
   ///
   /// The block runs at once on the data known here (none when none are known yet), and again whenever
   /// the server says that they had changed; so it must give the same answer each time, and do nothing
-  /// else. It gives up after 25 tries.
+  /// else. It gives up after ``DatabaseOptions/transactionTries``.
   ///
   /// - Parameters:
   ///   - block: Changes the data it is given; runs on the database's own thread.

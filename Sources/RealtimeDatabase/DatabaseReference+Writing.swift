@@ -119,11 +119,11 @@ extension DatabaseReference {
   private func check(_ operation: WriteOperation) throws(DatabaseError) {
     let problem: String?
     switch operation {
-    case .set(let node): problem = Validation.problem(with: node, at: path)
+    case .set(let node): problem = Validation.problem(withWritten: node, at: path)
     case .merge(let changes):
       problem =
         changes.lazy.compactMap { [path] in
-          Validation.problem(with: $0.node, at: path.appending($0.path))
+          Validation.problem(withWritten: $0.node, at: path.appending($0.path))
         }.first
     }
     if path.first == ".info" {

@@ -14,7 +14,8 @@ extension Repo {
     let snapshot = DataSnapshot(
       event.node,
       at: event.key.map { reference.child(of: $0) } ?? reference,
-      by: event.kind == .value ? listener.query.query.index : .priority
+      by: event.kind == .value ? listener.query.query.index : .priority,
+      metadata: SnapshotMetadata(event.metadata)
     )
     let previousKey = event.previousKey?.text
     let type = DataEventType(event.kind)
@@ -51,8 +52,8 @@ extension Repo {
     guard case .get(let query, let block)? = completions.removeValue(forKey: token) else { return }
     readDeadlines.removeValue(forKey: token)?.cancel()
     switch result {
-    case .value(let node):
-      let snapshot = DataSnapshot(node, at: query.ref, by: query.query.index)
+    case .value(let node, let metadata):
+      let snapshot = DataSnapshot(node, of: query, metadata)
       enqueue { block(.success(snapshot)) }
     case .failure(let status, let reason):
       let path = query.path.description
@@ -71,11 +72,12 @@ extension Repo {
     else { return }
     let error: DatabaseError? =
       status == .ok ? nil : DatabaseError(status, path: reference.path.description, reason: reason)
-    let snapshot = DataSnapshot(node, at: reference)
+    let metadata = SnapshotMetadata(DataMetadata(isFromCache: !committed))
+    let snapshot = DataSnapshot(node, at: reference, metadata: metadata)
     enqueue { block(error, committed, snapshot) }
   }
 
-  /// Ends a read that is still unanswered after the deadline.
+  /// Ends a read that is still unanswered after the deadline, with what is known here if there is any.
   func startReadDeadline(_ token: RequestToken) {
     guard let deadline = options.readDeadline, completions[token] != nil else { return }
     readDeadlines[token] = eventLoop.scheduleTask(in: TimeAmount(deadline)) {
@@ -83,6 +85,10 @@ extension Repo {
         repo.readDeadlines[token] = nil
         guard case .get(let query, let block)? = repo.completions.removeValue(forKey: token)
         else { return }
+        if let (node, metadata) = repo.core.knownValue(at: query.path, query: query.query) {
+          let snapshot = DataSnapshot(node, of: query, metadata)
+          return repo.deliver { block(.success(snapshot)) }
+        }
         let error = DatabaseError(
           DatabaseError.Code.timedOut,
           path: query.path.description,
@@ -91,6 +97,17 @@ extension Repo {
         repo.deliver { block(.failure(error)) }
       }
     }
+  }
+}
+
+extension DataSnapshot {
+  fileprivate convenience init(_ node: Node, of query: DatabaseQuery, _ metadata: DataMetadata) {
+    self.init(
+      node,
+      at: query.ref,
+      by: query.query.index,
+      metadata: SnapshotMetadata(metadata)
+    )
   }
 }
 

@@ -18,7 +18,7 @@ extension Repo {
     }
     submit { repo in
       // It may have been removed meanwhile.
-      guard repo.isActive(number) else { return }
+      guard !repo.isClosed, repo.isActive(number) else { return }
       let id = ListenerID(number)
       repo.listeners[id] = Listener(query: query, block: block, cancel: cancel, isOnce: isOnce)
       repo.handle(.observe(id, path: query.path, query: query.query, events: kinds))

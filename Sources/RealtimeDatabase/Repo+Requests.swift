@@ -69,6 +69,7 @@ extension Repo {
   ) {
     let token = RequestToken(nextNumber())
     submit { repo in
+      guard !repo.isClosed else { return repo.fail(.get(query, completion)) }
       repo.completions[token] = .get(query, completion)
       repo.handle(.get(token, path: query.path, query: query.query))
       repo.startReadDeadline(token)
@@ -114,10 +115,7 @@ extension Repo {
 
   /// Closes for good, as nobody is left who could use it.
   nonisolated func shutDown() {
-    submit(isUse: false) { repo in
-      repo.statusObservers = []
-      repo.handle(.goOffline(.user))
-    }
+    submit(isUse: false) { $0.end() }
   }
 
   nonisolated func observeStatus(_ block: @escaping @Sendable (ConnectionStatus) -> Void) {
@@ -141,6 +139,7 @@ extension Repo {
   ) {
     let token = RequestToken(nextNumber())
     submit { repo in
+      guard !repo.isClosed else { return repo.fail(completion) }
       repo.completions[token] = completion
       repo.handle(input(token))
     }
@@ -152,6 +151,6 @@ extension Repo {
     _ body: @escaping @Sendable (isolated Repo) -> Void
   ) {
     if isUse { shared.withLockedValue { $0.isUsed = true } }
-    eventLoop.execute { self.assumeIsolated(body) }
+    eventLoop.execute { self.assumeIsolated { $0.run(isUse: isUse, body) } }
   }
 }

@@ -20,7 +20,7 @@ extension Repo {
         switch block(MutableData(node)).verdict {
         case .abort: return .abort
         case .commit(let node, let found):
-          let invalid = Validation.problem(with: node, at: reference.path).map {
+          let invalid = Validation.problem(withWritten: node, at: reference.path).map {
             DatabaseError(
               DatabaseError.Code.invalidData,
               path: reference.path.description,

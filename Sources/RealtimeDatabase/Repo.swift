@@ -23,6 +23,9 @@ package final actor Repo {
   nonisolated let shared: NIOLockedValueBox<Shared>
 
   var core: RepoCore
+  var persistence = Persistence.unused
+  /// Whether nobody may use it any more.
+  var isClosed = false
   /// What is still to be told to the engine, while it is being told something.
   private var inputs: [RepoInput] = []
   private var isHandling = false
@@ -100,6 +103,8 @@ package final actor Repo {
       configuration.maximumReconnectDelay
     )
     configuration.getDeadline = options.readDeadline.map(Self.milliseconds)
+    configuration.transactionTries = options.transactionTries
+    configuration.transactionRetryDelay = Self.milliseconds(options.transactionRetryDelay)
     core = RepoCore(configuration: configuration)
   }
 
@@ -115,6 +120,7 @@ package final actor Repo {
 
   /// Tells the engine something and does what it asks for; what is told meanwhile comes after.
   func handle(_ input: RepoInput) {
+    guard !isClosed else { return }
     inputs.append(input)
     guard !isHandling else { return }
     isHandling = true
@@ -171,6 +177,7 @@ package final actor Repo {
       finishTransaction(token, status, reason, committed, node)
     case .credentialRejected(_, let reason): logger.warning("the credential was refused: \(reason)")
     case .credentialAccepted: logger.debug("the credential was accepted")
+    case .persist(let changes): store?.perform(changes)
     case .log(let line): logger.info("\(line)")
     }
   }

@@ -6,12 +6,6 @@ package import RealtimeTree
 /// Pure: it holds no clock, no socket and no lock, and calls out only to the update functions of
 /// transactions. One owner feeds it inputs one after another and performs the outputs in order.
 package struct RepoCore: Sendable {
-  /// Where a listener stands.
-  struct Place: Hashable, Sendable {
-    let path: Path
-    let query: Query
-  }
-
   /// What the engine was told when it was made.
   package let configuration: RepoConfiguration
 
@@ -31,10 +25,11 @@ package struct RepoCore: Sendable {
   var scheduled = Overlay.none
   var transactions = TransactionQueue()
   var credential: ClientRequest.Authentication?
-  /// Counts everything that needs an order: pending writes, messages that wait, transactions.
+  /// Counts everything that needs an order: writes (by which their keys are numbered), messages
+  /// that wait, transactions.
   var lastNumber: Int64 = 0
-  /// The number of the last write that was sent with a key.
-  var lastKey: Int64 = 0
+  /// What a store is to keep, or nil without one.
+  var offline: OfflineCache?
   var now = RepoTime(wall: 0, monotonic: 0, random: 0)
   var outputs: [RepoOutput] = []
 
@@ -90,8 +85,10 @@ package struct RepoCore: Sendable {
     case .transportOpened(let id): transportOpened(id)
     case .message(let id, let message): receive(message, on: id)
     case .transportClosed(let id, let reason): transportClosed(id, reason)
+    case .storeSize(let size): offline?.prune(size: size, configuration)
     case .timerFired(let timer): timerFired(timer)
     }
+    if let changes = offline?.takeChanges(), !changes.isEmpty { outputs.append(.persist(changes)) }
     let result = outputs
     outputs = []
     return result
@@ -125,10 +122,20 @@ package struct RepoCore: Sendable {
   }
 
   mutating func raise(_ events: [ViewEvent]) {
+    var source: (place: Place, isCurrent: Bool)?
     for event in events {
-      if case .listener(let listener) = event.owner {
-        outputs.append(.raise(listener, event.event))
+      guard case .listener(let listener) = event.owner, let place = listeners[listener] else {
+        continue
       }
+      var data = event.event
+      if !place.path.isInfo {
+        let isCurrent = source?.place == place ? source?.isCurrent == true : isCurrent(place)
+        source = (place, isCurrent)
+        data.metadata.isFromCache = !isCurrent
+        data.metadata.hasPendingWrites =
+          sync.hasPendingWrites(place, child: data.key, in: data.node)
+      }
+      outputs.append(.raise(listener, data))
     }
   }
 

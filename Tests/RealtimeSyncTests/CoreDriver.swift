@@ -167,12 +167,12 @@ struct CoreDriver {
       case .writeCompleted(let token, let status, _): "write \(token.number) \(status)"
       case .transactionCompleted(let token, let status, _, let committed, let node):
         "transaction \(token.number) \(status) \(committed) \(node.json(.export).text)"
-      case .getCompleted(let token, .value(let node)):
+      case .getCompleted(let token, .value(let node, _)):
         "get \(token.number) \(node.json(.export).text)"
       case .getCompleted(let token, .failure(let status, _)): "get \(token.number) \(status)"
       case .listenerCancelled(let id, let status, _): "cancelled \(id.number) \(status)"
       case .connect, .disconnect, .send, .sendKeepalive, .schedule, .cancelTimer, .raise,
-        .credentialRejected, .credentialAccepted, .log:
+        .credentialRejected, .credentialAccepted, .persist, .log:
         nil
       }
     }

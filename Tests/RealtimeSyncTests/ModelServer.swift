@@ -33,6 +33,12 @@ struct ModelServer {
     sent.append(Group(messages: messages + [.listenComplete(target)], tree: tree))
   }
 
+  /// Forgets the listens of a connection and what was not sent on it.
+  mutating func disconnect() {
+    listens = []
+    sent = []
+  }
+
   mutating func unlisten(_ target: ListenTarget) {
     listens.removeAll { $0 == target }
   }

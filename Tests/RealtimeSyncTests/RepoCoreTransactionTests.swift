@@ -12,7 +12,7 @@ private let increment: TransactionUpdate = { node in
 @Suite("Transactions")
 struct RepoCoreTransactionTests {
   private func counter(_ extensions: Set<ServerHello.Extension> = []) throws -> CoreDriver {
-    var driver = CoreDriver()
+    var driver = CoreDriver { $0.transactionRetryDelay = 0 }
     driver.connect(extensions)
     _ = try driver.observe("c", answered: "100")
     driver.forget()
@@ -236,7 +236,7 @@ struct RepoCoreTransactionTests {
     var driver = try counter([.writeOnce])
     driver.transact("c", increment)
     let first = driver.sentWrites[0].write
-    #expect(first.key == WriteKey(client: "c1", number: 1))
+    #expect(first.key?.client == "c1")
     driver.lose()
     driver.forget()
     driver.connect([.writeOnce])

@@ -28,7 +28,9 @@ struct Simulation {
   init(seed: UInt64, clients count: Int) {
     random = SplitMix64(seed: seed)
     for number in 0..<count {
-      let configuration = RepoConfiguration(clientID: "c\(number)", statisticsName: "sdk.test")
+      var configuration = RepoConfiguration(clientID: "c\(number)", statisticsName: "sdk.test")
+      // There is no time here that could pass.
+      configuration.transactionRetryDelay = 0
       clients.append(Client(core: RepoCore(configuration: configuration)))
     }
   }
@@ -179,7 +181,7 @@ struct Simulation {
         clients[index].completions[token, default: 0] += 1
         if isCommitted { committed += 1 }
       case .sendKeepalive, .schedule, .cancelTimer, .listenerCancelled, .getCompleted,
-        .credentialRejected, .credentialAccepted, .log:
+        .credentialRejected, .credentialAccepted, .persist, .log:
         continue
       }
     }

@@ -48,13 +48,16 @@ extension Simulation {
       complete(token, of: index, status, reason: reason)
       if strikes(.doubledCompletion) { complete(token, of: index, status, reason: reason) }
     case .getCompleted(let token, let result):
-      if case .value(let node) = result, !isGet { checkRead(token, node) }
+      // A server that refuses a read for now leaves the client to what it knows itself.
+      if case .value(let node, let metadata) = result, metadata == DataMetadata(), !isGet {
+        checkRead(token, node)
+      }
       complete(token, of: index, .ok, reason: "")
     case .transactionCompleted(let token, let status, let reason, let isCommitted, _):
       requests[token]?.isCommitted = isCommitted
       complete(token, of: index, status, reason: reason)
     case .credentialRejected, .credentialAccepted: fail("a credential no one gave")
-    case .sendKeepalive, .log: return
+    case .sendKeepalive, .persist, .log: return
     }
   }
 

@@ -7,8 +7,9 @@ import TestSupport
 extension Simulation {
   /// Starts a connection of a client.
   mutating func connect(_ index: Int, _ connection: ConnectionID) {
-    let delay: Int64 =
-      random.once(in: 8) ? 500 + Int64(random.below(3_000)) : 1 + Int64(random.below(60))
+    let isSlow = random.once(in: 8)
+    if isSlow { mark("slow peer") }
+    let delay = isSlow ? 500 + Int64(random.below(3_000)) : 1 + Int64(random.below(60))
     var link = Link(
       client: index,
       incarnation: clients[index].incarnation,
@@ -26,6 +27,12 @@ extension Simulation {
   mutating func accept(_ number: Int) {
     let link = links[number]
     guard link.isClientOpen else { return }
+    if now < (isolatedUntil[link.client] ?? 0) {
+      mark("unreachable")
+      // Nothing comes back, so that only the client's own patience ends the attempt, or a refusal.
+      if random.once(in: 2) { agenda.add(.clientNotices(link: number), at: now + link.delay) }
+      return
+    }
     guard isServerUp else {
       agenda.add(.clientNotices(link: number), at: now + link.delay)
       return
@@ -45,16 +52,45 @@ extension Simulation {
     guard links[number].isClientOpen else { return }
     let delay = links[number].delay + Int64(random.below(10))
     let arrival = links[number].up.arrival(now: now, delay: delay)
-    links[number].up.inFlight += 1
-    agenda.add(.up(link: number, message), at: arrival)
+    for _ in 0..<(isDoubled(message) ? 2 : 1) {
+      links[number].up.inFlight += 1
+      agenda.add(.up(link: number, message), at: arrival)
+    }
+  }
+
+  /// Whether the network delivers a message twice: one that a client may send twice, or any push.
+  private mutating func isDoubled(_ message: ClientMessage) -> Bool {
+    guard case .request(_, let request) = message, !isHealing else { return false }
+    switch request {
+    case .listen, .unlisten, .get: break
+    case .write(let write): if write.key == nil { return false }
+    case .stats, .authenticate, .unauthenticate, .appCheck, .onDisconnect, .cancelOnDisconnect,
+      .unknown:
+      return false
+    }
+    guard random.once(in: 20) else { return false }
+    mark("request doubled")
+    return true
+  }
+
+  private mutating func isDoubled(_ message: ServerMessage) -> Bool {
+    switch message {
+    case .push, .response: break
+    case .hello, .reset, .shutdown, .error, .pong: return false
+    }
+    guard !isHealing, random.once(in: 30) else { return false }
+    mark("answer doubled")
+    return true
   }
 
   mutating func send(_ message: ServerMessage, down number: Int) {
     guard links[number].isServerOpen else { return }
     let delay = links[number].delay + Int64(random.below(10))
     let arrival = links[number].down.arrival(now: now, delay: delay)
-    links[number].down.inFlight += 1
-    agenda.add(.down(link: number, message), at: arrival)
+    for _ in 0..<(isDoubled(message) ? 2 : 1) {
+      links[number].down.inFlight += 1
+      agenda.add(.down(link: number, message), at: arrival)
+    }
   }
 
   mutating func arrived(_ message: ServerMessage, down number: Int) {
@@ -117,12 +153,22 @@ extension Simulation {
     closeAtServer(number)
   }
 
+  /// Parts some clients from the server for a while: what they have is cut, and nothing else opens.
+  private mutating func partition() {
+    mark("partition")
+    let end = now + 200 + Int64(random.below(4_000))
+    for index in clients.indices where random.once(in: 2) {
+      isolatedUntil[index] = end
+      if let link = clients[index].link { cut(link) }
+    }
+  }
+
   /// Does something to the network, the server or the store.
   mutating func disturb() {
     if isHealing { return }
     agenda.add(.disturb, at: now + 100 + Int64(random.below(2_500)))
     let open = links.indices.filter { links[$0].isClientOpen }
-    switch random.below(12) {
+    switch random.below(13) {
     case 0...4: if !open.isEmpty { cut(random.pick(open)) }
     case 5...6: if !open.isEmpty { block(random.pick(open)) }
     case 7: crash(for: 50 + Int64(random.below(3_000)))
@@ -131,6 +177,7 @@ extension Simulation {
       store.failsUntil = now + Int64(random.below(2_500))
     case 9: restart(random.below(clients.count))
     case 10: for number in open where random.once(in: 2) { cut(number) }
+    case 11: partition()
     case _:
       let index = random.below(clients.count)
       if clients[index].core.interruptReasons.contains(.user) {

@@ -41,6 +41,8 @@ struct Simulation {
   var agenda = Agenda<Event>()
   var clients: [SimulatedClient] = []
   var links: [Link] = []
+  /// Until when no connection of a client reaches the server.
+  var isolatedUntil: [Int: Int64] = [:]
   /// Whether everything is left alone from now on.
   var isHealing = false
   /// Whether a connection ends the one before it, as clients ask for.
@@ -99,6 +101,7 @@ struct Simulation {
   mutating func run() -> String? {
     runEvents { $0.now >= $0.duration }
     isHealing = true
+    isolatedUntil = [:]
     store.failsUntil = 0
     if let problem { return problem }
     let limit = now + Self.patience

@@ -19,9 +19,12 @@ struct SimulationTests {
     for seed in Self.seeds where seed % 4 == part {
       var simulation = Simulation(seed: seed)
       guard let problem = simulation.run() else { continue }
-      Issue.record("SIMULATION_SEED=\(seed): \(problem)")
+      Issue.record("\(problem)\nreplay: SIMULATION_SEED=\(seed) \(Self.command)")
     }
   }
+
+  /// Runs the seed that SIMULATION_SEED names, or as many as SIMULATION_SEEDS says.
+  private static let command = "swift test --filter SimulationTests.promises"
 
   @Test("A bug put in on purpose is found", arguments: Fault.allCases)
   func faults(fault: Fault) {
@@ -53,7 +56,7 @@ struct SimulationTests {
     let wanted = [
       "crash", "cut", "blocked", "retired", "lingering request", "batch failed", "client restart",
       "read of the server", "hub disconnects", "set", "unavailable", "invalid_data",
-      "range merge",
+      "range merge", "partition", "unreachable", "request doubled", "answer doubled", "slow peer",
     ]
     #expect(wanted.filter { marks[$0] == nil } == [])
   }

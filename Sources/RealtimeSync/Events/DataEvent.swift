@@ -14,6 +14,8 @@ package struct DataEvent: Sendable, Equatable {
   package var previousKey: ChildKey?
   /// For the value of a query, its children in the order of the query; nil for a child.
   package var ordered: IndexedNode?
+  /// Where the data come from.
+  package var metadata = DataMetadata()
 
   /// Makes an event.
   package init(
@@ -32,7 +34,7 @@ package struct DataEvent: Sendable, Equatable {
     self.ordered = ordered
   }
 
-  /// Compares all but the order, which follows from the data and the query.
+  /// Compares all but where the data come from, and the order, which follows from data and query.
   package static func == (left: DataEvent, right: DataEvent) -> Bool {
     left.kind == right.kind && left.path == right.path && left.key == right.key
       && left.node == right.node && left.previousKey == right.previousKey

@@ -5,6 +5,10 @@ struct ListenTable: Sendable {
   private(set) var targets = SortedMap<Int64, ListenTarget>()
   private var serials: [ListenTarget: Int64] = [:]
   private var lastSerial: Int64 = 0
+  /// The listens that have their data from the server of this connection.
+  private var current: Set<ListenTarget> = []
+  /// The listens that have data of a store and none of a server yet.
+  private var unconfirmed: Set<ListenTarget> = []
 
   /// The number under which a listen runs, or nil.
   func serial(of target: ListenTarget) -> Int64? { serials[target] }
@@ -18,11 +22,36 @@ struct ListenTable: Sendable {
     return lastSerial
   }
 
+  /// Whether the data of a listen are those of the server of this connection.
+  func isCurrent(_ target: ListenTarget) -> Bool { current.contains(target) }
+
+  /// Whether the data of a listen are those of a store, which no server has confirmed.
+  func isUnconfirmed(_ target: ListenTarget) -> Bool { unconfirmed.contains(target) }
+
+  /// A listen starts from the data of a store.
+  mutating func startedFromStore(_ target: ListenTarget) {
+    unconfirmed.insert(target)
+  }
+
+  /// The server of this connection has sent or confirmed the data of a listen.
+  mutating func markCurrent(_ target: ListenTarget) {
+    guard serials[target] != nil else { return }
+    current.insert(target)
+    unconfirmed.remove(target)
+  }
+
+  /// The connection has ended: no data are known to be the server's any more.
+  mutating func connectionLost() {
+    current = []
+  }
+
   /// Forgets a listen; returns whether it ran.
   @discardableResult
   mutating func stop(_ target: ListenTarget) -> Bool {
     guard let serial = serials.removeValue(forKey: target) else { return false }
     targets.removeValue(forKey: serial)
+    current.remove(target)
+    unconfirmed.remove(target)
     return true
   }
 

@@ -5,8 +5,9 @@ import RealtimeTree
 struct OutstandingWrite: Sendable {
   /// Who waits for the answer.
   enum Purpose: Sendable, Equatable {
-    /// The caller, and the pending write it shows as.
-    case caller(RequestToken, writeID: Int64)
+    /// The caller, or nobody when that was a process before this one; it shows as the pending write
+    /// of the same number.
+    case caller(RequestToken?)
     /// The transactions that went into it.
     case transactions
   }

@@ -69,6 +69,7 @@ extension RepoCore {
     connection.requests = [:]
     connection.extensions = []
     connection.unansweredSince = nil
+    listens.connectionLost()
     if wasConnected {
       failSentTransactions { $0.request.key == nil }
       updateInfo(InfoPath.connected, to: .bool(false))
@@ -96,6 +97,7 @@ extension RepoCore {
       close()
     case .keepalive: keepalive()
     case .getDeadline(let token): failGet(token)
+    case .transactionRetry(let path): sendReadyTransactions(around: path)
     }
   }
 

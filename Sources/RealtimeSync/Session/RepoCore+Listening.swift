@@ -34,7 +34,9 @@ extension RepoCore {
     if isOn {
       guard keptSynced.insert(place).inserted else { return }
       register(Registration(owner: .keepSynced, kinds: []), at: place)
+      offline?.setKept(place, true)
     } else if keptSynced.remove(place) != nil {
+      offline?.setKept(place, false)
       unregister(.keepSynced, at: place)
     }
   }
@@ -46,8 +48,12 @@ extension RepoCore {
       for case .start(let target) in result.actions { fillInfo(target) }
       return
     }
-    let result = sync.add(registration, at: place.path, query: place.query)
-    perform(result.actions)
+    var stored: (node: Node, isExact: Bool)?
+    if sync.isUnknown(at: place.path, query: place.query) {
+      stored = offline?.load(place, now: now.wall)
+    }
+    let result = sync.add(registration, at: place.path, query: place.query, stored: stored?.node)
+    perform(result.actions, stored.map { (place.normalized, $0) })
     raise(result.events)
   }
 
@@ -60,12 +66,23 @@ extension RepoCore {
     }
   }
 
-  private mutating func perform(_ actions: [ListenAction]) {
+  /// Starts and stops listens; one of them may start with data of the store.
+  private mutating func perform(
+    _ actions: [ListenAction],
+    _ loaded: (place: Place, stored: (node: Node, isExact: Bool))? = nil
+  ) {
     for action in actions {
       switch action {
-      case .start(let target): sendListen(target, serial: listens.start(target))
+      case .start(let target):
+        let serial = listens.start(target)
+        let stored = loaded?.place == target.place ? loaded?.stored : nil
+        if stored != nil { listens.startedFromStore(target) }
+        let exact = stored?.isExact == true ? stored?.node : nil
+        offline?.begin(target, loaded: exact, now: now.wall)
+        sendListen(target, serial: serial)
       case .stop(let target):
         guard listens.stop(target) else { continue }
+        offline?.end(target, now: now.wall)
         send(.unlisten(path: target.path, query: target.query, tag: target.tag), for: .other)
       }
     }
@@ -93,7 +110,10 @@ extension RepoCore {
       let text = warnings.compactMap(\.string).joined(separator: ", ")
       log("the server warns of the listen at \(target.path): \(text)")
     }
-    raise(sync.completeListen(at: target.path, tag: target.tag), changedAt: target.path)
+    listens.markCurrent(target)
+    let events = sync.completeListen(at: target.path, tag: target.tag)
+    offline?.complete(target, with: sync.serverNode(of: target))
+    raise(events, changedAt: target.path)
   }
 
   /// Ends the listens that the server has revoked.
@@ -105,6 +125,7 @@ extension RepoCore {
 
   private mutating func cancel(_ target: ListenTarget, _ status: StatusCode, _ reason: String) {
     listens.stop(target)
+    offline?.refuse(target)
     let result = sync.cancel(target)
     perform(result.actions)
     let ended = keptSynced.filter {

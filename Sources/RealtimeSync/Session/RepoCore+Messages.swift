@@ -74,15 +74,28 @@ extension RepoCore {
     guard let target = sync.target(at: path, tag: tag),
       let serial = listens.serial(of: target), connection.nextAnswered(target) == serial
     else { return }
-    raise(sync.merge(ranges, into: target), changedAt: path)
+    listens.markCurrent(target)
+    let events = sync.merge(ranges, into: target)
+    offline?.follow([path], tag: tag, in: sync)
+    raise(events, changedAt: path)
   }
 
   private mutating func receive(_ push: ServerPush) {
     switch push {
     case .data(let path, let node, let tag):
-      raise(sync.overwrite(at: path, with: node, tag: tag), changedAt: path)
+      let events = sync.overwrite(at: path, with: node, tag: tag)
+      offline?.follow([path], tag: tag, in: sync)
+      if let target = sync.target(at: path, tag: tag) {
+        // All data of a listen, be it that its answer is still to come.
+        listens.markCurrent(target)
+        offline?.complete(target, with: sync.serverNode(of: target))
+      }
+      raise(events, changedAt: path)
     case .merge(let path, let changes, let tag):
-      raise(sync.merge(at: path, changes, tag: tag), changedAt: path)
+      let events = sync.merge(at: path, changes, tag: tag)
+      let places = Overlay(changes).changes.map { path.appending($0.path) }
+      offline?.follow(places, tag: tag, in: sync)
+      raise(events, changedAt: path)
     case .rangeMerge(let path, let changes, let tag):
       let ranges = changes.map { RangeMerge(start: $0.start, end: $0.end, node: $0.node) }
       receive(ranges, at: path, tag: tag)

@@ -44,7 +44,10 @@ extension RepoCore {
     let changes = scheduled.changes
     scheduled = .none
     for change in changes {
-      raise(sync.overwrite(at: change.path, with: resolve(change.node, at: change.path)))
+      let node = resolve(change.node, at: change.path)
+      let events = sync.overwrite(at: change.path, with: node)
+      offline?.follow([change.path], tag: nil, in: sync)
+      raise(events)
       overrideTransactions(at: change.path)
     }
   }

@@ -3,9 +3,13 @@ import RealtimeTree
 
 extension RepoCore {
   mutating func get(_ token: RequestToken, at path: Path, query: Query) {
-    if let node = cachedValue(at: path, query: query) {
-      outputs.append(.getCompleted(token, .value(node)))
-      return
+    let place = Place(path: path, query: query)
+    if !isUnconfirmed(place), let node = cachedValue(at: path, query: query) {
+      return outputs.append(.getCompleted(token, .value(node, metadata(of: node, place))))
+    }
+    // No connection will come before the caller goes online again.
+    if connection.interrupts.contains(.user), let known = knownValue(at: path, query: query) {
+      return outputs.append(.getCompleted(token, .value(known.node, known.1)))
     }
     let get = PendingGet(token: token, path: path, query: query)
     gets.updateValue(get, forKey: makeNumber())
@@ -26,8 +30,9 @@ extension RepoCore {
     guard let get = removeGet(token) else { return }
     guard response.status == .ok else {
       let failure = GetResult.failure(response.status, reason: response.reason)
-      outputs.append(.getCompleted(token, failure))
-      return
+      // What the rules forbid is not shown from a store either.
+      let result = response.status == .permissionDenied ? nil : known(get)
+      return outputs.append(.getCompleted(token, result ?? failure))
     }
     let node: Node
     switch response.payload {
@@ -41,14 +46,20 @@ extension RepoCore {
         return
       }
     }
+    offline?.keep(node, of: Place(path: get.path, query: get.query), now: now.wall)
     raise(sync.fill(get.query, at: get.path, with: node), changedAt: get.path)
-    outputs.append(.getCompleted(token, .value(node)))
+    outputs.append(.getCompleted(token, .value(node, DataMetadata())))
   }
 
   mutating func failGet(_ token: RequestToken) {
-    guard !isConnected, removeGet(token) != nil else { return }
+    guard !isConnected, let get = removeGet(token) else { return }
     let failure = GetResult.failure(.unavailable, reason: "the client is offline")
-    outputs.append(.getCompleted(token, failure))
+    outputs.append(.getCompleted(token, known(get) ?? failure))
+  }
+
+  /// What is known here of a read that the server does not answer, or nil when that is nothing.
+  private mutating func known(_ get: PendingGet) -> GetResult? {
+    knownValue(at: get.path, query: get.query).map { .value($0.node, $0.1) }
   }
 
   private mutating func removeGet(_ token: RequestToken) -> PendingGet? {

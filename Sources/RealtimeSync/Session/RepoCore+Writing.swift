@@ -9,48 +9,56 @@ extension RepoCore {
     let raw = operation.withPrioritiesLast
     if case .merge(let changes) = raw, changes.isEmpty { return complete(token, .ok, "") }
     let estimate = resolve(raw, at: path)
-    let id = makeNumber()
+    let number = makeNumber()
+    let request = WriteRequest(path: path, operation: raw)
+    save(number, request, estimate)
     raise(
-      sync.write(PendingWrite(id: id, path: path, operation: estimate, isVisible: true))
+      sync.write(PendingWrite(id: number, path: path, operation: estimate, isVisible: true))
     )
-    enqueue(WriteRequest(path: path, operation: raw), for: .caller(token, writeID: id))
+    enqueue(request, as: number, for: .caller(token))
     for place in raw.places(at: path) {
       overrideTransactions(at: place)
     }
   }
 
   /// Estimates the values that the server will decide, from what this client would see.
-  private func resolve(_ operation: WriteOperation, at path: Path) -> WriteOperation {
+  private mutating func resolve(_ operation: WriteOperation, at path: Path) -> WriteOperation {
     switch operation {
-    case .set(let node): .set(resolve(node, at: path))
+    case .set(let node): return .set(resolve(node, at: path))
     case .merge(let changes):
-      .merge(changes.map { Change($0.path, resolve($0.node, at: path.appending($0.path))) })
+      var resolved: [Change] = []
+      for change in changes {
+        resolved.append(Change(change.path, resolve(change.node, at: path.appending(change.path))))
+      }
+      return .merge(resolved)
     }
   }
 
-  func resolve(_ node: Node, at path: Path) -> Node {
+  mutating func resolve(_ node: Node, at path: Path) -> Node {
     guard node.hasDeferredValues else { return node }
-    return node.resolvingDeferred(existing: sync.latest(at: path), timestamp: estimatedServerTime)
+    return node.resolvingDeferred(existing: latest(at: path), timestamp: estimatedServerTime)
   }
 
-  /// Queues a write behind all others, sends it if it can be sent, and returns its number.
-  @discardableResult
-  mutating func enqueue(_ request: WriteRequest, for purpose: OutstandingWrite.Purpose) -> Int64 {
-    let number = makeNumber()
+  /// Queues a write behind all others, whose numbers are lower, and sends it if it can be sent.
+  mutating func enqueue(
+    _ request: WriteRequest,
+    as number: Int64,
+    for purpose: OutstandingWrite.Purpose
+  ) {
     writes.updateValue(OutstandingWrite(request: request, purpose: purpose), forKey: number)
     sendWrite(number)
-    return number
   }
 
   /// Sends a write; with the extension it gets a key at its first sending and keeps it.
+  ///
+  /// Keys are numbered as writes are, since writes are sent in the order of their numbers.
   mutating func sendWrite(_ number: Int64) {
     guard isConnected, var write = writes[number] else { return }
     let isOnce = connection.extensions.contains(.writeOnce)
     // A transaction that may have been applied is not sent again without its key.
     if write.wasSent, write.request.hash != nil, !isOnce { return }
     if isOnce, write.request.key == nil {
-      lastKey += 1
-      write.request.key = WriteKey(client: configuration.clientID, number: lastKey)
+      write.request.key = WriteKey(client: configuration.clientID, number: number)
     }
     write.wasSent = true
     writes.updateValue(write, forKey: number)
@@ -61,10 +69,16 @@ extension RepoCore {
   mutating func writeAnswered(_ number: Int64, _ status: StatusCode, _ reason: String) {
     guard let write = writes.removeValue(forKey: number) else { return }
     switch write.purpose {
-    case .caller(let token, let id):
-      let events = sync.answer(id, isAccepted: status == .ok)
+    case .caller(let token):
+      offline?.append(.removeWrite(number))
+      if status == .ok, let parts = sync.parts(of: number) { offline?.acknowledge(parts) }
+      let events = sync.answer(number, isAccepted: status == .ok)
       raise(events)
-      complete(token, status, reason)
+      if let token {
+        complete(token, status, reason)
+      } else if status != .ok {
+        log("a write at \(write.request.path) of an earlier run was given up: \(status) \(reason)")
+      }
       if !events.isEmpty { rerunTransactions(at: write.request.path) }
     case .transactions:
       transactionsAnswered(number, at: write.request.path, status, reason)

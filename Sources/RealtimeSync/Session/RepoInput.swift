@@ -44,6 +44,8 @@ package enum RepoInput: Sendable {
   case message(ConnectionID, ServerMessage)
   /// The socket closed, or never opened.
   case transportClosed(ConnectionID, reason: String)
+  /// The store has this size in bytes now.
+  case storeSize(Int64)
   /// A timer came due.
   case timerFired(RepoTimer)
 }

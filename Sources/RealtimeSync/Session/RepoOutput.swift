@@ -30,6 +30,8 @@ package enum RepoOutput: Sendable {
   case credentialRejected(StatusCode, reason: String)
   /// The server accepted the credential.
   case credentialAccepted
+  /// Hand these changes to the store.
+  case persist([OfflineChange])
   /// A line for the log.
   case log(String)
 }

@@ -1,3 +1,5 @@
+package import RealtimeTree
+
 /// A timer that the engine asks for; scheduling one again replaces it.
 package enum RepoTimer: Hashable, Sendable {
   /// Ends the pause before the next attempt to connect.
@@ -8,4 +10,6 @@ package enum RepoTimer: Hashable, Sendable {
   case keepalive
   /// Gives up a read for which no connection came about.
   case getDeadline(RequestToken)
+  /// Ends the pause before the transactions at a path are sent once more.
+  case transactionRetry(Path)
 }

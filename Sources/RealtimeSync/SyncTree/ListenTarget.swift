@@ -7,4 +7,7 @@ struct ListenTarget: Hashable, Sendable {
   let query: Query
   /// What the server marks pushes with; nil for the default query.
   let tag: Int64?
+
+  /// What is listened to.
+  var place: Place { Place(path: path, query: query) }
 }

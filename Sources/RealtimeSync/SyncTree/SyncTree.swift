@@ -5,15 +5,10 @@ import RealtimeTree
 ///
 /// Every operation returns the events it raises; what else is to be done comes as values too.
 struct SyncTree: Sendable {
-  private struct QueryKey: Hashable, Sendable {
-    let path: Path
-    let query: Query
-  }
-
   private var root = SyncPoint()
   private var writes = WriteTree()
-  private var tags: [QueryKey: Int64] = [:]
-  private var tagged: [Int64: QueryKey] = [:]
+  private var tags: [Place: Int64] = [:]
+  private var tagged: [Int64: Place] = [:]
   private var lastTag: Int64 = 0
 
   /// The number of writes without an answer.
@@ -73,9 +68,16 @@ struct SyncTree: Sendable {
     return ListenTarget(path: path, query: key.query, tag: tag)
   }
 
+  /// The listen that pushes with a tag are meant for, or nil when it has ended.
+  func target(of tag: Int64) -> ListenTarget? { tagged[tag].map { target($0) } }
+
   /// The server has sent all data of a listen.
   mutating func completeListen(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
-    applyPush(at: path, tag: tag, .listenComplete)
+    // What no push has brought is not there, also where an observer below knew it from before.
+    if tag == nil, let view = root[path]?.completeView, !view.cache.server.isComplete {
+      return applyPush(at: path, tag: nil, .overwrite(view.cache.server.node))
+    }
+    return applyPush(at: path, tag: tag, .listenComplete)
   }
 
   /// Data that the server sent for one query without a listen; they go to its view alone, if any.
@@ -83,7 +85,7 @@ struct SyncTree: Sendable {
     guard let point = root[path], let index = point.viewIndex(of: query),
       point.views[index].completeEventNode == nil
     else { return [] }
-    return apply(.query(query), at: path, QueryKey(path: path, query: query), .overwrite(node))
+    return apply(.query(query), at: path, Place(path: path, query: query), .overwrite(node))
   }
 
   private mutating func applyPush(
@@ -114,7 +116,7 @@ struct SyncTree: Sendable {
   private mutating func apply(
     _ source: TreeOperation.Source,
     at path: Path,
-    _ key: QueryKey,
+    _ key: Place,
     _ kind: TreeOperation.Kind
   ) -> [ViewEvent] {
     guard let relative = path.relative(to: key.path) else { return [] }
@@ -140,12 +142,32 @@ struct SyncTree: Sendable {
   }
 
   /// The data at a path with all pending writes, hidden ones too; empty as far as not known.
-  func latest(at path: Path, excluding excluded: Set<Int64> = []) -> Node {
+  ///
+  /// - Parameters:
+  ///   - path: The place.
+  ///   - excluded: Writes that do not count.
+  ///   - stored: Older data of the server, which count when no view knows any.
+  /// - Returns: The data.
+  func latest(
+    at path: Path,
+    excluding excluded: Set<Int64> = [],
+    stored: Node? = nil
+  ) -> Node {
     writes.latest(
       at: path,
-      server: completeServerNode(at: path) ?? .empty,
+      server: completeServerNode(at: path) ?? stored ?? .empty,
       excluding: excluded
     )
+  }
+
+  /// What an observer of a query would see over data of the server that no view knows.
+  func value(of place: Place, over stored: Node) -> Node {
+    let overlay = writes.overlay[place.path]
+    if place.query.loadsAllData || overlay.completeNode != nil {
+      return place.query.evaluate(overlay.applied(to: stored))
+    }
+    let known = View.knownChildren(of: stored, under: overlay) { stored.hasChild($0) }
+    return place.query.evaluate(known)
   }
 
   /// The server's data that a listen has already.
@@ -154,6 +176,29 @@ struct SyncTree: Sendable {
     if target.tag == nil { return point.completeView?.cache.server.node ?? .empty }
     return point.viewIndex(of: target.query).map { point.views[$0].cache.server.node } ?? .empty
   }
+
+  /// The listen that keeps a query up to date, or nil when there is none.
+  func covering(_ place: Place) -> ListenTarget? {
+    let above = root.firstResult(on: place.path) { point, rest -> Path? in
+      point.completeView == nil ? nil : Path(place.path.keys.dropLast(rest.count))
+    }
+    if let above { return ListenTarget(path: above, query: .all, tag: nil) }
+    return tags[place] == nil ? nil : target(place)
+  }
+
+  /// Whether visible pending writes have a part in what a query selects, or in one child of it.
+  func hasPendingWrites(_ place: Place, child key: ChildKey?, in node: Node) -> Bool {
+    let overlay = writes.overlay[place.path]
+    if let key { return !overlay[key].isTransparent }
+    if overlay.isTransparent || overlay.completeNode != nil || place.query.loadsAllData {
+      return !overlay.isTransparent
+    }
+    let server = serverNode(of: target(place))
+    return overlay.touchedKeys.contains { node.hasChild($0) || server.hasChild($0) }
+  }
+
+  /// What a pending write does at each place, its values decided by estimate; nil if there is none.
+  func parts(of write: Int64) -> [Change]? { writes.parts(of: write) }
 
   private func hasAllData(at path: Path) -> Bool {
     let view = root.firstResult(on: path) { point, _ -> View? in
@@ -167,10 +212,28 @@ struct SyncTree: Sendable {
     root.firstResult(on: path) { $0.completeServerNode(at: $1) }
   }
 
+  /// Whether a registration would find nothing known: no view, none above that will bring the data.
+  func isUnknown(at path: Path, query: Query) -> Bool {
+    root[path]?.viewIndex(of: query) == nil && completeServerNode(at: path) == nil
+      && root.firstResult(on: path) { point, _ in point.completeView } == nil
+  }
+
   // MARK: Registrations
 
   /// Adds a registration, and a view and a listen for it where there are none.
-  mutating func add(_ registration: Registration, at path: Path, query: Query) -> SyncResult {
+  ///
+  /// - Parameters:
+  ///   - registration: Who follows.
+  ///   - path: The location.
+  ///   - query: The query.
+  ///   - stored: Older data of the server for a new view of which nothing is known, cut to the query.
+  /// - Returns: The events of the registration, and what to ask of the server.
+  mutating func add(
+    _ registration: Registration,
+    at path: Path,
+    query: Query,
+    stored: Node? = nil
+  ) -> SyncResult {
     var result = SyncResult()
     let isCovered = root.firstResult(on: path) { point, _ in point.completeView } != nil
     let overlay = writes.overlay[path]
@@ -178,18 +241,19 @@ struct SyncTree: Sendable {
       result.events = root.modify(path.keys[...]) { $0.views[index].add(registration) }
       return result
     }
-    let key = QueryKey(path: path, query: query)
+    let key = Place(path: path, query: query)
     if !query.loadsAllData {
       lastTag += 1
       tags[key] = lastTag
       tagged[lastTag] = key
     }
-    let known = completeServerNode(at: path)
+    let known = completeServerNode(at: path) ?? stored
     var view = View(
       path: path,
       query: query,
       server: known ?? knownChildren(at: path),
       isComplete: known != nil,
+      isFiltered: stored != nil && !query.loadsAllData,
       overlay: overlay
     )
     result.events = view.add(registration)
@@ -264,17 +328,17 @@ struct SyncTree: Sendable {
         result.actions.append(.stop(ListenTarget(path: path, query: .all, tag: nil)))
       } else {
         for gone in removed where !gone.loadsAllData {
-          result.actions.append(.stop(target(QueryKey(path: path, query: gone))))
+          result.actions.append(.stop(target(Place(path: path, query: gone))))
         }
       }
     }
     for gone in removed {
-      if let tag = tags.removeValue(forKey: QueryKey(path: path, query: gone)) { tagged[tag] = nil }
+      if let tag = tags.removeValue(forKey: Place(path: path, query: gone)) { tagged[tag] = nil }
     }
     return result
   }
 
-  private func target(_ key: QueryKey) -> ListenTarget {
+  private func target(_ key: Place) -> ListenTarget {
     ListenTarget(
       path: key.path,
       query: key.query.loadsAllData ? .all : key.query,
@@ -287,7 +351,7 @@ struct SyncTree: Sendable {
     var result: [ListenTarget] = []
     guard let point = root[path] else { return result }
     for view in point.views where !view.query.loadsAllData {
-      result.append(target(QueryKey(path: path, query: view.query)))
+      result.append(target(Place(path: path, query: view.query)))
     }
     point.forEachChild { key, child in collect(child, at: path.appending(key), into: &result) }
     return result
@@ -305,7 +369,7 @@ struct SyncTree: Sendable {
       result.append(ListenTarget(path: path, query: .all, tag: nil))
       return
     }
-    for view in point.views { result.append(target(QueryKey(path: path, query: view.query))) }
+    for view in point.views { result.append(target(Place(path: path, query: view.query))) }
     point.forEachChild { key, child in collect(child, at: path.appending(key), into: &result) }
   }
 }

@@ -59,22 +59,28 @@ extension RepoCore {
       timestamp: estimatedServerTime
     )
     transaction.writeID = makeNumber()
+    // A function that made nothing of nothing says nothing of the data that may turn out to be there.
+    let isOfNothing = input.isEmpty && transaction.estimate.isEmpty
     return sync.write(
       PendingWrite(
         id: transaction.writeID,
         path: transaction.path,
         operation: .set(transaction.estimate),
-        isVisible: transaction.appliesLocally
+        isVisible: transaction.appliesLocally && !isOfNothing
       )
     )
   }
 
-  /// Sends the queues that a path lies in or above, if nothing in them is under way.
-  private mutating func sendReadyTransactions(around path: Path) {
+  /// Sends the queues that a path lies in or above, if nothing in them is under way or pausing.
+  mutating func sendReadyTransactions(around path: Path) {
     let places = transactions.topmost(on: path).map { [$0] } ?? transactions.topmost(below: path)
     for place in places {
       let queue = transactions.all(below: place)
       guard queue.allSatisfy({ $0.status == .ready }) else { continue }
+      if let retry = queue.map(\.earliestRetry).max(), retry > now.monotonic {
+        outputs.append(.schedule(.transactionRetry(place), after: retry - now.monotonic))
+        continue
+      }
       if isCurrent(queue) { send(queue, at: place) } else { rerunTransactions(at: place) }
     }
   }
@@ -104,7 +110,8 @@ extension RepoCore {
       }
     }
     let request = WriteRequest(path: path, operation: .set(data), hash: base.hash)
-    let number = enqueue(request, for: .transactions)
+    let number = makeNumber()
+    enqueue(request, as: number, for: .transactions)
     for var transaction in queue {
       transaction.status = .sent
       transaction.tries += 1
@@ -127,12 +134,26 @@ extension RepoCore {
       switch (transaction.status, status) {
       case (.sentNeedsAbort, .dataStale):
         transaction.status = .needsAbort(.overriddenBySet, reason: Self.overriddenReason)
-      case (_, .dataStale): transaction.status = .ready
+      case (_, .dataStale):
+        transaction.status = .ready
+        transaction.earliestRetry = now.monotonic + pause(afterTries: transaction.tries)
       case (_, _): transaction.status = .needsAbort(status, reason: reason)
       }
       transactions.update(transaction)
     }
     rerunTransactions(at: path)
+  }
+
+  /// The pause before a transaction that others were faster than is sent once more.
+  ///
+  /// It is left to chance, so that clients that change the same data do not meet again and again.
+  private func pause(afterTries tries: Int) -> Int64 {
+    guard tries > 1 else { return 0 }
+    let longest = min(
+      Double(configuration.transactionRetryDelay) * Double(1 << min(tries - 2, 32)),
+      Double(configuration.maximumTransactionRetryDelay)
+    )
+    return Int64(longest * now.random)
   }
 
   private mutating func commit(_ sent: [Transaction], at path: Path) {

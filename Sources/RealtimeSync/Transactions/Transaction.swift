@@ -26,6 +26,8 @@ struct Transaction: Sendable {
   var status = Status.ready
   /// How often it was sent.
   var tries = 0
+  /// The time of the monotonic clock before which it is not sent once more.
+  var earliestRetry = Int64.min
   /// The number of the write it was sent with, or nil.
   var put: Int64?
   /// The pending write that it shows as.

@@ -27,13 +27,21 @@ struct View: Sendable {
   ///   - query: The query.
   ///   - server: The server's data there, as far as they are known.
   ///   - isComplete: Whether those are all.
+  ///   - isFiltered: Whether those are only what the query selects.
   ///   - overlay: The visible pending writes over the location.
-  init(path: Path, query: Query, server: Node, isComplete: Bool, overlay: Overlay) {
+  init(
+    path: Path,
+    query: Query,
+    server: Node,
+    isComplete: Bool,
+    isFiltered: Bool = false,
+    overlay: Overlay
+  ) {
     self.path = path
     self.query = query
     filter = QueryFilter(query: query)
     let event: Node
-    if isComplete || overlay.completeNode != nil {
+    if (isComplete && !isFiltered) || overlay.completeNode != nil {
       event = overlay.applied(to: server)
     } else {
       event = Self.knownChildren(of: server, under: overlay, isKnown: { server.hasChild($0) })
@@ -42,7 +50,7 @@ struct View: Sendable {
       server: CacheNode(
         indexed: IndexedNode(server, by: query.index),
         isComplete: isComplete,
-        isFiltered: false
+        isFiltered: isFiltered
       ),
       event: CacheNode(
         indexed: filter.window(of: event),

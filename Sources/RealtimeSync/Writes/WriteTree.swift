@@ -12,6 +12,9 @@ struct WriteTree: Sendable {
   /// The number of pending writes.
   var count: Int { writes.count }
 
+  /// What a write does at each place, or nil if there is no such write.
+  func parts(of id: Int64) -> [Change]? { writes[id]?.parts }
+
   /// Adds a write that is later than all others.
   mutating func add(_ write: PendingWrite) {
     writes[write.id] = write

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+/// Looks at the sources of the library, as the compiler has no word for a missing comment.
+@Suite("The documentation of the library")
+struct DocumentationTests {
+  private static let folder = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Sources/RealtimeDatabase")
+
+  private static func files(_ suffix: String) throws -> [URL] {
+    let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+    return (all?.allObjects.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == suffix }
+  }
+
+  @Test("Every public declaration has a comment, the cases of public enumerations too")
+  func comments() throws {
+    var count = 0
+    for file in try Self.files("swift") {
+      let lines = try String(contentsOf: file, encoding: .utf8).split(
+        separator: "\n",
+        omittingEmptySubsequences: false
+      )
+      var enumeration: Int?
+      for (number, line) in lines.enumerated() {
+        let indent = line.prefix { $0 == " " }.count
+        let words = line.split(separator: " ").map(String.init)
+        if let open = enumeration, indent <= open, words.first == "}" { enumeration = nil }
+        let isPublic = words.first == "public" || words.first == "open"
+        let isImport = words.contains("import")
+        let isCase = words.first == "case" && enumeration.map { indent == $0 + 2 } == true
+        if isPublic, words.contains("enum"), words.last == "{" { enumeration = indent }
+        guard (isPublic && !isImport) || isCase else { continue }
+        count += 1
+        #expect(
+          isDocumented(lines, before: number),
+          "\(file.lastPathComponent):\(number + 1): \(line)"
+        )
+      }
+    }
+    #expect(count > 150)
+  }
+
+  @Test("The catalog has its articles, and each is on the first page")
+  func articles() throws {
+    let pages = try Self.files("md").map { $0.deletingPathExtension().lastPathComponent }
+    let first = Self.folder.appending(path: "RealtimeDatabase.docc/RealtimeDatabase.md")
+    let text = try String(contentsOf: first, encoding: .utf8)
+    for article in ["GettingStarted", "Observing", "OfflineAndTransactions", "Architecture"] {
+      #expect(pages.contains(article))
+      #expect(text.contains("<doc:\(article)>"))
+    }
+  }
+
+  /// Whether a comment for documentation stands before a line, attributes between them apart.
+  private func isDocumented(_ lines: [Substring], before number: Int) -> Bool {
+    var index = number - 1
+    while index >= 0, lines[index].drop(while: { $0 == " " }).hasPrefix("@") { index -= 1 }
+    return index >= 0 && lines[index].drop(while: { $0 == " " }).hasPrefix("///")
+  }
+}

@@ -1,0 +1,195 @@
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+import RealtimeProtocol
+import Testing
+
+/// What becomes of what is unfinished when the connection or the last reference goes.
+@Suite("Endings in the middle of something", .timeLimit(.minutes(1)))
+struct EndingTests {
+  private static let increment: @Sendable (MutableData) -> TransactionResult = { data in
+    data.value = (data.value as? Int ?? 0) + 1
+    return .success(withValue: data)
+  }
+
+  /// A server that takes everything and leaves writes unanswered.
+  private func silentServer() async throws -> ScriptedServer {
+    try await ScriptedServer { id, request in
+      if case .write = request { return [] }
+      return [ScriptedServer.accepted(id)]
+    }
+  }
+
+  /// Whether a request is a write.
+  private static func isWrite(_ request: ClientRequest) -> Bool {
+    if case .write = request { true } else { false }
+  }
+
+  // MARK: goOffline
+
+  @Test("Going offline fails a transaction that was sent, as nobody knows whether it was applied")
+  func offlineTransaction() async throws {
+    let server = try await silentServer()
+    let database = try server.open()
+    let ref = database.reference(withPath: "count")
+    let told = Record<String>()
+    ref.observe(.value) { told.append("\($0.value as? Int ?? 0)") }
+    await told.wait(for: 1)
+    func begin() {
+      ref.runTransactionBlock(Self.increment) { error, committed, _ in
+        told.append("\((error as? DatabaseError)?.code.description ?? "none") \(committed)")
+      }
+    }
+    begin()
+    await server.requests.wait { $0.contains(where: Self.isWrite) }
+    func end() { database.goOffline() }
+    end()
+    let all = await told.wait { $0.contains("disconnect false") }
+    #expect(all == ["0", "1", "0", "disconnect false"])
+    try await server.stop()
+  }
+
+  @Test("Going offline keeps a transaction that was sent to a server that takes each write once")
+  func offlineTransactionOnce() async throws {
+    try await Station.run { station in
+      let database = try station.open()
+      let ref = database.reference(withPath: "count")
+      try await ref.setValue(1)
+      let ends = Record<Bool>()
+      func race() {
+        for _ in 0..<20 {
+          ref.runTransactionBlock(Self.increment) { _, committed, _ in ends.append(committed) }
+          database.goOffline()
+          database.goOnline()
+        }
+      }
+      race()
+      #expect(await ends.wait(for: 20).allSatisfy(\.self))
+      #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 21)
+    }
+  }
+
+  @Test("Going offline inside the block of a transaction loses nothing")
+  func offlineInBlock() async throws {
+    try await Station.run { station in
+      let database = try station.open()
+      let ref = database.reference(withPath: "count")
+      try await ref.setValue(1)
+      let runs = NIOLockedValueBox(0)
+      let ends = Record<Bool>()
+      func begin() {
+        ref.runTransactionBlock { data in
+          let run = runs.withLockedValue { runs in
+            runs += 1
+            return runs
+          }
+          if run == 1 {
+            database.goOffline()
+            database.goOnline()
+          }
+          return Self.increment(data)
+        } andCompletionBlock: { _, committed, _ in
+          ends.append(committed)
+        }
+      }
+      begin()
+      #expect(await ends.wait(for: 1) == [true])
+      #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 2)
+    }
+  }
+
+  // MARK: Tries
+
+  @Test("A transaction that others are always faster than fails with maxretry after its tries")
+  func tries() async throws {
+    let server = try await ScriptedServer { id, request in
+      if case .write = request {
+        return [.response(id: id, ServerMessage.Response(.dataStale))]
+      }
+      return [ScriptedServer.accepted(id)]
+    }
+    var options = DatabaseOptions()
+    options.transactionTries = 4
+    options.transactionRetryDelay = .milliseconds(1)
+    let ref = try server.open(options).reference(withPath: "count")
+    let error = await #expect(throws: DatabaseError.self) {
+      try await ref.runTransactionBlock(Self.increment)
+    }
+    #expect(error?.code == .maximumRetries)
+    #expect(error?.path == "/count")
+    #expect(server.requests.elements.count(where: Self.isWrite) == 4)
+    try await server.stop()
+  }
+
+  @Test("Eight programs that count in one place at once lose nothing and none gives up")
+  func contention() async throws {
+    try await Station.run { station in
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<8 {
+          let ref = try station.open().reference(withPath: "count")
+          group.addTask {
+            for _ in 0..<10 {
+              let (committed, _) = try await ref.runTransactionBlock(Self.increment)
+              #expect(committed)
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 80)
+    }
+  }
+
+  // MARK: The last reference
+
+  @Test("The last reference may go inside a callback")
+  func droppedInCallback() async throws {
+    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let kept = NIOLockedValueBox<DatabaseReference?>(nil)
+    func begin() throws {
+      let ref = try server.open().reference(withPath: "v")
+      kept.withLockedValue { $0 = ref }
+      ref.observeSingleEvent(of: .value) { _ in kept.withLockedValue { $0 = nil } }
+    }
+    try begin()
+    await server.ends.wait(for: 1)
+    #expect(kept.withLockedValue { $0 == nil })
+    try await server.stop()
+  }
+
+  @Test("A transaction keeps its database open until it has ended, and no longer")
+  func droppedDuringTransaction() async throws {
+    let server = try await ScriptedServer { id, request in
+      guard case .write = request else { return [ScriptedServer.accepted(id)] }
+      return [ScriptedServer.accepted(id)]
+    }
+    let ends = Record<Bool>()
+    func begin() throws {
+      try server.open().reference(withPath: "count")
+        .runTransactionBlock(Self.increment) { _, committed, _ in ends.append(committed) }
+    }
+    try begin()
+    #expect(await ends.wait(for: 1) == [true])
+    await server.ends.wait(for: 1)
+    try await server.stop()
+  }
+
+  @Test("An observer keeps its database open, and removing it inside its callback lets it go")
+  func droppedWithObserver() async throws {
+    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let told = Record<Bool>()
+    func begin() throws {
+      let ref = try server.open().reference(withPath: "v")
+      ref.observe(.value) { snapshot in
+        told.append(snapshot.exists())
+        snapshot.ref.removeAllObservers()
+      }
+    }
+    try begin()
+    await told.wait(for: 1)
+    await server.ends.wait(for: 1)
+    #expect(told.elements == [false])
+    try await server.stop()
+  }
+}

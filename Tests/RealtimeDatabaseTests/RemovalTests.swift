@@ -1,0 +1,164 @@
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+import RealtimeProtocol
+import Testing
+
+/// When an observer is removed, and by whom, while things are being told.
+@Suite("Observers that are removed while something is told", .timeLimit(.minutes(1)))
+struct RemovalTests {
+  /// A list with three entries, whose callbacks wait until they are let go.
+  private func list(_ station: Station) async throws -> DatabaseReference {
+    let ref = try station.open().reference(withPath: "list")
+    try await ref.setValue(["a": 1, "b": 2, "c": 3])
+    ref.database.callbackQueue.suspend()
+    return ref
+  }
+
+  @Test(
+    "Another observer's callback removes one that was to be told of the same, which hears nothing"
+  )
+  func removedByAnother() async throws {
+    try await Station.run { station in
+      let ref = try await list(station)
+      let told = Record<String>()
+      let victim = NIOLockedValueBox<DatabaseHandle>(0)
+      ref.observe(.value) { _ in
+        ref.removeObserver(withHandle: victim.withLockedValue { $0 })
+        told.append("first")
+      }
+      let handle = ref.observe(.value) { _ in told.append("victim") }
+      victim.withLockedValue { $0 = handle }
+      ref.observe(.value) { _ in told.append("last") }
+      ref.database.callbackQueue.resume()
+      #expect(await told.wait(for: 2) == ["first", "last"])
+    }
+  }
+
+  @Test("The callback of a child removes observers of a place above and of a query, in the middle")
+  func removedAcrossPlaces() async throws {
+    try await Station.run { station in
+      let ref = try await list(station)
+      let told = Record<String>()
+      ref.queryLimited(toFirst: 3).observe(.childAdded) { snapshot in
+        told.append(snapshot.key)
+        ref.parent?.removeAllObservers()
+        ref.queryLimited(toFirst: 3).removeAllObservers()
+      }
+      ref.parent?.observe(.value) { _ in told.append("above") }
+      ref.child("c").observe(.value) { _ in told.append("below") }
+      ref.database.callbackQueue.resume()
+      await told.wait { $0.contains("below") && $0.contains("a") }
+      // Another observer of the same place starts from the beginning.
+      let again = Record<String>()
+      ref.observe(.childAdded) { again.append($0.key) }
+      #expect(await again.wait(for: 3).sorted() == ["a", "b", "c"])
+      #expect(told.elements.filter { $0 != "above" && $0 != "below" } == ["a"])
+    }
+  }
+
+  @Test("The completion of a write removes the observer that the write is about to be told to")
+  func removedInCompletion() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "v")
+      let told = Record<Int>()
+      let done = Record<Int>()
+      func write() {
+        let handle = ref.observe(.value) { told.append($0.value as? Int ?? -1) }
+        ref.setValue(1) { _, ref in
+          ref.removeObserver(withHandle: handle)
+          done.append(told.elements.count)
+          ref.setValue(2) { _, _ in done.append(told.elements.count) }
+        }
+      }
+      write()
+      let counts = await done.wait(for: 2)
+      #expect(counts[0] == counts[1])
+      #expect(!told.elements.contains(2))
+    }
+  }
+
+  @Test("The block of a transaction removes an observer, and does not deadlock")
+  func removedInTransaction() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "count")
+      try await ref.setValue(1)
+      let told = Record<Int>()
+      let handle = ref.observe(.value) { told.append($0.value as? Int ?? -1) }
+      await told.wait { $0.contains(1) }
+      let (committed, snapshot) = try await ref.runTransactionBlock { data in
+        ref.removeObserver(withHandle: handle)
+        data.value = (data.value as? Int ?? 0) + 1
+        return .success(withValue: data)
+      }
+      #expect(committed)
+      #expect(snapshot.value as? Int == 2)
+      #expect(told.elements == [1])
+    }
+  }
+
+  @Test("The block for a refusal removes its own observer and another one")
+  func removedInCancel() async throws {
+    let server = try await ScriptedServer { id, request in
+      [
+        { if case .listen = request { true } else { false } }()
+          ? ScriptedServer.refused(id, .permissionDenied) : ScriptedServer.accepted(id)
+      ]
+    }
+    let database = try server.open()
+    let ref = database.reference(withPath: "x")
+    database.callbackQueue.suspend()
+    let told = Record<String>()
+    let own = NIOLockedValueBox<DatabaseHandle>(0)
+    let handle = ref.observe(.value) { _ in
+    } withCancel: { _ in
+      told.append("first")
+      ref.removeObserver(withHandle: own.withLockedValue { $0 })
+      ref.removeAllObservers()
+    }
+    own.withLockedValue { $0 = handle }
+    ref.observe(.childAdded) { _ in
+    } withCancel: { _ in
+      told.append("removed before it was its turn")
+    }
+    database.callbackQueue.resume()
+    await told.wait(for: 1)
+    try await ref.parent?.child("y").setValue(1)
+    #expect(told.elements == ["first"])
+    try await server.stop()
+  }
+
+  @Test("An observer that is removed before the server answers is never called")
+  func removedBeforeAnswer() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "v")
+      try await ref.setValue(1)
+      let told = Record<String>()
+      for _ in 0..<50 {
+        let handle = ref.observe(.value) { _ in told.append("removed") }
+        ref.removeObserver(withHandle: handle)
+      }
+      ref.observe(.value) { _ in told.append("kept") }
+      await told.wait { $0.contains("kept") }
+      #expect(try await ref.getData().value as? Int == 1)
+      #expect(told.elements == ["kept"])
+    }
+  }
+
+  @Test("Removing a handle twice, or one of no observer, does nothing")
+  func removedTwice() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "v")
+      let told = Record<Int>()
+      let handle = ref.observe(.value) { _ in told.append(0) }
+      ref.removeObserver(withHandle: handle)
+      ref.removeObserver(withHandle: handle)
+      ref.removeObserver(withHandle: .max)
+      ref.observe(.value) { told.append($0.value as? Int ?? -1) }
+      try await ref.setValue(5)
+      await told.wait { $0.contains(5) }
+      #expect(!told.elements.contains(0))
+    }
+  }
+}

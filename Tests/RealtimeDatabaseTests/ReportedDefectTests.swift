@@ -1,0 +1,147 @@
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+/// What users of other clients of this protocol have reported, as tests: the whole client.
+@Suite("Reported defects: the client", .timeLimit(.minutes(1)))
+struct ReportedDefectTests {
+  @Test("A script that is done exits, though its database is connected and observed")
+  func scriptExits() async {
+    await #expect(processExitsWith: .success) {
+      try await Station.run { station in
+        // On the main queue, as a script would have it that never runs one.
+        let database = try Database(url: station.url)
+        let ref = database.reference(withPath: "script")
+        ref.observe(.value) { _ in }
+        try await ref.setValue(1)
+        let (committed, _) = try await ref.runTransactionBlock { .success(withValue: $0) }
+        guard committed, try await ref.getData().value as? Int == 1 else { exit(3) }
+        try await ref.onDisconnectRemoveValue()
+      }
+    }
+  }
+
+  @Test("A revoked listen cancels its observer once")
+  func cancelledOnce() async throws {
+    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let database = try server.open()
+    let ref = database.reference(withPath: "x")
+    let told = Record<String>()
+    ref.observe(.value) { _ in
+      told.append("value")
+    } withCancel: { error in
+      told.append("\((error as? DatabaseError)?.code.description ?? "")")
+    }
+    await told.wait(for: 1)
+    for _ in 0..<3 { server.say(.push(.listenRevoked(path: "x", queries: nil))) }
+    server.say(.push(.data(path: "x", .integer(1), tag: nil)))
+    try await ref.setValue(2)
+    #expect(told.elements == ["value", "permission_denied"])
+    try await server.stop()
+  }
+
+  @Test("An expired token that the server takes back does not end the observers")
+  func expiredToken() async throws {
+    let server = try await ScriptedServer { id, request in
+      guard case .listen = request else { return [ScriptedServer.accepted(id)] }
+      return [.push(.data(path: "x", .integer(1), tag: nil)), ScriptedServer.accepted(id)]
+    }
+    let database = try server.open()
+    let told = Record<String>()
+    database.reference(withPath: "x").observe(.value) { snapshot in
+      told.append("\(snapshot.value as? Int ?? 0)")
+    } withCancel: { _ in
+      told.append("cancelled")
+    }
+    await told.wait(for: 1)
+    server.say(.push(.authenticationRevoked(.expiredToken, reason: "Auth token is expired.")))
+    await server.ends.wait(for: 1)
+    #expect(told.elements == ["1"])
+    try await server.stop()
+  }
+
+  @Test("An update of 500 paths arrives whole, in one event, and does not hold up a read")
+  func wideUpdate() async throws {
+    try await Station.run { station in
+      let writer = try station.open().reference(withPath: "wide")
+      let reader = try station.open().reference(withPath: "wide")
+      let told = Record<Int>()
+      reader.observe(.value) { told.append(Int($0.childrenCount)) }
+      await told.wait(for: 1)
+      let values = Dictionary(uniqueKeysWithValues: (0..<500).map { ("k\($0)/n", $0) })
+      try await writer.updateChildValues(values)
+      #expect(try await writer.child("k499/n").getData().value as? Int == 499)
+      #expect(await told.wait { $0.last == 500 } == [0, 500])
+    }
+  }
+
+  @Test("A double that others hash differently is counted on by a transaction")
+  func doubles() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "d")
+      for value in [9_007_199_254_740_991, 63.999_999_999_999_99, 0.1 + 0.2, 1e21, -0.5] {
+        try await ref.setValue(value)
+        let (committed, snapshot) = try await ref.runTransactionBlock { data in
+          data.value = ["was": data.value]
+          return .success(withValue: data)
+        }
+        #expect(committed)
+        #expect(snapshot.childSnapshot(forPath: "was").value as? Double == value)
+      }
+    }
+  }
+
+  @Test("A child whose key is a long number is read at once, as a child")
+  func largeIntegerKey() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "numbers")
+      try await ref.updateChildValues(["0": "a", "123456789012345": "b"])
+      let value = try await ref.getData().value as? [String: String]
+      #expect(value == ["0": "a", "123456789012345": "b"])
+    }
+  }
+
+  @Test(
+    "What no server would take is refused here, and nothing is sent",
+    arguments: [
+      "{\"a.b\":1}", "{\"a$\":1}", "{\"[\":1}", "{\"\":1}", "long key", "deep", "long string",
+    ]
+  )
+  func illegalData(text: String) async throws {
+    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let ref = try server.open().reference(withPath: "x")
+    let error = await #expect(throws: DatabaseError.self) {
+      try await ref.setValue(Self.data(text))
+    }
+    #expect(error?.code == .invalidData)
+    #expect(error?.path == "/x")
+    #expect(server.requests.elements.isEmpty)
+    try await server.stop()
+  }
+
+  @Test("What is just within the limits is sent")
+  func legalData() async throws {
+    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let ref = try server.open().reference(withPath: "x")
+    try await ref.setValue([String(repeating: "a", count: 765): 1])
+    try await ref.setValue((0..<31).reduce(1 as Any) { value, _ in ["k": value] })
+    try await ref.updateChildValues(["a/b": 1, "/c": 2, "d//e": 3, "f/.priority": 4])
+    #expect(server.requests.elements.count == 4)
+    try await ref.updateChildValues([:])
+    #expect(server.requests.elements.count == 4)
+    try await server.stop()
+  }
+
+  private static func data(_ text: String) -> Any? {
+    switch text {
+    case "long key": [String(repeating: "a", count: 766): 1]
+    case "deep": (0..<32).reduce(1 as Any) { value, _ in ["k": value] }
+    case "long string": String(repeating: "a", count: 10_485_761)
+    case _: try? JSONSerialization.jsonObject(with: Data(text.utf8))
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeSync
+
+@Suite("Where data come from")
+struct DataMetadataTests {
+  private let lastTwo = Query(index: .key, limit: Query.Limit(2, .last))
+
+  private func listening(_ json: String = #"{"a":1,"b":2}"#) throws -> OfflineDriver {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = try driver.engine.observe("list", answered: json)
+    driver.forget()
+    return driver
+  }
+
+  private func metadata(_ driver: OfflineDriver) -> [String] {
+    driver.engine.outputs.compactMap {
+      guard case .raise(_, let event) = $0 else { return nil }
+      return "\(event.key?.text ?? "value") \(event.metadata.text)"
+    }
+  }
+
+  @Test("Data of the server of this connection are current")
+  func current() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = try driver.engine.observe("list", answered: #"{"a":1}"#)
+    #expect(metadata(driver) == ["a current", "value current"])
+  }
+
+  @Test("Data that are known to be none are current once the server has said so")
+  func currentNothing() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = try driver.engine.observe("list", answered: "null")
+    #expect(driver.values == ["null current"])
+  }
+
+  @Test("Without a connection data come from the cache, and after it until the server has answered")
+  func offline() throws {
+    var driver = try listening()
+    driver.engine.lose()
+    _ = driver.engine.observe("list", .all, [.value])
+    driver.engine.connect()
+    _ = driver.engine.observe("list", .all, [.value])
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    _ = driver.engine.observe("list", .all, [.value])
+    let data = #"{"a":1,"b":2}"#
+    #expect(driver.values == ["\(data) cached", "\(data) cached", "\(data) current"])
+  }
+
+  @Test("What a server sends anew after a reconnect is current before the listen is answered")
+  func resent() throws {
+    var driver = try listening()
+    driver.engine.lose()
+    driver.engine.connect()
+    try driver.engine.push("list", #"{"a":7}"#)
+    #expect(driver.values == [#"{"a":7} current"#])
+  }
+
+  @Test("A write has a part in the data until it is acknowledged, which raises no event of its own")
+  func pending() throws {
+    var driver = try listening()
+    try driver.engine.set("list/a", "5")
+    #expect(metadata(driver) == ["a current pending", "value current pending"])
+    try driver.engine.push("list/a", "5")
+    driver.engine.answer(try #require(driver.engine.sentWrites.last).id)
+    driver.forget()
+    #expect(metadata(driver).isEmpty)
+    _ = driver.engine.observe("list")
+    #expect(metadata(driver) == ["a current", "b current", "value current"])
+  }
+
+  @Test("A pending write concerns its child, those above and those below, and no sibling")
+  func pendingChild() throws {
+    var driver = try listening(#"{"a":{"n":1},"b":{"n":2}}"#)
+    try driver.engine.set("list/a/n", "5")
+    driver.forget()
+    try driver.engine.push("list/b/n", "3")
+    #expect(metadata(driver) == ["b current", "value current pending"])
+    driver.forget()
+    _ = driver.engine.observe("list/a/n", .all, [.value])
+    _ = driver.engine.observe("list/b", .all, [.value])
+    #expect(driver.values == ["5 current pending", #"{"n":3} current"#])
+  }
+
+  @Test("Removing a child is a pending write of the child and of the value")
+  func pendingRemoval() throws {
+    var driver = try listening()
+    try driver.engine.set("list/a", "null")
+    #expect(metadata(driver) == ["a current pending", "value current pending"])
+  }
+
+  @Test("A query is not concerned by a pending write outside of what it selects")
+  func pendingOutside() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = driver.engine.observe("list", lastTwo)
+    try driver.engine.push("list", #"{"b":2,"c":3}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    try driver.engine.set("list/a", "1")
+    driver.forget()
+    try driver.engine.push("list/b", "5", tag: 1)
+    #expect(metadata(driver) == ["b current", "value current"])
+    try driver.engine.set("list/d", "1")
+    #expect(driver.values.last == #"{"c":3,"d":1} current pending"#)
+  }
+
+  @Test("A transaction that shows its result is a pending write, one that hides it is none")
+  func transactions() throws {
+    for isShown in [true, false] {
+      var driver = try listening("1")
+      driver.engine.transact("list", appliesLocally: isShown) { _ in .commit(.integer(2)) }
+      driver.forget()
+      _ = driver.engine.observe("list", .all, [.value])
+      #expect(driver.values == [isShown ? "2 current pending" : "1 current"])
+    }
+  }
+
+  @Test("What the client knows of itself is current")
+  func info() {
+    var driver = OfflineDriver()
+    _ = driver.engine.observe(".info/connected")
+    #expect(driver.values == ["false current"])
+  }
+}

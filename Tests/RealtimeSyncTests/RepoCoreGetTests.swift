@@ -1,0 +1,132 @@
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeSync
+
+@Suite("Single reads and what is known here")
+struct RepoCoreGetTests {
+  /// A process that has heard of `/list`, and the one after it.
+  private func restarted(_ json: String = #"{"a":1,"b":2}"#) throws -> OfflineDriver {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = try driver.engine.observe("list", answered: json)
+    driver.restart { $0.getDeadline = 3_000 }
+    return driver
+  }
+
+  private func get(
+    _ driver: inout OfflineDriver,
+    _ path: Path,
+    _ query: Query = .all
+  ) -> RequestToken {
+    let token = driver.engine.token()
+    driver.engine.feed(.get(token, path: path, query: query))
+    return token
+  }
+
+  @Test("A read waits for a connection until its deadline and then takes the stored data")
+  func deadline() throws {
+    var driver = try restarted()
+    let token = get(&driver, "list/a")
+    #expect(driver.reads.isEmpty)
+    driver.engine.feed(.timerFired(.getDeadline(token)))
+    #expect(driver.reads == ["1 cached"])
+  }
+
+  @Test("A read of what nobody has heard of fails at its deadline")
+  func unknown() throws {
+    var driver = try restarted()
+    let token = get(&driver, "other")
+    driver.engine.feed(.timerFired(.getDeadline(token)))
+    #expect(driver.reads == ["unavailable"])
+  }
+
+  @Test("A read of a client that was taken offline does not wait")
+  func offline() throws {
+    var driver = try restarted()
+    driver.engine.feed(.goOffline(.user))
+    _ = get(&driver, "list", Query(limit: Query.Limit(1, .last)))
+    #expect(driver.reads == [#"{"b":2} cached"#])
+  }
+
+  @Test("With a connection a read goes to the server, though a listener shows stored data")
+  func server() throws {
+    var driver = try restarted()
+    _ = driver.engine.observe("list")
+    driver.engine.connect()
+    driver.forget()
+    _ = get(&driver, "list")
+    #expect(driver.reads.isEmpty)
+    let request = try #require(driver.engine.requests.last)
+    let node = Node.empty.setting(ChildKey("a"), to: .integer(9))
+    driver.engine.receive(.response(id: request.id, ServerMessage.Response(.ok, .node(node))))
+    #expect(driver.reads == [#"{"a":9} current"#])
+    #expect(driver.engine.events.isEmpty)
+  }
+
+  @Test("A read of what a listener has from the server is answered here")
+  func listened() throws {
+    var driver = try restarted()
+    driver.engine.connect()
+    _ = try driver.engine.observe("list", answered: #"{"a":1,"b":2}"#)
+    driver.forget()
+    _ = get(&driver, "list/a")
+    #expect(driver.reads == ["1 current"])
+    #expect(driver.engine.requests.isEmpty)
+  }
+
+  @Test("A read that the server cannot carry out takes the stored data, one it forbids does not")
+  func failures() throws {
+    for (status, expected) in [
+      (StatusCode.unavailable, "{\"a\":1,\"b\":2} cached"),
+      (.permissionDenied, "permission_denied"),
+    ] {
+      var driver = try restarted()
+      driver.engine.connect()
+      _ = get(&driver, "list")
+      driver.engine.connect()
+      driver.engine.answer(try #require(driver.engine.requests.last).id, status)
+      #expect(driver.reads == [expected])
+    }
+  }
+
+  @Test("Pending writes are in what is taken from the store")
+  func pending() throws {
+    var driver = try restarted()
+    try driver.engine.set("list/a", "7")
+    let token = get(&driver, "list")
+    driver.engine.feed(.timerFired(.getDeadline(token)))
+    #expect(driver.reads == [#"{"a":7,"b":2} cached pending"#])
+  }
+
+  @Test("Reads from the store do not disturb the listeners of other queries of the place")
+  func undisturbed() throws {
+    var driver = try restarted()
+    let first = Query(index: .key, limit: Query.Limit(1, .first))
+    _ = driver.engine.observe("list", first)
+    driver.forget()
+    for query in [Query.all, Query(index: .key, limit: Query.Limit(1, .last))] {
+      let token = get(&driver, "list", query)
+      driver.engine.feed(.timerFired(.getDeadline(token)))
+    }
+    #expect(driver.reads.count == 2)
+    #expect(driver.engine.events.isEmpty)
+    driver.forget()
+    _ = driver.engine.observe("list", first)
+    #expect(driver.values == [#"{"a":1} cached"#])
+  }
+
+  @Test("What was read once is kept for later")
+  func kept() throws {
+    var driver = OfflineDriver()
+    _ = get(&driver, "list")
+    driver.engine.connect()
+    let request = try #require(driver.engine.requests.last)
+    let response = ServerMessage.Response(.ok, .node(.integer(5)))
+    driver.engine.receive(.response(id: request.id, response))
+    driver.restart()
+    _ = driver.engine.observe("list")
+    #expect(driver.values == ["5 cached"])
+  }
+}

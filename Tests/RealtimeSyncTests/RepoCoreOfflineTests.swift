@@ -1,0 +1,374 @@
+import OfflineTestSupport
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeSync
+
+@Suite("The engine with a store")
+struct RepoCoreOfflineTests {
+  private let lastTwo = Query(index: .key, limit: Query.Limit(2, .last))
+
+  /// A process that has heard of `/list`, and the one after it.
+  private func restarted(_ json: String = #"{"a":1,"b":2,"c":3}"#) throws -> OfflineDriver {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = try driver.engine.observe("list", answered: json)
+    driver.restart()
+    return driver
+  }
+
+  // MARK: Data
+
+  @Test("After a restart a listener gets the data of before at once, marked as cached")
+  func cachedData() throws {
+    var driver = try restarted()
+    _ = driver.engine.observe("list")
+    #expect(driver.values == [#"{"a":1,"b":2,"c":3} cached"#])
+  }
+
+  @Test("A listen is resumed with the hash of the stored data, and an empty answer raises nothing")
+  func resumedHash() throws {
+    var driver = try restarted()
+    _ = driver.engine.observe("list")
+    driver.forget()
+    driver.engine.connect()
+    let node = try Node(json: JSONParser.parse(#"{"a":1,"b":2,"c":3}"#))
+    #expect(driver.engine.listens == ["q /list \(node.hash)"])
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    #expect(driver.engine.events.isEmpty)
+    try driver.engine.push("list/a", "9")
+    #expect(driver.values == [#"{"a":9,"b":2,"c":3} current"#])
+  }
+
+  @Test("Large data are resumed with a compound hash, and range merges reach the store")
+  func resumedRanges() throws {
+    let members = (0..<100).map { #""k\#($0)":"\#(String(repeating: "x", count: 40))""# }
+    var driver = try restarted("{\(members.joined(separator: ","))}")
+    _ = driver.engine.observe("list")
+    driver.engine.connect()
+    guard case .listen(let listen)? = driver.engine.requests.last?.request else {
+      Issue.record("nothing was listened to")
+      return
+    }
+    #expect(listen.compoundHash != nil)
+    let range = RangeChange(
+      start: nil,
+      end: "k0",
+      node: Node.empty.setting(ChildKey("k0"), to: .integer(7))
+    )
+    driver.engine.receive(.push(.rangeMerge(path: "list", [range], tag: nil)))
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.persist()
+    let whole = driver.engine.core.sync.serverNode(
+      of: ListenTarget(path: "list", query: .all, tag: nil)
+    )
+    #expect(whole[ChildKey("k0")] == .integer(7))
+    #expect(Array(driver.store.model.data.values) == [whole])
+  }
+
+  @Test("Data that are known to be none are stored as such")
+  func nothing() throws {
+    var driver = try restarted("null")
+    _ = driver.engine.observe("list")
+    #expect(driver.values == ["null cached"])
+  }
+
+  @Test("A listen that ends before its answer leaves the data that were sent")
+  func early() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    let listener = driver.engine.observe("list")
+    try driver.engine.push("list", #"{"a":1}"#)
+    driver.engine.feed(.stopObserving(listener))
+    driver.restart()
+    _ = driver.engine.observe("list")
+    #expect(driver.values == [#"{"a":1} cached"#])
+  }
+
+  @Test("A listen whose data never came leaves nothing behind")
+  func incomplete() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = driver.engine.observe("list")
+    try driver.engine.push("list/a", "1")
+    driver.restart()
+    _ = driver.engine.observe("list")
+    #expect(driver.values.isEmpty)
+    driver.persist()
+    #expect(driver.store.model.data.isEmpty)
+  }
+
+  @Test("Later changes reach the store: deep ones, merges, removals, a leaf in place of children")
+  func changes() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = try driver.engine.observe("list", answered: #"{"a":{"x":1,".priority":5},"b":2}"#)
+    let target = ListenTarget(path: "list", query: .all, tag: nil)
+    let steps: [ServerPush] = [
+      .data(path: "list/a/y/z", .integer(1), tag: nil),
+      .data(path: "list/b/c", .integer(3), tag: nil),
+      .merge(path: "list", [Change("a/x", .empty), Change("a/w", .integer(1))], tag: nil),
+      .merge(
+        path: "list/a",
+        [Change("v", .integer(1)), Change("w", .empty), Change("y", .empty)],
+        tag: nil
+      ),
+      .data(path: "list/b", .string("leaf"), tag: nil),
+      .data(path: "list/b/.priority", .integer(4), tag: nil),
+      .data(path: "list", .integer(1), tag: nil),
+    ]
+    for push in steps {
+      driver.engine.receive(.push(push))
+      driver.persist()
+      let known = driver.engine.core.sync.serverNode(of: target)
+      #expect(Array(driver.store.model.data.values) == [known])
+    }
+  }
+
+  @Test("The window of a limited query is kept as it moves")
+  func window() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = driver.engine.observe("list", lastTwo)
+    try driver.engine.push("list", #"{"b":2,"c":3}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    try driver.engine.push("list/d", "4", tag: 1)
+    driver.restart()
+    #expect(driver.store.model.data.values.map { $0.json(.export).text } == [#"{"c":3,"d":4}"#])
+    _ = driver.engine.observe("list", lastTwo)
+    #expect(driver.values == [#"{"c":3,"d":4} cached"#])
+    driver.engine.connect()
+    let node = try Node(json: JSONParser.parse(#"{"c":3,"d":4}"#))
+    let id = lastTwo.id
+    #expect(driver.engine.listens == ["q /list \(id) 1 \(node.hash)"])
+  }
+
+  @Test("A pending write deep in a child that a stored window does not have shows nothing of it")
+  func windowUnderWrites() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = driver.engine.observe("list", lastTwo)
+    try driver.engine.push("list", #"{"b":{"n":2},"c":{"n":3}}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.engine.lose()
+    try driver.engine.set("list/z/n", "1")
+    driver.restart()
+    _ = driver.engine.observe("list", lastTwo)
+    #expect(driver.values == [#"{"b":{"n":2},"c":{"n":3}} cached"#])
+  }
+
+  @Test("A child that an accepted write takes out of a stored range leaves the store, too")
+  func outOfRange() throws {
+    let large = Query(index: .value, start: QueryBound(.integer(4)))
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    let listener = driver.engine.observe("list", large)
+    try driver.engine.push("list", #"{"a":5,"b":6}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.engine.feed(.stopObserving(listener))
+    driver.forget()
+    try driver.engine.set("list/a", "1")
+    for (id, _) in driver.engine.sentWrites { driver.engine.answer(id) }
+    driver.forget()
+    _ = driver.engine.observe("list", large)
+    #expect(driver.values == [#"{"b":6} cached"#])
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.persist()
+    #expect(driver.store.model.data.values.map { $0.json(.export).text } == [#"{"b":6}"#])
+  }
+
+  @Test("All data of a location serve those below it, and its queries")
+  func above() throws {
+    var driver = try restarted(#"{"a":{"n":1},"b":2,"c":3}"#)
+    _ = driver.engine.observe("list/a")
+    _ = driver.engine.observe("list", lastTwo)
+    #expect(driver.values == [#"{"n":1} cached"#, #"{"b":2,"c":3} cached"#])
+  }
+
+  @Test("A listen that the server refuses leaves nothing on disk")
+  func refused() throws {
+    var driver = try restarted()
+    _ = driver.engine.observe("list")
+    driver.engine.connect()
+    driver.engine.answer(try #require(driver.engine.requests.last).id, .permissionDenied)
+    driver.restart()
+    _ = driver.engine.observe("list")
+    #expect(driver.values.isEmpty)
+  }
+
+  @Test("An accepted write changes stored data that nobody listens to")
+  func acknowledged() throws {
+    var driver = try restarted(#"{"a":{"n":1},"b":2}"#)
+    driver.engine.connect()
+    try driver.engine.set("list/a/n", "7")
+    try driver.engine.set("list/b", "null")
+    for (id, _) in driver.engine.sentWrites { driver.engine.answer(id) }
+    driver.restart()
+    _ = driver.engine.observe("list")
+    #expect(driver.values == [#"{"a":{"n":7}} cached"#])
+  }
+
+  @Test("An accepted write changes a stored window only where it knows the child")
+  func acknowledgedInWindow() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    let listener = driver.engine.observe("list", lastTwo)
+    try driver.engine.push("list", #"{"b":{"n":2},"c":{"n":3}}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.engine.feed(.stopObserving(listener))
+    driver.forget()
+    try driver.engine.set("list/c/n", "7")
+    try driver.engine.set("list/x/n", "7")
+    for (id, _) in driver.engine.sentWrites { driver.engine.answer(id) }
+    driver.restart()
+    _ = driver.engine.observe("list", lastTwo)
+    #expect(driver.values.last == #"{"b":{"n":2},"c":{"n":7}} cached"#)
+  }
+
+  // MARK: Writes
+
+  @Test("Writes of before are shown, sent first and in order under their old keys, then forgotten")
+  func writes() throws {
+    var driver = try restarted()
+    try driver.engine.set("list/a", "10")
+    try driver.engine.set("list/d", "11")
+    driver.restart()
+    _ = driver.engine.observe("list")
+    #expect(driver.values == [#"{"a":10,"b":2,"c":3,"d":11} cached pending"#])
+    try driver.engine.set("list/e", "12")
+    driver.engine.connect([.writeOnce])
+    let sent = driver.engine.sentWrites
+    #expect(sent.map(\.write.path) == ["list/a", "list/d", "list/e"])
+    let keys = sent.compactMap(\.write.key?.wireText)
+    #expect(keys == ["p2:1", "p2:2", "p3:3"])
+    for (id, _) in sent { driver.engine.answer(id) }
+    driver.persist()
+    #expect(driver.store.model.writes.isEmpty)
+    #expect(driver.engine.completions == ["write 2 ok"])
+  }
+
+  @Test("n increments made without a connection are n after a restart, and look so before")
+  func increments() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = try driver.engine.observe("n", answered: "5")
+    driver.engine.lose()
+    driver.restart()
+    for _ in 0..<3 { try driver.engine.set("n", #"{".sv":{"increment":1}}"#) }
+    driver.restart()
+    _ = driver.engine.observe("n")
+    #expect(driver.values == ["8 cached pending"])
+    driver.engine.connect()
+    let operations = driver.engine.sentWrites.map(\.write.operation)
+    let increment = WriteOperation.set(.leaf(.deferred(.incrementInteger(1))))
+    #expect(operations == [increment, increment, increment])
+  }
+
+  @Test("Merges outlive the process as they were")
+  func merges() throws {
+    var driver = OfflineDriver()
+    let changes = [Change("a/b", .integer(1)), Change("c", .empty)]
+    let token = driver.engine.token()
+    driver.engine.feed(.write(token, path: "list", .merge(changes)))
+    driver.restart()
+    driver.engine.connect()
+    #expect(driver.engine.sentWrites.map(\.write.operation) == [.merge(changes)])
+  }
+
+  @Test("Purging takes the writes of before back, too")
+  func purge() throws {
+    var driver = try restarted()
+    try driver.engine.set("list/a", "10")
+    driver.restart()
+    _ = driver.engine.observe("list")
+    driver.forget()
+    driver.engine.feed(.purgeOutstandingWrites)
+    driver.persist()
+    #expect(driver.values == [#"{"a":1,"b":2,"c":3} cached"#])
+    #expect(driver.store.model.writes.isEmpty)
+    #expect(driver.engine.core.pendingWriteCount == 0)
+  }
+
+  @Test("A refused write of before is reverted and forgotten")
+  func refusedWrite() throws {
+    var driver = try restarted()
+    try driver.engine.set("list/a", "10")
+    driver.restart()
+    _ = driver.engine.observe("list")
+    driver.engine.connect()
+    driver.forget()
+    driver.engine.answer(driver.engine.core.connection.requests.keys.max() ?? 0, .permissionDenied)
+    driver.persist()
+    #expect(driver.values == [#"{"a":1,"b":2,"c":3} cached"#])
+    #expect(driver.store.model.writes.isEmpty)
+  }
+
+  @Test("Transactions and scheduled writes are not kept")
+  func notKept() throws {
+    var driver = OfflineDriver()
+    driver.engine.transact("n") { _ in .commit(.integer(1)) }
+    let token = driver.engine.token()
+    driver.engine.feed(.onDisconnect(token, path: "n", .set(.integer(2))))
+    driver.persist()
+    #expect(driver.store.model.writes.isEmpty)
+  }
+
+  // MARK: Pruning
+
+  @Test("Beyond its size a store loses what was not used for longest, never what is in use")
+  func pruning() throws {
+    var driver = OfflineDriver { $0.offlineBytes = 1_000 }
+    driver.engine.connect()
+    var listeners: [ListenerID] = []
+    for number in 0..<10 {
+      driver.engine.time.wall += 1
+      listeners.append(try driver.engine.observe(Path(wire: "q\(number)"), answered: "1"))
+    }
+    for listener in listeners.dropFirst() {
+      driver.engine.time.wall += 1
+      driver.engine.feed(.stopObserving(listener))
+    }
+    driver.engine.feed(.keepSynced(path: "q1", query: .all, true))
+    driver.engine.feed(.storeSize(1_000))
+    driver.persist()
+    #expect(driver.store.model.queries.count == 10)
+    driver.engine.feed(.storeSize(1_001))
+    driver.persist()
+    let paths = Set(driver.store.model.queries.values.map(\.path.description))
+    #expect(paths == Set(["/q0", "/q1", "/q4", "/q5", "/q6", "/q7", "/q8", "/q9"]))
+    for _ in 0..<20 { driver.engine.feed(.storeSize(1_001)) }
+    driver.persist()
+    #expect(Set(driver.store.model.queries.values.map(\.path.description)) == ["/q0", "/q1"])
+  }
+
+  @Test("What was kept synced is not pruned by the next process, but by the one after it")
+  func keptSynced() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    driver.engine.feed(.keepSynced(path: "list", query: .all, true))
+    try driver.engine.push("list", "1")
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.restart { $0.offlineBytes = 0 }
+    driver.engine.feed(.storeSize(1))
+    driver.persist()
+    #expect(driver.store.model.data.values.map { $0 } == [.integer(1)])
+    driver.restart { $0.offlineBytes = 0 }
+    driver.engine.feed(.storeSize(1))
+    driver.persist()
+    #expect(driver.store.model.data.isEmpty)
+  }
+
+  @Test("More queries than may be kept are pruned whatever their size")
+  func tooMany() throws {
+    var driver = OfflineDriver { $0.offlineQueries = 2 }
+    driver.engine.connect()
+    for number in 0..<5 {
+      let listener = try driver.engine.observe(Path(wire: "q\(number)"), answered: "1")
+      driver.engine.feed(.stopObserving(listener))
+    }
+    driver.engine.feed(.storeSize(1))
+    driver.persist()
+    #expect(driver.store.model.queries.values.map(\.path).sorted() == ["q3", "q4"])
+  }
+}

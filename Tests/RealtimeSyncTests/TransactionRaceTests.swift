@@ -1,0 +1,300 @@
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeSync
+
+private let increment: TransactionUpdate = { node in
+  guard case .integer(let value)? = node.leafValue else { return .commit(.integer(1)) }
+  return .commit(.integer(value + 1))
+}
+
+@Suite("Transactions that others race with")
+struct TransactionRaceTests {
+  private func counter(
+    _ extensions: Set<ServerHello.Extension> = [],
+    configure: (inout RepoConfiguration) -> Void = { _ in }
+  ) throws -> CoreDriver {
+    var driver = CoreDriver(configure: configure)
+    driver.connect(extensions)
+    _ = try driver.observe("c", answered: "100")
+    driver.forget()
+    return driver
+  }
+
+  // MARK: Tries and pauses
+
+  @Test("The second try comes at once, the pauses before the others double and are left to chance")
+  func pauses() throws {
+    var driver = try counter {
+      $0.transactionTries = 6
+      $0.transactionRetryDelay = 100
+      $0.maximumTransactionRetryDelay = 300
+    }
+    driver.transact("c", increment)
+    driver.answer(driver.sentWrites[0].id, .dataStale)
+    #expect(driver.sentWrites.count == 2)
+    var pauses: [Int64] = []
+    for tries in 2..<6 {
+      driver.answer(driver.sentWrites[tries - 1].id, .dataStale)
+      #expect(driver.sentWrites.count == tries)
+      for case .schedule(.transactionRetry("c"), let pause) in driver.outputs.suffix(1) {
+        pauses.append(pause)
+        driver.time.monotonic += pause
+      }
+      driver.feed(.timerFired(.transactionRetry("c")))
+      #expect(driver.sentWrites.count == tries + 1)
+    }
+    #expect(pauses == [50, 100, 150, 150])
+    #expect(driver.completions.isEmpty)
+    driver.answer(driver.sentWrites[5].id, .dataStale)
+    #expect(driver.completions == ["transaction 2 maxretry false 100"])
+    #expect(driver.core.pendingWriteCount == 0)
+    #expect(driver.values.last == "100")
+  }
+
+  @Test("A timer that comes too early sends nothing and is set again")
+  func earlyTimer() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    for _ in 0..<2 { driver.answer(driver.sentWrites.last?.id ?? 0, .dataStale) }
+    driver.time.monotonic += 3
+    driver.forget()
+    driver.feed(.timerFired(.transactionRetry("c")))
+    #expect(driver.sentWrites.isEmpty)
+    guard case .schedule(.transactionRetry("c"), 7)? = driver.outputs.last else {
+      Issue.record("the rest of the pause is not waited for")
+      return
+    }
+  }
+
+  @Test("What is sent after a pause is made of the data of then")
+  func newestAfterPause() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    for _ in 0..<2 { driver.answer(driver.sentWrites.last?.id ?? 0, .dataStale) }
+    driver.forget()
+    try driver.push("c", "500")
+    #expect(driver.sentWrites.isEmpty)
+    driver.time.monotonic += 10
+    driver.feed(.timerFired(.transactionRetry("c")))
+    let sent = try #require(driver.sentWrites.first)
+    #expect(sent.write.operation == .set(.integer(501)))
+    #expect(sent.write.hash == Node.integer(500).hash)
+    #expect(driver.values == ["501"])
+  }
+
+  @Test("A transaction that joins a pausing one at a place above waits with it, and goes out once")
+  func joined() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("n", answered: #"{"a":1}"#)
+    driver.transact("n/a", increment)
+    for _ in 0..<2 { driver.answer(driver.sentWrites.last?.id ?? 0, .dataStale) }
+    driver.forget()
+    driver.transact("n") { .commit($0.setting(ChildKey("x"), to: .bool(true))) }
+    #expect(driver.sentWrites.isEmpty)
+    driver.time.monotonic += 10
+    driver.feed(.timerFired(.transactionRetry("n/a")))
+    #expect(driver.sentWrites.map(\.write.path) == ["n"])
+    driver.feed(.timerFired(.transactionRetry("n")))
+    #expect(driver.sentWrites.count == 1)
+  }
+
+  // MARK: What observers see
+
+  @Test("Without applyLocally no intermediate state is ever shown, whatever happens to it")
+  func hiddenStates() throws {
+    var driver = try counter()
+    driver.transact("c", appliesLocally: false, increment)
+    driver.transact("c", appliesLocally: false, increment)
+    try driver.push("c", "200")
+    driver.answer(driver.sentWrites[0].id, .dataStale)
+    driver.answer(driver.sentWrites[1].id, .permissionDenied)
+    try driver.push("c", "300")
+    driver.time.monotonic += 1_000
+    driver.feed(.timerFired(.transactionRetry("c")))
+    try driver.push("c", "301")
+    driver.answer(try #require(driver.sentWrites.last).id)
+    #expect(driver.values == ["200", "300", "301"])
+    #expect(driver.core.pendingWriteCount == 0)
+  }
+
+  @Test(
+    "Reads during a transaction show old or new data of its place, never none",
+    arguments: [true, false],
+    [true, false]
+  )
+  func reads(appliesLocally: Bool, isKnown: Bool) throws {
+    var driver = CoreDriver { $0.transactionRetryDelay = 0 }
+    driver.connect()
+    let data = #"{"a":1,"b":2,"c":3}"#
+    if isKnown { _ = try driver.observe("l", answered: data) }
+    // As many do, it leaves alone what is not there, and counts what is.
+    driver.transact("l/b", appliesLocally: appliesLocally) { node in
+      guard case .integer(let value)? = node.leafValue else { return .commit(node) }
+      return .commit(.integer(value + 1))
+    }
+    try readAll(&driver, server: data)
+    if !isKnown { _ = try driver.observe("l", answered: data) }
+    try driver.push("l/b", "7")
+    try readAll(&driver, server: #"{"a":1,"b":7,"c":3}"#)
+    driver.answer(try #require(driver.sentWrites.first).id, .dataStale)
+    try readAll(&driver, server: #"{"a":1,"b":7,"c":3}"#)
+    try driver.push("l/b", "8")
+    driver.answer(try #require(driver.sentWrites.last).id)
+    try readAll(&driver, server: #"{"a":1,"b":8,"c":3}"#)
+    #expect(driver.completions.contains("transaction \(isKnown ? 2 : 1) ok true 8"))
+  }
+
+  /// Reads the list and the place of the transaction, and looks at everything that was told.
+  private func readAll(_ driver: inout CoreDriver, server: String) throws {
+    let whole = try Node(json: JSONParser.parse(server))
+    for path in ["l", "l/b"] as [Path] {
+      driver.feed(.get(driver.token(), path: path, query: .all))
+      guard let request = driver.requests.last, case .get(path, _) = request.request else {
+        continue
+      }
+      let place = path.relative(to: "l").map { whole[$0] } ?? .empty
+      driver.receive(.response(id: request.id, ServerMessage.Response(.ok, .node(place))))
+    }
+    for case .getCompleted(_, .value(let node, _)) in driver.outputs { #expect(!isHole(node)) }
+    for case .raise(_, let event) in driver.outputs where event.kind == .value {
+      #expect(!isHole(event.node), "\(event.node)")
+    }
+  }
+
+  private func isHole(_ node: Node) -> Bool {
+    node.isEmpty || node.leafValue == nil && !node.hasChild("b")
+  }
+
+  // MARK: Overlaps
+
+  @Test("A set above or below stops what waits", arguments: ["n", "n/a", "n/a/x", "/"] as [Path])
+  func overlappingSets(path: Path) throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("n", answered: #"{"a":{"x":1},"b":2}"#)
+    driver.feed(.goOffline(.user))
+    driver.transact("n/a") { .commit($0.setting(ChildKey("y"), to: .bool(true))) }
+    driver.transact("n/b", increment)
+    driver.forget()
+    try driver.set(path, #"{"x":5}"#)
+    let isAboveBoth = path == "n" || path.isRoot
+    #expect(driver.completions.count == (isAboveBoth ? 2 : 1))
+    #expect(driver.completions.first == #"transaction 2 set false {"x":1}"#)
+    driver.connect()
+    let paths = driver.sentWrites.map(\.write.path)
+    #expect(paths == (isAboveBoth ? [path] : ["n/b", path]))
+  }
+
+  @Test("An update stops the transactions at each of its places and leaves the others")
+  func overlappingUpdate() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("n", answered: #"{"a":1,"b":2,"c":3}"#)
+    driver.feed(.goOffline(.user))
+    for key in ["a", "b", "c"] { driver.transact(Path(["n", ChildKey(key)]), increment) }
+    driver.forget()
+    let changes = [Change("a", .integer(7)), Change("c", .integer(8))]
+    driver.feed(.write(driver.token(), path: "n", .merge(changes)))
+    #expect(driver.completions == ["transaction 2 set false 1", "transaction 4 set false 3"])
+    #expect(driver.values.last == #"{"a":7,"b":3,"c":8}"#)
+  }
+
+  @Test("A refusal of a joint write ends all that went into it, and none that waits behind it")
+  func refusedTogether() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("n", answered: #"{"a":1}"#)
+    driver.transact("n") { .commit($0.setting(ChildKey("x"), to: .bool(true))) }
+    driver.transact("n/a", increment)
+    driver.answer(driver.sentWrites[0].id, .dataStale)
+    let joint = try #require(driver.sentWrites.last)
+    #expect(joint.write.path == "n")
+    driver.transact("n/b", increment)
+    driver.forget()
+    driver.answer(joint.id, .permissionDenied, "Permission denied")
+    #expect(
+      driver.completions.map { $0.prefix(32) } == [
+        "transaction 2 permission_denied ", "transaction 3 permission_denied ",
+      ]
+    )
+    #expect(driver.sentWrites.map(\.write.path) == ["n/b"])
+    #expect(driver.values.last == #"{"a":1,"b":1}"#)
+  }
+
+  @Test("A child's transaction that joined its parent's sees the parent's output, and both commit")
+  func parentAndChild() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("n", answered: #"{"a":1}"#)
+    driver.transact("n") { .commit($0.setting(ChildKey("a"), to: .integer(10))) }
+    driver.transact("n/a", increment)
+    #expect(driver.values.last == #"{"a":11}"#)
+    #expect(driver.sentWrites.map(\.write.operation) == [.set(try node(#"{"a":10}"#))])
+    try driver.push("n/a", "10")
+    driver.answer(driver.sentWrites[0].id)
+    let second = try #require(driver.sentWrites.last)
+    #expect(second.write.path == "n/a")
+    #expect(second.write.hash == Node.integer(10).hash)
+    driver.answer(second.id)
+    #expect(
+      driver.completions == [#"transaction 2 ok true {"a":10}"#, "transaction 3 ok true 11"]
+    )
+  }
+
+  // MARK: The end of the connection
+
+  @Test("Going offline fails what was sent to a server that cannot tell it again")
+  func offlineWhileSent() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    driver.feed(.goOffline(.user))
+    #expect(driver.completions == ["transaction 2 disconnect false 100"])
+    #expect(driver.values == ["101", "100"])
+    driver.connect()
+    #expect(driver.sentWrites.count == 1)
+    #expect(driver.core.pendingWriteCount == 0)
+  }
+
+  @Test("Going offline keeps what was sent to a server that takes each write once")
+  func offlineWhileSentOnce() throws {
+    var driver = try counter([.writeOnce])
+    driver.transact("c", increment)
+    let first = try #require(driver.sentWrites.first)
+    driver.feed(.goOffline(.user))
+    #expect(driver.completions.isEmpty)
+    #expect(driver.values == ["101"])
+    driver.connect([.writeOnce])
+    #expect(driver.sentWrites.last?.write == first.write)
+    driver.answer(try #require(driver.sentWrites.last).id)
+    #expect(driver.completions == ["transaction 2 ok true 101"])
+    #expect(driver.values == ["101", "100"] || driver.values == ["101"])
+  }
+
+  @Test("Going offline keeps what waits behind another, and what pauses")
+  func offlineWhileWaiting() throws {
+    var driver = try counter()
+    driver.transact("c", increment)
+    driver.transact("c", increment)
+    driver.feed(.goOffline(.user))
+    // The first may have been applied or not; the second was never sent.
+    #expect(driver.completions == ["transaction 2 disconnect false 100"])
+    driver.forget()
+    driver.connect()
+    let sent = try #require(driver.sentWrites.first)
+    #expect(sent.write.operation == .set(.integer(101)))
+    for _ in 0..<2 { driver.answer(driver.sentWrites.last?.id ?? 0, .dataStale) }
+    driver.feed(.goOffline(.user))
+    driver.time.monotonic += 60_000
+    driver.feed(.timerFired(.transactionRetry("c")))
+    driver.forget()
+    driver.connect()
+    #expect(driver.sentWrites.map(\.write.operation) == [.set(.integer(101))])
+    driver.answer(try #require(driver.sentWrites.last).id)
+    #expect(driver.completions == ["transaction 3 ok true 101"])
+  }
+
+  private func node(_ json: String) throws -> Node { try Node(json: JSONParser.parse(json)) }
+}
