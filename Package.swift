@@ -184,6 +184,21 @@ let package = Package(
         product("GRDB", "GRDB.swift"),
       ]
     ),
+    .testTarget(
+      name: "TranscriptTests",
+      dependencies: [
+        "RealtimeHub", "RealtimeServer", "RealtimeTree",
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "AdminSDKTests",
+      dependencies: ["RealtimeServer", product("NIOPosix", "swift-nio")],
+      exclude: ["admin_sdk.py"],
+      swiftSettings: settings
+    ),
     tests(
       "SQLiteStorage",
       [
@@ -209,3 +224,38 @@ let package = Package(
     tests("hearth"),
   ]
 )
+
+/// What the checks of `FuzzTests` look at.
+let fuzzed: [Target.Dependency] = [
+  "RealtimeHub", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport", "RealtimeTree",
+  "SecurityRules", "TerminalUI",
+  product("NIOCore", "swift-nio"),
+  product("NIOEmbedded", "swift-nio"),
+  product("NIOHTTP1", "swift-nio"),
+  product("NIOWebSocket", "swift-nio"),
+]
+if Context.environment["HEARTH_FUZZ"] == nil {
+  package.targets.append(
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: fuzzed + ["TestSupport"],
+      exclude: ["Driver"],
+      swiftSettings: settings
+    )
+  )
+} else {
+  // With libFuzzer in it, the same checks are a program: assets/scripts/fuzz builds it.
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz",
+      dependencies: fuzzed,
+      path: "Tests/FuzzTests",
+      exclude: ["Replay"],
+      swiftSettings: settings,
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+    )
+  )
+  for target in package.targets where target.type != .system {
+    target.swiftSettings = settings + [.unsafeFlags(["-sanitize=fuzzer"])]
+  }
+}

@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+@Suite("What strangers write")
+struct FuzzTests {
+  @Test("is read as it should be in every example", arguments: FuzzTarget.allCases)
+  func corpus(target: FuzzTarget) throws {
+    let corpus = try Corpus(target)
+    #expect(corpus.examples.count >= 4)
+    for example in corpus.examples {
+      do throws(BrokenProperty) {
+        try target.check(example.bytes)
+      } catch {
+        Issue.record("\(target.rawValue)/\(example): \(error)")
+      }
+    }
+  }
+
+  @Test("is read as it should be when it is almost an example", arguments: FuzzTarget.allCases)
+  func mutations(target: FuzzTarget) throws {
+    let examples = try Corpus(target).examples.map(\.bytes)
+    for seed in UInt64(1)...3 {
+      var mutator = Mutator(examples, seed: seed)
+      for round in 1...target.rounds {
+        let input = mutator.next()
+        do throws(BrokenProperty) {
+          try target.check(input)
+        } catch {
+          Issue.record("seed \(seed), round \(round): \(error)\n\(input)")
+          return
+        }
+      }
+    }
+  }
+}
+
+extension FuzzTarget {
+  /// Inputs that are made of each seed: what takes long is tried less often.
+  fileprivate var rounds: Int {
+    switch self {
+    case .connections, .rules, .sessions: 250
+    case .frames, .json, .messages, .parameters, .paths, .queries, .text, .tokens, .urls: 1_000
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import NIOCore
+import NIOEmbedded
+import RealtimeProtocol
+import RealtimeTree
+
+@testable import RealtimeServer
+@testable import RealtimeTransport
+
+/// Whatever a connection is sent, it answers with HTTP, with frames, or by closing.
+enum ConnectionCheck {
+  static func check(_ input: [UInt8]) throws(BrokenProperty) {
+    let whole = answer(to: [input])
+    let start = Array("HTTP/1.1 ".utf8)
+    try demand(
+      whole.isEmpty || whole.starts(with: start),
+      "the answer is no HTTP: \(String(decoding: whole.prefix(80), as: UTF8.self))"
+    )
+    let middle = input.count / 2
+    let cut = answer(to: [Array(input[..<middle]), Array(input[middle...])])
+    // How much of a goodbye is out before the connection ends may differ.
+    try demand(
+      whole.starts(with: cut) || cut.starts(with: whole),
+      "the answer depends on where the input is cut: \(text(whole)) \(text(cut))"
+    )
+  }
+
+  private static func text(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes.prefix(200), as: UTF8.self).debugDescription
+  }
+
+  /// What a listener's pipeline writes when it reads pieces of an input.
+  private static func answer(to pieces: [[UInt8]]) -> [UInt8] {
+    let channel = EmbeddedChannel()
+    let acceptor = ConnectionAcceptor(
+      limits: .server,
+      policy: RequestPolicy(),
+      handlers: handlers,
+      user: 0,
+      openConnections: NIOLoopBoundBox(0, eventLoop: channel.eventLoop),
+      plainConnections: NIOLoopBoundBox([:], eventLoop: channel.eventLoop)
+    )
+    acceptor.initialize(channel, at: .loopback(port: 0))
+      .whenFailure { _ in channel.close(promise: nil) }
+    if let address = try? SocketAddress(ipAddress: "127.0.0.1", port: 1) {
+      channel.connect(to: address, promise: nil)
+    }
+    var answer: [UInt8] = []
+    for piece in pieces where channel.isActive {
+      // What breaks the protocol ends the connection, and is told to the embedding loop as well.
+      _ = try? channel.writeInbound(ByteBuffer(bytes: piece))
+      channel.embeddedEventLoop.run()
+    }
+    while let bytes = try? channel.readOutbound(as: ByteBuffer.self) {
+      answer += bytes.readableBytesView
+    }
+    _ = try? channel.finish(acceptAlreadyClosed: true)
+    return answer
+  }
+
+  /// Echoes messages, and answers REST requests with what they were understood to be.
+  private static var handlers: ServerHandlers {
+    ServerHandlers(
+      answer: { request, loop in
+        loop.makeSucceededFuture(.answer(understand(request)))
+      },
+      accept: { connection in
+        ServerHandlers.Callbacks(
+          onMessage: { connection.send(EncodedMessage($0)) },
+          onClose: { _ in }
+        )
+      }
+    )
+  }
+
+  private static func understand(_ request: HTTPRequest) -> HTTPAnswer {
+    do throws(RESTError) {
+      guard let rest = try RESTRequest(request) else { return .notREST }
+      let write = try rest.write()
+      return rest.options.answer(.string("\(rest.method) \(rest.path) \(write == nil)"))
+    } catch {
+      return error.answer
+    }
+  }
+}

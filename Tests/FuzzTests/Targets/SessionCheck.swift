@@ -1,0 +1,111 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+
+/// Every request is answered once, everything that is said can be read, and data stay valid.
+///
+/// The input is a line for each message of an administrator; one that starts with "2 " is of a second
+/// client, whom the rules bind. "! RULES" puts rules in force, "-" ends a connection, and "=" stores what
+/// is open.
+enum SessionCheck {
+  private struct Session {
+    var hub = TreeHub(stored: StoredTree())
+    var stored = Node.empty
+    /// The open connection of each of the two clients.
+    var peers = [PeerID(1), PeerID(2)]
+    var asked: [PeerID: [Int64]] = [:]
+    var answered: [PeerID: [Int64]] = [:]
+  }
+
+  private static let lineLimit = 64
+
+  static func check(_ input: [UInt8]) throws(BrokenProperty) {
+    var session = Session()
+    session.hub.open(session.peers[0], as: .administrator)
+    session.hub.open(session.peers[1])
+    for (position, line) in input.split(separator: 0x0A).prefix(lineLimit).enumerated() {
+      try take(line, at: 1_700_000_000_000 + Int64(position), &session)
+    }
+    for _ in 0..<3 { try store(&session) }
+    for peer in session.peers {
+      let asked = session.asked[peer, default: []].sorted()
+      let answered = session.answered[peer, default: []].sorted()
+      try demand(asked == answered, "asked \(asked), answered \(answered)")
+    }
+    try demand(!session.hub.hasPendingCommits, "something is never stored")
+    try demand(session.hub.snapshot == session.stored, "what is stored is not what is shown")
+    try demand(
+      Validation.problem(with: session.stored, at: .root) == nil,
+      "data that are not valid are stored"
+    )
+  }
+
+  private static func take(
+    _ line: ArraySlice<UInt8>,
+    at time: Int64,
+    _ session: inout Session
+  ) throws(BrokenProperty) {
+    let isSecond = line.starts(with: "2 ".utf8)
+    let client = isSecond ? 1 : 0
+    let line = isSecond ? line.dropFirst(2) : line
+    let peer = session.peers[client]
+    if line.elementsEqual("=".utf8) {
+      try store(&session)
+    } else if line.starts(with: "! ".utf8) {
+      let source = String(decoding: line.dropFirst(2), as: UTF8.self)
+      session.asked[peer, default: []].append(0)
+      try receive(
+        session.hub.setRules(source: source, by: peer, request: 0, at: time),
+        &session
+      )
+    } else if line.elementsEqual("-".utf8) {
+      try receive(session.hub.close(peer, at: time), &session)
+      // The answers that a connection still waited for reach nobody.
+      session.peers[client] = PeerID(peer.number + 2)
+      session.hub.open(session.peers[client], as: isSecond ? .anonymous : .administrator)
+    } else {
+      try receive(hear(line, from: peer, at: time, &session), &session)
+    }
+  }
+
+  private static func hear(
+    _ line: ArraySlice<UInt8>,
+    from peer: PeerID,
+    at time: Int64,
+    _ session: inout Session
+  ) -> [HubOutput] {
+    do throws(MessageError) {
+      let message = try ClientMessage(decoding: line)
+      if case .request(let id, _) = message { session.asked[peer, default: []].append(id) }
+      return session.hub.handle(message, from: peer, at: time)
+    } catch {
+      if let id = error.requestID { session.asked[peer, default: []].append(id) }
+      return session.hub.handle(undecodable: error, from: peer)
+    }
+  }
+
+  private static func store(_ session: inout Session) throws(BrokenProperty) {
+    guard session.hub.hasPendingCommits, let batch = session.hub.takeBatch() else { return }
+    for commit in batch.commits {
+      for change in commit.changes { session.stored.update(at: change.path, to: change.node) }
+    }
+    try receive(session.hub.batchCommitted(), &session)
+  }
+
+  private static func receive(
+    _ outputs: [HubOutput],
+    _ session: inout Session
+  ) throws(BrokenProperty) {
+    for output in outputs {
+      switch output {
+      case .send(let peer, let bytes):
+        guard let message = try? ServerMessage(decoding: bytes) else {
+          throw BrokenProperty("\(String(decoding: bytes, as: UTF8.self)) cannot be read")
+        }
+        if case .response(let id, _) = message { session.answered[peer, default: []].append(id) }
+      case .deliver, .disconnect:
+        throw BrokenProperty("a peer is closed, or taken for an internal one")
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import TerminalUI
+
+/// Text is harmless to a terminal, keeps its widths, and stays as it is when it is cleaned again.
+enum TextCheck {
+  static func check(_ input: [UInt8]) throws(BrokenProperty) {
+    let text = String(decoding: input, as: UTF8.self)
+    for mode in [SafeText.Mode.singleLine, .multiLine] {
+      for limit in [nil, 1, 5] {
+        try check(SafeText(untrusted: text, mode: mode, limit: limit), mode, limit)
+      }
+    }
+  }
+
+  private static func check(
+    _ text: SafeText,
+    _ mode: SafeText.Mode,
+    _ limit: Int?
+  ) throws(BrokenProperty) {
+    let again = SafeText(untrusted: text.string, mode: mode, limit: limit)
+    try demand(again == text, "\(text.string.debugDescription) changes when it is cleaned again")
+    try demand(
+      text.string.unicodeScalars.allSatisfy {
+        isHarmless($0) || (mode == .multiLine && $0 == "\n")
+      },
+      "\(text.string.debugDescription) is not harmless"
+    )
+    try demand(
+      text.width == text.clusters.reduce(0) { $0 + $1.width },
+      "the widths of \(text.string.debugDescription) do not add up"
+    )
+    if let limit {
+      try demand(text.clusters.count + text.lineBreaks.count <= limit, "the limit does not hold")
+    }
+    for width in [1, 2, 7, 80] { try checkLayout(text, width) }
+    let plain = text.transliterated(to: .ascii)
+    try demand(plain.width == text.width, "a transliteration changes the width")
+    try demand(plain.string.utf8.allSatisfy { $0 < 0x7F }, "a transliteration is no ASCII")
+  }
+
+  private static func checkLayout(_ text: SafeText, _ width: Int) throws(BrokenProperty) {
+    try demand(
+      text.wrapped(width: width).allSatisfy { $0.width <= width && $0.lineBreaks.isEmpty },
+      "a line of \(text.string.debugDescription) is wider than \(width)"
+    )
+    try demand(text.truncated(to: width).width <= width, "a cut text is wider than \(width)")
+    try demand(text.fitted(to: width).width == width, "a fitted text is not \(width) wide")
+  }
+
+  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
+      && !scalar.properties.isBidiControl && !scalar.properties.isDefaultIgnorableCodePoint
+  }
+}

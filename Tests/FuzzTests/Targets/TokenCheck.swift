@@ -1,0 +1,23 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+
+@testable import RealtimeServer
+
+/// A credential makes a user with a name, an administrator, or nobody at all.
+enum TokenCheck {
+  static func check(_ input: [UInt8]) throws(BrokenProperty) {
+    let text = String(decoding: input, as: UTF8.self)
+    let credential = ClientRequest.Authentication(credential: text, isAdministrative: false)
+    for verifier in [EmulatorVerifier(), NoSignIn()] as [any CredentialVerifier] {
+      guard let verified = try? verifier.verify(credential, at: 0) else { continue }
+      try demand(verifier is EmulatorVerifier, "somebody signs in where nobody can")
+      switch verified.identity {
+      case .administrator: try demand(text == "owner", "\(text) makes an administrator")
+      case .user(let auth):
+        try demand(auth == verified.auth, "the user is told of another one")
+        try demand(verified.identity.uid?.isEmpty == false, "\(text) makes a user without a name")
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import RealtimeTree
+
+/// JSON that may leave something open.
+///
+/// In a pattern the string `"<any>"` stands for anything, `"<text>"` for a text, `"<id>"` for a text of
+/// 32 characters, and `"<NAME>"` for what it stood for before, or else for anything from now on.
+struct Pattern {
+  /// What names stand for, as JSON.
+  private(set) var names: [String: JSONValue] = [:]
+
+  mutating func define(_ name: String, as value: JSONValue) { names[name] = value }
+
+  /// The text with the names in it replaced by what they stand for.
+  func filled(_ text: String) -> String {
+    var text = text
+    for (name, value) in names {
+      text = text.replacing("<\(name)>", with: value.string ?? value.text)
+    }
+    return text
+  }
+
+  /// Whether a text is what a pattern says; both JSON, or else equal.
+  mutating func matches(_ pattern: String, _ text: String) -> Bool {
+    guard let pattern = try? JSONParser.parse(pattern) else { return filled(pattern) == text }
+    guard let value = try? JSONParser.parse(text) else { return false }
+    return matches(pattern, value)
+  }
+
+  /// Whether a line of a header is what a pattern says: a text, or a name for one.
+  mutating func matches(header pattern: String, _ text: String) -> Bool {
+    guard pattern.hasPrefix("<"), pattern.hasSuffix(">") else { return filled(pattern) == text }
+    return matches(name: String(pattern.dropFirst().dropLast()), .string(text))
+  }
+
+  private mutating func matches(_ pattern: JSONValue, _ value: JSONValue) -> Bool {
+    switch pattern {
+    case .string(let text) where text.hasPrefix("<") && text.hasSuffix(">"):
+      return matches(name: String(text.dropFirst().dropLast()), value)
+    case .object(let members):
+      guard let others = value.members, others.count == members.count else { return false }
+      for member in members {
+        guard let other = value[filled(member.name)], matches(member.value, other) else {
+          return false
+        }
+      }
+      return true
+    case .array(let elements):
+      guard let others = value.elements, others.count == elements.count else { return false }
+      for (element, other) in zip(elements, others) where !matches(element, other) { return false }
+      return true
+    case .null, .bool, .integer, .double, .string: return pattern == value
+    }
+  }
+
+  private mutating func matches(name: String, _ value: JSONValue) -> Bool {
+    switch name {
+    case "any": return true
+    case "text": return value.string?.isEmpty == false
+    case "id": return value.string?.count == 32
+    default:
+      if let known = names[name] { return known == value }
+      names[name] = value
+      return true
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// One conversation with a server of its own, as a file of `assets/transcripts` tells it.
+struct Scene: Sendable, CustomTestStringConvertible {
+  struct Line: Sendable {
+    let number: Int
+    let text: String
+  }
+
+  /// The file without its ending.
+  let file: String
+  /// What the scene shows, with the clause of the protocol that asks for it.
+  let title: String
+  fileprivate(set) var lines: [Line]
+
+  var testDescription: String { title }
+
+  private static let folder = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("assets/transcripts")
+
+  /// The scenes of a file, in order; none when it cannot be read.
+  static func all(_ file: String) -> [Scene] {
+    let path = folder.appendingPathComponent(file + ".txt").path
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
+    var scenes: [Scene] = []
+    for (index, line) in text.components(separatedBy: "\n").enumerated() {
+      if line.hasPrefix("## ") {
+        scenes.append(Scene(file: file, title: String(line.dropFirst(3)), lines: []))
+      } else if !line.isEmpty, !line.hasPrefix("#"), !scenes.isEmpty {
+        scenes[scenes.count - 1].lines.append(Line(number: index + 1, text: expanded(line)))
+      }
+    }
+    return scenes
+  }
+
+  /// Repeats what stands in double braces: `{{ab*3}}` is ababab.
+  private static func expanded(_ line: String) -> String {
+    line.replacing(/\{\{(.*?)\*(\d+)\}\}/) { match in
+      String(repeating: String(match.1), count: Int(match.2) ?? 0)
+    }
+  }
+}

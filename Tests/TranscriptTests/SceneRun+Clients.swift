@@ -1,0 +1,126 @@
+import Foundation
+import RealtimeTree
+
+extension SceneRun {
+  private static let ping = #"{"t":"c","d":{"t":"p","d":{}}}"#
+  private static let pong = #"{"t":"c","d":{"t":"o","d":{}}}"#
+
+  /// Lets a client do what is neither sending nor expecting a message.
+  func act(_ name: String, _ line: String) async throws {
+    let parts = line.split(separator: " ", maxSplits: 1)
+    let rest = parts.count > 1 ? String(parts[1]) : ""
+    switch parts.first {
+    case "opens": try await open(name, rest)
+    case "connects": clients[name] = try await connect(rest)
+    case "refused": try await expectRefusal(rest)
+    case "streams": try await stream(name, rest)
+    case "quiet": try await expectQuiet(name)
+    case "segments":
+      let sizes = try client(name).lastSegments
+      try require("\(sizes.count)" == rest && sizes.allSatisfy { $0 <= 16_384 }, "came in \(sizes)")
+    case "pings":
+      let client = try client(name)
+      try await client.send(9, Array(rest.utf8))
+      let answer = try await client.frame()
+      try require(answer == RawWebSocket.Frame(opcode: 10, payload: Array(rest.utf8)), "\(answer)")
+    case "sends": try await sendOddly(client(name), rest)
+    case "closes":
+      let client = try client(name)
+      try await client.send(8, [0x03, 0xE8])
+      try require(try await client.frame().opcode == 8, "the goodbye is not answered")
+    case "cuts": try client(name).cut()
+    case "closed":
+      let frame = try await client(name).frame()
+      let code = frame.payload.prefix(2).reduce(0) { $0 << 8 | Int($1) }
+      try require(frame.opcode == 8 && "\(code)" == rest, "\(frame)")
+    case "ended":
+      if let stream = streams[name] {
+        try require(try await stream.isEnded(), "more came")
+      } else {
+        try require(try await client(name).isEnded(), "more came")
+      }
+    default: throw SceneFailure("nobody can do that")
+    }
+  }
+
+  private func require(_ condition: Bool, _ description: String) throws {
+    guard condition else { throw SceneFailure(description) }
+  }
+
+  /// Connects and takes the greeting, whose session gets the client's name.
+  private func open(_ name: String, _ rest: String) async throws {
+    let client = try await connect("/.ws?v=5&ns=hearth" + rest)
+    clients[name] = client
+    let hello = try await client.message()
+    let pattern =
+      #"{"t":"c","d":{"t":"h","d":{"ts":\#(Self.time),"v":"5","h":"<HOST>","s":"<id>","x":["once"]}}}"#
+    try require(self.pattern.matches(pattern, hello), "the greeting is \(hello)")
+    let session = try JSONParser.parse(hello)["d"]?["d"]?["s"] ?? .null
+    self.pattern.define(name, as: session)
+  }
+
+  /// The target and the header lines of a request, with semicolons between them.
+  private func request(_ text: String) -> (target: String, lines: [String]) {
+    let parts = pattern.filled(text).components(separatedBy: " ; ")
+    return (parts[0], Array(parts.dropFirst()))
+  }
+
+  private func connect(_ text: String) async throws -> RawWebSocket {
+    let port = try await port()
+    let (target, lines) = request(text)
+    return try await RawWebSocket.open(
+      port: port,
+      target,
+      host: "localhost:\(port)",
+      lines: lines
+    )
+  }
+
+  private func expectRefusal(_ text: String) async throws {
+    let port = try await port()
+    let (start, lines) = request(text)
+    let socket = try RawSocket(port: port)
+    let target = String(start.dropFirst(4))
+    let head = RawWebSocket.request(target, host: "localhost:\(port)", lines: lines)
+    try await socket.send(Array(head.utf8))
+    let answer = try await socket.take { bytes, _ in HTTPText.head(bytes) }
+    try require("\(answer.status)" == start.prefix(3), "the answer is \(answer)")
+  }
+
+  private func stream(_ name: String, _ text: String) async throws {
+    let (target, lines) = request(text)
+    let stream = RESTTalk(port: try await port(), "GET", target)
+    for line in lines { try await stream.take("+", line, &pattern) }
+    try await stream.openStream()
+    streams[name] = stream
+  }
+
+  /// Asks for a pong, before which nothing may come.
+  private func expectQuiet(_ name: String) async throws {
+    let client = try client(name)
+    try await client.send(Self.ping)
+    let message = try await client.message()
+    try require(pattern.matches(Self.pong, message), "came instead: \(message)")
+  }
+
+  /// Sends frames that clients send seldom: `binary`, `unmasked`, `fragments a | b`, `bytes 81 80 …`.
+  private func sendOddly(_ client: RawWebSocket, _ text: String) async throws {
+    let parts = text.split(separator: " ", maxSplits: 1)
+    let rest = parts.count > 1 ? String(parts[1]) : ""
+    switch parts.first {
+    case "binary": try await client.send(2, Array(rest.utf8))
+    case "fragments":
+      let pieces = rest.components(separatedBy: " | ")
+      for (index, piece) in pieces.enumerated() {
+        try await client.send(
+          index == 0 ? 1 : 0,
+          Array(piece.utf8),
+          isFinal: index == pieces.count - 1
+        )
+      }
+    case "bytes":
+      try await client.sendRaw(rest.split(separator: " ").compactMap { UInt8($0, radix: 16) })
+    default: throw SceneFailure("nobody can send that")
+    }
+  }
+}

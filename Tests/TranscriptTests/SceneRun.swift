@@ -1,0 +1,130 @@
+import Foundation
+import RealtimeHub
+import RealtimeServer
+import RealtimeTree
+import Testing
+
+/// Plays a scene against a server of its own, line by line.
+///
+/// A line begins with what acts: the name of a client (`C> frame` sends, `C< message` expects, `C verb
+/// …` does something else), the server (`data`, `rules`, `restart`, `crash`), or a REST request with
+/// its expectations below it. The head of `assets/transcripts/connection.txt` lists the forms.
+final class SceneRun {
+  /// The server's clock, which stands still.
+  static let time: Int64 = 1_700_000_000_000
+
+  private let scene: Scene
+  private var store = MemoryTreeStore()
+  private var options = DatabaseServer.Options(port: 0, rules: .open)
+  private var server: DatabaseServer?
+  var pattern = Pattern()
+  var clients: [String: RawWebSocket] = [:]
+  var streams: [String: RESTTalk] = [:]
+  var talk: RESTTalk?
+
+  private init(_ scene: Scene) { self.scene = scene }
+
+  /// Plays a scene.
+  ///
+  /// - Throws: ``SceneFailure`` with the line that did not go as it should.
+  static func play(_ scene: Scene) async throws {
+    let run = SceneRun(scene)
+    do {
+      for line in scene.lines { try await run.play(line) }
+      try await run.talk?.finish(&run.pattern)
+    } catch {
+      await run.stop()
+      throw error
+    }
+    await run.stop()
+  }
+
+  private func play(_ line: Scene.Line) async throws {
+    do {
+      try await play(line.text)
+    } catch {
+      throw SceneFailure("\(scene.file).txt:\(line.number): \(line.text)\n\(error)")
+    }
+  }
+
+  private func play(_ line: String) async throws {
+    let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    let word = String(parts[0])
+    let rest = parts.count > 1 ? String(parts[1]) : ""
+    if RESTTalk.isExpectation(word) {
+      guard let talk else { throw SceneFailure("there is no request to expect this of") }
+      return try await talk.take(word, rest, &pattern)
+    }
+    try await talk?.finish(&pattern)
+    talk = nil
+    switch word {
+    case "data":
+      store = MemoryTreeStore(StoredTree(root: try Node(json: JSONParser.parse(rest))))
+    case "rules": options.rules = rest == "locked" ? .locked : .source(rest)
+    case "emulator": options = .emulator(port: 0)
+    case "limit": try limit(rest)
+    case "define":
+      let parts = rest.components(separatedBy: " ")
+      pattern.define(parts[0], as: .string(parts[1]))
+    case "restart":
+      await server?.stop()
+      try await start()
+    case "crash":
+      // What the store holds at this moment is all that is left.
+      let left = store.load()
+      await stop()
+      store = MemoryTreeStore(left)
+      try await start()
+    case _ where RESTTalk.methods.contains(word):
+      talk = RESTTalk(port: try await port(), word, pattern.filled(rest))
+    case _ where word.hasSuffix(">"): try await client(word).send(pattern.filled(rest))
+    case _ where word.hasSuffix("<"): try await expect(rest, of: String(word.dropLast()))
+    default: try await act(word, rest)
+    }
+  }
+
+  private func limit(_ text: String) throws {
+    let parts = text.components(separatedBy: " ")
+    guard let value = Int(parts[1]) else { throw SceneFailure("a limit is a number") }
+    try options.limits.set(parts[0], to: value)
+  }
+
+  // MARK: Server
+
+  /// The port of the server, which starts when it is first needed.
+  func port() async throws -> Int {
+    if server == nil { try await start() }
+    return try #require(server?.port)
+  }
+
+  private func start() async throws {
+    let server = try await DatabaseServer.start(options, store: store, clock: { Self.time })
+    self.server = server
+    options.port = server.port
+    pattern.define("HOST", as: .string("localhost:\(try #require(server.port))"))
+  }
+
+  private func stop() async {
+    // A client that hangs up need not be waited for.
+    for client in clients.values { client.cut() }
+    for stream in streams.values { stream.cut() }
+    await server?.stop()
+    server = nil
+  }
+
+  func client(_ word: String) throws -> RawWebSocket {
+    let name = word.filter(\.isLetter)
+    guard let client = clients[name] else { throw SceneFailure("\(name) is not connected") }
+    return client
+  }
+
+  private func expect(_ text: String, of name: String) async throws {
+    let message: String
+    if let stream = streams[name] {
+      message = try await stream.event()
+    } else {
+      message = try await client(name).message()
+    }
+    guard pattern.matches(text, message) else { throw SceneFailure("came instead: \(message)") }
+  }
+}
