@@ -72,7 +72,7 @@ extension TreeHub {
     }
     if isStale { throw stale }
     for change in wanted where change.path.isPriority && !change.node.isEmpty {
-      if let parent = change.path.parent, root[parent].isEmpty {
+      if let parent = change.path.parent, after[parent].isEmpty {
         throw Refusal(.invalidData, "there are no data at \(parent) to give a priority")
       }
     }
@@ -111,16 +111,27 @@ extension TreeHub {
   }
 
   /// Decides the server values of changes and leaves out what changes nothing.
+  ///
+  /// Priorities come last, as those of data that the same write brings count as well.
   func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
-    changes.compactMap { change in
+    var effective: [Change] = []
+    for change in changes where !change.path.isPriority {
       let existing = root[change.path]
       let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
-      if node == existing { return nil }
-      if change.path.isPriority, let parent = change.path.parent, root[parent].isEmpty {
-        return nil
-      }
-      return Change(change.path, node)
+      if node != existing { effective.append(Change(change.path, node)) }
     }
+    let priorities = changes.filter(\.path.isPriority)
+    guard !priorities.isEmpty else { return effective }
+    let data = tree(with: effective)
+    for change in priorities {
+      let existing = data[change.path]
+      let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
+      guard node != existing, let parent = change.path.parent, !data[parent].isEmpty else {
+        continue
+      }
+      effective.append(Change(change.path, node))
+    }
+    return effective
   }
 
   /// The tree with changes made.

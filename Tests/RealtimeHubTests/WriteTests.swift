@@ -92,6 +92,18 @@ struct WriteTests {
     )
   }
 
+  @Test("A priority may come with the data that it belongs to, in any order")
+  func priorityOfNewData() throws {
+    var dialogue = try Dialogue("null")
+    _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
+    #expect(
+      dialogue.ask(2, "m", #"{"p":"/","d":{"n/.priority":1,"n/a":2}}"#) == [
+        push("m", #"{"p":"","d":{"n/a":2,"n/.priority":1}}"#), response(2),
+      ]
+    )
+    #expect(dialogue.ask(3, "m", #"{"p":"/","d":{"n/.priority":1,"n/a":2}}"#) == [response(3)])
+  }
+
   @Test("A priority of nothing is refused, unless it is none")
   func priorityOfNothing() throws {
     var dialogue = try Dialogue()

@@ -346,6 +346,23 @@ struct LimitTests {
     await server.stop()
   }
 
+  @Test("slows down a user's REST writes as well")
+  func restWriteRate() async throws {
+    let server = try await start(["writes-per-second": 2, "write-burst": 3])
+    let http = try await HTTPProbe(server.address)
+    let start = ContinuousClock.now
+    for number in 1...5 {
+      #expect(try await http.request("PUT", "/a.json?auth=ann", "\(number)").status == 200)
+    }
+    #expect(ContinuousClock.now - start > .milliseconds(400))
+    let free = ContinuousClock.now
+    for number in 1...3 {
+      #expect(try await http.request("PUT", "/a.json?auth=bob", "\(number)").status == 200)
+    }
+    #expect(ContinuousClock.now - free < .milliseconds(400))
+    await server.stop()
+  }
+
   @Test("bounds the memory: beyond it listens are refused, and nothing else")
   func memory() async throws {
     for (mebibytes, isFine) in [(1, false), (1 << 30, true)] {

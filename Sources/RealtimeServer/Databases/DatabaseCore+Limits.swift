@@ -75,13 +75,15 @@ extension DatabaseCore {
 
   /// Forgets a user who has left, once the rate of writes would not be limited anyway.
   private func forgetIfIdle(_ user: String) {
-    guard var load = users[user], load.connections == 0 else { return }
+    guard var load = users[user], load.connections == 0, !load.isFading else { return }
     guard !load.writes.isFull(at: context.clock()) else {
       users[user] = nil
       return
     }
+    users[user]?.isFading = true
     let seconds = Int64(options.limits.writeBurst / options.limits.writesPerSecond) + 1
     eventLoop.assumeIsolated().scheduleTask(in: .seconds(seconds)) { [weak self] in
+      self?.users[user]?.isFading = false
       self?.forgetIfIdle(user)
     }
   }
@@ -94,6 +96,8 @@ extension DatabaseCore {
     var load = load(of: user)
     let delay = load.writes.take(at: context.clock())
     users[user] = load
+    // Who only sends single requests has no connection that could end.
+    forgetIfIdle(user)
     return delay > 0 ? .milliseconds(delay) : nil
   }
 

@@ -2,6 +2,8 @@
 struct UserLoad {
   /// The WebSockets that are open.
   var connections = 0
+  /// Whether it is looked at again in a while, to be forgotten.
+  var isFading = false
   /// What limits the rate of writes.
   var writes: TokenBucket
 }

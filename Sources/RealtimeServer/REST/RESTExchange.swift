@@ -77,12 +77,18 @@ final class RESTExchange: InternalPeer {
       finish(error.answer)
       return
     }
+    guard let write else { return read() }
+    guard let peer, let delay = core.writeDelay(of: peer) else { return perform(write) }
+    // As over a WebSocket: a user who writes too quickly waits, and is not refused.
+    core.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.perform(write) }
+  }
+
+  private func perform(_ write: RESTRequest.Write) {
     switch write {
-    case nil: read()
-    case .set(let path, let node)?: set(path, node, isRemoval: false, attempt: 0)
-    case .remove(let path)?: set(path, .empty, isRemoval: true, attempt: 0)
-    case .merge(let path, let changes)?: merge(path, changes)
-    case .append(let path, let node)?: append(path, node)
+    case .set(let path, let node): set(path, node, isRemoval: false, attempt: 0)
+    case .remove(let path): set(path, .empty, isRemoval: true, attempt: 0)
+    case .merge(let path, let changes): merge(path, changes)
+    case .append(let path, let node): append(path, node)
     }
   }
 
