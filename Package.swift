@@ -124,6 +124,18 @@ let package = Package(
       swiftSettings: settings
     ),
 
+    .executableTarget(
+      name: "Benchmarks",
+      dependencies: [
+        "RealtimeHub", "RealtimeProtocol", "RealtimeSync", "RealtimeTransport", "RealtimeTree",
+        "SQLiteStorage", "SecurityRules",
+        product("ArgumentParser", "swift-argument-parser"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ],
+      swiftSettings: settings
+    ),
+
     testSupport("TestSupport"),
     testSupport("OfflineTestSupport", ["RealtimeProtocol", "RealtimeSync", "RealtimeTree"]),
     testSupport(

@@ -1,0 +1,109 @@
+import ArgumentParser
+import Foundation
+
+/// Measures the engines and the server, and prints each figure beside a yardstick of the same
+/// minutes.
+@main
+struct Benchmarks: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "Benchmarks",
+    abstract: "Measure what the design promises, as ratios to yardsticks of the same run.",
+    discussion: """
+      Absolute times say little on a machine that does other things too: read the ratios. Build for \
+      release, the server first:
+
+        swift build -c release --product hearth && swift run -c release Benchmarks
+
+      Redis, where it is installed, writes to the same disk in turn with the server. As root, \
+      "chrt -f 20" before the command keeps other programs out of the way.
+      """
+  )
+
+  @Option(
+    help: ArgumentHelp("Run those whose names contain this text; repeatable.", valueName: "text")
+  )
+  var filter: [String] = []
+
+  @Option(help: ArgumentHelp("Passes of each, of which the median is printed.", valueName: "n"))
+  var passes = 5
+
+  @Flag(help: "Print the names only.")
+  var list = false
+
+  @Option(
+    help: ArgumentHelp("The server under test; by default the one beside this.", valueName: "path")
+  )
+  var hearth: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A folder on the disk that is to be measured; by default the one of this program.",
+      valueName: "path"
+    )
+  )
+  var folder: String?
+
+  @Option(
+    help: ArgumentHelp("Rules of the blog; by default those of the sources.", valueName: "file")
+  )
+  var rules = "assets/rules/blog.json"
+
+  @Option(
+    help: ArgumentHelp(
+      "Do the work of an area once, for callgrind to count its instructions.",
+      valueName: "area"
+    )
+  )
+  var instructions: String?
+
+  func validate() throws {
+    guard passes > 0 else { throw ValidationError("--passes must be at least 1") }
+  }
+
+  func run() throws {
+    if let instructions { return try perform(instructions) }
+    let place = place
+    let all =
+      ClientBenchmarks.all + PutBenchmarks(place: place).all + FanOutBenchmarks(place: place).all
+      + HubBenchmarks(place: place).all + StoreBenchmarks(place: place).all
+      + ConnectionBenchmarks(place: place).all
+    let chosen =
+      filter.isEmpty ? all : all.filter { one in filter.contains { one.name.contains($0) } }
+    guard !chosen.isEmpty else {
+      throw ValidationError("no benchmark's name contains \(filter.joined(separator: " or "))")
+    }
+    if list {
+      for benchmark in chosen { print(benchmark.name) }
+      return
+    }
+    show(Report.header)
+    for benchmark in chosen {
+      show(Report.lines(try Measurement(of: benchmark, passes: passes)))
+    }
+  }
+
+  private var place: Place {
+    let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
+    let ownFolder = URL(fileURLWithPath: program).deletingLastPathComponent().path
+    return Place(
+      hearth: absolute(hearth ?? "\(ownFolder)/hearth"),
+      folder: absolute(folder ?? ownFolder),
+      rules: absolute(rules)
+    )
+  }
+
+  private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
+
+  private func perform(_ name: String) throws {
+    guard let area = try InstructionArea(name, in: place) else {
+      let names = InstructionArea.names.joined(separator: ", ")
+      throw ValidationError("there is no area \(name); there are \(names)")
+    }
+    try area.perform()
+  }
+
+  /// Prints at once, also into a pipe: the whole takes some minutes.
+  private func show(_ text: String) {
+    FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+  }
+}
