@@ -130,20 +130,28 @@ struct Inspection {
     let asksAllChildren = node.wildcard.map {
       $0.node.validate != nil || $0.node.hasValidationBelow
     }
-    let keys: any Sequence<ChildKey> =
-      asksAllChildren == true || data.count < node.literals.count
-      ? data.map.lazy.map(\.key) : node.literals.keys
-    for key in keys {
-      guard let child = node.child(key), data.map[key] != nil else { continue }
-      let below = scope.child(key, isCaptured: child.isCaptured)
-      if let refusal = refusal(of: child.node, below) ?? refusal(below: child.node, below) {
-        return refusal
+    if asksAllChildren == true || data.count < node.literals.count {
+      for (key, _) in data.map {
+        guard let child = node.child(key) else { continue }
+        let below = scope.child(key, isCaptured: child.isCaptured)
+        if let refusal = refusal(at: child.node, below) { return refusal }
       }
-      do throws(EvaluationError) {
-        try budget.spend(1)
-      } catch {
-        return exhausted(child.node, below, error)
+    } else {
+      for (key, child) in node.literals where data.map[key] != nil {
+        let below = scope.child(key, isCaptured: false)
+        if let refusal = refusal(at: child, below) { return refusal }
       }
+    }
+    return nil
+  }
+
+  /// The first `.validate` in the way at a location or below.
+  private mutating func refusal(at node: RuleNode, _ scope: RuleScope) -> Verdict? {
+    if let refusal = refusal(of: node, scope) ?? refusal(below: node, scope) { return refusal }
+    do throws(EvaluationError) {
+      try budget.spend(1)
+    } catch {
+      return exhausted(node, scope, error)
     }
     return nil
   }

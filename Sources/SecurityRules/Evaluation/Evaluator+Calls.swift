@@ -27,7 +27,7 @@ extension Evaluator {
       if case .bool = RuleValue(snapshot.node) { return .bool(true) }
       return .bool(false)
     case .parent:
-      try budget.spend(snapshot.keys.count)
+      try budget.spend(snapshot.depth)
       guard let parent = snapshot.parent else {
         throw EvaluationError("the root has no parent()", at: offset)
       }
@@ -55,7 +55,7 @@ extension Evaluator {
     guard let argument = arguments.first else { return snapshot }
     let path = try string(argument, "\(method.rawValue)()", at: offset)
     // A path is at least cut into its keys, one step for each byte at the most.
-    try budget.spend(path.utf8.count + snapshot.keys.count)
+    try budget.spend(path.utf8.count + snapshot.depth)
     return snapshot.child(path: path)
   }
 

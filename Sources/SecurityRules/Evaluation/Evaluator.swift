@@ -2,7 +2,7 @@ internal import RealtimeTree
 
 /// Computes expressions for one request.
 struct Evaluator {
-  var scope: RuleScope
+  let scope: RuleScope
   var budget: StepBudget
 
   /// Whether a rule holds.

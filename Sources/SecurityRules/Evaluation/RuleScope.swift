@@ -1,21 +1,43 @@
 internal import RealtimeTree
 
-/// What the names in a rule stand for.
-struct RuleScope {
+/// What the names in a rule stand for; shared by all rules of a location.
+final class RuleScope: Sendable {
   let auth: RuleValue
   let now: Double
   let oldRoot: Snapshot
-  var data: Snapshot
-  var newData: Snapshot?
+  let data: Snapshot
+  let newData: Snapshot?
   let query: Query?
-  var captures: [String] = []
+  let captures: [String]
+
+  init(
+    auth: RuleValue,
+    now: Double,
+    oldRoot: Snapshot,
+    data: Snapshot,
+    newData: Snapshot? = nil,
+    query: Query?,
+    captures: [String] = []
+  ) {
+    self.auth = auth
+    self.now = now
+    self.oldRoot = oldRoot
+    self.data = data
+    self.newData = newData
+    self.query = query
+    self.captures = captures
+  }
 
   /// The scope one level further down, at a child.
   func child(_ key: ChildKey, isCaptured: Bool) -> RuleScope {
-    var scope = self
-    scope.data = data.child(key)
-    scope.newData = newData?.child(key)
-    if isCaptured { scope.captures.append(key.text) }
-    return scope
+    RuleScope(
+      auth: auth,
+      now: now,
+      oldRoot: oldRoot,
+      data: data.child(key),
+      newData: newData?.child(key),
+      query: query,
+      captures: isCaptured ? captures + [key.text] : captures
+    )
   }
 }

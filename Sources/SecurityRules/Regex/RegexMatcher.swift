@@ -19,8 +19,22 @@ struct RegexMatcher {
     _ text: String,
     _ budget: inout StepBudget
   ) throws(EvaluationError) -> Bool {
+    if let set = program.only, !program.ignoresCase { return try contains(set, text, &budget) }
     var matcher = RegexMatcher(program)
     return try matcher.search(text, &budget)
+  }
+
+  /// Whether a text has a character of a set; it costs what following the states would cost.
+  private static func contains(
+    _ set: ScalarSet,
+    _ text: String,
+    _ budget: inout StepBudget
+  ) throws(EvaluationError) -> Bool {
+    for scalar in text.unicodeScalars {
+      if set.contains(scalar.value) { return true }
+      try budget.spend(3)
+    }
+    return false
   }
 
   private mutating func search(

@@ -18,6 +18,9 @@ struct RegexProgram: Sendable {
   /// Whether a match can begin nowhere but at the start.
   private(set) var isAnchored = false
 
+  /// The set when the pattern is one character of a set, wherever it is.
+  private(set) var only: ScalarSet?
+
   /// Reads and compiles a pattern.
   init(_ pattern: [Unicode.Scalar], ignoresCase: Bool) throws(RegexProblem) {
     self.ignoresCase = ignoresCase
@@ -29,6 +32,10 @@ struct RegexProgram: Sendable {
     }
     try emit(syntax)
     try append(.accept)
+    if case .set(let set) = syntax { only = set }
+    if case .sequence(let items) = syntax, items.count == 1, case .set(let set)? = items.first {
+      only = set
+    }
   }
 
   private mutating func append(_ instruction: Instruction) throws(RegexProblem) {
