@@ -43,15 +43,20 @@ let package = Package(
   name: "hearth",
   products: [
     .executable(name: "hearth", targets: ["hearth"]),
+    .library(name: "FirebaseAuth", targets: ["FirebaseAuth"]),
     .library(name: "FirebaseDatabase", targets: ["FirebaseDatabase"]),
+    .library(name: "RealtimeAuth", targets: ["RealtimeAuth"]),
     .library(name: "RealtimeDatabase", targets: ["RealtimeDatabase"]),
     .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
     // Pure: values in, values out. No clock, no randomness, no Foundation, no NIO.
@@ -70,6 +75,7 @@ let package = Package(
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
+        product("NIOSSL", "swift-nio-ssl"),
         product("NIOWebSocket", "swift-nio"),
       ]
     ),
@@ -85,9 +91,32 @@ let package = Package(
     ),
     library("FirebaseDatabase", ["RealtimeDatabase"]),
     library(
+      "RealtimeAuth",
+      [
+        "RealtimeDatabase", "RealtimeTransport", "RealtimeTree",
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+      ]
+    ),
+    library("FirebaseAuth", ["RealtimeAuth"]),
+    library(
+      "RealtimeIdentity",
+      [
+        "RealtimeHub", "RealtimeProtocol", "RealtimeTree",
+        product("Crypto", "swift-crypto"),
+        product("CryptoExtras", "swift-crypto"),
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    library(
       "RealtimeServer",
       [
-        "RealtimeTree", "RealtimeProtocol", "RealtimeHub", "RealtimeTransport", "SecurityRules",
+        "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTransport",
+        "RealtimeTree", "SecurityRules",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -98,6 +127,7 @@ let package = Package(
     library("BlogTUI", ["BlogModel", "TerminalUI"]),
 
     // Edges: each touches one thing outside.
+    library("BlogConfiguration", ["BlogTUI", "TerminalUI", product("TOMLKit", "TOMLKit")]),
     library(
       "OfflineStorage",
       ["RealtimeProtocol", "RealtimeSync", "RealtimeTree", product("GRDB", "GRDB.swift")]
@@ -105,7 +135,7 @@ let package = Package(
     library(
       "SQLiteStorage",
       [
-        "RealtimeHub", "RealtimeProtocol", "RealtimeTree",
+        "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTree",
         product("GRDB", "GRDB.swift"),
         product("GRDBSQLite", "GRDB.swift"),
       ]
@@ -115,11 +145,14 @@ let package = Package(
     .executableTarget(
       name: "hearth",
       dependencies: [
-        "BlogModel", "BlogTUI", "NcursesTerminal", "RealtimeDatabase", "RealtimeHub",
-        "RealtimeServer", "RealtimeTree", "SQLiteStorage", "SecurityRules", "TerminalUI",
+        "BlogConfiguration", "BlogModel", "BlogTUI", "NcursesTerminal", "RealtimeAuth",
+        "RealtimeDatabase", "RealtimeHub", "RealtimeIdentity", "RealtimeServer",
+        "RealtimeTransport", "RealtimeTree", "SQLiteStorage", "SecurityRules", "TerminalUI",
         product("ArgumentParser", "swift-argument-parser"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
       ],
       swiftSettings: settings
     ),
@@ -127,8 +160,8 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "RealtimeHub", "RealtimeProtocol", "RealtimeSync", "RealtimeTransport", "RealtimeTree",
-        "SQLiteStorage", "SecurityRules",
+        "BlogModel", "BlogTUI", "RealtimeHub", "RealtimeProtocol", "RealtimeSync",
+        "RealtimeTransport", "RealtimeTree", "SQLiteStorage", "SecurityRules", "TerminalUI",
         product("ArgumentParser", "swift-argument-parser"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
@@ -142,6 +175,7 @@ let package = Package(
       "TransportTestSupport",
       ["RealtimeTransport", product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio")]
     ),
+    testSupport("TLSTestSupport", [product("Crypto", "swift-crypto")]),
     tests("RealtimeTree"),
     tests("RealtimeProtocol", ["RealtimeTree"]),
     tests("RealtimeSync", ["OfflineTestSupport", "RealtimeProtocol", "RealtimeTree"]),
@@ -178,10 +212,23 @@ let package = Package(
       ]
     ),
     tests(
+      "RealtimeAuth",
+      [
+        "FirebaseAuth", "RealtimeDatabase", "RealtimeHub", "RealtimeProtocol", "RealtimeServer",
+        "RealtimeSync", "RealtimeTransport", "RealtimeTree",
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOHTTP1", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    tests("RealtimeIdentity", ["RealtimeHub", "RealtimeProtocol", "RealtimeTree"]),
+    tests(
       "RealtimeServer",
       [
-        "RealtimeHub", "RealtimeProtocol", "RealtimeTransport", "RealtimeTree",
-        "TransportTestSupport",
+        "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTransport",
+        "RealtimeTree", "TransportTestSupport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -197,9 +244,21 @@ let package = Package(
       ]
     ),
     .testTarget(
+      name: "NetworkTests",
+      dependencies: [
+        "RealtimeDatabase", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport",
+        "RealtimeTree", "TLSTestSupport", "TestSupport", "TransportTestSupport",
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
       name: "TranscriptTests",
       dependencies: [
-        "RealtimeHub", "RealtimeServer", "RealtimeTree",
+        "RealtimeHub", "RealtimeServer", "RealtimeTree", "TestSupport",
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ],
@@ -207,14 +266,14 @@ let package = Package(
     ),
     .testTarget(
       name: "AdminSDKTests",
-      dependencies: ["RealtimeServer", product("NIOPosix", "swift-nio")],
+      dependencies: ["RealtimeServer", "TestSupport", product("NIOPosix", "swift-nio")],
       exclude: ["admin_sdk.py"],
       swiftSettings: settings
     ),
     tests(
       "SQLiteStorage",
       [
-        "RealtimeHub", "RealtimeProtocol", "RealtimeTree",
+        "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTree",
         product("GRDB", "GRDB.swift"),
         product("GRDBSQLite", "GRDB.swift"),
       ]
@@ -232,8 +291,14 @@ let package = Package(
       exclude: ["Goldens"],
       swiftSettings: settings
     ),
-    tests("NcursesTerminal", ["CNcurses", "TerminalUI"]),
-    tests("hearth"),
+    tests("BlogConfiguration", ["BlogTUI", "TerminalUI"]),
+    .testTarget(
+      name: "NcursesTerminalTests",
+      dependencies: ["CNcurses", "NcursesTerminal", "TerminalUI", "TestSupport"],
+      exclude: ["Goldens"],
+      swiftSettings: settings
+    ),
+    tests("hearth", ["RealtimeTree"]),
   ]
 )
 
