@@ -127,10 +127,9 @@ package struct NodeChildren: Sendable {
 
   /// Sets a child, or removes it by an empty node, which may leave no children.
   mutating func set(_ key: ChildKey, _ node: Node) {
-    let old = map[key] ?? .empty
-    if old.priority != nil { prioritizedCount -= 1 }
+    let old = node.isEmpty ? map.removeValue(forKey: key) : map.updateValue(node, forKey: key)
+    if old?.priority != nil { prioritizedCount -= 1 }
     if node.priority != nil { prioritizedCount += 1 }
-    if node.isEmpty { map.removeValue(forKey: key) } else { map.updateValue(node, forKey: key) }
   }
 
   /// Updates the data below a child in place.

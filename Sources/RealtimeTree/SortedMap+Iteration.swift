@@ -1,8 +1,11 @@
 extension SortedMap: Sequence {
   /// Walks a map in ascending or descending order of its keys.
   public struct Iterator: IteratorProtocol {
-    /// The nodes on the way down, each with the position of its next entry.
-    @usableFromInline var stack: [(node: SortedMapNode<Key, Value>, index: Int)] = []
+    /// The node that the next entry is in, and its position; nil at the end.
+    @usableFromInline var node: SortedMapNode<Key, Value>?
+    @usableFromInline var index = 0
+    /// The nodes above that have entries left, each with the position of its next one.
+    @usableFromInline var above: [(node: SortedMapNode<Key, Value>, index: Int)] = []
     @usableFromInline let isForward: Bool
 
     /// Starts at the first key for which the predicate (true for a prefix of the keys) is false.
@@ -11,7 +14,7 @@ extension SortedMap: Sequence {
       var current = root
       while let node = current {
         let index = node.partition(isBefore)
-        if index < node.keys.count { stack.append((node, index)) }
+        if index < node.keys.count { push(node, index) }
         current = node.isLeaf ? nil : node.children[index]
       }
     }
@@ -22,39 +25,51 @@ extension SortedMap: Sequence {
       var current = root
       while let node = current {
         let index = node.partition(isWithin)
-        if index > 0 { stack.append((node, index - 1)) }
+        if index > 0 { push(node, index - 1) }
         current = node.isLeaf ? nil : node.children[index]
       }
     }
 
     /// Gives the next entry, or nil at the end.
     @inlinable public mutating func next() -> (key: Key, value: Value)? {
-      guard let (node, index) = stack.popLast() else { return nil }
-      if isForward {
-        if index + 1 < node.keys.count { stack.append((node, index + 1)) }
-        if !node.isLeaf { descendToFirst(node.children[index + 1]) }
-      } else {
-        if index > 0 { stack.append((node, index - 1)) }
-        if !node.isLeaf { descendToLast(node.children[index]) }
+      guard let node else { return nil }
+      let index = index
+      let following = isForward ? index + 1 : index - 1
+      if following >= 0, following < node.keys.count { self.index = following } else { pop() }
+      if !node.isLeaf {
+        if isForward { descendToFirst(node.children[index + 1]) }
+        if !isForward { descendToLast(node.children[index]) }
       }
       return (node.keys[index], node.values[index])
     }
 
+    @inlinable mutating func push(_ next: SortedMapNode<Key, Value>, _ position: Int) {
+      if let node { above.append((node, index)) }
+      node = next
+      index = position
+    }
+
+    @inlinable mutating func pop() {
+      let next = above.popLast()
+      node = next?.node
+      index = next?.index ?? 0
+    }
+
     @inlinable mutating func descendToFirst(_ start: SortedMapNode<Key, Value>) {
       var node = start
-      stack.append((node, 0))
+      push(node, 0)
       while let child = node.children.first {
         node = child
-        stack.append((node, 0))
+        push(node, 0)
       }
     }
 
     @inlinable mutating func descendToLast(_ start: SortedMapNode<Key, Value>) {
       var node = start
-      stack.append((node, node.keys.count - 1))
+      push(node, node.keys.count - 1)
       while let child = node.children.last {
         node = child
-        stack.append((node, node.keys.count - 1))
+        push(node, node.keys.count - 1)
       }
     }
   }

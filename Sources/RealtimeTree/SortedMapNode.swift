@@ -1,17 +1,18 @@
 /// A node of a ``SortedMap``: up to 31 entries, with one more child than entries unless it is a leaf.
 ///
 // Safety: a node is changed only while exactly one map refers to it (checked with
-// `isKnownUniquelyReferenced` on the way down); a node that is shared is never written again.
+// `isKnownUniquelyReferenced` on the way down); a node that is shared is never written again. So no
+// access can overlap a change, which need not be checked again each time a key is looked at.
 @usableFromInline
 final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @unchecked Sendable {
   @inlinable static var maximumCount: Int { 31 }
   @inlinable static var minimumCount: Int { 15 }
 
-  @usableFromInline var keys: [Key]
-  @usableFromInline var values: [Value]
-  @usableFromInline var children: [SortedMapNode]
+  @exclusivity(unchecked) @usableFromInline var keys: [Key]
+  @exclusivity(unchecked) @usableFromInline var values: [Value]
+  @exclusivity(unchecked) @usableFromInline var children: [SortedMapNode]
   /// The number of entries in this node and below.
-  @usableFromInline var count: Int
+  @exclusivity(unchecked) @usableFromInline var count: Int
 
   @inlinable init(keys: [Key], values: [Value], children: [SortedMapNode]) {
     self.keys = keys

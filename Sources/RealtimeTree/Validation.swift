@@ -10,7 +10,7 @@ package enum Validation {
       if byte < 0x20 || byte == 0x7F {
         return "a key cannot contain control characters; this one has byte \(byte)"
       }
-      if forbidden.contains(byte) {
+      if isForbidden(byte) {
         let character = Character(UnicodeScalar(byte))
         return "a key cannot contain '\(character)' (nor any of . # $ [ ] /)"
       }
@@ -89,5 +89,12 @@ package enum Validation {
     return nil
   }
 
-  private static let forbidden = Set(".#$[]/".utf8)
+  private static func isForbidden(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "."), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "["),
+      UInt8(ascii: "]"), UInt8(ascii: "/"):
+      true
+    default: false
+    }
+  }
 }
