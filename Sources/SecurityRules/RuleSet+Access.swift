@@ -23,15 +23,8 @@ extension RuleSet {
     root: Node,
     explaining: Bool = false
   ) -> Decision {
-    let tree = Snapshot(root: root)
-    let scope = RuleScope(
-      auth: RuleValue(auth),
-      now: Double(now),
-      oldRoot: tree,
-      data: tree,
-      query: query
-    )
-    var inspection = Inspection(self, explaining: explaining, scope)
+    let request = RuleRequest(auth: auth, now: now, root: root, query: query)
+    var inspection = Inspection(self, explaining: explaining, request)
     return inspection.read(path)
   }
 
@@ -58,16 +51,8 @@ extension RuleSet {
     to newRoot: Node,
     explaining: Bool = false
   ) -> Decision {
-    let tree = Snapshot(root: oldRoot)
-    let scope = RuleScope(
-      auth: RuleValue(auth),
-      now: Double(now),
-      oldRoot: tree,
-      data: tree,
-      newData: Snapshot(root: newRoot),
-      query: nil
-    )
-    var inspection = Inspection(self, explaining: explaining, scope)
+    let request = RuleRequest(auth: auth, now: now, root: oldRoot, newRoot: newRoot)
+    var inspection = Inspection(self, explaining: explaining, request)
     return inspection.write(paths)
   }
 }

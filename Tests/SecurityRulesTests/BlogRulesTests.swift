@@ -31,7 +31,7 @@ struct BlogRulesTests {
     )
   }
 
-  @Test("Writing", arguments: creating + editing + starring + commenting)
+  @Test("Writing", arguments: creating + editing + starring + commenting + meeting)
   func attempt(_ attempt: BlogAttempt) throws {
     let decision = try decision(attempt)
     #expect(decision.isAllowed == attempt.isAllowed, "\(decision.explanation)")

@@ -56,6 +56,8 @@ package struct Explanation: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The rule that decided, or nil when no rule applied, which denies.
+  ///
+  /// What allowed a request is told only when an explanation was asked for.
   package let decisive: Evaluation?
   /// What the names in that rule stood for; empty unless an explanation was asked for.
   package let bindings: [Binding]

@@ -8,10 +8,10 @@ struct Inspection {
   private var budget = StepBudget()
   private var evaluations: [Explanation.Evaluation] = []
 
-  init(_ rules: RuleSet, explaining: Bool, _ scope: RuleScope) {
+  init(_ rules: RuleSet, explaining: Bool, _ request: RuleRequest) {
     self.rules = rules
     isExplaining = explaining
-    top = scope
+    top = RuleScope(request)
   }
 
   /// A rule with its scope and result.
@@ -26,7 +26,7 @@ struct Inspection {
       Explanation.Evaluation(
         kind: rule.kind,
         rulePath: rule.path,
-        location: Path(scope.data.keys),
+        location: Path(scope.keys),
         expression: rule.source,
         position: rule.position,
         outcome: outcome
@@ -55,7 +55,7 @@ struct Inspection {
       isAllowed: isAllowed,
       isLasting: isAllowed && verdict?.rule.isLasting == true,
       explanation: Explanation(
-        decisive: verdict?.evaluation,
+        decisive: isAllowed && !isExplaining ? nil : verdict?.evaluation,
         bindings: isExplaining ? verdict.map(bindings) ?? [] : [],
         evaluations: evaluations
       )
@@ -119,26 +119,27 @@ struct Inspection {
 
   /// The `.validate` of a location when it is in the way; where there are no new data it is not asked.
   private mutating func refusal(of node: RuleNode, _ scope: RuleScope) -> Verdict? {
-    guard let rule = node.validate, scope.newData?.node.isEmpty == false else { return nil }
+    guard let rule = node.validate, scope.newNode?.isEmpty == false else { return nil }
     let verdict = evaluate(rule, scope)
     return verdict.isSatisfied ? nil : verdict
   }
 
   /// The first `.validate` in the way below a location; only where rules exist are data visited.
   private mutating func refusal(below node: RuleNode, _ scope: RuleScope) -> Verdict? {
-    guard node.hasValidationBelow, let data = scope.newData?.node.children else { return nil }
+    guard node.hasValidationBelow, let data = scope.newNode?.children else { return nil }
     let asksAllChildren = node.wildcard.map {
       $0.node.validate != nil || $0.node.hasValidationBelow
     }
     if asksAllChildren == true || data.count < node.literals.count {
-      for (key, _) in data.map {
+      for (key, value) in data.map {
         guard let child = node.child(key) else { continue }
-        let below = scope.child(key, isCaptured: child.isCaptured)
+        let below = scope.child(key, becoming: value, isCaptured: child.isCaptured)
         if let refusal = refusal(at: child.node, below) { return refusal }
       }
     } else {
-      for (key, child) in node.literals where data.map[key] != nil {
-        let below = scope.child(key, isCaptured: false)
+      for (key, child) in node.literals {
+        guard let value = data.map[key] else { continue }
+        let below = scope.child(key, becoming: value, isCaptured: false)
         if let refusal = refusal(at: child, below) { return refusal }
       }
     }
@@ -166,7 +167,7 @@ struct Inspection {
       node.validate
       ?? Rule(
         kind: .validate,
-        path: Path(scope.data.keys).description,
+        path: Path(scope.keys).description,
         source: "",
         position: SourcePosition(line: 1, column: 1),
         expression: .literal(.bool(false))
@@ -183,10 +184,10 @@ struct Inspection {
     var bindings = zip(names, scope.captures).map {
       Explanation.Binding(name: String($0), text: JSONValue.string($1).text)
     }
-    bindings.append(Explanation.Binding(name: "auth", text: Self.text(scope.auth)))
-    bindings.append(Explanation.Binding(name: "data", text: Self.text(scope.data.node)))
-    if let newData = scope.newData {
-      bindings.append(Explanation.Binding(name: "newData", text: Self.text(newData.node)))
+    bindings.append(Explanation.Binding(name: "auth", text: Self.text(scope.request.auth)))
+    bindings.append(Explanation.Binding(name: "data", text: Self.text(scope.node)))
+    if let newNode = scope.newNode {
+      bindings.append(Explanation.Binding(name: "newData", text: Self.text(newNode)))
     }
     return bindings
   }

@@ -6,57 +6,132 @@ extension Evaluator {
   mutating func snapshotCall(
     _ method: SnapshotMethod,
     _ base: Expression,
-    _ arguments: [Expression],
+    _ arguments: [PathArgument],
     at offset: Int
   ) throws(EvaluationError) -> RuleValue {
-    let receiver = try value(base)
-    guard case .snapshot(let snapshot) = receiver else {
-      throw EvaluationError("\(method.rawValue)() needs a snapshot", at: offset)
-    }
     switch method {
-    case .val: return RuleValue(snapshot.node)
-    case .getPriority: return snapshot.node.priority.map { RuleValue($0) } ?? .null
-    case .exists: return .bool(!snapshot.node.isEmpty)
-    case .isNumber:
-      if case .number = RuleValue(snapshot.node) { return .bool(true) }
-      return .bool(false)
-    case .isString:
-      if case .string = RuleValue(snapshot.node) { return .bool(true) }
-      return .bool(false)
-    case .isBoolean:
-      if case .bool = RuleValue(snapshot.node) { return .bool(true) }
-      return .bool(false)
     case .parent:
+      let snapshot = try snapshot(base, method, at: offset)
       try budget.spend(snapshot.depth)
       guard let parent = snapshot.parent else {
         throw EvaluationError("the root has no parent()", at: offset)
       }
       return .snapshot(parent)
     case .child:
-      return .snapshot(try child(arguments, of: snapshot, method, at: offset))
-    case .hasChild:
-      return .bool(try !child(arguments, of: snapshot, method, at: offset).node.isEmpty)
-    case .hasChildren:
-      if arguments.isEmpty { return .bool(snapshot.node.childCount > 0) }
-      for argument in arguments
-      where try child([argument], of: snapshot, method, at: offset).node.isEmpty {
-        return .bool(false)
-      }
-      return .bool(true)
+      let snapshot = try snapshot(base, method, at: offset)
+      guard let argument = arguments.first else { return .snapshot(snapshot) }
+      let keys = try keys(argument, method, from: snapshot.depth, at: offset)
+      return .snapshot(keys.reduce(snapshot) { $0.child($1) })
+    case .val, .getPriority, .exists, .isNumber, .isString, .isBoolean, .hasChild, .hasChildren:
+      let place = try place(base, method, at: offset)
+      return try answer(method, place, arguments, at: offset)
     }
   }
 
-  private mutating func child(
-    _ arguments: [Expression],
-    of snapshot: Snapshot,
+  /// What a method says that asks for the data of a place.
+  private mutating func answer(
+    _ method: SnapshotMethod,
+    _ place: Place,
+    _ arguments: [PathArgument],
+    at offset: Int
+  ) throws(EvaluationError) -> RuleValue {
+    switch method {
+    case .val: return RuleValue(place.node)
+    case .getPriority: return place.node.priority.map { RuleValue($0) } ?? .null
+    case .exists: return .bool(!place.node.isEmpty)
+    case .isNumber:
+      if case .number = RuleValue(place.node) { return .bool(true) }
+      return .bool(false)
+    case .isString:
+      if case .string = RuleValue(place.node) { return .bool(true) }
+      return .bool(false)
+    case .isBoolean:
+      if case .bool = RuleValue(place.node) { return .bool(true) }
+      return .bool(false)
+    case .hasChild, .hasChildren:
+      if arguments.isEmpty { return .bool(place.node.childCount > 0) }
+      for argument in arguments
+      where try child(argument, of: place, method, at: offset).node.isEmpty {
+        return .bool(false)
+      }
+      return .bool(true)
+    case .parent, .child: return .null
+    }
+  }
+
+  private mutating func snapshot(
+    _ expression: Expression,
     _ method: SnapshotMethod,
     at offset: Int
   ) throws(EvaluationError) -> Snapshot {
-    guard let argument = arguments.first else { return snapshot }
-    let path = try string(argument, "\(method.rawValue)()", at: offset)
+    guard case .snapshot(let snapshot) = try value(expression) else {
+      throw EvaluationError("\(method.rawValue)() needs a snapshot", at: offset)
+    }
+    return snapshot
+  }
+
+  /// A location that is only read, so that the way back up need not be kept.
+  private struct Place {
+    let node: Node
+    let depth: Int
+  }
+
+  private mutating func place(
+    _ expression: Expression,
+    _ method: SnapshotMethod,
+    at offset: Int
+  ) throws(EvaluationError) -> Place {
+    // Most rules start at one of these.
+    if case .newData = expression, let node = scope.newNode {
+      try budget.spend(1)
+      return Place(node: node, depth: scope.depth)
+    }
+    if case .data = expression {
+      try budget.spend(1)
+      return Place(node: scope.node, depth: scope.depth)
+    }
+    if case .snapshotCall(.child, let base, let arguments, let offset) = expression,
+      let argument = arguments.first
+    {
+      try budget.spend(1)
+      let outer = try place(base, .child, at: offset)
+      return try child(argument, of: outer, .child, at: offset)
+    }
+    let snapshot = try snapshot(expression, method, at: offset)
+    return Place(node: snapshot.node, depth: snapshot.depth)
+  }
+
+  private mutating func child(
+    _ argument: PathArgument,
+    of place: Place,
+    _ method: SnapshotMethod,
+    at offset: Int
+  ) throws(EvaluationError) -> Place {
+    let keys = try keys(argument, method, from: place.depth, at: offset)
+    return Place(
+      node: keys.reduce(place.node) { Snapshot.node($1, below: $0) },
+      depth: place.depth + keys.count
+    )
+  }
+
+  /// The keys of a way down; what is no legal key exists nowhere.
+  private mutating func keys(
+    _ argument: PathArgument,
+    _ method: SnapshotMethod,
+    from depth: Int,
+    at offset: Int
+  ) throws(EvaluationError) -> [ChildKey] {
+    let path: PathText
+    switch argument {
+    case .constant(let constant):
+      try budget.spend(1)
+      path = constant
+    case .computed(let expression):
+      path = PathText(try string(expression, "\(method.rawValue)()", at: offset))
+    }
     // A path is at least cut into its keys, one step for each byte at the most.
-    try budget.spend(path.utf8.count + snapshot.depth)
-    return snapshot.child(path: path)
+    try budget.spend(path.bytes + depth)
+    return path.keys
   }
 
   // MARK: Strings

@@ -17,14 +17,14 @@ struct Evaluator {
     try budget.spend(1)
     switch expression {
     case .literal(let value): return value
-    case .auth: return scope.auth
-    case .now: return .number(scope.now)
-    case .root: return .snapshot(scope.oldRoot)
+    case .auth: return scope.request.auth
+    case .now: return .number(scope.request.now)
+    case .root: return .snapshot(Snapshot(root: scope.request.root))
     case .data: return .snapshot(scope.data)
     case .newData: return scope.newData.map { .snapshot($0) } ?? .null
     case .capture(let index):
       return scope.captures.indices.contains(index) ? .string(scope.captures[index]) : .null
-    case .query(let member): return scope.query.map { Self.value(of: member, $0) } ?? .null
+    case .query(let member): return scope.request.query.map { Self.value(of: member, $0) } ?? .null
     case .member(let base, let name, let offset):
       return try member(name, of: value(base), at: offset)
     case .index(let base, let index, let offset):

@@ -1,61 +1,61 @@
 internal import RealtimeTree
 
-/// A location in a tree, which need not exist, with the way down to it; nothing is copied.
+/// A location in a tree, which need not exist, with the way back up; nothing is copied.
 struct Snapshot: Sendable {
   let node: Node
   /// The number of keys from the root down.
   let depth: Int
-  /// The last step of the way; nil at the root.
-  private let last: Step?
+  private let origin: Origin
 
-  /// A location and the key that leads from it to the next.
+  /// How the location was reached.
+  private enum Origin {
+    case root
+    /// It is where a rule is asked.
+    case scope(RuleScope, isNew: Bool)
+    /// By a step down, from the location that comes with it.
+    case child(Step)
+  }
+
   private final class Step: Sendable {
     let above: Snapshot
-    let key: ChildKey
 
-    init(_ above: Snapshot, _ key: ChildKey) {
+    init(_ above: Snapshot) {
       self.above = above
-      self.key = key
     }
   }
 
-  init(root: Node) {
-    self.init(node: root, depth: 0, last: nil)
-  }
-
-  private init(node: Node, depth: Int, last: Step?) {
+  private init(_ node: Node, depth: Int, _ origin: Origin) {
     self.node = node
     self.depth = depth
-    self.last = last
+    self.origin = origin
   }
 
-  /// The keys from the root down.
-  ///
-  /// - Complexity: O(depth)
-  var keys: [ChildKey] {
-    var keys: [ChildKey] = []
-    var step = last
-    while let current = step {
-      keys.append(current.key)
-      step = current.above.last
-    }
-    return keys.reversed()
+  /// The root of a tree.
+  init(root: Node) {
+    self.init(root, depth: 0, .root)
+  }
+
+  /// The location where a rule is asked, in the data as they are or as they would be.
+  init(of scope: RuleScope, isNew: Bool) {
+    let node = isNew ? scope.newNode ?? .empty : scope.node
+    self.init(node, depth: scope.depth, .scope(scope, isNew: isNew))
   }
 
   func child(_ key: ChildKey) -> Snapshot {
-    // The pseudo key of priorities is no child for rules.
-    let below = key == .priority ? .empty : node[key]
-    return Snapshot(node: below, depth: depth + 1, last: Step(self, key))
+    Snapshot(Self.node(key, below: node), depth: depth + 1, .child(Step(self)))
   }
 
-  /// The location at a path of any text; what is no legal key exists nowhere.
-  func child(path: String) -> Snapshot {
-    // Most rules name one child, and that needs no cutting.
-    let isOne = !path.isEmpty && !path.utf8.contains(UInt8(ascii: "/"))
-    if isOne { return child(ChildKey(path)) }
-    return Path(wire: path).keys.reduce(self) { $0.child($1) }
+  /// The data of a child; the pseudo key of priorities is no child for rules.
+  static func node(_ key: ChildKey, below node: Node) -> Node {
+    key == .priority ? .empty : node[key]
   }
 
   /// The location above, or nil at the root.
-  var parent: Snapshot? { last?.above }
+  var parent: Snapshot? {
+    switch origin {
+    case .root: nil
+    case .scope(let scope, let isNew): scope.above.map { Snapshot(of: $0, isNew: isNew) }
+    case .child(let step): step.above
+    }
+  }
 }

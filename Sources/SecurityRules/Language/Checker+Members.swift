@@ -155,7 +155,7 @@ extension Checker {
       try requireCount(0, arguments, name, at: offset)
     }
     return Typed(
-      expression: .snapshotCall(method, receiver, checked, at: offset),
+      expression: .snapshotCall(method, receiver, checked.map { PathArgument($0) }, at: offset),
       type: method.type
     )
   }

@@ -18,7 +18,7 @@ indirect enum Expression: Sendable {
   case all([Expression])
   case any([Expression])
   case ternary(Expression, Expression, Expression)
-  case snapshotCall(SnapshotMethod, Expression, [Expression], at: Int)
+  case snapshotCall(SnapshotMethod, Expression, [PathArgument], at: Int)
   case stringCall(StringMethod, Expression, [Expression], at: Int)
   case matches(Expression, RegexProgram, at: Int)
 
@@ -35,7 +35,9 @@ indirect enum Expression: Sendable {
     case .all(let operands), .any(let operands): operands.contains(where: \.dependsOnDataOrTime)
     case .ternary(let condition, let first, let second):
       [condition, first, second].contains(where: \.dependsOnDataOrTime)
-    case .snapshotCall(_, let base, let arguments, _), .stringCall(_, let base, let arguments, _):
+    case .snapshotCall(_, let base, let arguments, _):
+      base.dependsOnDataOrTime || arguments.contains(where: \.dependsOnDataOrTime)
+    case .stringCall(_, let base, let arguments, _):
       ([base] + arguments).contains(where: \.dependsOnDataOrTime)
     }
   }
