@@ -29,6 +29,9 @@ final class DirectoryLock: Sendable {
     close(descriptor)
   }
 
+  /// Lets others have the directory; the value is of no more use.
+  func release() { _ = flock(descriptor, LOCK_UN) }
+
   /// Tries every millisecond: whoever waits for this gets it before a process that is only starting.
   private static func lock(_ descriptor: Int32, _ patience: Duration) -> Bool {
     let end = ContinuousClock.now + patience

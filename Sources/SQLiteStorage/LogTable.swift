@@ -4,7 +4,7 @@ import RealtimeHub
 import RealtimeProtocol
 import RealtimeTree
 
-/// The commits that are not yet in the node table, a row for each batch.
+/// The last commits, a row for each batch: those that are not yet in the node table, and some more.
 struct LogTable {
   private static let format: UInt8 = 1
 
@@ -33,11 +33,16 @@ struct LogTable {
     try insert.execute(arguments: [revision, Data(payload)])
   }
 
-  /// Gives each batch in order to a closure until it returns false.
-  func forEachBatch(_ body: ([Commit], _ bytes: Int) throws -> Bool) throws {
-    var expected = try foldedRevision() + 1
-    let select = "SELECT revision, payload FROM log ORDER BY revision"
-    let rows = try Row.fetchCursor(database.cachedStatement(sql: select))
+  /// Gives each batch after a commit in order to a closure until it returns false.
+  func forEachBatch(
+    after revision: Int64,
+    _ body: (_ commits: [Commit]) throws -> Bool
+  ) throws {
+    var expected = revision + 1
+    let select = try database.cachedStatement(
+      sql: "SELECT revision, payload FROM log WHERE revision > ? ORDER BY revision"
+    )
+    let rows = try Row.fetchCursor(select, arguments: [revision])
     while let row = try rows.next() {
       let revision: Int64 = row[0]
       let payload: Data = row[1]
@@ -48,8 +53,29 @@ struct LogTable {
         }
         expected += 1
       }
-      guard try body(commits, payload.count) else { return }
+      guard try body(commits) else { return }
     }
+  }
+
+  /// Gives everything that the node table lacks, as changes that lead to the same tree.
+  func forEachMissingChange(_ body: (Change) throws -> Void) throws {
+    let progress = try FoldTable(database, path: path).progress()
+    for change in try changes(of: progress).dropFirst(progress.applied) { try body(change) }
+    try forEachBatch(after: progress.target) { commits in
+      for change in commits.lazy.flatMap(\.changes) { try body(change) }
+      return true
+    }
+  }
+
+  /// The changes of a fold that has begun, those that have been made included.
+  func changes(of progress: FoldProgress) throws -> [Change] {
+    guard progress.revision < progress.target else { return [] }
+    var coalesced = CoalescedChanges()
+    try forEachBatch(after: progress.revision) { commits in
+      for change in commits.lazy.flatMap(\.changes) { coalesced.add(change) }
+      return (commits.last?.revision ?? 0) < progress.target
+    }
+    return coalesced.changes
   }
 
   private func decode(_ payload: Data, revision: Int64) throws(StoreError) -> [Commit] {
@@ -69,52 +95,34 @@ struct LogTable {
     }
   }
 
-  // MARK: Folding
-
-  /// The last commit that is in the node table.
-  func foldedRevision() throws -> Int64 {
-    guard let revision = try Int64.fetchOne(database, sql: "SELECT folded_revision FROM state")
-    else {
-      throw StoreError.damaged(path, "its state is missing")
-    }
-    return revision
-  }
+  // MARK: Size
 
   /// The last commit of all.
   func lastRevision() throws -> Int64 {
-    try max(foldedRevision(), Int64.fetchOne(database, sql: "SELECT MAX(revision) FROM log") ?? 0)
+    let folded = try FoldTable(database, path: path).progress().revision
+    return try max(folded, Int64.fetchOne(database, sql: "SELECT MAX(revision) FROM log") ?? 0)
   }
 
+  /// What is not yet in the node table.
   func size() throws -> (batches: Int, bytes: Int) {
-    let sql = "SELECT COUNT(*), COALESCE(SUM(LENGTH(payload)), 0) FROM log"
-    guard let row = try Row.fetchOne(database, sql: sql) else { return (0, 0) }
-    return (row[0], row[1])
+    let folded = try FoldTable(database, path: path).progress().revision
+    let row = try Row.fetchOne(
+      database,
+      sql: "SELECT COUNT(*), COALESCE(SUM(LENGTH(payload)), 0) FROM log WHERE revision > ?",
+      arguments: [folded]
+    )
+    return row.map { ($0[0], $0[1]) } ?? (0, 0)
   }
 
-  /// Moves the first batches of the log into the node table, within one transaction of the caller.
-  ///
-  /// - Returns: What was moved, and the last commit that is in the node table now.
-  func fold(changeLimit: Int, byteLimit: Int) throws -> (batches: Int, bytes: Int, revision: Int64)
-  {
-    var folded = (batches: 0, bytes: 0, revision: try foldedRevision())
+  // MARK: Folding
+
+  /// Moves the whole log into the node table, within one transaction of the caller.
+  func foldAll() throws {
+    let last = try lastRevision()
     let nodes = NodeTable(database, path: path)
-    var changes = 0
-    try forEachBatch { commits, bytes in
-      for commit in commits {
-        for change in commit.changes { try nodes.apply(change) }
-        changes += commit.changes.count
-        folded.revision = commit.revision
-      }
-      folded.batches += 1
-      folded.bytes += bytes
-      return changes < changeLimit && folded.bytes < byteLimit
-    }
-    if folded.batches > 0 {
-      let arguments: StatementArguments = [folded.revision]
-      try database.execute(sql: "DELETE FROM log WHERE revision <= ?", arguments: arguments)
-      try setFoldedRevision(folded.revision)
-    }
-    return folded
+    try forEachMissingChange { try nodes.apply($0) }
+    try database.execute(sql: "DELETE FROM log")
+    try FoldTable(database, path: path).save(FoldProgress(revision: last))
   }
 
   /// Makes a copy of the node table, for this connection only, with the whole log folded into it.
@@ -130,15 +138,37 @@ struct LogTable {
         """
     )
     let nodes = NodeTable(database, path: path, table: copy)
-    try forEachBatch { commits, _ in
-      for change in commits.lazy.flatMap(\.changes) { try nodes.apply(change) }
-      return true
-    }
+    try forEachMissingChange { try nodes.apply($0) }
     return copy
   }
 
-  /// Says that the node table holds everything up to a commit.
-  func setFoldedRevision(_ revision: Int64) throws {
-    try database.execute(sql: "UPDATE state SET folded_revision = ?", arguments: [revision])
+  /// Removes batches that are in the node table, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - revision: The last commit that may go.
+  ///   - byteLimit: The bytes after which no more go, since all their pages are looked at.
+  /// - Returns: Whether there are none left.
+  /// - Throws: What the database does.
+  func removeBatches(through revision: Int64, byteLimit: Int) throws -> Bool {
+    let select = try database.cachedStatement(
+      sql: "SELECT revision, LENGTH(payload) FROM log WHERE revision <= ? ORDER BY revision"
+    )
+    let rows = try Row.fetchCursor(select, arguments: [revision])
+    var last: Int64?
+    var bytes = 0
+    var isDone = true
+    while let row = try rows.next() {
+      if bytes >= byteLimit {
+        isDone = false
+        break
+      }
+      last = row[0]
+      // A short row costs as much as a page does.
+      bytes += max(row[1], 4_096)
+    }
+    if let last {
+      try database.execute(sql: "DELETE FROM log WHERE revision <= ?", arguments: [last])
+    }
+    return isDone
   }
 }

@@ -19,6 +19,7 @@ struct NodeTable {
   private let database: Database
   private let path: String
   private let table: String
+  private let rows: NodeRowEditor
 
   /// - Parameters:
   ///   - database: A connection that may use the table now.
@@ -28,6 +29,7 @@ struct NodeTable {
     self.database = database
     self.path = path
     self.table = table
+    rows = NodeRowEditor(database, file: path, table: table)
   }
 
   // MARK: Reading
@@ -48,14 +50,6 @@ struct NodeTable {
   /// - Complexity: O(pages)
   func rowCount() throws -> Int {
     try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \(table)") ?? 0
-  }
-
-  private func decode(_ value: [UInt8], key: [UInt8]) throws -> BinaryReader.StoredNode {
-    do throws(BinaryReader.Failure) {
-      return try Self.decode(value[...], key: key[...])
-    } catch {
-      throw Self.damaged(path, key: key[...], error)
-    }
   }
 
   /// Reads a row, or throws why it cannot be what was written.
@@ -86,97 +80,102 @@ struct NodeTable {
 
   private static let sealBytes = 4
 
+  /// Appends the checksum of a row with this path.
+  static func seal(_ writer: inout BinaryWriter, key: ArraySlice<UInt8>) {
+    let seal = seal(writer.bytes[...], key: key)
+    for index in 0..<sealBytes {
+      writer.write(byte: UInt8(truncatingIfNeeded: seal >> (8 * index)))
+    }
+  }
+
   private static func seal(_ content: ArraySlice<UInt8>, key: ArraySlice<UInt8>) -> UInt32 {
     UInt32(truncatingIfNeeded: Checksum.of(content, seed: Checksum.of(key)))
   }
 
   // MARK: Changing
 
+  /// How many rows have been written, and how many ranges of rows removed.
+  var changeCount: Int { rows.changeCount }
+
   /// Does to the rows what ``Node/update(at:to:)`` does to a node.
   func apply(_ change: Change) throws {
     let keys = change.path.isPriority ? change.path.keys.dropLast() : change.path.keys[...]
-    var prefixes: [[UInt8]] = [[]]
-    for key in keys {
-      prefixes.append((prefixes.last ?? []) + key.text.utf8 + [UInt8(ascii: "/")])
-    }
-    for (depth, prefix) in prefixes.enumerated() {
-      guard case .packed(var node)? = try entry(prefix) else { continue }
+    let place = RowPath(keys)
+    // What replaces everything at a path need not know what was there.
+    let depths = change.path.isPriority ? keys.count + 1 : keys.count
+    for depth in 0..<depths {
+      guard var node = try rows.packedNode(place[depth]) else { continue }
       node.update(at: Path(change.path.keys.dropFirst(depth)), to: change.node)
-      try remove(prefix)
-      if node.isEmpty { try prune(prefixes[..<depth]) } else { try store(node, at: prefix) }
-      return
+      try rows.remove(place[depth])
+      return node.isEmpty ? try prune(place, above: depth) : try store(node, at: place[depth])
     }
-    let own = prefixes[prefixes.count - 1]
     if change.path.isPriority {
-      try setPriority(change.node.leafValue, at: own)
+      try setPriority(change.node.leafValue, at: place[place.depth])
     } else {
-      try removeAll(from: own)
+      try rows.removeAll(from: place[place.depth])
       if change.node.isEmpty {
-        try prune(prefixes.dropLast())
+        try prune(place, above: place.depth)
       } else {
-        try store(change.node, at: own)
+        try store(change.node, at: place[place.depth])
       }
     }
   }
 
-  private func setPriority(_ priority: LeafValue?, at prefix: [UInt8]) throws {
-    try remove(prefix)
-    guard let priority, try hasRows(below: prefix) else { return }
-    try insertBranch(priority, at: prefix)
+  private func setPriority(_ priority: LeafValue?, at path: ArraySlice<UInt8>) throws {
+    try rows.remove(path)
+    guard let priority, try rows.hasRows(below: path) else { return }
+    try rows.insert(branchPriority: priority, at: path)
   }
 
-  /// Removes the priorities of nodes, given from the root down, that have no data left below them.
-  private func prune(_ ancestors: ArraySlice<[UInt8]>) throws {
-    for prefix in ancestors.reversed() {
-      if try hasRows(below: prefix) { return }
-      try remove(prefix)
+  /// Removes the priorities of the first nodes of a path that have no data left below them.
+  private func prune(_ place: RowPath, above depth: Int) throws {
+    for depth in (0..<depth).reversed() {
+      if try rows.hasRows(below: place[depth]) { return }
+      try rows.remove(place[depth])
     }
-  }
-
-  /// Removes everything at a path, and splits the rows above so that others can be inserted there.
-  func clear(_ keys: [ChildKey]) throws {
-    var prefix: [UInt8] = []
-    for key in keys {
-      if case .packed(let node)? = try entry(prefix) { try unpack(node, at: prefix) }
-      prefix += key.text.utf8 + [UInt8(ascii: "/")]
-    }
-    try removeAll(from: prefix)
-  }
-
-  /// Replaces the packed row of a node by a row for each of its children, and one for its priority.
-  private func unpack(_ node: Node, at prefix: [UInt8]) throws {
-    try remove(prefix)
-    if let priority = node.priority { try insertBranch(priority, at: prefix) }
-    guard let children = node.children else { return }
-    for (key, child) in children.map {
-      try store(child, at: prefix + key.text.utf8 + [UInt8(ascii: "/")])
-    }
-  }
-
-  /// Inserts the rows of a node at a path that has been cleared.
-  func insert(_ node: Node, at keys: [ChildKey]) throws {
-    try store(node, at: keys.reduce(into: []) { $0 += $1.text.utf8 + [UInt8(ascii: "/")] })
   }
 
   /// Removes the priorities at a path and above it of nodes that have no data below them.
   func prune(_ keys: [ChildKey]) throws {
-    var prefixes: [[UInt8]] = [[]]
-    for key in keys {
-      prefixes.append((prefixes.last ?? []) + key.text.utf8 + [UInt8(ascii: "/")])
+    try prune(RowPath(keys), above: keys.count + 1)
+  }
+
+  /// Removes everything at a path, and splits the rows above so that others can be inserted there.
+  func clear(_ keys: [ChildKey]) throws {
+    let place = RowPath(keys)
+    for depth in keys.indices {
+      if let node = try rows.packedNode(place[depth]) { try unpack(node, at: place[depth]) }
     }
-    try prune(prefixes[...])
+    try rows.removeAll(from: place[place.depth])
+  }
+
+  /// Replaces the packed row of a node by a row for each of its children, and one for its priority.
+  private func unpack(_ node: Node, at path: ArraySlice<UInt8>) throws {
+    try rows.remove(path)
+    try storeApart(node, at: path)
+  }
+
+  /// Inserts the rows of a node at a path that has been cleared.
+  func insert(_ node: Node, at keys: [ChildKey]) throws {
+    let place = RowPath(keys)
+    try store(node, at: place[place.depth])
   }
 
   /// Inserts the rows of a node where there are none.
-  private func store(_ node: Node, at prefix: [UInt8]) throws {
-    guard let children = node.children, !Self.isSmall(node) else {
-      var writer = BinaryWriter()
-      try writer.write(node)
-      return try insert(writer.bytes, at: prefix)
+  private func store(_ node: Node, at path: ArraySlice<UInt8>) throws {
+    if node.children == nil || Self.isSmall(node) {
+      try rows.insert(node, at: path)
+    } else {
+      try storeApart(node, at: path)
     }
-    if let priority = node.priority { try insertBranch(priority, at: prefix) }
+  }
+
+  /// Inserts a row for the priority of a node, and rows for each of its children.
+  private func storeApart(_ node: Node, at path: ArraySlice<UInt8>) throws {
+    if let priority = node.priority { try rows.insert(branchPriority: priority, at: path) }
+    guard let children = node.children else { return }
     for (key, child) in children.map {
-      try store(child, at: prefix + key.text.utf8 + [UInt8(ascii: "/")])
+      try store(child, at: (path + RowPath(CollectionOfOne(key)).bytes)[...])
     }
   }
 
@@ -201,54 +200,5 @@ struct NodeTable {
       guard fits(child, &budget) else { return false }
     }
     return true
-  }
-
-  // MARK: Rows
-
-  private func entry(_ prefix: [UInt8]) throws -> BinaryReader.StoredNode? {
-    let select = try database.cachedStatement(sql: "SELECT value FROM \(table) WHERE path = ?")
-    guard let value = try Data.fetchOne(select, arguments: [Data(prefix)]) else { return nil }
-    return try decode([UInt8](value), key: prefix)
-  }
-
-  private func hasRows(below prefix: [UInt8]) throws -> Bool {
-    let select = try database.cachedStatement(
-      sql: "SELECT 1 FROM \(table) WHERE path > ? AND path < ? LIMIT 1"
-    )
-    let bounds: StatementArguments = [Data(prefix), Data(Self.end(of: prefix))]
-    return try Int.fetchOne(select, arguments: bounds) != nil
-  }
-
-  private func insertBranch(_ priority: LeafValue, at prefix: [UInt8]) throws {
-    var writer = BinaryWriter()
-    try writer.write(branchPriority: priority)
-    try insert(writer.bytes, at: prefix)
-  }
-
-  private func insert(_ content: [UInt8], at prefix: [UInt8]) throws {
-    let insert = try database.cachedStatement(
-      sql: "INSERT INTO \(table) (path, value) VALUES (?, ?)"
-    )
-    let seal = Self.seal(content[...], key: prefix[...])
-    let value = content + (0..<Self.sealBytes).map { UInt8(truncatingIfNeeded: seal >> (8 * $0)) }
-    try insert.execute(arguments: [Data(prefix), Data(value)])
-  }
-
-  private func remove(_ prefix: [UInt8]) throws {
-    let delete = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE path = ?")
-    try delete.execute(arguments: [Data(prefix)])
-  }
-
-  private func removeAll(from prefix: [UInt8]) throws {
-    let delete = try database.cachedStatement(
-      sql: "DELETE FROM \(table) WHERE path >= ? AND path < ?"
-    )
-    try delete.execute(arguments: [Data(prefix), Data(Self.end(of: prefix))])
-  }
-
-  /// The first bytes after all that start with a path.
-  private static func end(of prefix: [UInt8]) -> [UInt8] {
-    // No UTF-8 has the byte FF, and the byte after a slash is a zero.
-    prefix.isEmpty ? [0xFF] : prefix.dropLast() + [UInt8(ascii: "/") + 1]
   }
 }

@@ -21,7 +21,7 @@ extension StoreError {
       self.init(
         .failed,
         "\(path): the disk does not work (\(detail)); nothing that was acknowledged is lost;"
-          + " start the server again when the disk works"
+          + " writes are taken again when the disk works"
       )
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, detail)
     case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:

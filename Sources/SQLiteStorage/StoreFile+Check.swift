@@ -60,7 +60,8 @@ extension StoreFile {
   private func checkLog(of database: Database, _ check: inout StoreCheck) throws {
     let log = LogTable(database, path: path)
     check.revision = try log.lastRevision()
-    try log.forEachBatch { _, _ in
+    let folded = try FoldTable(database, path: path).progress().revision
+    try log.forEachBatch(after: folded) { _ in
       check.batchCount += 1
       return true
     }

@@ -1,11 +1,11 @@
 /// When a store tidies up, and how large it may grow.
 package struct StoreOptions: Sendable {
   /// The batches in the log beyond which it is folded into the node table.
-  package var foldBatches = 1_000
+  package var foldBatches = 2_000
   /// The bytes in the log beyond which it is folded into the node table.
   package var foldBytes = 16 * 1_024 * 1_024
-  /// The changes that are folded before commits get a turn.
-  package var foldChangesPerTurn = 64
+  /// How many rows a fold changes, about, before commits get a turn.
+  package var foldChangesPerTurn = 128
   /// The age in milliseconds at which the ledger forgets a client that has not written since.
   package var ledgerAge: Int64 = 30 * 24 * 60 * 60 * 1_000
   /// The most pages of 4 KiB that the file may have, or nil for as many as the disk has.

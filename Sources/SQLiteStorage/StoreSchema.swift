@@ -6,7 +6,7 @@ enum StoreSchema {
   /// The mark in the header of the file, "Hrth".
   static let applicationID: Int32 = 0x4872_7468
   /// The version of the tables; files of a higher one are not touched.
-  static let version: Int32 = 3
+  static let version: Int32 = 4
 
   /// The size that the write-ahead log is cut down to once its content is in the file.
   private static let journalBytes = 64 * 1_024 * 1_024
@@ -84,6 +84,15 @@ enum StoreSchema {
       try database.execute(
         sql: """
           CREATE TABLE rules (id INTEGER PRIMARY KEY CHECK (id = 1), source BLOB NOT NULL);
+          PRAGMA user_version = \(version);
+          """
+      )
+    }
+    migrator.registerMigration("folds in several steps") { database in
+      try database.execute(
+        sql: """
+          ALTER TABLE state ADD COLUMN target_revision INTEGER NOT NULL DEFAULT 0;
+          ALTER TABLE state ADD COLUMN applied_changes INTEGER NOT NULL DEFAULT 0;
           PRAGMA user_version = \(version);
           """
       )

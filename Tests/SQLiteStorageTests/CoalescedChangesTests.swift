@@ -1,0 +1,77 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import TestSupport
+import Testing
+
+@testable import SQLiteStorage
+
+@Suite("CoalescedChanges")
+struct CoalescedChangesTests {
+  private func coalesced(_ changes: [Change]) -> [Change] {
+    var coalesced = CoalescedChanges()
+    for change in changes { coalesced.add(change) }
+    #expect(coalesced.count == coalesced.changes.count)
+    return coalesced.changes
+  }
+
+  private func apply(_ changes: [Change], to root: Node) -> Node {
+    changes.reduce(into: root) { $0.update(at: $1.path, to: $1.node) }
+  }
+
+  /// What the changes leave must have the same effect on a tree as all of them.
+  private func check(_ changes: [Change], on root: Node = .empty, keep count: Int) {
+    let fewer = coalesced(changes)
+    #expect(fewer.count == count)
+    #expect(exactText(apply(fewer, to: root)) == exactText(apply(changes, to: root)))
+  }
+
+  @Test("Any changes have the same effect on any tree", arguments: 1...300 as ClosedRange<UInt64>)
+  func model(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var model = StoreModel(seed: seed)
+    for _ in 0..<Int.random(in: 0..<6, using: &random) { _ = model.nextBatch() }
+    let root = model.root
+    let batches = (0..<Int.random(in: 1..<20, using: &random)).map { _ in model.nextBatch() }
+    let changes = batches.flatMap(\.commits).flatMap(\.changes)
+    let fewer = coalesced(changes)
+    #expect(fewer.count <= changes.count)
+    #expect(exactText(apply(fewer, to: root)) == exactText(model.root))
+  }
+
+  @Test("Of data at one place the last are left")
+  func samePlace() {
+    let changes = (1...100).map { Change(Path(wire: "posts/\($0 % 5)"), .integer($0)) }
+    check(changes, keep: 5)
+  }
+
+  @Test("Data below others become part of them, and data above others take their place")
+  func nested() {
+    let whole = Node.empty.setting(Path("x"), to: .integer(1))
+    check([Change("a", whole), Change("a/y", .integer(2)), Change("a/x", .empty)], keep: 1)
+    check([Change("a/x", .integer(1)), Change("b", .integer(5)), Change("a", whole)], keep: 2)
+    check([Change("a/x", .integer(1)), Change("a/y", .integer(2)), Change("a", whole)], keep: 1)
+  }
+
+  @Test("What is removed and written again loses the priorities above it")
+  func priorities() {
+    let root = Node.empty.setting(Path("a/x"), to: .integer(1)).setting(
+      Path("a/.priority"),
+      to: .integer(7)
+    )
+    let changes = [
+      Change("a/x", .integer(2)), Change("a/x", .empty), Change("a/x", .integer(3)),
+    ]
+    check(changes, on: root, keep: 3)
+    #expect(apply(coalesced(changes), to: root)[Path("a")].priority == nil)
+  }
+
+  @Test("Changes that may be made in any order are in the order of their paths")
+  func order() {
+    let names = ["c", "a", "b", "10", "9"]
+    let paths = coalesced(names.map { Change(Path(wire: "posts/\($0)"), .integer(1)) }).map(\.path)
+    #expect(paths == paths.sorted())
+    let removal = Change("posts/c", .empty)
+    #expect(coalesced([removal, Change("posts/a", .integer(1))]).first == removal)
+  }
+}
