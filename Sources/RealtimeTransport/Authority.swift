@@ -29,6 +29,12 @@ struct Authority: Equatable {
     port = Int(number)
   }
 
+  /// A host alone, an IPv6 address without brackets.
+  init?(host: String) {
+    self.init(host.contains(":") ? "[\(host)]" : host)
+    guard port == nil else { return nil }
+  }
+
   /// Whether the host can only be this machine; nobody else can have names that end in `localhost`.
   var isLoopback: Bool {
     host == "localhost" || host.hasSuffix(".localhost") || host == "127.0.0.1" || host == "::1"

@@ -14,7 +14,9 @@ package final class ClientConnection: Sendable {
   /// The event loop of every call and callback.
   package let eventLoop: any EventLoop
 
+  private let trust: TrustRoots
   private let limits: TransportLimits
+  private let onProgress: @Sendable () -> Void
   private let onMessage: @Sendable ([UInt8]) -> Void
   private let onClose: @Sendable (ConnectionEnd) -> Void
   private let state: NIOLoopBoundBox<State>
@@ -23,6 +25,7 @@ package final class ClientConnection: Sendable {
     var phase = Phase.connecting
     var channel: (any Channel)?
     var deadline: Scheduled<Void>?
+    var meter: ReadMeter?
     /// What was found out about the end before the channel closed.
     var end: ConnectionEnd?
   }
@@ -38,30 +41,31 @@ package final class ClientConnection: Sendable {
   /// - Parameters:
   ///   - target: Where to.
   ///   - lastSession: The session of the connection that this one takes the place of.
+  ///   - trust: Whose certificates are believed, where the target demands encryption.
   ///   - eventLoop: The loop of a NIO socket group, which must be the current one.
   ///   - limits: The bounds of the connection.
+  ///   - onProgress: Is told now and then while a long message arrives.
   ///   - onMessage: Takes each message, in order.
   ///   - onClose: Takes the end, once, never during this call.
   package init(
     to target: ConnectionTarget,
     lastSession: String? = nil,
+    trust: TrustRoots = .system,
     on eventLoop: any EventLoop,
     limits: TransportLimits = .client,
+    onProgress: @escaping @Sendable () -> Void = {},
     onMessage: @escaping @Sendable ([UInt8]) -> Void,
     onClose: @escaping @Sendable (ConnectionEnd) -> Void
   ) {
     self.target = target
+    self.trust = trust
     self.eventLoop = eventLoop
     self.limits = limits
+    self.onProgress = onProgress
     self.onMessage = onMessage
     self.onClose = onClose
     state = NIOLoopBoundBox(State(), eventLoop: eventLoop)
-    if target.isSecure {
-      let end = ConnectionEnd(.unsupported, "\(target): TLS is not supported yet")
-      eventLoop.execute { self.finish(end) }
-    } else {
-      connect(lastSession: lastSession)
-    }
+    connect(lastSession: lastSession)
   }
 
   /// Sends a message, cut into frames; ignored unless the connection is open.
@@ -93,27 +97,17 @@ package final class ClientConnection: Sendable {
     state.value.deadline = eventLoop.scheduleTask(in: limits.handshake) {
       self.abandon(ConnectionEnd(.timedOut, "\(target) did not answer in time"))
     }
-    var bootstrap = ClientBootstrap(group: eventLoop)
-      .connectTimeout(limits.handshake)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try self.configure(channel, lastSession: lastSession)
-        }
-      }
-    let connected: EventLoopFuture<any Channel>
-    switch target.endpoint {
-    case .tcp(let host, let port):
-      bootstrap = bootstrap.channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      connected = bootstrap.connect(host: host, port: port)
-    case .unix(let path):
-      connected = bootstrap.connect(unixDomainSocketPath: path)
+    let connected = target.connect(on: eventLoop, trust: trust, timeout: limits.handshake) {
+      try self.configure($0, lastSession: lastSession)
     }
     connected.hop(to: eventLoop).assumeIsolated().whenComplete { result in
       switch result {
       case .success(let channel):
+        if case .connecting = self.state.value.phase { self.state.value.channel = channel }
         channel.closeFuture.hop(to: self.eventLoop).assumeIsolated().whenComplete { _ in
           self.finish(ConnectionEnd(.lost, "\(target) closed the connection without an answer"))
         }
+      case .failure(let error as TLSFailure): self.finish(ConnectionEnd(error, of: target))
       case .failure(let error):
         let reason = FailureText.describe(error)
         self.finish(ConnectionEnd(.unreachable, "\(target) cannot be reached: \(reason)"))
@@ -127,6 +121,9 @@ package final class ClientConnection: Sendable {
       channel.close(promise: nil)
       return
     }
+    let meter = ReadMeter(onProgress: onProgress)
+    try channel.pipeline.syncOperations.addHandler(meter)
+    state.value.meter = meter
     let upgrader = NIOTypedWebSocketClientUpgrader<Void>(
       maxFrameSize: limits.frameBytes,
       enableAutomaticErrorHandling: false
@@ -157,12 +154,16 @@ package final class ClientConnection: Sendable {
     let upgraded = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
       configuration: configuration
     )
-    upgraded.assumeIsolated().whenFailure { error in self.handshakeFailed(error) }
+    upgraded.assumeIsolated().whenFailure { error in
+      // A host may have several addresses, of which one that answers too late is given up.
+      if self.state.value.channel === channel { self.handshakeFailed(error) }
+    }
   }
 
   private func handshakeFailed(_ error: any Error) {
     // The end of the connection fails the handshake as well; it has its own reason.
     if let error = error as? ChannelError, error == .inappropriateOperationForState { return }
+    if let error = error as? TLSFailure { return abandon(ConnectionEnd(error, of: target)) }
     // A server that dies during the handshake says nothing about what it was.
     if error is IOError {
       return abandon(ConnectionEnd(.lost, "\(target) broke the connection off (\(error))"))
@@ -177,11 +178,15 @@ package final class ClientConnection: Sendable {
 
   private func open(_ channel: any Channel) throws {
     let onMessage = onMessage
+    let meter = state.value.meter
     let handler = MessageHandler(
       role: .client,
       limits: limits,
       peerName: target.description,
-      onMessage: onMessage,
+      onMessage: { message in
+        meter?.messageEnded()
+        onMessage(message)
+      },
       onEnd: { self.finish($0) }
     )
     try channel.pipeline.syncOperations.addHandler(handler)

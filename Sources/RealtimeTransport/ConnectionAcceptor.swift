@@ -12,6 +12,8 @@ struct ConnectionAcceptor: Sendable {
   let user: UInt32
   /// How many connections are open.
   let openConnections: NIOLoopBoundBox<Int>
+  /// What connections are encrypted with, if they are.
+  let certificate: NIOLoopBoundBox<ServerCertificate?>
   /// The connections that are not WebSockets.
   let plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
 
@@ -32,13 +34,15 @@ struct ConnectionAcceptor: Sendable {
       if case .local(let credentials) = peer, !credentials.isAllowed(byServerOf: user) {
         throw ListenError(.failed, "a process of user \(credentials.user) was turned away")
       }
+      // First of all handlers, so that nothing of the others is ever sent in plain text.
+      try certificate.value?.secure(channel)
       try configure(channel, peer: peer)
     }
   }
 
   private func peer(of channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Peer> {
     switch address {
-    case .loopback:
+    case .tcp:
       let text = channel.remoteAddress.map { "\($0)" } ?? "unknown"
       return channel.eventLoop.makeSucceededFuture(.network(address: text))
     case .unix:
@@ -57,7 +61,8 @@ struct ConnectionAcceptor: Sendable {
   }
 
   private func configure(_ channel: any Channel, peer: Peer) throws {
-    let recorder = RequestHeadRecorder()
+    let gauge = RequestLineGauge()
+    let recorder = RequestHeadRecorder(gauge: gauge, headerBytes: limits.headerBytes)
     let recorded = NIOLoopBound(recorder, eventLoop: channel.eventLoop)
     let upgrader = NIOTypedWebSocketServerUpgrader<Outcome>(
       maxFrameSize: limits.frameBytes,
@@ -91,7 +96,7 @@ struct ConnectionAcceptor: Sendable {
     )
     let upgrade = NIOTypedHTTPServerUpgradeHandler(
       httpEncoder: encoder,
-      extraHTTPHandlers: [decoder, recorder],
+      extraHTTPHandlers: [gauge, decoder, recorder],
       upgradeConfiguration: NIOTypedHTTPServerUpgradeConfiguration(upgraders: [upgrader]) {
         channel in
         channel.eventLoop.makeCompletedFuture {
@@ -100,7 +105,7 @@ struct ConnectionAcceptor: Sendable {
         }
       }
     )
-    try channel.pipeline.syncOperations.addHandlers(encoder, decoder, recorder, upgrade)
+    try channel.pipeline.syncOperations.addHandlers(gauge, encoder, decoder, recorder, upgrade)
     watch(channel, upgrade.upgradeResultFuture)
   }
 

@@ -16,8 +16,8 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
     case refused(status: Int)
     /// What answered is not a database server.
     case notADatabaseServer
-    /// This version cannot connect so.
-    case unsupported
+    /// It could not be encrypted, or whoever answers must not be trusted.
+    case insecure(TLSFailure.Kind)
     /// The other end broke the rules of the protocol or passed a limit.
     case protocolViolation
     /// The other end does not read what it is sent.
@@ -33,5 +33,18 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
   package init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
+  }
+
+  /// The end of a connection whose encryption failed.
+  ///
+  /// One that broke off, also halfway through the handshake, is lost and not mistrusted.
+  init(_ failure: TLSFailure, of target: ConnectionTarget) {
+    switch failure.kind {
+    case .interrupted, .truncated: kind = .lost
+    case .unknownAuthority, .wrongName, .expired, .notYetValid, .notTLS, .unusableTrustRoots,
+      .failed:
+      kind = .insecure(failure.kind)
+    }
+    description = "\(target): \(failure)"
   }
 }

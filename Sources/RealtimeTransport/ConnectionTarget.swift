@@ -16,6 +16,10 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
   package var host: String
   /// The name of the database, or nil where the server is to choose.
   package var namespace: String?
+  /// Where the connection really goes, when that is not what the name says, or nil.
+  ///
+  /// The certificate and the handshake are still those of the endpoint.
+  package var detour: Endpoint?
 
   /// Makes a target of TCP.
   package init(host: String, port: Int, isSecure: Bool = false, namespace: String? = nil) {

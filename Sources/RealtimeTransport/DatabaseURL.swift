@@ -126,8 +126,11 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   ) throws(DatabaseURLError) -> String? {
     if authority.isAddress || authority.host == "localhost" { return nil }
     let labels = authority.host.split(separator: ".")
-    if authority.host == "firebase.com" || authority.host.hasSuffix(".firebase.com") {
-      throw DatabaseURLError(text, "databases are at firebaseio.com, not at firebase.com")
+    if HostedService.isHost(authority.host, in: HostedService.mistakenDomain) {
+      throw DatabaseURLError(
+        text,
+        "databases are at \(HostedService.databaseDomain), not at \(HostedService.mistakenDomain)"
+      )
     }
     // Names of the network have no longer labels.
     guard labels.count >= 3, labels[0].utf8.count <= 63 else {

@@ -16,6 +16,7 @@ enum FailureText {
       }
     case SocketAddressError.unixDomainSocketPathTooLong:
       "the path of the socket is longer than \(SocketFile.pathBytes) bytes"
+    case let error as TLSFailure: error.description
     case ChannelError.connectTimeout: "it did not answer in time"
     default: "\(error)"
     }

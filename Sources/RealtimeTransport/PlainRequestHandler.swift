@@ -93,7 +93,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
       return
     }
     guard phase == .receiving || phase == .answering else { return }
-    failure = RequestHeadRecorder.answer(to: error)
+    failure = recorder.answer(to: error)
     drain()
   }
 

@@ -7,14 +7,30 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
+  private let gauge: RequestLineGauge
+  private let headerBytes: Int
   private(set) var head: HTTPRequestHead?
   /// Why the upgrade was refused that this request asked for.
   var refusal: HTTPAnswer?
   /// Whether somebody further on answers what is no request.
   var handsErrorsOn = false
 
+  /// Makes a recorder.
+  ///
+  /// - Parameters:
+  ///   - gauge: What measures the first line of each request.
+  ///   - headerBytes: How long that line and the header may be.
+  init(gauge: RequestLineGauge, headerBytes: Int) {
+    self.gauge = gauge
+    self.headerBytes = headerBytes
+  }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if case .head(let head) = Self.unwrapInboundIn(data) { self.head = head }
+    switch Self.unwrapInboundIn(data) {
+    case .head(let head): self.head = head
+    case .body: break
+    case .end: gauge.beginRequest()
+    }
     context.fireChannelRead(data)
   }
 
@@ -27,22 +43,30 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
       context.close(promise: nil)
       return
     }
-    let answer = Self.answer(to: error)
+    let answer = answer(to: error)
     let refusal = HTTPResponseHead(
       version: .http1_1,
       status: HTTPResponseStatus(statusCode: answer.status),
-      headers: ["Content-Length": "0", "Connection": "close"]
+      headers: [
+        "Content-Type": answer.contentType ?? "text/plain",
+        "Content-Length": "\(answer.body.count)",
+        "Connection": "close",
+      ]
     )
     context.write(Self.wrapOutboundOut(.head(refusal)), promise: nil)
+    let body = ByteBuffer(bytes: answer.body)
+    context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
       context.close(promise: nil)
     }
   }
 
   /// What is answered to what is no request.
-  static func answer(to error: any Error) -> HTTPAnswer {
+  func answer(to error: any Error) -> HTTPAnswer {
     if let error = error as? HTTPParserError, error == .headerOverflow {
-      return HTTPAnswer(status: 431, error: "the header is too long")
+      return gauge.length > headerBytes
+        ? HTTPAnswer(status: 414, error: "the address is too long")
+        : HTTPAnswer(status: 431, error: "the header is too long")
     }
     return HTTPAnswer(status: 400, error: "this is not an HTTP request")
   }

@@ -1,17 +1,20 @@
 internal import NIOHTTP1
 
-/// What a server that is meant for this machine lets in.
+/// Which requests a server lets in.
 ///
-/// A web page in a browser of this machine could reach it too: a browser always names the page in
-/// `Origin` or, where that is left out, says in `Sec-Fetch-Site` that one asks; and a host name that
-/// was pointed here afterwards shows in `Host`.
+/// A web page in a browser could reach it too: a browser always names the page in `Origin` or, where
+/// that is left out, says in `Sec-Fetch-Site` that one asks. A server that is meant for this machine
+/// also looks at `Host`, which shows a name that was pointed here afterwards.
 package struct RequestPolicy: Sendable {
   /// The pages that may ask, as browsers name them in small letters: `http://localhost:5173`.
   private let allowedOrigins: Set<String>
+  /// Whether clients may call the server what they like.
+  private let allowsAnyHost: Bool
 
-  /// Makes a policy; without arguments no page may ask.
-  package init(allowedOrigins: [String] = []) {
+  /// Makes a policy; without arguments no page may ask, and the host must be this machine.
+  package init(allowedOrigins: [String] = [], allowsAnyHost: Bool = false) {
     self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
+    self.allowsAnyHost = allowsAnyHost
   }
 
   /// Whether a text can be the origin of a page: a scheme and a host, with a port if need be.
@@ -30,6 +33,7 @@ package struct RequestPolicy: Sendable {
     }
     switch request.peer {
     case .local: return nil
+    case .network where allowsAnyHost: return nil
     case .network:
       let hosts = request.headers["Host"]
       guard hosts.count == 1, let host = Authority(hosts[0]), host.isLoopback else {

@@ -13,23 +13,29 @@ package final class ServerListener: Sendable {
   private let file: SocketFile?
 
   private let plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
+  private let certificate: NIOLoopBoundBox<ServerCertificate?>
 
   private init(
     address: ListenAddress,
     channel: any Channel,
     file: SocketFile?,
-    plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
+    acceptor: ConnectionAcceptor
   ) {
     self.address = address
     self.channel = channel
     self.file = file
-    self.plainConnections = plainConnections
+    plainConnections = acceptor.plainConnections
+    certificate = acceptor.certificate
   }
 
   /// Starts to listen.
   ///
+  /// It is a programmer error to pass a certificate for an address that is not secure, or none for one
+  /// that is: it traps.
+  ///
   /// - Parameters:
   ///   - address: Where.
+  ///   - certificate: What the connections are encrypted with.
   ///   - eventLoop: The loop of a NIO socket group; it serves the listener and its connections.
   ///   - limits: The bounds of every connection.
   ///   - policy: Which requests are let in at all.
@@ -37,14 +43,15 @@ package final class ServerListener: Sendable {
   /// - Returns: The listener; the future fails with a ``ListenError``.
   package static func listen(
     at address: ListenAddress,
+    certificate: ServerCertificate? = nil,
     on eventLoop: any EventLoop,
     limits: TransportLimits = .server,
     policy: RequestPolicy = RequestPolicy(),
     handlers: ServerHandlers
   ) -> EventLoopFuture<ServerListener> {
-    let plain = NIOLoopBoundBox.makeBoxSendingValue(
-      [ObjectIdentifier: PlainRequestHandler](),
-      eventLoop: eventLoop
+    precondition(
+      address.isSecure == (certificate != nil),
+      "\(address) and its certificate contradict each other"
     )
     let acceptor = ConnectionAcceptor(
       limits: limits,
@@ -52,41 +59,27 @@ package final class ServerListener: Sendable {
       handlers: handlers,
       user: geteuid(),
       openConnections: NIOLoopBoundBox.makeBoxSendingValue(0, eventLoop: eventLoop),
-      plainConnections: plain
+      certificate: NIOLoopBoundBox.makeBoxSendingValue(certificate, eventLoop: eventLoop),
+      plainConnections: NIOLoopBoundBox.makeBoxSendingValue([:], eventLoop: eventLoop)
     )
     let bootstrap = ServerBootstrap(group: eventLoop)
       .serverChannelOption(.backlog, value: 4_096)
       .childChannelInitializer { acceptor.initialize($0, at: address) }
     switch address {
-    case .unix(let path):
-      let file: SocketFile
-      do throws(ListenError) {
-        file = try SocketFile(listeningAt: path)
-      } catch {
-        return eventLoop.makeFailedFuture(error)
-      }
-      return bootstrap.withBoundSocket(file.descriptor).map { channel in
-        ServerListener(address: address, channel: channel, file: file, plainConnections: plain)
-      }.flatMapErrorThrowing { error in
-        file.remove()
-        throw ListenError(
-          .failed,
-          "\(address) cannot be listened at: \(FailureText.describe(error))"
-        )
-      }
-    case .loopback(let port):
+    case .unix(let path): return listen(at: path, bootstrap, acceptor, on: eventLoop)
+    case .tcp(let host, let port, let isSecure):
       return
         bootstrap
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .bind(host: "127.0.0.1", port: port)
+        .bind(host: host, port: port)
         .map { channel in
-          let chosen = ListenAddress.loopback(port: channel.localAddress?.port ?? port)
+          let chosen = channel.localAddress?.port ?? port
           return ServerListener(
-            address: chosen,
+            address: .tcp(host: host, port: chosen, isSecure: isSecure),
             channel: channel,
             file: nil,
-            plainConnections: plain
+            acceptor: acceptor
           )
         }.flatMapErrorThrowing { error in
           let isInUse = (error as? IOError)?.errnoCode == EADDRINUSE
@@ -94,6 +87,38 @@ package final class ServerListener: Sendable {
           throw ListenError(isInUse ? .inUse : .failed, "\(address) cannot be used: \(reason)")
         }
     }
+  }
+
+  private static func listen(
+    at path: String,
+    _ bootstrap: ServerBootstrap,
+    _ acceptor: ConnectionAcceptor,
+    on eventLoop: any EventLoop
+  ) -> EventLoopFuture<ServerListener> {
+    let address = ListenAddress.unix(path: path)
+    let file: SocketFile
+    do throws(ListenError) {
+      file = try SocketFile(listeningAt: path)
+    } catch {
+      return eventLoop.makeFailedFuture(error)
+    }
+    return bootstrap.withBoundSocket(file.descriptor).map { channel in
+      ServerListener(address: address, channel: channel, file: file, acceptor: acceptor)
+    }.flatMapErrorThrowing { error in
+      file.remove()
+      throw ListenError(
+        .failed,
+        "\(address) cannot be listened at: \(FailureText.describe(error))"
+      )
+    }
+  }
+
+  /// Encrypts the connections to come with another certificate; those that are open stay open.
+  ///
+  /// It is a programmer error to call it where connections are not encrypted: it traps.
+  package func replaceCertificate(_ certificate: ServerCertificate) -> EventLoopFuture<Void> {
+    precondition(address.isSecure, "\(address) is not encrypted")
+    return channel.eventLoop.submit { self.certificate.value = certificate }
   }
 
   /// Stops listening and removes the socket; connections that are open stay open.

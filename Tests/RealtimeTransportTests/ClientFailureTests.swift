@@ -71,14 +71,6 @@ struct ClientFailureTests {
     #expect(try await ClientProbe(target).closed().kind == .unreachable)
   }
 
-  @Test("says that TLS is not supported yet")
-  func secure() async throws {
-    let target = try DatabaseURL("https://a.firebaseio.com").target
-    let end = try await ClientProbe(target).closed()
-    #expect(end.kind == .unsupported)
-    #expect(end.description.contains("TLS is not supported yet"))
-  }
-
   @Test("gives up after its time")
   func timeout() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -5,8 +5,8 @@ extension ListenAddress {
   var target: ConnectionTarget {
     switch self {
     case .unix(let path): ConnectionTarget(unixSocket: path, namespace: "hearth")
-    case .loopback(let port):
-      ConnectionTarget(host: "127.0.0.1", port: port, namespace: "hearth")
+    case .tcp(let host, let port, let isSecure):
+      ConnectionTarget(host: host, port: port, isSecure: isSecure, namespace: "hearth")
     }
   }
 }

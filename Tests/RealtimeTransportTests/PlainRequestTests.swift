@@ -29,7 +29,7 @@ struct PlainRequestTests {
   }
 
   private func connect(_ listener: ServerListener, isReading: Bool) async throws -> any Channel {
-    guard case .loopback(let port) = listener.address else { throw CancellationError() }
+    guard case .tcp(_, let port, _) = listener.address else { throw CancellationError() }
     return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .channelOption(.autoRead, value: isReading)
       .connect(host: "127.0.0.1", port: port).get()

@@ -23,6 +23,7 @@ package final class ClientProbe: Sendable {
   package init(
     _ target: ConnectionTarget,
     lastSession: String? = nil,
+    trust: TrustRoots = .system,
     limits: TransportLimits = .client
   ) async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -33,6 +34,7 @@ package final class ClientProbe: Sendable {
       state.value.connection = ClientConnection(
         to: target,
         lastSession: lastSession,
+        trust: trust,
         on: loop,
         limits: limits,
         onMessage: { self.received($0) },

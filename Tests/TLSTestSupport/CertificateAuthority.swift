@@ -1,0 +1,107 @@
+internal import Crypto
+internal import Foundation
+
+/// An authority for tests, which signs certificates of servers with a key of its own.
+package struct CertificateAuthority: Sendable {
+  /// A certificate, its key, and the way to the authority.
+  package struct Issued: Sendable {
+    /// The certificate in PEM.
+    package let certificate: String
+    /// Its private key in PEM.
+    package let key: String
+  }
+
+  /// The certificate of the authority in PEM.
+  package let certificate: String
+  private let name: String
+  private let key = P256.Signing.PrivateKey()
+
+  private static let signature = DER.sequence(DER.identifier(1, 2, 840, 10_045, 4, 3, 2))
+
+  /// Makes an authority that nobody knows yet.
+  ///
+  /// - Throws: What the signature reports.
+  package init(_ name: String = "An authority for tests") throws {
+    self.name = name
+    certificate = try Self.certificate(
+      of: key.publicKey,
+      named: name,
+      signedBy: key,
+      named: name,
+      years: 2_020...2_090,
+      extensions: [
+        Self.extension([29, 19], DER.sequence(DER.boolean(true))),
+        Self.extension([29, 15], DER.bits([0x04], unused: 2)),
+      ]
+    )
+  }
+
+  /// Signs a certificate of a server.
+  ///
+  /// - Parameters:
+  ///   - names: The names of the server, wildcards included.
+  ///   - addresses: The IPv4 addresses of the server.
+  ///   - years: From the start of which year it is valid, and until the start of which.
+  ///   - isSelfSigned: Whether the server signs for itself instead.
+  /// - Returns: The certificate and its key.
+  /// - Throws: What the signature reports.
+  package func issue(
+    names: [String] = ["localhost"],
+    addresses: [[UInt8]] = [[127, 0, 0, 1]],
+    years: ClosedRange<Int> = 2_021...2_089,
+    isSelfSigned: Bool = false
+  ) throws -> Issued {
+    let own = P256.Signing.PrivateKey()
+    let subject = names.first ?? "a server"
+    let alternatives =
+      names.flatMap { DER.value(0x82, Array($0.utf8)) }
+      + addresses.flatMap { DER.value(0x87, $0) }
+    let certificate = try Self.certificate(
+      of: own.publicKey,
+      named: subject,
+      signedBy: isSelfSigned ? own : key,
+      named: isSelfSigned ? subject : name,
+      years: years,
+      extensions: [Self.extension([29, 17], DER.sequence(alternatives))]
+    )
+    return Issued(certificate: certificate, key: own.pemRepresentation + "\n")
+  }
+
+  private static func certificate(
+    of subjectKey: P256.Signing.PublicKey,
+    named subject: String,
+    signedBy issuerKey: P256.Signing.PrivateKey,
+    named issuer: String,
+    years: ClosedRange<Int>,
+    extensions: [[UInt8]]
+  ) throws -> String {
+    let serial = [0x01] + (0..<8).map { _ in UInt8.random(in: 0...0xFF) }
+    let body = DER.sequence(
+      DER.tagged(0, DER.integer([2])),
+      DER.integer(serial),
+      signature,
+      distinguishedName(issuer),
+      DER.sequence(DER.year(years.lowerBound), DER.year(years.upperBound)),
+      distinguishedName(subject),
+      Array(subjectKey.derRepresentation),
+      DER.tagged(3, DER.sequence(extensions.flatMap(\.self)))
+    )
+    let proof = try issuerKey.signature(for: body).derRepresentation
+    let whole = Data(DER.sequence(body, signature, DER.bits(Array(proof))))
+    let text = whole.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+    return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
+  }
+
+  private static func distinguishedName(_ text: String) -> [UInt8] {
+    DER.sequence(DER.set(DER.sequence(DER.identifier(2, 5, 4, 3), DER.text(text))))
+  }
+
+  /// An extension that must be understood, by the last numbers of its identifier.
+  private static func `extension`(_ numbers: [Int], _ content: [UInt8]) -> [UInt8] {
+    DER.sequence(
+      DER.identifier(2, 5, numbers[0], numbers[1]),
+      DER.boolean(true),
+      DER.octets(content)
+    )
+  }
+}
