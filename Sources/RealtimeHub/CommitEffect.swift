@@ -37,6 +37,8 @@ struct CommitEffect: Sendable {
     var after = after
     for (depth, key) in path.keys.enumerated() {
       if before.leafValue != nil || after.leafValue != nil { return Path(path.keys.prefix(depth)) }
+      // What is at the path itself does not matter, and may be one child of many.
+      if depth + 1 == path.count { break }
       before = before[key]
       after = after[key]
     }

@@ -16,6 +16,8 @@ package struct HubLimits: Sendable, Equatable {
   package var ledgerClients = 10_000
   /// How far below a client's last write refusals are remembered.
   package var rememberedRefusals: Int64 = 1_024
+  /// Longest message with data that a peer is sent in answer to a request, in bytes.
+  package var responseBytes = 256 * 1_024 * 1_024
   /// Most children of a location that a listen may order without an index.
   package var unindexedChildren = 10_000
   /// Most orders of children that are kept while no listen needs them.

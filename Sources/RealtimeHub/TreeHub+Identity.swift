@@ -1,5 +1,5 @@
 package import RealtimeProtocol
-internal import RealtimeTree
+package import RealtimeTree
 
 extension TreeHub {
   /// Begins a connection; a peer that is open already stays as it is.
@@ -20,7 +20,7 @@ extension TreeHub {
   /// Who a peer is now, or nil when it is not open.
   package func identity(of peer: PeerID) -> Identity? { peers[peer]?.standing.identity }
 
-  /// Makes a peer what its credential says, without an answer to it.
+  /// Makes a peer what its credential says, without an answer to it, and without reasons of the rules.
   ///
   /// - Parameters:
   ///   - peer: An open connection; others are ignored.
@@ -34,7 +34,10 @@ extension TreeHub {
   ) throws(CredentialError) {
     now = timestamp
     guard let base = peers[peer]?.base else { return }
-    become(try verify(authentication, base, at: timestamp).standing, peer)
+    var standing = try verify(authentication, base, at: timestamp).standing
+    // Whoever is acted as is told no more than those would be: what is answered is what they get.
+    standing.isExplained = false
+    become(standing, peer)
   }
 
   /// When the next credential ends, in milliseconds since 1970; nil while none does.
@@ -127,6 +130,7 @@ extension TreeHub {
   // MARK: The end of credentials
 
   private static let expiry = "Auth token is expired."
+  private static let revocation = "Auth token is revoked."
 
   /// Notes when the credential of a peer ends; nil is never.
   mutating func setDeadline(_ time: Int64?, of peer: PeerID) {
@@ -134,6 +138,28 @@ extension TreeHub {
       deadlines.removeValue(forKey: CredentialDeadline(time: last, peer: peer))
     }
     if let time { deadlines.updateValue((), forKey: CredentialDeadline(time: time, peer: peer)) }
+  }
+
+  /// Makes users what they are without a credential whose credentials do not count any more.
+  ///
+  /// Administrators who act as someone stay what they are.
+  ///
+  /// - Parameters:
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  ///   - isDead: Whether a credential does not count that made its owner what rules see as `auth`.
+  /// - Returns: What the peers are to be told.
+  /// - Complexity: O(peers)
+  package mutating func endCredentials(
+    at timestamp: Int64,
+    where isDead: (JSONValue) -> Bool
+  ) -> [HubOutput] {
+    now = timestamp
+    for (id, peer) in peers.sorted(by: { $0.key < $1.key }) where !peer.standing.isExplained {
+      guard case .user(let auth?) = peer.standing.identity, isDead(auth) else { continue }
+      append(.push(.authenticationRevoked(.expiredToken, reason: Self.revocation)), to: id, .keep)
+      become(Standing(identity: peer.base), id)
+    }
+    return flush()
   }
 
   /// Makes peers whose time has come what they are without a credential, and tells them.

@@ -11,7 +11,8 @@ extension TreeHub {
     append(output(message, to: peer), to: peer, fallback)
   }
 
-  private mutating func append(
+  /// Queues an output behind everything that has been applied.
+  mutating func append(
     _ output: HubOutput,
     to peer: PeerID,
     _ fallback: Outbox.Fallback
@@ -24,6 +25,12 @@ extension TreeHub {
   /// A message in the form that a peer takes.
   func output(_ message: ServerMessage, to peer: PeerID) -> HubOutput {
     peers[peer]?.isInternal == true ? .deliver(peer, message) : .send(peer, message.encoded())
+  }
+
+  /// Why a message with data is too long to be sent, or nil; what lives in the server sees to it.
+  func refusal(ofLength output: HubOutput) -> Refusal? {
+    guard case .send(_, let bytes) = output, bytes.count > limits.responseBytes else { return nil }
+    return Refusal(.tooBig, "the data are longer than \(limits.responseBytes) bytes")
   }
 
   /// Queues the answer to a request.

@@ -18,7 +18,13 @@ extension TreeHub {
     let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
     let value = registry.add(origin.peer, registered, root: root, &orders)
     if value.isEmpty ? !listen.hash.isEmpty : listen.hash.isEmpty || value.hash != listen.hash {
-      append(.push(news(of: value, for: listen)), to: origin.peer, .drop)
+      let push = output(.push(news(of: value, for: listen)), to: origin.peer)
+      if let refusal = refusal(ofLength: push) {
+        endListen(key, of: origin.peer)
+        answer(origin, refusal.response, .keep)
+        return
+      }
+      append(push, to: origin.peer, .drop)
     }
     let remarks: JSONValue =
       isIndexed ? .object([]) : .object(("w", .array([.string("no_index")])))
@@ -95,11 +101,10 @@ extension TreeHub {
     do throws(Refusal) {
       let value = try value(of: query, at: path, for: origin.peer)
       peers[origin.peer]?.isLetIn = true
-      answer(
-        origin,
-        ServerMessage.Response(.ok, .node(value)),
-        .refuse(request: origin.request, nil)
-      )
+      let response = ServerMessage.Response(.ok, .node(value))
+      let output = output(.response(id: origin.request, response), to: origin.peer)
+      if let refusal = refusal(ofLength: output) { throw refusal }
+      append(output, to: origin.peer, .refuse(request: origin.request, nil))
     } catch {
       answer(origin, error.response, .keep)
     }

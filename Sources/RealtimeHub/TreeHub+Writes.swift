@@ -52,11 +52,13 @@ extension TreeHub {
     let wanted = try validated(write.operation, at: write.path)
     fireOverdueDisconnects(at: timestamp)
     guard let standing = peers[origin.peer]?.standing else { return }
-    let isStale = write.hash.map { root[write.path].hash != $0 } ?? false
-    let stale = Refusal(.dataStale, "the data at \(write.path) have changed")
+    var stale: Refusal?
+    if let hash = write.hash, root[write.path].hash != hash {
+      stale = Refusal(.dataStale, "the data at \(write.path) have changed")
+    }
     // A transaction that comes late must run again, whatever the rules say of what it would write.
     // Only who may not read is asked for permission first, so that hashes cannot be tried out.
-    if isStale, mayRead(write.path, origin.peer) {
+    if let stale, mayRead(write.path, origin.peer) {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
@@ -70,7 +72,7 @@ extension TreeHub {
     ) {
       throw refusal
     }
-    if isStale { throw stale }
+    if let stale { throw stale }
     for change in wanted where change.path.isPriority && !change.node.isEmpty {
       if let parent = change.path.parent, after[parent].isEmpty {
         throw Refusal(.invalidData, "there are no data at \(parent) to give a priority")
