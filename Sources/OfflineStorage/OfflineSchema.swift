@@ -6,7 +6,7 @@ enum OfflineSchema {
   /// The mark in the header of the file, "RtOf".
   private static let applicationID: Int32 = 0x5274_4F66
   /// The version of the tables.
-  private static let version: Int32 = 1
+  private static let version: Int32 = 2
   /// The pages in the write-ahead log from which on it is copied into the file.
   private static let checkpointPages = 256
 
@@ -42,7 +42,7 @@ enum OfflineSchema {
   private static func check(_ database: Database, path: String) throws {
     let id = try Int32.fetchOne(database, sql: "PRAGMA application_id")
     let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
-    guard id == applicationID, version == Self.version else {
+    guard id == applicationID, let version, (1...Self.version).contains(version) else {
       throw OfflineStoreError(
         .unavailable,
         "\(path) is a database of another program, or of another version of this one"
@@ -50,6 +50,17 @@ enum OfflineSchema {
     }
     let answer = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
     guard answer == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: answer) }
+    if version == 1 { try addOwners(database) }
+  }
+
+  /// Brings a file up to date that was made when writes had no owners.
+  private static func addOwners(_ database: Database) throws {
+    try database.inTransaction {
+      try database.execute(
+        sql: "ALTER TABLE writes ADD COLUMN owner TEXT; PRAGMA user_version = \(version);"
+      )
+      return .commit
+    }
   }
 
   private static func create(_ database: Database) throws {
@@ -57,7 +68,7 @@ enum OfflineSchema {
       sql: """
         CREATE TABLE writes (
           number INTEGER PRIMARY KEY, client TEXT NOT NULL, key INTEGER NOT NULL,
-          path TEXT NOT NULL, operation TEXT NOT NULL, estimate TEXT
+          path TEXT NOT NULL, operation TEXT NOT NULL, estimate TEXT, owner TEXT
         );
         CREATE TABLE queries (
           id INTEGER PRIMARY KEY, path TEXT NOT NULL, query TEXT NOT NULL,

@@ -20,7 +20,8 @@ struct WriteTable {
         key: WriteKey(client: row["client"], number: row["key"]),
         path: try JSONText.path(row["path"]),
         operation: operation,
-        estimate: try estimate.map(JSONText.operation) ?? operation
+        estimate: try estimate.map(JSONText.operation) ?? operation,
+        owner: row["owner"]
       )
     }
   }
@@ -29,10 +30,10 @@ struct WriteTable {
   func save(_ write: StoredWrite) throws {
     let estimate = write.estimate == write.operation ? nil : JSONText.text(write.estimate)
     try database.cachedStatement(
-      sql: "INSERT OR REPLACE INTO writes VALUES (?, ?, ?, ?, ?, ?)"
+      sql: "INSERT OR REPLACE INTO writes VALUES (?, ?, ?, ?, ?, ?, ?)"
     ).execute(arguments: [
       write.number, write.key.client, write.key.number, JSONText.text(write.path),
-      JSONText.text(write.operation), estimate,
+      JSONText.text(write.operation), estimate, write.owner,
     ])
   }
 

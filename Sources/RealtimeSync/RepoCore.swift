@@ -25,6 +25,8 @@ package struct RepoCore: Sendable {
   var scheduled = Overlay.none
   var transactions = TransactionQueue()
   var credential: ClientRequest.Authentication?
+  /// Whose the writes are that are made now, or nil while nobody is signed in.
+  var user: String?
   /// Counts everything that needs an order: writes (by which their keys are numbered), messages
   /// that wait, transactions.
   var lastNumber: Int64 = 0
@@ -78,12 +80,14 @@ package struct RepoCore: Sendable {
       queueDisconnectAction(token, at: path, .cancel)
       open()
     case .purgeOutstandingWrites: purgeOutstandingWrites()
+    case .actAs(let user): act(as: user)
     case .authenticate(let authentication): authenticate(authentication)
     case .unauthenticate: unauthenticate()
     case .goOnline(let reason): goOnline(reason)
     case .goOffline(let reason): goOffline(reason)
     case .transportOpened(let id): transportOpened(id)
     case .message(let id, let message): receive(message, on: id)
+    case .transportProgress(let id): transportProgressed(id)
     case .transportClosed(let id, let reason): transportClosed(id, reason)
     case .storeSize(let size): offline?.prune(size: size, configuration)
     case .timerFired(let timer): timerFired(timer)

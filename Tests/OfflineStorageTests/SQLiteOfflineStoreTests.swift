@@ -269,7 +269,7 @@ struct SQLiteOfflineStoreTests {
     try open().store.close()
     let queue = try DatabaseQueue(path: file.path)
     try queue.write {
-      try $0.execute(sql: "INSERT INTO writes VALUES (1, 'c', 1, '[', '{}', NULL)")
+      try $0.execute(sql: "INSERT INTO writes VALUES (1, 'c', 1, '[', '{}', NULL, NULL)")
     }
     try queue.close()
     let (store, state) = try open()

@@ -81,6 +81,7 @@ struct RepoCoreSessionTests {
     driver.lose()
     driver.forget()
     driver.connect()
+    driver.answer(try #require(driver.requests.first).id)
     let expected: [ClientRequest] = [
       .authenticate(ClientRequest.Authentication(credential: "token")),
       .listen(ListenRequest(path: "k", hash: "AUZnXhNqrfbznYVxcCvNpzpjvTU=")),

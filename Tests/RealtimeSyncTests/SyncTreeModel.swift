@@ -245,7 +245,7 @@ struct SyncTreeModel {
   private func comparable(_ node: Node) -> Node {
     guard hasRemoved, usesPriorities else { return node }
     var result = node.withPriority(nil)
-    for (key, child) in node.children?.map ?? SortedMap() {
+    for (key, child) in node.children.map({ Array($0.map) }) ?? [] {
       result.update(at: Path([key]), to: comparable(child))
     }
     return result

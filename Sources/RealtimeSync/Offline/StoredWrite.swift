@@ -13,6 +13,8 @@ package struct StoredWrite: Sendable, Equatable {
   package var operation: WriteOperation
   /// What observers see of it meanwhile, those values estimated when it was made.
   package var estimate: WriteOperation
+  /// Who made it, or nil when nobody was signed in; nobody else sends it.
+  package var owner: String?
 
   /// Makes a write.
   package init(
@@ -20,12 +22,14 @@ package struct StoredWrite: Sendable, Equatable {
     key: WriteKey,
     path: Path,
     operation: WriteOperation,
-    estimate: WriteOperation
+    estimate: WriteOperation,
+    owner: String? = nil
   ) {
     self.number = number
     self.key = key
     self.path = path
     self.operation = operation
     self.estimate = estimate
+    self.owner = owner
   }
 }

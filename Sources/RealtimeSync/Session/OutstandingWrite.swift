@@ -15,6 +15,13 @@ struct OutstandingWrite: Sendable {
   /// The message, values of the server undecided, with the key it was first sent with.
   var request: WriteRequest
   let purpose: Purpose
+  /// Who made it, or nil when nobody was signed in; nobody else sends it.
+  let owner: String?
   /// Whether it ever left, so that the server may have applied it.
   var wasSent = false
+
+  /// Whether it is to wait for the user who made it, while someone else is signed in.
+  func isHeld(from user: String?) -> Bool {
+    owner.map { $0 != user } ?? false
+  }
 }

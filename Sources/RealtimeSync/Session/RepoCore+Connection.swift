@@ -39,15 +39,24 @@ extension RepoCore {
   }
 
   /// Closes the connection from this end and goes on as if it had been lost.
-  mutating func close() {
+  ///
+  /// - Parameter host: Where the server wants the next one to go, if it does.
+  mutating func close(redirectedTo host: String? = nil) {
     guard let id = connection.current else { return }
     outputs.append(.disconnect(id))
-    connectionLost()
+    connectionLost(redirectedTo: host)
   }
 
   mutating func transportOpened(_ id: ConnectionID) {
     guard connection.current == id else { return }
     connection.lastReceived = now.monotonic
+  }
+
+  /// A message that takes long to arrive is a sign of life, as what it answers shows only at its end.
+  mutating func transportProgressed(_ id: ConnectionID) {
+    guard connection.current == id else { return }
+    connection.lastReceived = now.monotonic
+    if connection.unansweredSince != nil { connection.unansweredSince = now.monotonic }
   }
 
   mutating func transportClosed(_ id: ConnectionID, _ reason: String) {
@@ -56,17 +65,19 @@ extension RepoCore {
     connectionLost()
   }
 
-  private mutating func connectionLost() {
+  private mutating func connectionLost(redirectedTo host: String? = nil) {
     let wasConnected = isConnected
     outputs.append(.cancelTimer(wasConnected ? .keepalive : .connectTimeout))
     if wasConnected {
       let duration = now.monotonic - connection.openedAt
-      if duration > configuration.stableConnectionTime { connection.resetPause() }
+      if duration > configuration.stableConnectionTime { connection.settle() }
     } else {
       connection.host = nil
     }
+    if let host { connection.redirect(to: host) }
     connection.phase = .interrupted
     connection.requests = [:]
+    connection.unsettledTargets = []
     connection.extensions = []
     connection.unansweredSince = nil
     listens.connectionLost()
@@ -108,7 +119,9 @@ extension RepoCore {
       log("the server has been silent for too long")
       return close()
     }
-    if now.monotonic - connection.lastReceived >= interval {
+    // A server may owe an answer and still be there, which shows when it is asked directly.
+    let isOwed = connection.unansweredSince.map { now.monotonic - $0 >= interval } ?? false
+    if isOwed || now.monotonic - connection.lastReceived >= interval {
       if connection.unansweredSince == nil { connection.unansweredSince = now.monotonic }
       connection.lastSent = now.monotonic
       outputs.append(.send(id, .ping))
@@ -126,35 +139,5 @@ extension RepoCore {
     connection.lastSent = now.monotonic
     if connection.unansweredSince == nil { connection.unansweredSince = now.monotonic }
     outputs.append(.send(id, .request(id: number, request)))
-  }
-
-  // MARK: Credentials
-
-  mutating func authenticate(_ authentication: ClientRequest.Authentication) {
-    credential = authentication
-    send(.authenticate(authentication), for: .authenticate(authentication))
-    goOnline(.tokenRefresh)
-  }
-
-  mutating func unauthenticate() {
-    if credential != nil { send(.unauthenticate, for: .other) }
-    credential = nil
-    goOnline(.tokenRefresh)
-  }
-
-  mutating func authenticationAnswered(
-    _ authentication: ClientRequest.Authentication,
-    _ response: ServerMessage.Response
-  ) {
-    guard credential == authentication else { return }
-    if response.status == .ok { return outputs.append(.credentialAccepted) }
-    rejectCredential(response.status, response.reason)
-  }
-
-  /// Drops the credential and the connection, until the caller presents another or does without.
-  mutating func rejectCredential(_ status: StatusCode, _ reason: String) {
-    credential = nil
-    outputs.append(.credentialRejected(status, reason: reason))
-    goOffline(.tokenRefresh)
   }
 }

@@ -118,8 +118,11 @@ extension RepoCore {
 
   /// Ends the listens that the server has revoked.
   mutating func listensRevoked(at path: Path, queries: [Query]?) {
-    for target in listens.targets(at: path, queries: queries) {
-      cancel(target, .permissionDenied, "")
+    let targets = listens.targets(at: path, queries: queries)
+    if connection.isAuthenticating {
+      connection.unsettledTargets += targets
+    } else {
+      for target in targets { cancel(target, .permissionDenied, "") }
     }
   }
 

@@ -5,18 +5,18 @@ extension RepoCore {
   mutating func receive(_ message: ServerMessage, on id: ConnectionID) {
     guard connection.current == id else { return }
     connection.lastReceived = now.monotonic
-    connection.unansweredSince = nil
     switch message {
     case .hello(let hello): greeted(hello, on: id)
     case .reset(let host):
-      if configuration.followsServerHost, !host.isEmpty { connection.host = host }
-      close()
+      close(redirectedTo: configuration.followsServerHost && !host.isEmpty ? host : nil)
     case .shutdown(let reason):
       log("the server asks not to be connected to again: \(reason)")
       goOffline(.serverKill)
     case .error(let text): log("the server reports an error: \(text)")
-    case .pong: return
-    case .response(let number, let response): answered(number, response)
+    case .pong: connection.noteAnswer(at: now.monotonic)
+    case .response(let number, let response):
+      answered(number, response)
+      connection.noteAnswer(at: now.monotonic)
     case .push(let push):
       if isConnected { receive(push) }
     }
@@ -46,15 +46,10 @@ extension RepoCore {
     }
     if let credential { send(.authenticate(credential), for: .authenticate(credential)) }
     for (serial, target) in listens.targets { sendListen(target, serial: serial) }
-    for (number, _) in writes { sendWrite(number) }
-    if !connection.extensions.contains(.writeOnce) {
-      failSentTransactions { $0.request.key != nil }
-    }
-    for (number, action) in disconnectActions { sendDisconnectAction(number, action) }
-    for (_, get) in gets {
-      if configuration.getDeadline != nil { outputs.append(.cancelTimer(.getDeadline(get.token))) }
-      send(.get(path: get.path, query: get.query), for: .get(get.token))
-    }
+    let isOnce = connection.extensions.contains(.writeOnce)
+    let user = user
+    failSentTransactions { $0.isHeld(from: user) || !isOnce && $0.request.key != nil }
+    sendWaiting()
   }
 
   private mutating func answered(_ number: Int64, _ response: ServerMessage.Response) {

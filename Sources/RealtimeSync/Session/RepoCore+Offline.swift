@@ -27,7 +27,7 @@ extension RepoCore {
       )
       _ = sync.write(pending)
       writes.updateValue(
-        OutstandingWrite(request: request, purpose: .caller(nil)),
+        OutstandingWrite(request: request, purpose: .caller(nil), owner: write.owner),
         forKey: write.number
       )
     }
@@ -81,7 +81,8 @@ extension RepoCore {
           key: key,
           path: request.path,
           operation: request.operation,
-          estimate: estimate
+          estimate: estimate,
+          owner: user
         )
       )
     )

@@ -17,6 +17,7 @@ extension RepoCore {
   }
 
   mutating func sendDisconnectAction(_ number: Int64, _ action: DisconnectAction) {
+    guard isSettled else { return }
     switch action.kind {
     case .schedule(let operation):
       send(.onDisconnect(path: action.path, operation), for: .onDisconnect(number: number))

@@ -13,9 +13,9 @@ extension RepoCore {
     }
     let get = PendingGet(token: token, path: path, query: query)
     gets.updateValue(get, forKey: makeNumber())
-    if isConnected {
+    if isSettled {
       send(.get(path: path, query: query), for: .get(token))
-    } else {
+    } else if !isConnected {
       scheduleDeadline(get)
     }
   }

@@ -45,7 +45,8 @@ extension RepoCore {
     as number: Int64,
     for purpose: OutstandingWrite.Purpose
   ) {
-    writes.updateValue(OutstandingWrite(request: request, purpose: purpose), forKey: number)
+    let write = OutstandingWrite(request: request, purpose: purpose, owner: user)
+    writes.updateValue(write, forKey: number)
     sendWrite(number)
   }
 
@@ -53,7 +54,7 @@ extension RepoCore {
   ///
   /// Keys are numbered as writes are, since writes are sent in the order of their numbers.
   mutating func sendWrite(_ number: Int64) {
-    guard isConnected, var write = writes[number] else { return }
+    guard isSettled, var write = writes[number], !write.isHeld(from: user) else { return }
     let isOnce = connection.extensions.contains(.writeOnce)
     // A transaction that may have been applied is not sent again without its key.
     if write.wasSent, write.request.hash != nil, !isOnce { return }

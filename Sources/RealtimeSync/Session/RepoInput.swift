@@ -27,6 +27,10 @@ package enum RepoInput: Sendable {
   case cancelOnDisconnect(RequestToken, path: Path)
   /// Takes back every write that is not acknowledged, other than transactions.
   case purgeOutstandingWrites
+  /// Says whose the writes are from now on; those of someone else wait until they are back.
+  ///
+  /// Comes before the credential of the user. Transactions of the user before are given up.
+  case actAs(user: String?)
   /// Presents a credential now and on every later connection.
   case authenticate(ClientRequest.Authentication)
   /// Gives up the credential.
@@ -42,6 +46,8 @@ package enum RepoInput: Sendable {
   case transportOpened(ConnectionID)
   /// A whole message arrived.
   case message(ConnectionID, ServerMessage)
+  /// A long message is on its way in.
+  case transportProgress(ConnectionID)
   /// The socket closed, or never opened.
   case transportClosed(ConnectionID, reason: String)
   /// The store has this size in bytes now.

@@ -132,8 +132,8 @@ extension RepoCore {
     for var transaction in sent {
       transaction.put = nil
       switch (transaction.status, status) {
-      case (.sentNeedsAbort, .dataStale):
-        transaction.status = .needsAbort(.overriddenBySet, reason: Self.overriddenReason)
+      case (.sentNeedsAbort(let status, let reason), .dataStale):
+        transaction.status = .needsAbort(status, reason: reason)
       case (_, .dataStale):
         transaction.status = .ready
         transaction.earliestRetry = now.monotonic + pause(afterTries: transaction.tries)
@@ -241,18 +241,27 @@ extension RepoCore {
   mutating func overrideTransactions(at path: Path) {
     guard !transactions.isEmpty else { return }
     let top = transactions.topmost(on: path) ?? path
-    abortTransactions(overlapping: path)
+    abortTransactions(overlapping: path, .overriddenBySet, Self.overriddenReason)
     rerunTransactions(at: top)
   }
 
-  private mutating func abortTransactions(overlapping path: Path) {
+  /// Ends all transactions, those under way as soon as their answer says that they were too late.
+  mutating func cancelTransactions(_ reason: String) {
+    abortTransactions(overlapping: .root, .writeCanceled, reason)
+  }
+
+  private mutating func abortTransactions(
+    overlapping path: Path,
+    _ status: StatusCode,
+    _ reason: String
+  ) {
     for transaction in transactions.all(overlapping: path) { withdraw(transaction) }
     for var transaction in transactions.all(overlapping: path) {
       switch transaction.status {
-      case .ready: abort(transaction, .overriddenBySet, Self.overriddenReason)
+      case .ready: abort(transaction, status, reason)
       case .needsAbort(let status, let reason): abort(transaction, status, reason)
       case .sent:
-        transaction.status = .sentNeedsAbort
+        transaction.status = .sentNeedsAbort(status, reason: reason)
         transactions.update(transaction)
       case .sentNeedsAbort: continue
       }

@@ -11,8 +11,8 @@ struct Transaction: Sendable {
     case ready
     /// Its output is on the way, in the write of this number.
     case sent
-    /// As sent, but a stale answer ends it.
-    case sentNeedsAbort
+    /// As sent, but a stale answer ends it with this status.
+    case sentNeedsAbort(StatusCode, reason: String)
     /// It ends with this status when the queue is run again.
     case needsAbort(StatusCode, reason: String)
   }

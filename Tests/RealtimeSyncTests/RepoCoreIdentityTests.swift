@@ -1,0 +1,222 @@
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeSync
+
+@Suite("Users of an engine")
+struct RepoCoreIdentityTests {
+  private func connected(_ extensions: Set<ServerHello.Extension> = []) -> CoreDriver {
+    var driver = CoreDriver()
+    driver.connect(extensions)
+    driver.forget()
+    return driver
+  }
+
+  private func signIn(_ user: String, _ driver: inout CoreDriver) {
+    driver.feed(.actAs(user: user))
+    driver.feed(.authenticate(ClientRequest.Authentication(credential: "token of \(user)")))
+  }
+
+  /// Lets the server accept the credential that was sent last.
+  private func accept(_ driver: inout CoreDriver, _ status: StatusCode = .ok) {
+    let request = driver.requests.last {
+      if case .authenticate = $0.request { true } else { false }
+    }
+    if let request { driver.answer(request.id, status) }
+  }
+
+  @Test("A write of someone who signed out is not sent for the next one, and is when they are back")
+  func heldWrites() throws {
+    var driver = connected()
+    signIn("ann", &driver)
+    driver.lose()
+    try driver.set("a", "1")
+    signIn("bob", &driver)
+    try driver.set("b", "2")
+    driver.forget()
+    driver.connect()
+    accept(&driver)
+    #expect(driver.sentWrites.map(\.write.path) == ["b"])
+    #expect(driver.core.pendingWriteCount == 2)
+    driver.forget()
+    signIn("ann", &driver)
+    accept(&driver)
+    #expect(driver.sentWrites.map(\.write.path) == ["a"])
+    #expect(
+      driver.requests.first?.request
+        == .authenticate(ClientRequest.Authentication(credential: "token of ann"))
+    )
+  }
+
+  @Test("A write that is under way is not sent a second time when its user gets another token")
+  func onceUnderWay() throws {
+    var driver = connected()
+    signIn("ann", &driver)
+    accept(&driver)
+    try driver.set("a", "1")
+    driver.forget()
+    signIn("ann", &driver)
+    accept(&driver)
+    #expect(driver.sentWrites.isEmpty)
+  }
+
+  @Test("A write that nobody signed in for is sent for whoever signs in")
+  func writesOfNobody() throws {
+    var driver = connected()
+    driver.lose()
+    try driver.set("a", "1")
+    signIn("ann", &driver)
+    driver.forget()
+    driver.connect()
+    #expect(driver.sentWrites.isEmpty)
+    accept(&driver)
+    #expect(driver.sentWrites.map(\.write.path) == ["a"])
+  }
+
+  @Test("Signing out takes back what waits to be scheduled for the end of the connection")
+  func disconnectActions() {
+    var driver = connected()
+    signIn("ann", &driver)
+    driver.lose()
+    driver.feed(.onDisconnect(driver.token(), path: "o", .set(.integer(1))))
+    driver.forget()
+    driver.feed(.actAs(user: nil))
+    #expect(driver.completions == ["write 1 write_canceled"])
+  }
+
+  @Test("Signing out ends the transactions that were not sent")
+  func transactions() {
+    var driver = connected()
+    signIn("ann", &driver)
+    driver.lose()
+    driver.transact("t") { _ in .commit(.integer(1)) }
+    driver.forget()
+    signIn("bob", &driver)
+    #expect(driver.completions == ["transaction 1 write_canceled false null"])
+    driver.forget()
+    driver.connect()
+    accept(&driver)
+    #expect(driver.sentWrites.isEmpty)
+  }
+
+  @Test("A transaction that is under way at the sign-out is not tried again for the next user")
+  func staleTransaction() throws {
+    var driver = connected([.writeOnce])
+    signIn("ann", &driver)
+    accept(&driver)
+    driver.transact("t") { _ in .commit(.integer(1)) }
+    let write = try #require(driver.sentWrites.last)
+    driver.forget()
+    signIn("bob", &driver)
+    driver.answer(write.id, .dataStale)
+    #expect(driver.completions == ["transaction 1 write_canceled false null"])
+    #expect(driver.sentWrites.isEmpty)
+  }
+
+  @Test("A transaction of someone else whose answer was lost fails instead of being sent again")
+  func lostTransaction() {
+    var driver = connected([.writeOnce])
+    signIn("ann", &driver)
+    accept(&driver)
+    driver.transact("t") { _ in .commit(.integer(1)) }
+    signIn("bob", &driver)
+    driver.lose()
+    driver.forget()
+    driver.connect([.writeOnce])
+    #expect(driver.sentWrites.isEmpty)
+    #expect(driver.completions == ["transaction 1 disconnect false null"])
+  }
+
+  @Test("A listen that ends with the old token is asked for again with the new one")
+  func unsettledListen() throws {
+    var driver = connected()
+    signIn("ann", &driver)
+    accept(&driver)
+    _ = try driver.observe("l", answered: "1")
+    driver.feed(.authenticate(ClientRequest.Authentication(credential: "newer")))
+    driver.forget()
+    driver.receive(.push(.listenRevoked(path: "l", queries: nil)))
+    #expect(driver.completions.isEmpty)
+    driver.answer(4)
+    #expect(driver.listens == ["q /l \(Node.integer(1).hash)"])
+    #expect(driver.completions.isEmpty)
+  }
+
+  @Test("A listen that the next user may not have ends with the refusal of its second request")
+  func refusedListen() throws {
+    var driver = connected()
+    signIn("ann", &driver)
+    accept(&driver)
+    let listener = try driver.observe("l", answered: "1")
+    signIn("bob", &driver)
+    driver.forget()
+    driver.receive(.push(.listenRevoked(path: "l", queries: nil)))
+    driver.answer(4)
+    driver.answer(try #require(driver.requests.last).id, .permissionDenied, "no")
+    #expect(driver.completions == ["cancelled \(listener.number) permission_denied"])
+  }
+
+  @Test("A refused token costs no listener, also if the server ends their listens first")
+  func refusedToken() throws {
+    var driver = connected()
+    signIn("ann", &driver)
+    accept(&driver)
+    _ = try driver.observe("l", answered: "1")
+    driver.feed(.authenticate(ClientRequest.Authentication(credential: "old")))
+    driver.forget()
+    driver.receive(.push(.listenRevoked(path: "l", queries: nil)))
+    driver.answer(4, .expiredToken, "Auth token is expired.")
+    #expect(!driver.core.isConnected)
+    #expect(driver.completions.isEmpty)
+    driver.forget()
+    driver.feed(.authenticate(ClientRequest.Authentication(credential: "new")))
+    driver.connect()
+    #expect(driver.listens == ["q /l \(Node.integer(1).hash)"])
+  }
+
+  @Test("Writes and reads wait for the answer to a token, and survive its refusal unsent")
+  func waitsForAnswer() throws {
+    var driver = connected()
+    signIn("ann", &driver)
+    try driver.set("a", "1")
+    driver.feed(.get(driver.token(), path: "g", query: .all))
+    driver.feed(.onDisconnect(driver.token(), path: "o", .set(.integer(1))))
+    #expect(driver.requests.count == 1)
+    accept(&driver, .expiredToken)
+    #expect(driver.completions.isEmpty)
+    driver.forget()
+    signIn("ann", &driver)
+    driver.connect()
+    #expect(driver.sentWrites.isEmpty)
+    accept(&driver)
+    let sent = driver.requests.map(\.request).dropFirst()
+    #expect(
+      Array(sent) == [
+        .write(WriteRequest(path: "a", operation: .set(.integer(1)))),
+        .onDisconnect(path: "o", .set(.integer(1))), .get(path: "g", query: .all),
+      ]
+    )
+  }
+
+  @Test("A write that was kept on disk for one user is not sent for another")
+  func restoredWrites() {
+    var driver = CoreDriver()
+    let key = WriteKey(client: "c0", number: 7)
+    let write = StoredWrite(
+      number: 7,
+      key: key,
+      path: "a",
+      operation: .set(.integer(1)),
+      estimate: .set(.integer(1)),
+      owner: "ann"
+    )
+    driver.core.restore(OfflineState(writes: [write])) { _ in nil }
+    driver.feed(.actAs(user: "bob"))
+    driver.connect()
+    #expect(driver.sentWrites.isEmpty)
+    signIn("ann", &driver)
+    accept(&driver)
+    #expect(driver.sentWrites.map(\.write.path) == ["a"])
+  }
+}
