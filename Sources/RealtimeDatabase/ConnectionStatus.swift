@@ -14,9 +14,37 @@ public struct ConnectionStatus: Hashable, Sendable {
 
   /// Why there is no connection, as far as it is known.
   public struct Problem: Hashable, Sendable {
+    /// The kinds of reasons.
+    public enum Cause: Hashable, Sendable {
+      /// The server cannot be reached, does not answer, or the connection broke.
+      case network
+      /// The server does not let anybody in, or not this client.
+      case refused
+      /// What answers is no database server.
+      case notADatabaseServer
+      /// The connection ended because one of the ends broke the rules of the protocol.
+      case protocolViolation
+      /// The server cannot prove who it is: nobody who is trusted has signed its certificate.
+      case untrustedCertificate
+      /// The certificate of the server is for another name.
+      case wrongHostName
+      /// The certificate of the server has expired, or is not valid yet.
+      case certificateOutOfDate
+      /// The URL demands encryption, and the server does without.
+      case notEncrypted
+      /// The connection cannot be encrypted for another reason.
+      case encryptionFailed
+      /// The file of ``DatabaseOptions/trustRoots`` cannot be used.
+      case unusableTrustRoots
+    }
+
+    /// The kind of reason.
+    public var cause: Cause
     /// What happened, in a sentence.
     public var reason: String
-    /// Whether trying again cannot help: what answers is no database server, or refuses.
+    /// Whether trying again does not help as long as nothing is changed.
+    ///
+    /// What answers is no database server, refuses, or cannot be trusted. It is tried all the same.
     public var isPermanent: Bool
   }
 

@@ -58,6 +58,9 @@ extension Database {
     }
   }
 
+  /// The URL of ``configure(url:options:)``, or nil before.
+  package static var configuredURL: String? { instances.withLockedValue(\.defaultURL) }
+
   /// All databases that were found by name.
   static var opened: [Database] {
     instances.withLockedValue { Array($0.opened.values) }

@@ -1,6 +1,6 @@
 public import Dispatch
 public import Logging
-internal import RealtimeTransport
+package import RealtimeTransport
 internal import RealtimeTree
 
 /// A database: where references come from, and the connection that they share.
@@ -17,11 +17,15 @@ internal import RealtimeTree
 /// order. Callbacks run on ``callbackQueue``, in the order of what they tell.
 public final class Database: Sendable {
   package let repo: Repo
+  /// The address of the URL, even if ``useEmulator(withHost:port:)`` has chosen another server.
+  package let address: ConnectionTarget
 
   /// Opens a database; nothing is connected yet.
   ///
   /// - Parameters:
-  ///   - url: `http://HOST:PORT?ns=NAME`, or `unix:/path/of/socket?ns=NAME`.
+  ///   - url: `https://NAME.firebaseio.com`, `https://NAME.REGION.firebasedatabase.app`,
+  ///     `https://HOST:PORT?ns=NAME`, without encryption `http://HOST:PORT?ns=NAME`, or
+  ///     `unix:/path/of/socket?ns=NAME`.
   ///   - options: How it connects.
   ///   - logger: Takes what the connection has to tell; without one, see ``setLoggingEnabled(_:)``.
   /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
@@ -40,6 +44,12 @@ public final class Database: Sendable {
       throw DatabaseError(.invalidData, reason: "the URL of a database ends at its root: \(url)")
     }
     repo = Repo(target: parsed.target, options: options, logger: logger ?? DefaultLog.logger)
+    address = parsed.target
+    if let provider = options.tokenProvider {
+      repo.useTokens(of: provider)
+    } else {
+      TokenProviders.attach(repo, as: address.identity)
+    }
   }
 
   deinit { repo.shutDown() }

@@ -1,3 +1,5 @@
+package import RealtimeTransport
+
 /// How a database connects, how long it waits, and where it keeps data.
 public struct DatabaseOptions: Sendable {
   /// The longest pause between attempts to connect.
@@ -16,6 +18,17 @@ public struct DatabaseOptions: Sendable {
   /// The second try follows at once. The pauses are left to chance, so that programs that change the
   /// same data get out of each other's way, and are never longer than a second.
   public var transactionRetryDelay: Duration = .milliseconds(20)
+  /// Says who uses the database; nil is the `Auth` for the address of the database, if there is one.
+  public var tokenProvider: (any DatabaseTokenProvider)?
+  /// Whose certificates are believed, where the URL of the database demands encryption.
+  public var trustRoots = TrustRoots.system
+  /// How long a connection may be silent before the server is asked for a sign of life.
+  ///
+  /// One that leaves something unanswered for twice as long is given up, although data may still
+  /// arrive, within another interval.
+  package var keepaliveInterval: Duration = .seconds(45)
+  /// Where the connections to a host really go, by the value of the Host header.
+  package var detours: [String: ConnectionTarget.Endpoint] = [:]
   /// Called on a thread of its own before each attempt to connect, which waits for its end.
   ///
   /// It may start the server that is about to be connected to.
@@ -35,6 +48,29 @@ public struct DatabaseOptions: Sendable {
   /// not be written is then tried again with the next change.
   public var onPersistenceProblem: (@Sendable (DatabaseError) -> Void)?
 
+  /// The authorities whose certificates a database believes.
+  public enum TrustRoots: Hashable, Sendable {
+    /// Those that the system trusts.
+    case system
+    /// Those of a PEM file, and no others, not even the system's.
+    case file(String)
+  }
+
+  /// The time in milliseconds since 1970, in place of the clock of this machine.
+  package var clock: (@Sendable () -> Int64)?
+  /// The parts of keys that are left to chance, each below 64, in place of real chance.
+  package var keyDigits: (@Sendable () -> UInt8)?
+
   /// Makes the default options.
   public init() {}
+}
+
+extension DatabaseOptions {
+  /// The authorities, as connections take them.
+  package var trust: RealtimeTransport.TrustRoots {
+    switch trustRoots {
+    case .system: .system
+    case .file(let path): .file(path)
+    }
+  }
 }

@@ -8,12 +8,24 @@ import RealtimeTransport
 /// The connection and the timers that the engine asks for.
 extension Repo {
   func connect(_ id: ConnectionID, host: String?) {
-    let target = host.flatMap { self.target.redirected(to: $0) } ?? self.target
-    guard let willConnect = options.willConnect else { return open(id, target) }
+    let target = target(redirectedTo: host)
+    guard let willConnect = options.willConnect else {
+      return authenticate(id) { $0.open(id, target) }
+    }
     DispatchQueue.global().async {
       willConnect()
-      self.submit { $0.open(id, target) }
+      self.submit { repo in repo.authenticate(id) { $0.open(id, target) } }
     }
+  }
+
+  /// Where to connect, when a server has named another host.
+  ///
+  /// Only one that has proved who it is may do so; whoever answers in plain text may be anybody.
+  private func target(redirectedTo host: String?) -> ConnectionTarget {
+    var target = self.target
+    if target.isSecure, let host, let other = target.redirected(to: host) { target = other }
+    target.detour = options.detours[target.host]
+    return target
   }
 
   func open(_ id: ConnectionID, _ target: ConnectionTarget) {
@@ -21,7 +33,9 @@ extension Repo {
     let client = ClientConnection(
       to: target,
       lastSession: session,
-      on: eventLoop
+      trust: options.trust,
+      on: eventLoop,
+      onProgress: { self.assumeIsolated { $0.handle(.transportProgress(id)) } }
     ) { bytes in
       self.assumeIsolated { $0.received(bytes, from: id) }
     } onClose: { end in
@@ -32,6 +46,7 @@ extension Repo {
 
   func received(_ bytes: [UInt8], from id: ConnectionID) {
     guard connection?.id == id else { return }
+    recorder?.received(bytes, at: Self.wallClock())
     do throws(MessageError) {
       let message = try ServerMessage(decoding: bytes)
       if case .hello(let hello) = message {
@@ -67,11 +82,26 @@ extension ConnectionStatus.Problem {
   fileprivate init(_ end: ConnectionEnd) {
     reason = end.description
     switch end.kind {
-    case .notADatabaseServer, .unsupported: isPermanent = true
-    case .refused(let status): isPermanent = status != 503
-    case .closed, .closedByPeer, .lost, .unreachable, .timedOut, .protocolViolation,
-      .slowConsumer:
-      isPermanent = false
+    case .closed, .closedByPeer, .lost, .unreachable, .timedOut, .slowConsumer:
+      (cause, isPermanent) = (.network, false)
+    case .protocolViolation: (cause, isPermanent) = (.protocolViolation, false)
+    case .refused(let status): (cause, isPermanent) = (.refused, status != 503)
+    case .notADatabaseServer: (cause, isPermanent) = (.notADatabaseServer, true)
+    case .insecure(let failure): (cause, isPermanent) = (Cause(failure), true)
+    }
+  }
+}
+
+extension ConnectionStatus.Problem.Cause {
+  fileprivate init(_ failure: TLSFailure.Kind) {
+    switch failure {
+    case .unknownAuthority: self = .untrustedCertificate
+    case .wrongName: self = .wrongHostName
+    case .expired, .notYetValid: self = .certificateOutOfDate
+    case .notTLS: self = .notEncrypted
+    case .unusableTrustRoots: self = .unusableTrustRoots
+    case .interrupted, .truncated: self = .network
+    case .failed: self = .encryptionFailed
     }
   }
 }

@@ -46,8 +46,10 @@ extension Repo {
     var configuration = core.configuration
     configuration.offlineBytes = byteLimit
     core = RepoCore(configuration: configuration)
+    credentials.token = nil
+    handle(.actAs(user: credentials.provider?.userID))
     let directory = options.persistenceDirectory
-    let identity = "\(target)?ns=\(target.namespace ?? "")"
+    let identity = target.identity
     let observers = OfflineStoreObservers { [weak self] size in
       self?.tell(.storeSize(size))
     } onProblem: { [weak self] problem in
@@ -122,6 +124,7 @@ extension Repo {
     statusObservers = []
     handle(.goOffline(.user))
     isClosed = true
+    credentials = Credentials()
     store?.close()
     persistence = .ready(nil)
     for (_, completion) in completions.sorted(by: { $0.key.number < $1.key.number }) {

@@ -20,13 +20,14 @@ extension Repo {
   }
 
   nonisolated var serverTime: Int64 {
-    Self.wallClock() + shared.withLockedValue(\.serverTimeOffset)
+    wall + shared.withLockedValue(\.serverTimeOffset)
   }
 
   nonisolated func nextPushID() -> String {
-    let now = Self.wallClock()
+    let now = wall
+    let digits = options.keyDigits ?? { UInt8.random(in: 0..<64) }
     return shared.withLockedValue { shared in
-      shared.pushIDs.next(time: now + shared.serverTimeOffset) { UInt8.random(in: 0..<64) }
+      shared.pushIDs.next(time: now + shared.serverTimeOffset, random: digits)
     }
   }
 

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 package import Logging
 import NIOConcurrencyHelpers
-import NIOCore
+package import NIOCore
 import NIOPosix
 import RealtimeProtocol
 import RealtimeSync
@@ -24,6 +24,7 @@ package final actor Repo {
 
   var core: RepoCore
   var persistence = Persistence.unused
+  var credentials = Credentials()
   /// Whether nobody may use it any more.
   var isClosed = false
   /// What is still to be told to the engine, while it is being told something.
@@ -41,6 +42,8 @@ package final actor Repo {
   var deliveries: [@Sendable () -> Void] = []
   var statusObservers: [@Sendable (ConnectionStatus) -> Void] = []
   var status = ConnectionStatus(phase: .closed, pendingWrites: 0)
+  /// Who wants to see the database at work; nil while nobody does.
+  var recorder: DiagnosticRecorder?
 
   /// What callers on any thread read or count.
   struct Shared {
@@ -86,7 +89,7 @@ package final actor Repo {
     @Sendable ((any Error)?, Bool, DataSnapshot) -> Void
 
   /// One thread for the sockets of all databases of the process.
-  private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  package static let group: any EventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   package init(target: ConnectionTarget, options: DatabaseOptions, logger: Logger) {
     self.options = options
@@ -103,6 +106,8 @@ package final actor Repo {
       configuration.maximumReconnectDelay
     )
     configuration.getDeadline = options.readDeadline.map(Self.milliseconds)
+    configuration.followsServerHost = true
+    configuration.keepaliveInterval = Self.milliseconds(options.keepaliveInterval)
     configuration.transactionTries = options.transactionTries
     configuration.transactionRetryDelay = Self.milliseconds(options.transactionRetryDelay)
     core = RepoCore(configuration: configuration)
@@ -132,14 +137,18 @@ package final actor Repo {
 
   private func process(_ input: RepoInput) {
     let time = RepoTime(
-      wall: Self.wallClock(),
+      wall: wall,
       monotonic: Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000),
       random: Double.random(in: 0..<1)
     )
-    let outputs = core.handle(input, at: time)
+    let watched = recorder?.watching(input, at: time.wall) ?? input
+    let outputs = core.handle(watched, at: time)
     let offset = core.serverTimeOffset
     shared.withLockedValue { $0.serverTimeOffset = offset }
-    for output in outputs { perform(output) }
+    for output in outputs {
+      recorder?.watch(output, at: time.wall)
+      perform(output)
+    }
   }
 
   /// Has a block run on the callback queue, together with what else this input raises.
@@ -175,8 +184,8 @@ package final actor Repo {
     case .getCompleted(let token, let result): finishGet(token, result)
     case .transactionCompleted(let token, let status, let reason, let committed, let node):
       finishTransaction(token, status, reason, committed, node)
-    case .credentialRejected(_, let reason): logger.warning("the credential was refused: \(reason)")
-    case .credentialAccepted: logger.debug("the credential was accepted")
+    case .credentialRejected(let status, let reason): credentialRejected(status, reason)
+    case .credentialAccepted: credentialAccepted()
     case .persist(let changes): store?.perform(changes)
     case .log(let line): logger.info("\(line)")
     }
@@ -202,6 +211,9 @@ package final actor Repo {
     status = next
     for observer in statusObservers { enqueue { observer(next) } }
   }
+
+  /// The time that this database goes by, in milliseconds since 1970.
+  nonisolated var wall: Int64 { options.clock?() ?? Self.wallClock() }
 
   static func wallClock() -> Int64 {
     Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down))
