@@ -8,12 +8,14 @@ import RealtimeTree
 ///
 /// A commit appends one row and waits until the disk has it. In the background the log is folded
 /// into the node table, in short transactions between commits; then the write-ahead log is copied
-/// into the file.
+/// into the file, beside the commits.
 ///
-/// State: open, then closed for good. After a failed write of the disk the store takes no more
-/// commits, since no one knows what the disk holds; opening it again finds out.
+/// State: open → failed (a write did not work; the next commit opens the files anew first, and is
+/// refused when that does not work either) → open; then closed for good.
 package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
-  // Safety: every mutable property is used only within `turns`; the others are Sendable.
+  // Safety: every mutable property is used only within `turns`, except that of the folder, which is
+  // changed within `maintenance` and `turns` at once, and used within `maintenance`. The others are
+  // Sendable.
 
   private let directory: StoreDirectory
   private let options: StoreOptions
@@ -21,22 +23,30 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private let turns = DispatchQueue(label: "SQLiteTreeStore.turns")
   /// Where the log is folded.
   private let maintenance = DispatchQueue(label: "SQLiteTreeStore.maintenance", qos: .utility)
-  private var connections: Connections?
+  private var connections: StoreConnections?
   private var lastRevision: Int64
-  private var log: (batches: Int, bytes: Int)
-  /// The size of the log beyond which it is folded.
+  private var unfolded = Unfolded()
+  /// What has been committed since the last fold began beyond which there is another one.
   private var foldAt: (batches: Int, bytes: Int)
-  private var isMaintenanceScheduled = false
+  private var isFoldScheduled = false
+  private var isHandOverScheduled = false
   private var failure: StoreError?
 
-  /// What is open while the store is.
-  private struct Connections {
-    let lock: DirectoryLock
-    /// Commits here, durably.
-    let writer: DatabaseQueue
-    /// Folds here, without waiting for the disk: what is lost can be folded again.
-    let folder: DatabaseQueue
+  /// What has been committed since the last fold began.
+  private struct Unfolded {
+    var batches = 0
+    var bytes = 0
+    /// The changes that the folder has not taken.
+    var changes: [Change] = []
+
+    mutating func take() -> [Change] {
+      defer { changes = [] }
+      return changes
+    }
   }
+
+  /// The changes that are kept for the folder before it takes them.
+  private static let keptChanges = 4_096
 
   /// Opens the store of a directory, and creates both when they are missing.
   ///
@@ -56,32 +66,20 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     let file = directory.database
     try directory.createFile()
     let opened = try StoreError.translating(at: file) {
-      try StoreSchema.identify(at: file)
-      let writer = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
-      try StoreSchema.migrator.migrate(writer)
-      let folder = try StoreSchema.openWriter(path: file, synchronous: "NORMAL", expecting: 1)
-      let (revision, size) = try writer.write { database in
+      let connections = try StoreConnections(to: file, lock, options)
+      let (revision, hasLog) = try connections.writer.write { database in
         let log = LogTable(database, path: file)
         try LedgerTable(database, path: file).removeEntries(before: now - options.ledgerAge)
-        return (try log.lastRevision(), try log.size())
+        return (try log.lastRevision(), try log.size().batches > 0)
       }
-      if let limit = options.pageLimit {
-        for queue in [writer, folder] {
-          try queue.writeWithoutTransaction {
-            try $0.execute(sql: "PRAGMA max_page_count = \(limit)")
-          }
-        }
-      }
-      let connections = Connections(lock: lock, writer: writer, folder: folder)
-      return (connections: connections, revision: revision, size: size)
+      return (connections: connections, revision: revision, hasLog: hasLog)
     }
     self.directory = directory
     self.options = options
     connections = opened.connections
     lastRevision = opened.revision
-    log = opened.size
     foldAt = (options.foldBatches, options.foldBytes)
-    if log.batches > 0 { turns.sync { scheduleMaintenance() } }
+    if opened.hasLog { turns.sync { scheduleFold() } }
   }
 
   // MARK: Reading
@@ -119,12 +117,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private static func load(_ database: Database, path: String) throws -> StoredTree {
     let log = LogTable(database, path: path)
     var root = try NodeTable(database, path: path).load()
-    try log.forEachBatch { commits, _ in
-      for change in commits.lazy.flatMap(\.changes) {
-        root.update(at: change.path, to: change.node)
-      }
-      return true
-    }
+    try log.forEachMissingChange { root.update(at: $0.path, to: $0.node) }
     let ledger = try LedgerTable(database, path: path).load()
     return StoredTree(
       root: root,
@@ -152,7 +145,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   }
 
   private func append(_ batch: CommitBatch, _ payload: [UInt8]) throws {
-    if let failure { throw failure }
+    if let failure { try recover(from: failure) }
     let connections = try opened()
     for (offset, commit) in batch.commits.enumerated() {
       let expected = lastRevision + 1 + Int64(offset)
@@ -174,14 +167,19 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       }
     } catch {
       let storeError = StoreError(error, at: file)
-      if (error as? DatabaseError)?.resultCode == .SQLITE_IOERR { failure = storeError }
+      // A disk that is full says so before anything is written.
+      if storeError.kind != .full { failure = storeError }
       throw storeError
     }
     guard let last = batch.commits.last else { return }
     lastRevision = last.revision
-    log.batches += 1
-    log.bytes += payload.count
-    if log.batches > foldAt.batches || log.bytes > foldAt.bytes { scheduleMaintenance() }
+    unfolded.batches += 1
+    unfolded.bytes += payload.count
+    for commit in batch.commits { unfolded.changes += commit.changes }
+    if unfolded.batches > foldAt.batches || unfolded.bytes > foldAt.bytes { scheduleFold() }
+    if unfolded.changes.count >= Self.keptChanges, !isFoldScheduled, !isHandOverScheduled {
+      scheduleHandOver()
+    }
   }
 
   /// Changes the node table itself as the next commit, once everything in the log is folded.
@@ -192,47 +190,81 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// - Throws: What the body throws, and the failures of the database as ``StoreError``.
   func commitDirectly(_ body: (NodeTable) throws -> Void) throws -> Int64 {
     let file = directory.database
-    return try turns.sync {
-      if let failure { throw failure }
-      let revision = lastRevision + 1
-      do {
-        try opened().writer.write { database in
-          let table = LogTable(database, path: file)
-          while try table.fold(changeLimit: .max, byteLimit: .max).revision < lastRevision {}
-          try body(NodeTable(database, path: file))
-          try table.setFoldedRevision(revision)
+    return try maintenance.sync {
+      try turns.sync {
+        if let failure { throw failure }
+        let connections = try opened()
+        let revision = lastRevision + 1
+        do {
+          try connections.writer.write { database in
+            try LogTable(database, path: file).foldAll()
+            try body(NodeTable(database, path: file))
+            try FoldTable(database, path: file).save(FoldProgress(revision: revision))
+          }
+        } catch let error as DatabaseError {
+          throw StoreError(error, at: file)
         }
-      } catch let error as DatabaseError {
-        throw StoreError(error, at: file)
+        lastRevision = revision
+        unfolded = Unfolded()
+        connections.folder.reset(to: revision)
+        return revision
       }
-      lastRevision = revision
-      log = (0, 0)
-      return revision
     }
   }
 
-  private func opened() throws -> Connections {
+  // MARK: Recovering
+
+  /// Opens the file anew for commits after a failure; that of a damaged store stays closed to them.
+  ///
+  /// The maintainer stays open meanwhile, and with it the index of the write-ahead log, in which the
+  /// failed batch never was: whatever of it has reached the disk, the next commit is written over it.
+  /// All that was acknowledged lies before it, and was on the disk already.
+  private func recover(from failure: StoreError) throws {
+    if failure.kind == .damaged { throw failure }
+    let file = directory.database
+    do {
+      let old = try opened()
+      let new = try old.reopeningWriter(of: file, options)
+      let revision = try new.writer.read { try LogTable($0, path: file).lastRevision() }
+      guard revision == lastRevision else {
+        throw StoreError(
+          .failed,
+          "\(file): commit \(revision) is the last in it, where \(lastRevision) should be;"
+            + " start the server again"
+        )
+      }
+      connections = new
+      self.failure = nil
+      try? old.writer.close()
+    } catch {
+      let storeError = StoreError(error, at: file)
+      self.failure = storeError
+      throw storeError
+    }
+  }
+
+  private func opened() throws -> StoreConnections {
     guard let connections else { throw StoreError(.failed, "\(directory.path) has been closed") }
     return connections
   }
 
   // MARK: Folding
 
-  private func scheduleMaintenance() {
-    guard !isMaintenanceScheduled else { return }
-    isMaintenanceScheduled = true
+  private func scheduleFold() {
+    guard !isFoldScheduled else { return }
+    isFoldScheduled = true
     maintenance.async { [self] in
       var isFolded = true
       do throws(StoreError) {
-        try fold()
+        try foldWithinMaintenance()
       } catch {
         isFolded = false
         options.report(.foldFailed(error))
       }
       turns.sync {
-        isMaintenanceScheduled = false
+        isFoldScheduled = false
         // A failure costs nothing but space: it is tried again later, and reported at the close.
-        let rest = isFolded ? (batches: 0, bytes: 0) : log
+        let rest = isFolded ? Unfolded() : unfolded
         foldAt = (rest.batches + options.foldBatches, rest.bytes + options.foldBytes)
       }
     }
@@ -242,34 +274,57 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///
   /// - Throws: ``StoreError``; the log keeps what could not be folded.
   package func fold() throws(StoreError) {
+    let result = maintenance.sync { () -> Result<Void, StoreError> in
+      do throws(StoreError) {
+        return .success(try foldWithinMaintenance())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  private func foldWithinMaintenance() throws(StoreError) {
     try StoreError.translating(at: directory.database) {
-      let target = turns.sync { lastRevision }
-      while try turns.sync(execute: foldTurn) < target {}
-      try checkpoint()
+      let connections = try turns.sync(execute: opened)
+      let folder = connections.folder
+      try folder.readLog()
+      // An earlier fold may have been cut short.
+      while try turns.sync(execute: folder.step) {}
+      let (changes, revision) = turns.sync {
+        defer { unfolded = Unfolded() }
+        return (unfolded.take(), lastRevision)
+      }
+      folder.take(changes)
+      folder.begin(through: revision)
+      while try turns.sync(execute: folder.step) {}
+      try checkpoint(connections.maintainer)
     }
   }
 
-  /// Folds a little, and returns the last commit that is in the node table now.
-  private func foldTurn() throws -> Int64 {
-    let connections = try opened()
-    let file = directory.database
-    let changes = options.foldChangesPerTurn
-    let folded = try connections.folder.write { database in
-      try LogTable(database, path: file).fold(changeLimit: changes, byteLimit: 512 * changes)
+  /// Hands changes to the folder, which keeps only the last of each place.
+  private func scheduleHandOver() {
+    isHandOverScheduled = true
+    maintenance.async { [self] in
+      // What cannot be read now is read by the next fold, which says why not.
+      let folder = turns.sync { connections?.folder }
+      let isReady = (try? folder?.readLog()) != nil
+      let changes = turns.sync {
+        isHandOverScheduled = false
+        return isReady ? unfolded.take() : []
+      }
+      folder?.take(changes)
     }
-    log = (log.batches - folded.batches, log.bytes - folded.bytes)
-    return folded.revision
   }
 
   /// Copies the write-ahead log into the file: most of it beside the commits, the rest in a turn.
   ///
   /// The second pass leaves nothing to copy, so that the next commit starts the write-ahead log
   /// anew. No other connection checkpoints, and the first pass always finds what a fold has written.
-  private func checkpoint() throws {
-    let folder = try turns.sync { try opened().folder }
-    try folder.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+  private func checkpoint(_ maintainer: DatabaseQueue) throws {
+    try maintainer.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
     try turns.sync {
-      try opened().folder.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+      try maintainer.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
     }
   }
 
@@ -283,13 +338,13 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     let file = directory.database
     var folding: StoreError?
     do throws(StoreError) { try fold() } catch { folding = error }
-    let last = turns.sync { () -> Connections? in
+    let last = turns.sync { () -> StoreConnections? in
       defer { connections = nil }
       return connections
     }
     maintenance.sync {}
     try StoreError.translating(at: file) {
-      try last?.folder.close()
+      try last?.maintainer.close()
       try last?.writer.close()
     }
     if let folding { throw folding }

@@ -1,0 +1,77 @@
+import Foundation
+import RealtimeHub
+import RealtimeTree
+
+/// Files that only their owner may read: they are made so, and refused when they no longer are.
+enum SecretFiles {
+  /// Most bytes of a file.
+  private static let maximumBytes = 1_024 * 1_024
+
+  /// Checks that a file or a directory is ours and nobody else's.
+  static func checkPrivate(_ path: String) throws(StoreError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      throw StoreError(systemCode: errno, "cannot read \(path)")
+    }
+    let kind = status.st_mode & S_IFMT
+    guard kind == S_IFREG || kind == S_IFDIR else {
+      throw StoreError(.notWritable, "\(path) is neither a file nor a directory")
+    }
+    guard status.st_uid == geteuid() else {
+      throw StoreError(.notWritable, "\(path) belongs to another user (number \(status.st_uid))")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      throw StoreError(
+        .notWritable,
+        "\(path) can be used by others, who could sign in as anyone; \"chmod go= \(path)\" it, and"
+          + " if others may have read it, move it away"
+      )
+    }
+  }
+
+  /// Creates an empty file where there is none, and checks it.
+  static func create(_ path: String) throws(StoreError) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(path)") }
+    close(descriptor)
+    try checkPrivate(path)
+  }
+
+  /// The JSON of a file, or nil when there is none.
+  static func read(_ path: String) throws(StoreError) -> JSONValue? {
+    guard access(path, F_OK) == 0 else { return nil }
+    try checkPrivate(path)
+    guard let data = FileManager.default.contents(atPath: path), data.count <= maximumBytes,
+      let json = try? JSONParser.parse(data)
+    else { throw StoreError.damaged(path, "it is no JSON") }
+    return json
+  }
+
+  /// Replaces a file as a whole, durably: after a crash it has the old content or the new one.
+  static func replace(_ path: String, with json: JSONValue) throws(StoreError) {
+    let draft = "\(path).new"
+    unlink(draft)
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot make \(draft)") }
+    defer { close(descriptor) }
+    let bytes = Array((json.text + "\n").utf8)
+    guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
+      rename(draft, path) == 0
+    else {
+      let code = errno
+      unlink(draft)
+      throw StoreError(systemCode: code, "cannot write \(path)")
+    }
+    try synchronize(directoryOf: path)
+  }
+
+  private static func synchronize(directoryOf path: String) throws(StoreError) {
+    let directory = (path as NSString).deletingLastPathComponent
+    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(directory)") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else {
+      throw StoreError(systemCode: errno, "cannot write \(directory)")
+    }
+  }
+}
