@@ -8,8 +8,17 @@ extension DatabaseServer {
     ///
     /// They are administrators.
     public var socketPath: String?
-    /// The port of 127.0.0.1 to listen at; 0 lets the system choose one.
+    /// The port to listen at; 0 lets the system choose one.
     public var port: Int?
+    /// The address of this machine that ``port`` belongs to; `0.0.0.0` and `::` are all of them.
+    ///
+    /// Unless other machines cannot reach it, ``tls`` or ``allowsPlaintext`` must be set.
+    public var host = "127.0.0.1"
+    /// What the connections to ``port`` are encrypted with; nil for nothing.
+    public var tls: TLS?
+    /// Whether other machines may connect without encryption, so that everyone in between can read
+    /// and change what is sent, credentials included.
+    public var allowsPlaintext = false
     /// The database that clients reach who name none: 1 to 63 small letters, digits and hyphens.
     public var namespace: String
     /// What those may do who are no administrators, as long as a database has no rules of its own.
@@ -17,6 +26,8 @@ extension DatabaseServer {
     /// Whether the server stands in for the emulator: it believes every credential, makes databases
     /// when they are first used, and allows everything until a database has rules of its own.
     public private(set) var isEmulator = false
+    /// The accounts and tokens of the server's users.
+    public var identities = Identities()
     /// Who tells whom a credential belongs to, in place of what this kind of server has.
     package var credentialVerifier: (any CredentialVerifier)?
     /// The web pages that may use the server, such as `http://localhost:5173`; others are refused.
@@ -55,6 +66,22 @@ extension DatabaseServer {
     }
   }
 
+  /// The files that encrypt the connections of a server.
+  public struct TLS: Hashable, Sendable {
+    /// A PEM file: the certificate of the server, then those that lead to its authority.
+    public var certificateChain: String
+    /// A PEM file with the key of the certificate, without a pass phrase.
+    ///
+    /// A file that others can read is refused.
+    public var privateKey: String
+
+    /// Names the files.
+    public init(certificateChain: String, privateKey: String) {
+      self.certificateChain = certificateChain
+      self.privateKey = privateKey
+    }
+  }
+
   /// Security rules that a server starts with.
   ///
   /// A document is put in force at the start, in place of what the database has; the other two are
@@ -77,6 +104,7 @@ extension DatabaseServer.Options {
     if let port, !(0...65_535).contains(port) {
       throw DatabaseServerError(.invalidOptions, "\(port) is not a port")
     }
+    try checkExposure()
     guard DatabaseName.isValid(namespace) else {
       throw DatabaseServerError(
         .invalidOptions,
@@ -90,6 +118,38 @@ extension DatabaseServer.Options {
       )
     }
     _ = try rules.compiled()
+    try identities.validate()
     try limits.validate()
+  }
+
+  /// Whether others can read what is sent between a client on another machine and the server.
+  package var isExposed: Bool {
+    port != nil && tls == nil && !ListenAddress.isLoopback(host)
+  }
+
+  /// Keeps what is only safe on this machine from being reached by others.
+  ///
+  /// - Throws: ``DatabaseServerError`` of kind `invalidOptions`.
+  package func checkExposure() throws(DatabaseServerError) {
+    guard port != nil else {
+      guard tls == nil else {
+        throw DatabaseServerError(.invalidOptions, "a certificate is of use only with a port")
+      }
+      return
+    }
+    guard !ListenAddress.isLoopback(host) else { return }
+    guard !isEmulator else {
+      throw DatabaseServerError(
+        .invalidOptions,
+        "an emulator believes every credential, so it listens on this machine only, not at \(host)"
+      )
+    }
+    guard !isExposed || allowsPlaintext else {
+      throw DatabaseServerError(
+        .invalidOptions,
+        "other machines can reach \(host), so connections must be encrypted: it takes a certificate "
+          + "and its key, or the explicit wish to do without"
+      )
+    }
   }
 }

@@ -19,18 +19,23 @@ internal import RealtimeTransport
 public final class DatabaseServer: Sendable {
   /// Where clients reach the server, one URL for each address it listens at.
   public let urls: [String]
-  /// The port of 127.0.0.1 that the server listens at, if it does.
+  /// The port of TCP that the server listens at, if it does.
   public let port: Int?
 
   /// What kind of rules was in force at the start in the database that clients reach who name none.
   public let rulesState: RulesState
 
-  private let core: NIOLoopBound<ServerCore>
-  private let ending: ServerEnding
+  let core: NIOLoopBound<ServerCore>
+  let ending: ServerEnding
+  /// Reads the files of ``Options/tls``.
+  let readCertificate: CertificateSource
+
+  typealias CertificateSource = @Sendable () throws(DatabaseServerError) -> ServerCertificate?
 
   private init(
     core: NIOLoopBound<ServerCore>,
     ending: ServerEnding,
+    readCertificate: @escaping CertificateSource,
     addresses: [ListenAddress],
     rulesState: RulesState,
     namespace: String
@@ -38,10 +43,11 @@ public final class DatabaseServer: Sendable {
     self.core = core
     self.rulesState = rulesState
     self.ending = ending
+    self.readCertificate = readCertificate
     urls = addresses.map { "\($0)?ns=\(namespace)" }
     port =
       addresses.lazy.compactMap { address in
-        if case .loopback(let port) = address { port } else { nil }
+        if case .tcp(_, let port, _) = address { port } else { nil }
       }.first
   }
 
@@ -99,6 +105,10 @@ public final class DatabaseServer: Sendable {
   ) async throws -> DatabaseServer {
     try options.validate()
     let options = possible(options, logger)
+    let readCertificate: CertificateSource = { () throws(DatabaseServerError) in
+      try options.tls?.certificate(logger, now: clock())
+    }
+    let certificate = try readCertificate()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let ending = ServerEnding(group: group)
     let eventLoop = group.next()
@@ -110,6 +120,7 @@ public final class DatabaseServer: Sendable {
         clock: clock
       )
       let core = ServerCore(stores: stores, context: context)
+      core.certificate = certificate
       core.onStopped = { ending.resolve() }
       return NIOLoopBound(core, eventLoop: eventLoop)
     }.get()
@@ -119,12 +130,13 @@ public final class DatabaseServer: Sendable {
       return DatabaseServer(
         core: core,
         ending: ending,
+        readCertificate: readCertificate,
         addresses: addresses,
         rulesState: rulesState,
         namespace: options.namespace
       )
     } catch {
-      try? await eventLoop.flatSubmit { core.value.databases.close() }.get()
+      try? await eventLoop.flatSubmit { core.value.close() }.get()
       try? await group.shutdownGracefully()
       throw DatabaseServerError(error)
     }

@@ -17,6 +17,8 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
     case storeFailed
     /// The security rules have a mistake.
     case invalidRules
+    /// The certificate or its key cannot be used.
+    case certificateUnusable
     /// The options contradict themselves.
     case invalidOptions
     /// Anything else.
@@ -36,6 +38,8 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
   init(_ error: any Error) {
     switch error {
     case let error as DatabaseServerError: self = error
+    case let error as ServerCertificateError:
+      self.init(.certificateUnusable, error.description)
     case let error as ListenError:
       self.init(error.kind == .inUse ? .addressInUse : .addressUnusable, error.description)
     case let error as StoreError:

@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import RealtimeTree
 
 /// What all databases of a server share; confined to the server's event loop.
 final class ServerContext {
@@ -14,8 +15,12 @@ final class ServerContext {
   var memory: MemoryGauge
   /// How many are connected to any of the databases, streams and requests under way included.
   private(set) var connectionCount = 0
+  /// The accounts and tokens of its users.
+  let identities: ServerIdentities
   /// Called when someone has come or gone.
   var onConnectionsChanged: () -> Void = {}
+  /// What the whole server has done since its start.
+  var metrics: () -> JSONValue = { .null }
 
   init(
     eventLoop: any EventLoop,
@@ -27,6 +32,12 @@ final class ServerContext {
     self.options = options
     self.logger = logger
     self.clock = clock
+    identities = ServerIdentities(
+      options: options,
+      eventLoop: eventLoop,
+      logger: logger,
+      clock: clock
+    )
     memory = MemoryGauge(limit: options.limits.memoryMebibytes)
   }
 

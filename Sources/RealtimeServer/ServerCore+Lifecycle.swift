@@ -6,11 +6,9 @@ extension ServerCore {
   /// Opens the database that needs no name, then starts to listen at every address of the options.
   func start() -> EventLoopFuture<[ListenAddress]> {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
-    return databases.database(options.namespace, isMade: true)
-      .flatMapThrowing { database in
-        guard let rules = try database.options.rules.compiled() else { return }
-        database.setRules(rules)
-      }
+    // Who has the data has the accounts: whoever comes too late fails at the former.
+    return openMainDatabase()
+      .flatMap { core.value.openIdentities() }
       .flatMap { core.value.listen() }
       .map { addresses in
         core.value.logger.info("listening", metadata: ["at": "\(addresses)"])
@@ -20,13 +18,35 @@ extension ServerCore {
       }
   }
 
+  /// Opens what the databases ask whom credentials belong to.
+  private func openIdentities() -> EventLoopFuture<Void> {
+    identities.open { [databases] database, uid, second in
+      databases.opened(database)?.endSessions(of: uid, before: second)
+    }
+  }
+
+  private func openMainDatabase() -> EventLoopFuture<Void> {
+    databases.database(options.namespace, isMade: true).flatMapThrowing { database in
+      guard let rules = try database.options.rules.compiled() else { return }
+      database.setRules(rules)
+    }
+  }
+
+  /// Closes the databases, then what they ask about credentials; the future never fails.
+  func close() -> EventLoopFuture<Void> {
+    let identities = NIOLoopBound(identities, eventLoop: eventLoop)
+    return databases.close().flatMap { identities.value.close() }
+  }
+
   private func listen() -> EventLoopFuture<[ListenAddress]> {
     var addresses: [ListenAddress] = []
     if let path = options.socketPath { addresses.append(.unix(path: path)) }
-    if let port = options.port { addresses.append(.loopback(port: port)) }
+    if let port = options.port {
+      addresses.append(.tcp(host: options.host, port: port, isSecure: certificate != nil))
+    }
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     let limits = options.limits.transport
-    let policy = RequestPolicy(allowedOrigins: options.allowedOrigins)
+    let origins = options.allowedOrigins
     let handlers = ServerHandlers(
       admit: { request, _ in core.value.admit(request) },
       answer: { request, _ in core.value.answer(request) },
@@ -37,9 +57,14 @@ extension ServerCore {
       started = started.flatMap {
         ServerListener.listen(
           at: address,
+          certificate: address.isSecure ? core.value.certificate : nil,
           on: core.eventLoop,
           limits: limits,
-          policy: policy,
+          // A page whose host was pointed here cannot show a certificate for that host.
+          policy: RequestPolicy(
+            allowedOrigins: origins,
+            allowsAnyHost: address.isSecure || !address.isLoopback
+          ),
           handlers: handlers
         )
       }.map { core.value.listeners.append($0) }
@@ -84,7 +109,7 @@ extension ServerCore {
         let closing = listeners.map { $0.closePlainConnections() }
         return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
       }
-      .flatMap { core.value.databases.close() }
+      .flatMap { core.value.close() }
       .assumeIsolated().whenComplete { _ in
         self.phase = .stopped
         self.logger.info("stopped")

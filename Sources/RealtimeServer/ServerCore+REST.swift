@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import RealtimeIdentity
 internal import RealtimeTransport
 
 extension ServerCore {
@@ -25,6 +26,7 @@ extension ServerCore {
   private func reply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
     if request.path == Self.metricsPath { return metricsReply(to: request) }
     if RulesRequest.isMeant(by: request) { return rulesReply(to: request) }
+    if let route = IdentityRoute(path: request.path) { return identityReply(to: request, route) }
     let rest: RESTRequest
     do throws(RESTError) {
       guard let read = try RESTRequest(request) else {

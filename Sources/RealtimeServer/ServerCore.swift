@@ -3,6 +3,7 @@ internal import Logging
 internal import NIOCore
 internal import RealtimeHub
 internal import RealtimeTransport
+internal import RealtimeTree
 
 /// A server: its listeners, and who is let in to which of its databases.
 ///
@@ -22,6 +23,8 @@ final class ServerCore {
   let databases: DatabaseRegistry
   var phase = Phase.running
   var listeners: [ServerListener] = []
+  /// What the connections of the port are encrypted with.
+  var certificate: ServerCertificate?
   var idle: Scheduled<Void>?
   var metricsTask: Scheduled<Void>?
 
@@ -29,11 +32,13 @@ final class ServerCore {
     self.context = context
     databases = DatabaseRegistry(stores: stores, context: context)
     context.onConnectionsChanged = { [weak self] in self?.connectionsChanged() }
+    context.metrics = { [weak self] in self?.metrics ?? .null }
   }
 
   var eventLoop: any EventLoop { context.eventLoop }
   var options: DatabaseServer.Options { context.options }
   var logger: Logger { context.logger }
+  var identities: ServerIdentities { context.identities }
 
   /// Who someone is without a credential.
   ///
@@ -58,7 +63,7 @@ final class ServerCore {
 
   /// The name of the database that a request is for: `ns`, or the first label of a host such as
   /// `NAME.localhost`, or else the one that needs no name.
-  private func name(in request: HTTPRequest) -> String {
+  func name(in request: HTTPRequest) -> String {
     if let name = request.parameter("ns") { return name }
     let labels = (request.header("Host") ?? "").split(
       separator: ".",
@@ -91,7 +96,7 @@ final class ServerCore {
   func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
     // Admission has opened it; only a server that is stopping has closed it since.
     guard let database = databases.opened(name(in: connection.request)) else {
-      connection.close(code: 1_001, reason: "the server is stopping")
+      connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
       return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
     }
     return database.accept(connection)

@@ -1,6 +1,7 @@
 import Foundation
 import NIOPosix
 import RealtimeServer
+import TestSupport
 import Testing
 
 @Suite(
@@ -8,12 +9,11 @@ import Testing
   .enabled(if: PythonEnvironment.isAvailable, Comment(rawValue: PythonEnvironment.problem))
 )
 struct AdminSDKTests {
-  @Test(
-    "finds in an emulator what it is used to",
-    arguments: [
-      "DataTests", "QueryTests", "ConditionTests", "TransactionTests", "StreamTests", "RulesTests",
-    ]
-  )
+  private static let suites = [
+    "DataTests", "QueryTests", "ConditionTests", "TransactionTests", "StreamTests", "RulesTests",
+  ]
+
+  @Test("finds in an emulator what it is used to", arguments: suites)
   func unmodified(suite: String) async throws {
     let environment = try PythonEnvironment.shared.get()
     var options = DatabaseServer.Options.emulator(port: 0)
@@ -27,5 +27,21 @@ struct AdminSDKTests {
     #expect(run.status == 0, Comment(rawValue: run.output))
     #expect(run.output.contains("Ran "), "no test ran")
     await server.stop()
+  }
+
+  @Test("finds the same in the program, as test suites start it")
+  func program() async throws {
+    let environment = try PythonEnvironment.shared.get()
+    let home = try TemporaryDirectory()
+    let outcome = try await NIOThreadPool.singleton.runIfActive {
+      let server = try EmulatorProcess(home: home.path, ["--limit", "stream-seconds=1"])
+      let runs = try Self.suites.map { try environment.run($0, host: "localhost:\(server.port)") }
+      return (runs: runs, status: server.stop())
+    }
+    #expect(outcome.status == 0)
+    for run in outcome.runs {
+      #expect(run.status == 0, Comment(rawValue: run.output))
+      #expect(run.output.contains("Ran "), "no test ran")
+    }
   }
 }

@@ -40,8 +40,8 @@ struct LimitTests {
       "message-bytes": 16_777_216, "message-seconds": 30, "output-coalesce-bytes": 8_388_608,
       "output-bytes": 67_108_864, "output-seconds": 10, "disconnect-writes": 1_000,
       "disconnect-bytes": 1_048_576, "sign-in-seconds": 10, "header-bytes": 8_192,
-      "header-lines": 64, "unindexed-children": 10_000, "writes-per-second": 200,
-      "write-burst": 1_000, "stream-seconds": 30,
+      "header-lines": 64, "response-bytes": 268_435_456, "unindexed-children": 10_000,
+      "writes-per-second": 200, "write-burst": 1_000, "stream-seconds": 30,
     ]
     let table = DatabaseServer.Limits.table
     for (name, value) in expected {

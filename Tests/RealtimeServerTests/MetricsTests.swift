@@ -45,6 +45,40 @@ struct MetricsTests {
     await server.stop()
   }
 
+  @Test("are read over a WebSocket by administrators, and by nobody else")
+  func overWebSocket() async throws {
+    let directory = try TemporaryDirectory()
+    let server = try await DatabaseServer.start(
+      .init(socketPath: directory.file("s"), port: 0, rules: .open)
+    )
+    let get = #"{"t":"d","d":{"r":7,"a":"g","b":{"p":"/.info/metrics","q":{}}}}"#
+    let administrator = try await server.connectAndGreet()
+    administrator.send(get)
+    let answer = try JSONParser.parse(try await administrator.next())["d"]
+    #expect(answer?["r"] == .integer(7))
+    #expect(answer?["b"]?["s"] == .string("ok"))
+    #expect(answer?["b"]?["d"]?["connections"] == .integer(1))
+    let numbers = answer?["b"]?["d"]?["databases"]?["hearth"]
+    #expect(numbers?["requests"] == .object(("get", .integer(1))))
+    #expect(numbers?["storeFailure"] == .null)
+    administrator.send(
+      #"{"t":"d","d":{"r":8,"a":"gauth","b":{"cred":"","authvar":{"uid":"ann"}}}}"#
+    )
+    #expect(try await administrator.next().contains(#""s":"ok""#))
+    let user = try await ClientProbe(
+      ConnectionTarget(host: "127.0.0.1", port: try #require(server.port))
+    )
+    #expect(try await user.next().contains("\"t\":\"h\""))
+    for client in [administrator, user] {
+      client.send(get)
+      #expect(
+        try await client.next()
+          == #"{"t":"d","d":{"r":7,"b":{"s":"permission_denied","d":"Permission denied"}}}"#
+      )
+    }
+    await server.stop()
+  }
+
   @Test("of a distribution are right to within an eighth")
   func histogram() {
     var random = SplitMix64(seed: 7)

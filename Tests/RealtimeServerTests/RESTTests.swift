@@ -117,14 +117,14 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("answers 503 when the store fails")
+  @Test("answers 507 when the store is full")
   func storeFailure() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
     let http = try await HTTPProbe(server.address)
     store.release(StoreError(.full, "the disk is full"))
     let answer = try await http.request("PUT", "/a.json", "1")
-    #expect(answer.status == 503 && answer.body.contains("full"))
+    #expect(answer.status == 507 && answer.body.contains("full"))
     store.open()
     #expect(try await http.request("PUT", "/a.json", "2").body == "2")
     await server.stop()

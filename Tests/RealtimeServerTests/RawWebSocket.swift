@@ -58,7 +58,7 @@ final class RawWebSocket: Sendable {
       }
     switch address {
     case .unix(let path): channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
-    case .loopback(let port):
+    case .tcp(_, let port, _):
       channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
     }
     let lines = [

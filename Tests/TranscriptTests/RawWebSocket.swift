@@ -51,6 +51,11 @@ final class RawWebSocket: Sendable {
 
   /// Sends one frame.
   func send(_ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true) async throws {
+    try await socket.send(Self.bytes(opcode, payload, isFinal: isFinal))
+  }
+
+  /// One frame as a client sends it.
+  static func bytes(_ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true) -> [UInt8] {
     var bytes = [opcode | (isFinal ? 0x80 : 0)]
     switch payload.count {
     case 0...125: bytes.append(0x80 | UInt8(payload.count))
@@ -60,9 +65,7 @@ final class RawWebSocket: Sendable {
       bytes.append(0x80 | 127)
       bytes += (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
     }
-    bytes += Self.mask
-    bytes += payload.enumerated().map { $1 ^ Self.mask[$0 & 3] }
-    try await socket.send(bytes)
+    return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 & 3] }
   }
 
   /// Sends bytes that may be no frame.

@@ -35,6 +35,16 @@ struct Scene: Sendable, CustomTestStringConvertible {
     return scenes
   }
 
+  /// Whether the scene asks for nothing that only a server in the process of the test can do.
+  var suitsProgram: Bool {
+    let library: Set = ["restart", "crash", "store", "limit", "emulator"]
+    return lines.allSatisfy { line in
+      let word = line.text.split(separator: " ").first.map(String.init) ?? ""
+      return !library.contains(word) && !line.text.hasPrefix("rules locked")
+        && !line.text.contains("\(SceneRun.time)") && !line.text.contains(#""a":"auth""#)
+    }
+  }
+
   /// Repeats what stands in double braces: `{{ab*3}}` is ababab.
   private static func expanded(_ line: String) -> String {
     line.replacing(/\{\{(.*?)\*(\d+)\}\}/) { match in

@@ -53,7 +53,7 @@ extension SceneRun {
     clients[name] = client
     let hello = try await client.message()
     let pattern =
-      #"{"t":"c","d":{"t":"h","d":{"ts":\#(Self.time),"v":"5","h":"<HOST>","s":"<id>","x":["once"]}}}"#
+      #"{"t":"c","d":{"t":"h","d":{"ts":\#(greetingTime),"v":"5","h":"<HOST>","s":"<id>","x":["once"]}}}"#
     try require(self.pattern.matches(pattern, hello), "the greeting is \(hello)")
     let session = try JSONParser.parse(hello)["d"]?["d"]?["s"] ?? .null
     self.pattern.define(name, as: session)
@@ -78,13 +78,18 @@ extension SceneRun {
 
   private func expectRefusal(_ text: String) async throws {
     let port = try await port()
-    let (start, lines) = request(text)
+    let (start, parts) = request(text)
+    let follows = parts.last.flatMap { $0.hasPrefix("then ") ? String($0.dropFirst(5)) : nil }
+    let lines = follows == nil ? parts : parts.dropLast()
     let socket = try RawSocket(port: port)
     let target = String(start.dropFirst(4))
     let head = RawWebSocket.request(target, host: "localhost:\(port)", lines: lines)
     try await socket.send(Array(head.utf8))
-    let answer = try await socket.take { bytes, _ in HTTPText.head(bytes) }
-    try require("\(answer.status)" == start.prefix(3), "the answer is \(answer)")
+    let answer = try await socket.take { bytes, _ in HTTPText.answer(bytes, toHead: false) }
+    try require("\(answer.head.status)" == start.prefix(3), "the answer is \(answer.head)")
+    guard let follows else { return }
+    try await socket.send(RawWebSocket.bytes(1, Array(follows.utf8)))
+    try require(try await socket.rest().isEmpty, "what followed was answered")
   }
 
   private func stream(_ name: String, _ text: String) async throws {

@@ -13,22 +13,37 @@ final class SceneRun {
   /// The server's clock, which stands still.
   static let time: Int64 = 1_700_000_000_000
 
+  /// What a scene is played against.
+  enum Host {
+    /// A server in this process, with a clock and a store of the scene's own.
+    case library
+    /// The built program in emulator mode, which everything must be told over its port.
+    case program
+  }
+
   private let scene: Scene
-  private var store = MemoryTreeStore()
+  private let host: Host
+  private var store = SceneStore()
   private var options = DatabaseServer.Options(port: 0, rules: .open)
   private var server: DatabaseServer?
+  private var program: SceneProgram?
+  /// The data that the program begins with, as JSON.
+  private var data: String?
   var pattern = Pattern()
   var clients: [String: RawWebSocket] = [:]
   var streams: [String: RESTTalk] = [:]
   var talk: RESTTalk?
 
-  private init(_ scene: Scene) { self.scene = scene }
+  private init(_ scene: Scene, _ host: Host) {
+    self.scene = scene
+    self.host = host
+  }
 
   /// Plays a scene.
   ///
   /// - Throws: ``SceneFailure`` with the line that did not go as it should.
-  static func play(_ scene: Scene) async throws {
-    let run = SceneRun(scene)
+  static func play(_ scene: Scene, against host: Host = .library) async throws {
+    let run = SceneRun(scene, host)
     do {
       for line in scene.lines { try await run.play(line) }
       try await run.talk?.finish(&run.pattern)
@@ -59,7 +74,11 @@ final class SceneRun {
     talk = nil
     switch word {
     case "data":
-      store = MemoryTreeStore(StoredTree(root: try Node(json: JSONParser.parse(rest))))
+      data = rest
+      store = SceneStore(StoredTree(root: try Node(json: JSONParser.parse(rest))))
+    case "store":
+      guard let mood = SceneStore.Mood(rest) else { throw SceneFailure("no store does that") }
+      store.become(mood)
     case "rules": options.rules = rest == "locked" ? .locked : .source(rest)
     case "emulator": options = .emulator(port: 0)
     case "limit": try limit(rest)
@@ -73,7 +92,7 @@ final class SceneRun {
       // What the store holds at this moment is all that is left.
       let left = store.load()
       await stop()
-      store = MemoryTreeStore(left)
+      store = SceneStore(left)
       try await start()
     case _ where RESTTalk.methods.contains(word):
       talk = RESTTalk(port: try await port(), word, pattern.filled(rest))
@@ -93,23 +112,40 @@ final class SceneRun {
 
   /// The port of the server, which starts when it is first needed.
   func port() async throws -> Int {
-    if server == nil { try await start() }
-    return try #require(server?.port)
+    if server == nil, program == nil { try await start() }
+    return try #require(program?.port ?? server?.port)
   }
 
+  /// The time that a greeting must tell: the clock of the program is nobody's.
+  var greetingTime: String { host == .library ? "\(Self.time)" : "\"<any>\"" }
+
   private func start() async throws {
+    guard host == .library else { return try await startProgram() }
     let server = try await DatabaseServer.start(options, store: store, clock: { Self.time })
     self.server = server
     options.port = server.port
     pattern.define("HOST", as: .string("localhost:\(try #require(server.port))"))
   }
 
+  private func startProgram() async throws {
+    let program = try await SceneProgram.start()
+    self.program = program
+    pattern.define("HOST", as: .string("localhost:\(program.port)"))
+    if case .source(let rules) = options.rules {
+      try await program.put(rules, at: "/.settings/rules.json")
+    }
+    if let data { try await program.put(data, at: "/.json") }
+  }
+
   private func stop() async {
     // A client that hangs up need not be waited for.
     for client in clients.values { client.cut() }
     for stream in streams.values { stream.cut() }
+    store.become(.works)
     await server?.stop()
     server = nil
+    await program?.stop()
+    program = nil
   }
 
   func client(_ word: String) throws -> RawWebSocket {

@@ -28,4 +28,10 @@ struct TranscriptTests {
 
   @Test("streams events as §9.4 says", arguments: Scene.all("streams"))
   func streams(scene: Scene) async throws { try await SceneRun.play(scene) }
+
+  @Test(
+    "does the same as the program that people run",
+    arguments: (Scene.all("messages") + Scene.all("queries")).filter(\.suitsProgram)
+  )
+  func program(scene: Scene) async throws { try await SceneRun.play(scene, against: .program) }
 }

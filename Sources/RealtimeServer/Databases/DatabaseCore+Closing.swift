@@ -9,7 +9,7 @@ extension DatabaseCore {
     guard phase == .running else { return }
     phase = .leaving
     for session in sessions.values {
-      session.connection.close(code: 1_001, reason: "the server is stopping")
+      session.connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
     }
   }
 

@@ -12,7 +12,7 @@ extension DatabaseCore {
     let peer = makePeer()
     let session = Session.makeName()
     if let last = connection.request.parameter("ls") { retire(last) }
-    sessions[peer] = Session(connection: connection, name: session)
+    sessions[peer] = Session(peer, connection: connection, name: session)
     peersByName[session] = peer
     metrics.connections += 1
     context.connectionOpened()
@@ -21,7 +21,9 @@ extension DatabaseCore {
     let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
     connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
     logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])
-    if phase != .running { connection.close(code: 1_001, reason: "the server is stopping") }
+    if phase != .running {
+      connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
+    }
     expectSignIn(peer)
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
@@ -34,39 +36,40 @@ extension DatabaseCore {
   private func retire(_ name: String) {
     guard let peer = peersByName[name], let session = sessions[peer] else { return }
     forget(peer)
-    session.connection.close(code: 1_000, reason: "a newer connection took its place")
+    session.connection.close(code: CloseCode.normal, reason: "a newer connection took its place")
   }
 
   private func receive(_ bytes: [UInt8], from peer: PeerID) {
-    guard sessions[peer] != nil else { return }
+    guard let session = sessions[peer] else { return }
     do throws(MessageError) {
       let message = try ClientMessage(decoding: bytes)
-      take(message, from: peer)
+      take(message, from: session)
     } catch {
       metrics.undecodable += 1
       logger.debug("undecodable message", metadata: ["peer": "\(peer)"])
       perform(hub.handle(undecodable: error, from: peer))
       if error.requestID == nil {
-        drop(peer, code: 1_002, "a message cannot be understood")
+        drop(peer, code: CloseCode.protocolError, "a message cannot be understood")
       }
     }
-    slowDown(peer)
+    slowDown(session)
   }
 
-  private func take(_ message: ClientMessage, from peer: PeerID) {
+  private func take(_ message: ClientMessage, from session: Session) {
+    let peer = session.peer
     guard case .request(let id, let request) = message else {
       return perform(hub.handle(message, from: peer, at: context.clock()))
     }
     count(request)
-    if let refusal = refusal(of: request) {
-      perform([.send(peer, ServerMessage.response(id: id, refusal).encoded())])
+    if let answer = refusal(of: request) ?? metrics(for: request, of: peer) {
+      perform([.send(peer, ServerMessage.response(id: id, answer).encoded())])
       return
     }
     perform(hub.handle(message, from: peer, at: context.clock()))
     switch request {
     case .authenticate, .unauthenticate: identityChanged(peer)
     case .listen: noteListens(peer)
-    case .write, .onDisconnect: limitWriteRate(peer)
+    case .write, .onDisconnect: limitWriteRate(session)
     case .stats, .appCheck, .unlisten, .get, .cancelOnDisconnect, .unknown: break
     }
   }
@@ -132,6 +135,7 @@ extension DatabaseCore {
   /// Removes such a peer.
   func closeInternal(_ peer: PeerID) {
     guard internalPeers.removeValue(forKey: peer) != nil else { return }
+    if let user = internalUsers.removeValue(forKey: peer) { leave(user) }
     perform(hub.close(peer, at: context.clock()))
     context.connectionClosed()
     continueClosing()

@@ -6,72 +6,71 @@ extension DatabaseCore {
   // MARK: Reading
 
   /// Lets a client wait that has sent much since the last batch was stored.
-  func slowDown(_ peer: PeerID) {
-    guard batcher.isBusy, sessions[peer] != nil else { return }
-    sessions[peer]?.unsettledMessages += 1
-    if let count = sessions[peer]?.unsettledMessages, count >= options.limits.requests {
-      pause(peer, .unsettled)
-    }
+  func slowDown(_ session: Session) {
+    guard batcher.isBusy else { return }
+    if session.unsettledMessages == 0 { unsettled.append(session) }
+    session.unsettledMessages += 1
+    if session.unsettledMessages >= options.limits.requests { pause(session, .unsettled) }
   }
 
   /// Lets everyone go on who waited for a batch.
   func settleSessions() {
-    for (peer, session) in sessions where session.unsettledMessages > 0 {
-      sessions[peer]?.unsettledMessages = 0
-      resume(peer, .unsettled)
+    let settled = unsettled
+    unsettled.removeAll(keepingCapacity: true)
+    for session in settled {
+      session.unsettledMessages = 0
+      resume(session, .unsettled)
     }
   }
 
   /// Reads no more from a client for a reason.
-  func pause(_ peer: PeerID, _ reason: Session.Pause) {
-    guard sessions[peer]?.pauses.insert(reason).inserted == true,
-      sessions[peer]?.pauses.count == 1
-    else { return }
-    sessions[peer]?.connection.setReading(false)
+  func pause(_ session: Session, _ reason: Session.Pause) {
+    guard session.pauses.insert(reason).inserted, session.pauses.count == 1 else { return }
+    session.connection.setReading(false)
   }
 
   /// Reads from a client again, unless there is another reason not to.
-  func resume(_ peer: PeerID, _ reason: Session.Pause) {
-    guard sessions[peer]?.pauses.remove(reason) != nil, sessions[peer]?.pauses.isEmpty == true
-    else { return }
-    sessions[peer]?.connection.setReading(true)
+  func resume(_ session: Session, _ reason: Session.Pause) {
+    guard session.pauses.remove(reason) != nil, session.pauses.isEmpty else { return }
+    session.connection.setReading(true)
   }
 
   // MARK: Writing
 
   /// Sends a client a message of the hub, or holds it back while the client does not keep up.
-  func send(_ bytes: [UInt8], to peer: PeerID) {
-    guard let session = sessions[peer] else { return }
+  func send(_ bytes: [UInt8], to session: Session) {
     if session.backlog == nil, session.connection.isCongested, OutgoingKind(bytes) == .change {
-      beginBacklog(of: peer)
+      beginBacklog(of: session)
     }
-    guard sessions[peer]?.backlog != nil else {
+    guard let isHeld = session.backlog?.hold(bytes) else {
       return transmit(bytes, over: session.connection)
     }
-    if sessions[peer]?.backlog?.hold(bytes) == false { metrics.coalesced += 1 }
+    if !isHeld { metrics.coalesced += 1 }
   }
 
-  private func beginBacklog(of peer: PeerID) {
-    sessions[peer]?.backlog = Backlog()
+  private func beginBacklog(of session: Session) {
+    session.backlog = Backlog()
     // What it asks for meanwhile would only make it worse.
-    pause(peer, .congested)
-    sessions[peer]?.connection.whenRelieved { [weak self] in self?.endBacklog(of: peer) }
+    pause(session, .congested)
+    session.connection.whenRelieved { [weak self] in self?.endBacklog(of: session) }
   }
 
   /// Brings a client up to date that has caught up.
-  private func endBacklog(of peer: PeerID) {
-    guard let session = sessions[peer], let backlog = session.backlog else { return }
-    sessions[peer]?.backlog = nil
+  private func endBacklog(of session: Session) {
+    guard let backlog = session.backlog else { return }
+    session.backlog = nil
     for message in backlog.readings { transmit(message, over: session.connection) }
-    for message in hub.currentData(of: peer) { transmit(message, over: session.connection) }
+    for message in hub.currentData(of: session.peer) {
+      transmit(message, over: session.connection)
+    }
     for message in backlog.others { transmit(message, over: session.connection) }
-    resume(peer, .congested)
+    resume(session, .congested)
   }
 
   /// Sends a client that is disconnected what was held back, but no data.
-  func releaseBacklog(of peer: PeerID) {
-    guard let session = sessions[peer], let backlog = session.backlog else { return }
-    sessions[peer]?.backlog = nil
+  func releaseBacklog(of session: Session) {
+    guard let backlog = session.backlog else { return }
+    session.backlog = nil
     for message in backlog.readings + backlog.others {
       transmit(message, over: session.connection)
     }

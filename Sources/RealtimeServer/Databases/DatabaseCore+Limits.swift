@@ -19,7 +19,7 @@ extension DatabaseCore {
     guard let session = sessions[peer], !session.hasManyListens,
       hub.listenCount(of: peer) > options.limits.listensWarning
     else { return }
-    sessions[peer]?.hasManyListens = true
+    session.hasManyListens = true
     logger.warning(
       "a connection has more than \(options.limits.listensWarning) listens",
       metadata: ["peer": "\(peer)"]
@@ -33,7 +33,7 @@ extension DatabaseCore {
     sessions[peer]?.signInDeadline = eventLoop.assumeIsolated().scheduleTask(in: delay) {
       [weak self] in
       guard let self, hub.needsSignIn(peer) else { return }
-      drop(peer, code: 1_008, "it did not sign in")
+      drop(peer, code: CloseCode.policyViolation, "it did not sign in")
     }
   }
 
@@ -45,14 +45,27 @@ extension DatabaseCore {
     let user = hub.identity(of: peer)?.uid
     guard user != session.user else { return }
     if let old = session.user { leave(old) }
-    sessions[peer]?.user = user
-    guard let user else { return }
+    session.user = user
+    if let user, !enter(user) {
+      drop(peer, code: CloseCode.policyViolation, "its user has too many connections")
+    }
+  }
+
+  /// Counts a request under way, or an event stream, for the user that it acts for.
+  ///
+  /// - Returns: Whether the user may have one more.
+  func countInternal(_ peer: PeerID) -> Bool {
+    guard let user = hub.identity(of: peer)?.uid else { return true }
+    internalUsers[peer] = user
+    return enter(user)
+  }
+
+  /// Adds a connection to a user, and tells whether it is not one too many.
+  private func enter(_ user: String) -> Bool {
     var load = load(of: user)
     load.connections += 1
     users[user] = load
-    if load.connections > options.limits.connectionsPerUser {
-      drop(peer, code: 1_008, "its user has too many connections")
-    }
+    return load.connections <= options.limits.connectionsPerUser
   }
 
   /// Takes a connection off a user.
@@ -88,7 +101,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Counts a write of a peer, and gives the time that its user should wait before the next.
+  /// Counts a single write, and gives the time that its user should wait before the next.
   ///
   /// Administrators and those who have not signed in are nobody in particular, and do not wait.
   func writeDelay(of peer: PeerID) -> TimeAmount? {
@@ -102,12 +115,14 @@ extension DatabaseCore {
   }
 
   /// Reads no more from a client whose user writes too quickly, until it may write again.
-  func limitWriteRate(_ peer: PeerID) {
-    guard let delay = writeDelay(of: peer) else { return }
-    pause(peer, .writeRate)
-    sessions[peer]?.writeWait?.cancel()
-    sessions[peer]?.writeWait = eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in
-      self?.resume(peer, .writeRate)
+  func limitWriteRate(_ session: Session) {
+    guard let user = session.user,
+      let delay = users[user]?.writes.take(at: context.clock()), delay > 0
+    else { return }
+    pause(session, .writeRate)
+    session.writeWait?.cancel()
+    session.writeWait = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {
+      [weak self] in self?.resume(session, .writeRate)
     }
   }
 }

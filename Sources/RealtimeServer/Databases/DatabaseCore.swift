@@ -28,15 +28,20 @@ final class DatabaseCore {
   var hub: TreeHub
   var sessions: [PeerID: Session] = [:]
   var peersByName: [String: PeerID] = [:]
+  /// Those that have sent something since the last batch was stored.
+  var unsettled: [Session] = []
   /// The peers that live in the server: requests under way and event streams.
   var internalPeers: [PeerID: any InternalPeer] = [:]
+  /// The signed-in users that some of these count for.
+  var internalUsers: [PeerID: String] = [:]
   /// The signed-in users who are connected, or have written a moment ago.
   var users: [String: UserLoad] = [:]
   var metrics = DatabaseMetrics()
   var writeTimer = WriteTimer()
   /// Whether the last batch before the end could not be stored.
   var hasGivenUp = false
-  private var isStoreFailing = false
+  /// What is wrong with the store, until a batch can be stored again.
+  var storeFailure: StoreError?
   /// Looks for credentials that end.
   private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
   private var lastPeer = 0
@@ -56,7 +61,7 @@ final class DatabaseCore {
       stored: stored,
       limits: context.options.limits.hub,
       rules: context.options.initialRules,
-      verifier: context.options.verifier
+      verifier: context.identities.laterVerifier(of: name)
     )
     batcher = WriteBatcher(thread: thread)
     closed = context.eventLoop.makePromise()
@@ -126,8 +131,8 @@ final class DatabaseCore {
   private func perform(_ output: HubOutput) {
     switch output {
     case .send(let peer, let bytes):
-      if sessions[peer] != nil {
-        send(bytes, to: peer)
+      if let session = sessions[peer] {
+        send(bytes, to: session)
       } else if let internalPeer = internalPeers[peer],
         let message = try? ServerMessage(decoding: bytes)
       {
@@ -135,8 +140,10 @@ final class DatabaseCore {
       }
     case .deliver(let peer, let message): internalPeers[peer]?.receive(message)
     case .disconnect(let peer, let reason):
-      releaseBacklog(of: peer)
-      sessions[peer]?.connection.close(code: 1_013, reason: "\(reason)")
+      if let session = sessions[peer] {
+        releaseBacklog(of: session)
+        session.connection.close(code: CloseCode.tryAgainLater, reason: "\(reason)")
+      }
       internalPeers[peer]?.disconnect(reason)
     }
   }
@@ -164,13 +171,13 @@ final class DatabaseCore {
     metrics.commitTime.record(times.store.microseconds)
     switch result {
     case .success:
-      if isStoreFailing { logger.notice("the store works again") }
-      isStoreFailing = false
+      if storeFailure != nil { logger.notice("the store works again") }
+      storeFailure = nil
       for time in times.writes { metrics.acknowledgeTime.record(time.microseconds) }
       perform(hub.batchCommitted())
     case .failure(let error):
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
-      isStoreFailing = true
+      storeFailure = error
       metrics.failedBatches += 1
       if phase == .closing, sessions.isEmpty { hasGivenUp = true }
       perform(hub.batchFailed(error, at: context.clock()))

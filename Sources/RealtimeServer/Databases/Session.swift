@@ -1,8 +1,9 @@
 internal import NIOCore
+internal import RealtimeHub
 internal import RealtimeTransport
 
-/// One open connection of a database.
-struct Session {
+/// One open connection of a database; confined to the server's event loop.
+final class Session {
   /// Why nothing more is read from a client for a while.
   enum Pause: Hashable {
     /// Much of what it has sent waits for the disk.
@@ -13,6 +14,7 @@ struct Session {
     case writeRate
   }
 
+  let peer: PeerID
   let connection: ServerConnection
   /// The name that the client was told.
   let name: String
@@ -30,6 +32,12 @@ struct Session {
   var user: String?
   /// Whether the log has noted that it has many listens.
   var hasManyListens = false
+
+  init(_ peer: PeerID, connection: ServerConnection, name: String) {
+    self.peer = peer
+    self.connection = connection
+    self.name = name
+  }
 
   /// A new name: 32 letters and digits that nobody can guess.
   static func makeName() -> String {

@@ -12,8 +12,10 @@ final class WriteBatcher {
     case storing
   }
 
-  /// How long a store that failed is left alone.
-  static let retryDelay = TimeAmount.milliseconds(200)
+  /// How long a store is left alone that has failed once; each further time doubles it.
+  private static let firstDelay: Int64 = 200
+  /// How long it is left alone at most, in milliseconds.
+  private static let longestDelay: Int64 = 3_200
 
   /// Gives the next batch, or nil when there is nothing to store.
   var takeBatch: () -> CommitBatch? = { nil }
@@ -25,6 +27,8 @@ final class WriteBatcher {
 
   private let thread: StoreThread
   private var phase = Phase.idle
+  /// How often the store has failed since it last worked.
+  private var failures = 0
 
   init(thread: StoreThread) {
     self.thread = thread
@@ -51,12 +55,20 @@ final class WriteBatcher {
       switch result {
       case .success:
         self.phase = .idle
+        self.failures = 0
         self.onOutcome(.success(()))
       case .failure(let error):
         self.phase = .scheduled
-        self.thread.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay) { self.store() }
+        self.failures += 1
+        let delay = Self.delay(after: self.failures)
+        self.thread.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.store() }
         self.onOutcome(.failure(error as? StoreError ?? StoreError(.failed, "\(error)")))
       }
     }
+  }
+
+  /// How long a store is left alone that has failed so often in a row.
+  static func delay(after failures: Int) -> TimeAmount {
+    .milliseconds(min(firstDelay << min(failures - 1, 8), longestDelay))
   }
 }

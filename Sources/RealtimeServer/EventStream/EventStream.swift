@@ -67,7 +67,7 @@ final class EventStream: InternalPeer {
   private func listened(_ response: ServerMessage.Response) {
     guard peer != nil, !isAccepted else { return }
     guard response.status == .ok else {
-      promise.succeed(.answer(RESTError(response).answer))
+      promise.succeed(.answer(core.restError(response).answer))
       close()
       return
     }

@@ -2,11 +2,6 @@ internal import RealtimeHub
 internal import SecurityRules
 
 extension DatabaseServer.Options {
-  /// Who tells whom a credential belongs to.
-  var verifier: any CredentialVerifier {
-    credentialVerifier ?? (isEmulator ? EmulatorVerifier() : NoSignIn())
-  }
-
   /// The rules of a database that has none of its own.
   var initialRules: RuleSet {
     switch rules {

@@ -47,6 +47,8 @@ extension DatabaseServer {
     public var requestSeconds = 30
     /// How long a connection may wait for its next request, in seconds.
     public var keepAliveSeconds = 60
+    /// Longest data in one answer, in bytes of JSON.
+    public var responseBytes = 256 * 1_024 * 1_024
     /// Most children that a query without an index looks through.
     public var unindexedChildren = 10_000
     /// Writes a second of one signed-in user to one database, over some time.

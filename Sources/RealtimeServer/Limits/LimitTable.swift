@@ -52,6 +52,7 @@ extension DatabaseServer.Limits {
     entry("body-bytes", \.bodyBytes, "the body of a request", from: 0),
     entry("request-seconds", \.requestSeconds, "for a request to arrive"),
     entry("keep-alive-seconds", \.keepAliveSeconds, "between requests of a connection"),
+    entry("response-bytes", \.responseBytes, "the data in one answer"),
     entry(
       "unindexed-children",
       \.unindexedChildren,

@@ -13,6 +13,7 @@ extension DatabaseServer.Limits {
     limits.disconnectWritesPerPeer = disconnectWrites
     limits.disconnectBytesPerPeer = disconnectBytes
     limits.unindexedChildren = unindexedChildren
+    limits.responseBytes = responseBytes
     return limits
   }
 

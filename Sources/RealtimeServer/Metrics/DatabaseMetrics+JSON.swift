@@ -1,3 +1,4 @@
+internal import RealtimeHub
 internal import RealtimeTree
 
 extension DatabaseMetrics {
@@ -7,13 +8,15 @@ extension DatabaseMetrics {
   ///   - open: The connections that are open now.
   ///   - listens: The listens that are open now.
   ///   - revision: The number of the last stored commit.
+  ///   - storeFailure: What is wrong with the store, if anything.
   /// - Returns: An object.
-  func json(open: Int, listens: Int, revision: Int64) -> JSONValue {
+  func json(open: Int, listens: Int, revision: Int64, storeFailure: StoreError?) -> JSONValue {
     .object([
       JSONMember("connections", .integer(Int64(open))),
       JSONMember("connectionsSinceStart", .integer(Int64(connections))),
       JSONMember("listens", .integer(Int64(listens))),
       JSONMember("revision", .integer(revision)),
+      JSONMember("storeFailure", storeFailure.map { .string("\($0.kind)") } ?? .null),
       JSONMember(
         "requests",
         .object(

@@ -27,7 +27,8 @@ extension ServerCore {
               database.metrics.json(
                 open: database.sessions.count + database.internalPeers.count,
                 listens: database.hub.listenCount,
-                revision: database.hub.revision
+                revision: database.hub.revision,
+                storeFailure: database.storeFailure
               )
             )
           }
@@ -67,7 +68,8 @@ extension ServerCore {
       return credential.base == .administrator
     }
     do throws(CredentialError) {
-      let verified = try options.verifier.verify(authentication, at: context.clock())
+      let verified = try identities.verifier(of: options.namespace)
+        .verify(authentication, at: context.clock())
       return verified.identity == .administrator && authentication.override == nil
     } catch {
       throw RESTError(error)

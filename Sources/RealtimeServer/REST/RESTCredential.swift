@@ -55,7 +55,7 @@ struct RESTCredential {
 extension DatabaseCore {
   /// Adds a peer that lives in the server and acts for who sends a request.
   ///
-  /// - Throws: ``RESTError`` when the credential does not count.
+  /// - Throws: ``RESTError`` when the credential does not count, or its user has too many connections.
   func openInternal(
     _ peer: any InternalPeer,
     for credential: RESTCredential
@@ -67,6 +67,10 @@ extension DatabaseCore {
     } catch {
       closeInternal(id)
       throw RESTError(error)
+    }
+    guard countInternal(id) else {
+      closeInternal(id)
+      throw RESTError(429, "the user has too many connections")
     }
     return id
   }

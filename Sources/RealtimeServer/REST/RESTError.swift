@@ -19,6 +19,18 @@ struct RESTError: Error, Equatable {
   )
   static let missingData = RESTError(400, "Missing data; Perhaps you forgot to send the data.")
 
+  /// A write beyond the size that it asked to be bounded by; clients know the words.
+  static let writeTooBig = RESTError(
+    400,
+    "Data to write exceeds the maximum size that can be modified with a single request."
+  )
+
+  /// An answer beyond the size that one may have.
+  static let answerTooBig = RESTError(
+    413,
+    "Data requested exceeds the maximum size that can be accessed with a single request."
+  )
+
   static let permissionDenied = RESTError(401, "Permission denied")
 
   /// A credential that does not count.
@@ -47,9 +59,24 @@ struct RESTError: Error, Equatable {
   var answer: HTTPAnswer {
     let body = JSONValue.object(("error", .string(reason)))
     var answer = HTTPAnswer.json(status, Array(body.text.utf8))
-    if status == 405 {
-      answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
+    switch status {
+    case 405: answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
+    case 429: answer.headerLines.append(HTTPAnswer.HeaderLine("Retry-After", "1"))
+    default: break
     }
     return answer
+  }
+}
+
+extension DatabaseCore {
+  /// What a refusal of the hub is over HTTP; where the store has failed, the status says how.
+  func restError(_ response: ServerMessage.Response) -> RESTError {
+    let error = RESTError(response)
+    guard let storeFailure, error.reason == storeFailure.description else { return error }
+    switch storeFailure.kind {
+    case .full: return RESTError(507, error.reason)
+    case .damaged: return RESTError(500, error.reason)
+    case .locked, .notWritable, .failed: return error
+    }
   }
 }

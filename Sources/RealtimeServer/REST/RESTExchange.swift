@@ -78,9 +78,31 @@ final class RESTExchange: InternalPeer {
       return
     }
     guard let write else { return read() }
+    guard isSmallEnough(write) else { return finish(RESTError.writeTooBig.answer) }
     guard let peer, let delay = core.writeDelay(of: peer) else { return perform(write) }
     // As over a WebSocket: a user who writes too quickly waits, and is not refused.
     core.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.perform(write) }
+  }
+
+  /// Whether a write is no larger than it may be by its own wish.
+  private func isSmallEnough(_ write: RESTRequest.Write) -> Bool {
+    request.options.writeSize.allows { limit in
+      var estimate = WriteEstimate(upTo: limit, bytes: request.bodyLength)
+      let replaced = core.hub.snapshot
+      switch write {
+      case .set(let path, let node):
+        estimate.add(node)
+        estimate.add(replaced[path])
+      case .remove(let path): estimate.add(replaced[path])
+      case .merge(let path, let changes):
+        for change in changes {
+          estimate.add(change.node)
+          estimate.add(replaced[path.appending(change.path)])
+        }
+      case .append(_, let node): estimate.add(node)
+      }
+      return estimate.duration
+    }
   }
 
   private func perform(_ write: RESTRequest.Write) {
@@ -165,15 +187,17 @@ final class RESTExchange: InternalPeer {
     status: Int = 200,
     tag: String?
   ) -> HTTPAnswer {
-    request.options.answer(
+    let answer = request.options.answer(
       request.options.json(of: node, isSelection: isSelection),
       status: status,
       etag: tag.map { EntityTag.text(ofHash: $0) }
     )
+    let isTooBig = request.method.isRead && answer.body.count > core.options.limits.responseBytes
+    return isTooBig ? RESTError.answerTooBig.answer : answer
   }
 
   private func refuse(_ response: ServerMessage.Response) {
-    finish(RESTError(response).answer)
+    finish(core.restError(response).answer)
   }
 
   /// The data in an answer of the hub, or nil when there are none.

@@ -12,7 +12,6 @@ struct RESTOptions {
     case silent
   }
 
-  private static let writeSizes = ["tiny", "small", "medium", "large", "unlimited"]
   private static let longestTimeout: Int64 = 15 * 60 * 1_000
 
   let print: Print
@@ -23,6 +22,8 @@ struct RESTOptions {
   /// The name of the file that the answer is to become.
   let download: String?
   let timeout: TimeAmount?
+  /// How large a write may be.
+  let writeSize: WriteSize
 
   /// Reads the parameters of a request; unknown ones are ignored.
   init(_ request: HTTPRequest, _ method: RESTMethod) throws(RESTError) {
@@ -49,12 +50,15 @@ struct RESTOptions {
     if isShallow, form == .export {
       throw RESTError(400, "shallow cannot be combined with format")
     }
-    if let size = request.parameter("writeSizeLimit"), !Self.writeSizes.contains(size) {
-      throw RESTError(
-        400,
-        "writeSizeLimit must be one of \(Self.writeSizes.joined(separator: ", "))"
+    guard
+      let size = WriteSize(
+        rawValue: request.parameter("writeSizeLimit") ?? WriteSize.unlimited.rawValue
       )
+    else {
+      let names = WriteSize.allCases.map(\.rawValue).joined(separator: ", ")
+      throw RESTError(400, "writeSizeLimit must be one of \(names)")
     }
+    writeSize = size
     timeout = try request.parameter("timeout").map(Self.timeout)
   }
 

@@ -28,6 +28,8 @@ struct RESTRequest {
   /// Whether the answer is to follow the data.
   let wantsStream: Bool
   private let body: [UInt8]
+  /// The length of the body.
+  var bodyLength: Int { body.count }
 
   /// Most versions in one condition.
   private static let tagLimit = 16

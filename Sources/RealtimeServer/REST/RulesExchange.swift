@@ -68,7 +68,7 @@ final class RulesExchange: InternalPeer {
     if response.status == .ok {
       finish(.json(200, Array(#"{"status":"ok"}"#.utf8)))
     } else {
-      finish(RESTError(response).answer)
+      finish(core.restError(response).answer)
     }
   }
 

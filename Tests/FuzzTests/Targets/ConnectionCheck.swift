@@ -37,6 +37,7 @@ enum ConnectionCheck {
       handlers: handlers,
       user: 0,
       openConnections: NIOLoopBoundBox(0, eventLoop: channel.eventLoop),
+      certificate: NIOLoopBoundBox(nil, eventLoop: channel.eventLoop),
       plainConnections: NIOLoopBoundBox([:], eventLoop: channel.eventLoop)
     )
     acceptor.initialize(channel, at: .loopback(port: 0))

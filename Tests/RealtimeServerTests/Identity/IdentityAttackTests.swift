@@ -1,0 +1,234 @@
+import RealtimeServer
+import RealtimeTree
+import Testing
+
+@testable import RealtimeIdentity
+
+@Suite("Attacks on the identities of a server", .timeLimit(.minutes(3)))
+struct IdentityAttackTests {
+  /// A token that is made of a valid one, and what must be said about it.
+  struct Forgery: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let reason: String
+    let make: @Sendable (WebToken, String, SigningKey) -> String
+  }
+
+  private static func altered(
+    _ token: WebToken,
+    _ key: SigningKey,
+    _ changes: [(String, JSONValue?)]
+  ) -> String {
+    var members = token.claims.members ?? []
+    for (name, value) in changes {
+      members.removeAll { $0.name == name }
+      if let value { members.append(JSONMember(name, value)) }
+    }
+    return WebToken.signed(.object(members), with: key) ?? ""
+  }
+
+  private static func replacing(_ text: String, _ part: Int, _ value: String) -> String {
+    var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    parts[part] = value
+    return parts.joined(separator: ".")
+  }
+
+  private static func encoded(_ text: String) -> String { Base64URL.encode(text.utf8) }
+
+  private static let now: Int64 = 1_700_000_000
+
+  static let forgeries: [Forgery] = [
+    Forgery(testDescription: "no signature", reason: "Unsupported jwt algorithm: none") {
+      token,
+      _,
+      _ in WebToken.unsigned(token.claims)
+    },
+    Forgery(testDescription: "alg none, signature kept", reason: "Unsupported") { _, text, _ in
+      replacing(text, 0, encoded(#"{"alg":"none","typ":"JWT"}"#))
+    },
+    Forgery(testDescription: "HS256", reason: "Unsupported jwt algorithm: HS256") { _, text, key in
+      replacing(text, 0, encoded(#"{"alg":"HS256","kid":"\#(key.id)"}"#))
+    },
+    Forgery(testDescription: "RS256", reason: "Unsupported") { _, text, key in
+      replacing(text, 0, encoded(#"{"alg":"RS256","kid":"\#(key.id)"}"#))
+    },
+    Forgery(testDescription: "es256 in small letters", reason: "Unsupported") { _, text, key in
+      replacing(text, 0, encoded(#"{"alg":"es256","kid":"\#(key.id)"}"#))
+    },
+    Forgery(testDescription: "alg twice", reason: "Could not parse") { _, text, key in
+      replacing(text, 0, encoded(#"{"alg":"none","alg":"ES256","kid":"\#(key.id)"}"#))
+    },
+    Forgery(testDescription: "no kid", reason: "signature") { _, text, _ in
+      replacing(text, 0, encoded(#"{"alg":"ES256"}"#))
+    },
+    Forgery(testDescription: "an extension that is critical", reason: "Could not parse") {
+      _,
+      text,
+      key in
+      replacing(text, 0, encoded(#"{"alg":"ES256","kid":"\#(key.id)","crit":["b64"],"b64":false}"#))
+    },
+    Forgery(testDescription: "another payload", reason: "signature") { token, text, _ in
+      replacing(text, 1, encoded(#"{"sub":"root","aud":"hearth"}"#))
+    },
+    Forgery(testDescription: "another signature", reason: "signature") { _, text, _ in
+      replacing(text, 2, Base64URL.encode([UInt8](repeating: 7, count: 64)))
+    },
+    Forgery(testDescription: "a signature of zeros", reason: "signature") { _, text, _ in
+      replacing(text, 2, Base64URL.encode([UInt8](repeating: 0, count: 64)))
+    },
+    Forgery(testDescription: "an empty signature", reason: "signature") { _, text, _ in
+      replacing(text, 2, "")
+    },
+    Forgery(testDescription: "another key", reason: "signature") { token, _, _ in
+      altered(token, SigningKey(created: 0), [])
+    },
+    Forgery(testDescription: "another key under the name of ours", reason: "signature") {
+      token,
+      _,
+      key in
+      let forged = altered(token, SigningKey(created: 0), [])
+      return replacing(forged, 0, encoded(#"{"alg":"ES256","kid":"\#(key.id)"}"#))
+    },
+    Forgery(testDescription: "another issuer", reason: "another database") { token, _, key in
+      altered(token, key, [("iss", .string("https://securetoken.google.com/hearth"))])
+    },
+    Forgery(testDescription: "another database", reason: "another database") { token, _, key in
+      altered(token, key, [("aud", .string("other"))])
+    },
+    Forgery(testDescription: "several audiences", reason: "another database") { token, _, key in
+      altered(token, key, [("aud", .array([.string("hearth")]))])
+    },
+    Forgery(testDescription: "expired", reason: "expired") { token, _, key in
+      altered(token, key, [("exp", .integer(now))])
+    },
+    Forgery(testDescription: "without an end", reason: "lacks a claim") { token, _, key in
+      altered(token, key, [("exp", nil)])
+    },
+    Forgery(testDescription: "not valid yet", reason: "not valid yet") { token, _, key in
+      altered(token, key, [("iat", .integer(now + 61)), ("exp", .integer(now + 3_600))])
+    },
+    Forgery(testDescription: "not before later", reason: "not valid yet") { token, _, key in
+      altered(token, key, [("nbf", .integer(now + 61))])
+    },
+    Forgery(testDescription: "without a user", reason: "lacks a claim") { token, _, key in
+      altered(token, key, [("sub", .string(""))])
+    },
+    Forgery(testDescription: "too few parts", reason: "Could not parse") { _, text, _ in
+      text.split(separator: ".").prefix(2).joined(separator: ".")
+    },
+    Forgery(testDescription: "nine kilobytes", reason: "Could not parse") { _, text, _ in
+      replacing(text, 2, String(repeating: "A", count: 9_000))
+    },
+  ]
+
+  @Test("A forged token is refused with the reason", arguments: forgeries)
+  func forgery(attack: Forgery) async throws {
+    let store = MemoryIdentityStore()
+    let server = try await IdentityServer.start(store: store)
+    let text = try await server.signUp()["idToken"]
+    let key = try #require(store.secret(.keys).flatMap { KeyRing(json: $0) }).current
+    #expect(try await server.accepts(text))
+    let forged = attack.make(try #require(WebToken(text)), text, key)
+    let answer = try await server.request(
+      "GET",
+      "/a.json",
+      lines: ["Authorization: Bearer \(forged.prefix(7_000))"]
+    )
+    let refused = forged.utf8.count < 7_000 ? answer : nil
+    if let refused {
+      #expect(refused.status == 401)
+      #expect(refused.json["error"]?.string?.contains(attack.reason) == true, "\(refused.json)")
+    }
+    let lookup = try await server.post("lookup", ["idToken": .string(forged)])
+    #expect(["INVALID_ID_TOKEN", "TOKEN_EXPIRED", "INVALID_ARGUMENT"].contains(lookup.code))
+    await server.server.stop()
+  }
+
+  @Test("A token of another server is refused, also under the same name of a database")
+  func otherServer() async throws {
+    let first = try await IdentityServer.start()
+    let second = try await IdentityServer.start()
+    let token = try await second.signUp()["idToken"]
+    #expect(try await second.accepts(token))
+    #expect(try await !first.accepts(token))
+    await first.server.stop()
+    await second.server.stop()
+  }
+
+  @Test("A token of one database opens no other one of the same server")
+  func otherDatabase() async throws {
+    let stores = MemoryTreeStores()
+    _ = stores.create("other")
+    let server = try await IdentityServer.start(stores: stores)
+    let made = try await server.signUp()
+    let token = made["idToken"]
+    #expect(try await server.request("GET", "/a.json?auth=\(token)&ns=other").status == 401)
+    let refreshed = try await server.request(
+      "POST",
+      "/v1/token?ns=other",
+      #"{"grant_type":"refresh_token","refresh_token":"\#(made["refreshToken"])"}"#
+    )
+    #expect(refreshed.code == "INVALID_REFRESH_TOKEN")
+    await server.server.stop()
+  }
+
+  @Test("Nobody writes as somebody else")
+  func otherUser() async throws {
+    let rules = #"{"rules":{"users":{"$uid":{".write":"auth.uid === $uid"}}}}"#
+    let server = try await IdentityServer.start(rules: .source(rules))
+    let ada = try await server.signUp()
+    let eve = try await server.signUp("eve@example.com")
+    let path = "/users/\(ada["localId"]).json"
+    #expect(try await server.request("PUT", "\(path)?auth=\(eve["idToken"])", "1").status == 401)
+    // Only administrators act as others.
+    let override = "auth_variable_override=%7B%22uid%22:%22\(ada["localId"])%22%7D"
+    let acting = try await server.request(
+      "PUT",
+      "\(path)?access_token=\(eve["idToken"])&\(override)",
+      "1"
+    )
+    #expect(acting.status == 401)
+    #expect(try await server.request("PUT", "\(path)?auth=\(ada["idToken"])", "1").status == 200)
+    await server.server.stop()
+  }
+
+  @Test("A custom token of other keys, servers, databases and times is refused")
+  func customTokens() async throws {
+    let store = MemoryIdentityStore()
+    let server = try await IdentityServer.start(store: store)
+    let signer = try CustomTokenSigner(store)
+    let keys = try #require(store.secret(.keys).flatMap { KeyRing(json: $0) })
+    let good = try signer.token(uid: "u", at: server.now)
+    let claims = try #require(WebToken(good)).claims
+    let attacks: [(String, String)] = [
+      (WebToken.unsigned(claims), "INVALID_CUSTOM_TOKEN"),
+      (WebToken.signed(claims, with: keys.current) ?? "", "INVALID_CUSTOM_TOKEN"),
+      (#"{"uid":"u"}"#, "INVALID_CUSTOM_TOKEN"),
+      (try signer.token(uid: "", at: server.now), "INVALID_CUSTOM_TOKEN"),
+      (try signer.token(uid: "u", database: "other", at: server.now), "CREDENTIAL_MISMATCH"),
+      (try signer.token(uid: "u", server: "x", at: server.now), "CREDENTIAL_MISMATCH"),
+      (try signer.token(uid: "u", at: server.now - 3_601_000), "INVALID_CUSTOM_TOKEN"),
+      (try signer.token(uid: "u", at: server.now + 61_000), "INVALID_CUSTOM_TOKEN"),
+      (
+        try signer.token(uid: "u", claims: ["sub": .string("root")], at: server.now),
+        "FORBIDDEN_CLAIM"
+      ),
+      (
+        try signer.token(
+          uid: "u",
+          claims: ["a": .string(String(repeating: "x", count: 1_000))],
+          at: server.now
+        ), "CLAIMS_TOO_LARGE"
+      ),
+    ]
+    for (token, code) in attacks {
+      let answer = try await server.post("signInWithCustomToken", ["token": .string(token)])
+      #expect(answer.code == code)
+    }
+    // A custom token is no token of a user.
+    #expect(try await !server.accepts(good))
+    #expect(
+      try await server.post("signInWithCustomToken", ["token": .string(good)]).status == 200
+    )
+    await server.server.stop()
+  }
+}

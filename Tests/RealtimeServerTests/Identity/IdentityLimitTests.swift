@@ -1,0 +1,293 @@
+import Logging
+import NIOConcurrencyHelpers
+import RealtimeIdentity
+import RealtimeServer
+import RealtimeTransport
+import RealtimeTree
+import TestSupport
+import Testing
+
+@Suite("What the identity endpoints refuse", .timeLimit(.minutes(3)))
+struct IdentityLimitTests {
+  @Test("Guessing a password ends soon, also for who finds it, until time has passed")
+  func guessing() async throws {
+    let server = try await IdentityServer.start { $0.attemptsPerAccount = 3 }
+    _ = try await server.signUp()
+    for _ in 0..<3 {
+      #expect(
+        try await server.signIn(IdentityServer.ada.email, "wrong password").code
+          == "INVALID_LOGIN_CREDENTIALS"
+      )
+    }
+    #expect(try await server.signIn().code == "TOO_MANY_ATTEMPTS_TRY_LATER")
+    // Nobody learns from this whether there is an account.
+    for _ in 0..<3 { _ = try await server.signIn("nobody@example.com") }
+    #expect(try await server.signIn("nobody@example.com").code == "TOO_MANY_ATTEMPTS_TRY_LATER")
+    server.advance(seconds: 60)
+    #expect(try await server.signIn().status == 200)
+    #expect(try await server.signIn().status == 200)
+    await server.server.stop()
+  }
+
+  @Test("One who tries many accounts is slowed down as well")
+  func guessingAccounts() async throws {
+    let server = try await IdentityServer.start {
+      $0.attemptsPerClient = 5
+      $0.clientPause = 10_000
+    }
+    for number in 0..<5 {
+      #expect(
+        try await server.signIn("user\(number)@example.com").code == "INVALID_LOGIN_CREDENTIALS"
+      )
+    }
+    #expect(try await server.signIn("user9@example.com").code == "TOO_MANY_ATTEMPTS_TRY_LATER")
+    #expect(try await server.post("signUp").code == "TOO_MANY_ATTEMPTS_TRY_LATER")
+    #expect(
+      try await server.post("resetPassword", ["oobCode": .string("x")]).code
+        == "TOO_MANY_ATTEMPTS_TRY_LATER"
+    )
+    server.advance(seconds: 10)
+    #expect(try await server.post("signUp").status == 200)
+    await server.server.stop()
+  }
+
+  @Test("Who finds no place in the queue for passwords is told to come back")
+  func queue() async throws {
+    let server = try await IdentityServer.start {
+      $0.passwordThreads = 1
+      $0.passwordQueue = 0
+      $0.passwordCost = PasswordCost(roundsLog2: 14, blockSize: 8, parallelism: 1) ?? .token
+    }
+    let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+      for number in 0..<8 {
+        group.addTask { try await server.signIn("user\(number)@example.com").status }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(statuses.contains(503))
+    #expect(statuses.contains(400))
+    await server.server.stop()
+  }
+
+  @Test("An address that nobody has costs as much work as a wrong password")
+  func equalTime() async throws {
+    let server = try await IdentityServer.start {
+      $0.passwordCost = PasswordCost(roundsLog2: 14, blockSize: 8, parallelism: 1) ?? .token
+      $0.attemptsPerAccount = 100
+    }
+    _ = try await server.signUp()
+    func time(_ email: String) async throws -> Duration {
+      // The shortest of some, since a busy machine only makes it longer.
+      var best = Duration.seconds(1_000)
+      for _ in 0..<5 {
+        let start = ContinuousClock.now
+        _ = try await server.signIn(email, "wrong password")
+        best = min(best, ContinuousClock.now - start)
+      }
+      return best
+    }
+    let known = try await time(IdentityServer.ada.email)
+    let unknown = try await time("nobody@example.com")
+    #expect(unknown > known * 0.5 && known > unknown * 0.5, "\(known) and \(unknown)")
+    await server.server.stop()
+  }
+
+  /// A request that is refused, with the status and the code.
+  struct Malformed: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let method: String
+    let body: String
+    let type: String
+    let status: Int
+    let code: String
+
+    init(
+      _ description: String,
+      _ body: String,
+      _ code: String,
+      method: String = "signUp",
+      type: String = "application/json",
+      status: Int = 400
+    ) {
+      testDescription = description
+      self.method = method
+      self.body = body
+      self.type = type
+      self.status = status
+      self.code = code
+    }
+  }
+
+  static let malformed: [Malformed] = [
+    Malformed("no JSON", "{", "INVALID_ARGUMENT"),
+    Malformed("an array", "[]", "INVALID_ARGUMENT"),
+    Malformed("bytes that are no text", "{\"email\":\"\u{0}\"}", "INVALID_ARGUMENT"),
+    Malformed("nested deeply", String(repeating: "[", count: 5_000), "INVALID_ARGUMENT"),
+    Malformed("a number as address", #"{"email":1,"password":"secret"}"#, "INVALID_ARGUMENT"),
+    Malformed(
+      "a list as password",
+      #"{"email":"a@b.c","password":["secret"]}"#,
+      "INVALID_ARGUMENT"
+    ),
+    Malformed(
+      "an address twice",
+      #"{"email":"a@b.c","email":"d@e.f","password":"secret"}"#,
+      "INVALID_ARGUMENT"
+    ),
+    Malformed(
+      "a name twice, once with an escape",
+      #"{"email":"a@b.c","\u0065mail":"d@e.f","password":"secret"}"#,
+      "INVALID_ARGUMENT"
+    ),
+    Malformed(
+      "a terminator in a password",
+      #"{"email":"a@b.c","password":"secret\u0000x"}"#,
+      "INVALID_ARGUMENT"
+    ),
+    Malformed("another type", "{}", "INVALID_ARGUMENT", type: "text/plain"),
+    Malformed(
+      "a form",
+      "email=a",
+      "INVALID_ARGUMENT",
+      type: "application/x-www-form-urlencoded"
+    ),
+    Malformed("no password", #"{"email":"a@b.c"}"#, "MISSING_PASSWORD"),
+    Malformed("no address", #"{"password":"secret"}"#, "MISSING_EMAIL"),
+    Malformed("a short password", #"{"email":"a@b.c","password":"12345"}"#, "WEAK_PASSWORD"),
+    Malformed(
+      "a long password",
+      #"{"email":"a@b.c","password":"\#(String(repeating: "x", count: 4_097))"}"#,
+      "INVALID_PASSWORD"
+    ),
+    Malformed("no address at sign-in", "{}", "MISSING_EMAIL", method: "signInWithPassword"),
+    Malformed(
+      "no password at sign-in",
+      #"{"email":"a@b.c"}"#,
+      "MISSING_PASSWORD",
+      method: "signInWithPassword"
+    ),
+    Malformed("no token", "{}", "INVALID_ID_TOKEN", method: "lookup"),
+    Malformed("no custom token", "{}", "MISSING_CUSTOM_TOKEN", method: "signInWithCustomToken"),
+    Malformed("no kind of code", "{}", "MISSING_REQ_TYPE", method: "sendOobCode"),
+    Malformed(
+      "a link by mail",
+      #"{"requestType":"EMAIL_SIGNIN","email":"a@b.c"}"#,
+      "OPERATION_NOT_ALLOWED",
+      method: "sendOobCode"
+    ),
+    Malformed("no code", "{}", "MISSING_OOB_CODE", method: "resetPassword"),
+    Malformed("a wrong code", #"{"oobCode":"x"}"#, "INVALID_OOB_CODE", method: "resetPassword"),
+    Malformed("a method that is none", "{}", "NOT_FOUND", method: "steal", status: 404),
+    Malformed(
+      "a megabyte",
+      #"{"email":"\#(String(repeating: "x", count: 1_000_000))"}"#,
+      "REQUEST_TOO_LARGE",
+      status: 413
+    ),
+  ]
+
+  @Test("A malformed request is refused with its code", arguments: malformed)
+  func refused(request: Malformed) async throws {
+    let server = try await IdentityServer.start()
+    let answer = try await server.request(
+      "POST",
+      "/v1/accounts:\(request.method)",
+      request.body,
+      lines: ["Content-Type: \(request.type)"]
+    )
+    #expect(answer.status == request.status)
+    #expect(answer.code == request.code)
+    #expect(answer.json["error"]?["code"]?.integer == Int64(request.status))
+    let first = answer.json["error"]?["errors"]?.elements?.first
+    #expect(first?["message"] == answer.json["error"]?["message"])
+    #expect(first?["domain"]?.string == "global")
+    await server.server.stop()
+  }
+
+  @Test(
+    "A token request without what it needs is refused with its code",
+    arguments: [
+      ("", "MISSING_GRANT_TYPE"), ("grant_type=password", "INVALID_GRANT_TYPE"),
+      ("grant_type=refresh_token", "MISSING_REFRESH_TOKEN"),
+      ("grant_type=refresh_token&refresh_token=x", "INVALID_REFRESH_TOKEN"),
+      (
+        "grant_type=refresh_token&refresh_token=" + String(repeating: "A", count: 43),
+        "INVALID_REFRESH_TOKEN"
+      ),
+      ("grant_type=refresh_token&grant_type=password", "INVALID_ARGUMENT"),
+      ("grant_type=%zz", "INVALID_ARGUMENT"),
+    ]
+  )
+  func tokenRequests(body: String, code: String) async throws {
+    let server = try await IdentityServer.start()
+    let answer = try await server.request(
+      "POST",
+      "/v1/token",
+      body,
+      lines: ["Content-Type: application/x-www-form-urlencoded"]
+    )
+    #expect(answer.status == 400)
+    #expect(answer.code == code)
+    await server.server.stop()
+  }
+
+  @Test("Other methods and other origins get no further")
+  func methodsAndOrigins() async throws {
+    let server = try await IdentityServer.start()
+    let read = try await server.request("GET", "/v1/accounts:signUp")
+    #expect(read.status == 405)
+    #expect(read.lines["allow"] == "POST, OPTIONS")
+    let page = ["Origin: http://evil.example", "Content-Type: application/json"]
+    #expect(
+      try await server.request("POST", "/v1/accounts:signUp", "{}", lines: page).status == 403
+    )
+    #expect(try await server.request("OPTIONS", "/v1/accounts:signUp").status == 200)
+    await server.server.stop()
+  }
+
+  @Test("Neither passwords nor tokens nor codes nor addresses get into the log")
+  func log() async throws {
+    let lines = NIOLockedValueBox<[String]>([])
+    let logger = Logger(label: "test") { _ in CollectingLog(lines: lines) }
+    let directory = try TemporaryDirectory()
+    let server = try await IdentityServer.start(
+      socketPath: directory.file("s"),
+      logger: logger
+    )
+    let made = try await server.signUp()
+    _ = try await server.signIn(IdentityServer.ada.email, "wr0ng-passw0rd")
+    let again = try await server.refresh(made["refreshToken"])
+    _ = try await server.refresh(again["refresh_token"])
+    server.advance(seconds: 120)
+    _ = try await server.refresh(made["refreshToken"])
+    _ = try await server.accepts(made["idToken"] + "x")
+    _ = try await server.post("delete", ["idToken": .string(made["idToken"])])
+    await server.server.stop()
+    let text = lines.withLockedValue { $0 }.joined(separator: "\n")
+    #expect(text.contains("refresh token was used again"))
+    for secret in [
+      IdentityServer.ada.password, "wr0ng-passw0rd", IdentityServer.ada.email, made["idToken"],
+      made["refreshToken"], again["refresh_token"],
+    ] {
+      #expect(!text.contains(secret))
+    }
+  }
+}
+
+/// Keeps every message with all that belongs to it.
+private struct CollectingLog: LogHandler {
+  let lines: NIOLockedValueBox<[String]>
+  var logLevel = Logger.Level.trace
+  var metadata: Logger.Metadata = [:]
+  var metadataProvider: Logger.MetadataProvider?
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let all = metadata.merging(event.metadata ?? [:]) { $1 }
+    lines.withLockedValue { $0.append("\(event.level) \(event.message) \(all)") }
+  }
+}

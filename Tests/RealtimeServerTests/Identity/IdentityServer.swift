@@ -1,0 +1,114 @@
+import Logging
+import NIOConcurrencyHelpers
+import RealtimeIdentity
+import RealtimeServer
+import RealtimeTransport
+import RealtimeTree
+import Testing
+
+/// A server with accounts, whose clock a test sets.
+struct IdentityServer: Sendable {
+  /// A user's `email` and `password`, as most tests need one.
+  static let ada = (email: "ada@example.com", password: "correct horse")
+
+  let server: DatabaseServer
+  private let time: NIOLockedValueBox<Int64>
+
+  static func start(
+    rules: DatabaseServer.Rules = .open,
+    isEmulator: Bool = false,
+    store: (any IdentityStore)? = nil,
+    socketPath: String? = nil,
+    stores: any TreeStores = MemoryTreeStores(),
+    logger: Logger = Logger(label: "test"),
+    at start: Int64 = 1_700_000_000_000,
+    _ adjust: @escaping @Sendable (inout IdentitySettings) -> Void = { _ in }
+  ) async throws -> IdentityServer {
+    var options: DatabaseServer.Options =
+      isEmulator ? .emulator(port: 0) : .init(port: 0, rules: rules)
+    options.socketPath = socketPath
+    if let store { options.identities.openStore = { store } }
+    options.identities.adjust = { settings in
+      settings.passwordCost = .token
+      adjust(&settings)
+    }
+    let time = NIOLockedValueBox(start)
+    let server = try await DatabaseServer.start(
+      options,
+      stores: stores,
+      logger: logger,
+      clock: { time.withLockedValue { $0 } }
+    )
+    return IdentityServer(server: server, time: time)
+  }
+
+  /// The time that the server believes it is, in milliseconds since 1970.
+  var now: Int64 { time.withLockedValue { $0 } }
+
+  /// Lets time pass.
+  func advance(seconds: Int64) { time.withLockedValue { $0 += seconds * 1_000 } }
+
+  // MARK: Requests
+
+  struct Answer: Sendable {
+    let status: Int
+    let json: JSONValue
+    let lines: [String: String]
+
+    subscript(name: String) -> String { json[name]?.string ?? "" }
+    /// The code of a refusal, without what may follow it.
+    var code: String {
+      let message = json["error"]?["message"]?.string ?? ""
+      return String(message.prefix { $0 != " " })
+    }
+  }
+
+  /// A request with any body, at the port.
+  func request(
+    _ method: String,
+    _ target: String,
+    _ body: String? = nil,
+    lines: [String] = []
+  ) async throws -> Answer {
+    let probe = try await HTTPProbe(server.address)
+    let answer = try await probe.request(method, target, body, lines: lines)
+    await probe.close()
+    let json = (try? JSONParser.parse(answer.body)) ?? .null
+    return Answer(status: answer.status, json: json, lines: answer.lines)
+  }
+
+  /// A request of a user, with members of JSON.
+  func post(_ method: String, _ members: [String: JSONValue] = [:]) async throws -> Answer {
+    let json = JSONValue.object(members.map { JSONMember($0.key, $0.value) })
+    return try await request(
+      "POST",
+      "/v1/accounts:\(method)?key=any",
+      json.text,
+      lines: ["Content-Type: application/json"]
+    )
+  }
+
+  func signUp(_ email: String = ada.email, _ password: String = ada.password) async throws -> Answer
+  {
+    try await post("signUp", ["email": .string(email), "password": .string(password)])
+  }
+
+  func signIn(_ email: String = ada.email, _ password: String = ada.password) async throws -> Answer
+  {
+    try await post("signInWithPassword", ["email": .string(email), "password": .string(password)])
+  }
+
+  func refresh(_ token: String) async throws -> Answer {
+    try await request(
+      "POST",
+      "/v1/token?key=any",
+      "grant_type=refresh_token&refresh_token=\(token)",
+      lines: ["Content-Type: application/x-www-form-urlencoded"]
+    )
+  }
+
+  /// Whether the database takes a token of REST.
+  func accepts(_ token: String) async throws -> Bool {
+    try await request("GET", "/a.json?auth=\(token)").status == 200
+  }
+}
