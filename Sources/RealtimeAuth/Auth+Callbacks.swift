@@ -1,0 +1,90 @@
+/// The forms with callbacks, which run on ``callbackQueue`` after the listeners that the call causes.
+extension Auth {
+  /// Takes the outcome of a sign-in.
+  public typealias AuthDataResultCallback = @Sendable (AuthDataResult?, (any Error)?) -> Void
+
+  /// Signs in with an email address and a password.
+  public func signIn(
+    withEmail email: String,
+    password: String,
+    completion: AuthDataResultCallback?
+  ) {
+    run(completion) { try await $0.signIn(withEmail: email, password: password) }
+  }
+
+  /// Makes an account with an email address and a password, and signs in to it.
+  public func createUser(
+    withEmail email: String,
+    password: String,
+    completion: AuthDataResultCallback?
+  ) {
+    run(completion) { try await $0.createUser(withEmail: email, password: password) }
+  }
+
+  /// Signs in as a guest.
+  public func signInAnonymously(completion: AuthDataResultCallback?) {
+    run(completion) { try await $0.signInAnonymously() }
+  }
+
+  /// Signs in with a token that a server of the project has made and signed.
+  public func signIn(withCustomToken token: String, completion: AuthDataResultCallback?) {
+    run(completion) { try await $0.signIn(withCustomToken: token) }
+  }
+
+  /// Signs in with a credential.
+  public func signIn(with credential: AuthCredential, completion: AuthDataResultCallback?) {
+    run(completion) { try await $0.signIn(with: credential) }
+  }
+
+  /// Has the server send a mail with a code, where it sends mails.
+  public func sendPasswordReset(
+    withEmail email: String,
+    completion: (@Sendable ((any Error)?) -> Void)?
+  ) {
+    tell { error, _ in
+      completion?(error)
+    } of: {
+      try await $0.sendPasswordReset(withEmail: email)
+    }
+  }
+
+  /// Sets a new password with the code of a mail.
+  public func confirmPasswordReset(
+    withCode code: String,
+    newPassword: String,
+    completion: (@Sendable ((any Error)?) -> Void)?
+  ) {
+    tell { error, _ in
+      completion?(error)
+    } of: {
+      try await $0.confirmPasswordReset(withCode: code, newPassword: newPassword)
+    }
+  }
+
+  /// Does something and tells the outcome where callbacks run.
+  func run<Value: Sendable>(
+    _ completion: (@Sendable (Value?, (any Error)?) -> Void)?,
+    _ body: @escaping @Sendable (Auth) async throws -> Value
+  ) {
+    tell { error, value in
+      completion?(value, error)
+    } of: {
+      try await body($0)
+    }
+  }
+
+  /// Does something and tells the failure or the outcome where callbacks run.
+  func tell<Value: Sendable>(
+    _ completion: @escaping @Sendable ((any Error)?, Value?) -> Void,
+    of body: @escaping @Sendable (Auth) async throws -> Value
+  ) {
+    Task {
+      do {
+        let value = try await body(self)
+        self.deliver { completion(nil, value) }
+      } catch {
+        self.deliver { completion(error, nil) }
+      }
+    }
+  }
+}

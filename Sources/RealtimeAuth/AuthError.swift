@@ -1,0 +1,123 @@
+public import Foundation
+internal import RealtimeTransport
+
+/// A reason why someone could not be signed in, or an account not be changed.
+public struct AuthError: Error, Hashable, Sendable {
+  /// The kind of failure.
+  public let code: AuthErrorCode
+  /// The word of the server, such as `EMAIL_EXISTS`, or nil when it has said none.
+  public let serverCode: String?
+  /// What is wrong, in a sentence.
+  public let message: String
+
+  /// Makes an error.
+  public init(_ code: AuthErrorCode, serverCode: String? = nil, message: String) {
+    self.code = code
+    self.serverCode = serverCode
+    self.message = message
+  }
+
+  /// Whether the session is over, so that only signing in again helps.
+  var endsSession: Bool {
+    switch code {
+    case .userDisabled, .userNotFound, .userTokenExpired, .invalidUserToken: true
+    case .invalidCustomToken, .customTokenMismatch, .invalidCredential, .operationNotAllowed,
+      .emailAlreadyInUse, .invalidEmail, .wrongPassword, .tooManyRequests, .requiresRecentLogin,
+      .providerAlreadyLinked, .noSuchProvider, .networkError, .invalidAPIKey, .userMismatch,
+      .credentialAlreadyInUse, .weakPassword, .appNotAuthorized, .expiredActionCode,
+      .invalidActionCode, .missingEmail, .nullUser, .adminRestrictedOperation, .keychainError,
+      .internalError, .malformedJWT:
+      false
+    }
+  }
+}
+
+extension AuthError {
+  /// The error that an answer of the server stands for.
+  ///
+  /// The message of an answer is a word, which a colon and an explanation may follow. Where the
+  /// message is a sentence, as it is for keys, the status is the word.
+  ///
+  /// - Parameters:
+  ///   - text: The message.
+  ///   - status: The status that the body names, if any.
+  ///   - code: The status of HTTP.
+  init(serverMessage text: String, status: String?, code: Int) {
+    var word = String(text.prefix { $0 != " " && $0 != ":" })
+    let rest = text.dropFirst(word.count).drop { $0 == " " || $0 == ":" }
+    let detail = rest.isEmpty ? nil : String(rest)
+    if text.hasPrefix("API key not valid") { word = "API_KEY_INVALID" }
+    if Self.known[word] == nil, let status, Self.known[status] != nil { word = status }
+    guard let known = Self.known[word] else {
+      let isBusy = code == 429 || code == 503
+      self.init(
+        isBusy ? .tooManyRequests : .internalError,
+        serverCode: word.isEmpty ? nil : word,
+        message: "the server answered \(code): \(text.isEmpty ? "no reason" : text)"
+      )
+      return
+    }
+    let isExplained = known.0 == .weakPassword || known.0 == .internalError
+    self.init(known.0, serverCode: word, message: isExplained ? detail ?? known.1 : known.1)
+  }
+
+  init(_ error: HTTPClientError) {
+    self.init(.networkError, message: error.description)
+  }
+
+  static let signedOut = AuthError(.nullUser, message: "nobody is signed in")
+  static let otherUser = AuthError(.nullUser, message: "this user is not signed in any more")
+  static let signedOutElsewhere = AuthError(
+    .userTokenExpired,
+    message: "this account was signed out elsewhere"
+  )
+
+  private static let wrongLogin = "the email address or the password is wrong"
+  private static let endedSession = "the session has ended; sign in again"
+
+  /// The documented words of the service.
+  private static let known: [String: (AuthErrorCode, String)] = [
+    "ADMIN_ONLY_OPERATION": (.adminRestrictedOperation, "only an administrator may do this"),
+    "API_KEY_INVALID": (.invalidAPIKey, "the API key is not valid"),
+    "CREDENTIAL_MISMATCH": (.customTokenMismatch, "the custom token is for another project"),
+    "CREDENTIAL_TOO_OLD_LOGIN_AGAIN": (.requiresRecentLogin, "sign in again to do this"),
+    "EMAIL_EXISTS": (.emailAlreadyInUse, "there is an account with this email address already"),
+    "EMAIL_NOT_FOUND": (.userNotFound, "there is no account with this email address"),
+    "EXPIRED_OOB_CODE": (.expiredActionCode, "the code is too old; ask for another"),
+    "FEDERATED_USER_ID_ALREADY_LINKED": (
+      .credentialAlreadyInUse, "this belongs to another account already"
+    ),
+    "INVALID_CUSTOM_TOKEN": (.invalidCustomToken, "the custom token is not valid"),
+    "INVALID_EMAIL": (.invalidEmail, "this is not an email address"),
+    "INVALID_GRANT_TYPE": (.internalError, "the server does not refresh tokens in this way"),
+    "INVALID_ID_TOKEN": (.invalidUserToken, endedSession),
+    "INVALID_LOGIN_CREDENTIALS": (.invalidCredential, wrongLogin),
+    "INVALID_OOB_CODE": (.invalidActionCode, "the code is wrong or was used before"),
+    "INVALID_PASSWORD": (.wrongPassword, "the password is wrong"),
+    "INVALID_RECIPIENT_EMAIL": (.invalidEmail, "this is not an email address"),
+    "INVALID_REFRESH_TOKEN": (.userTokenExpired, endedSession),
+    "MISSING_EMAIL": (.missingEmail, "an email address is needed"),
+    "MISSING_IDENTIFIER": (.missingEmail, "an email address is needed"),
+    "MISSING_PASSWORD": (.weakPassword, "a password is needed"),
+    "MISSING_REFRESH_TOKEN": (.userTokenExpired, endedSession),
+    "MISSING_REQ_TYPE": (.internalError, "the request names no kind of mail"),
+    "OPERATION_NOT_ALLOWED": (.operationNotAllowed, "this way to sign in is not allowed here"),
+    "PASSWORD_LOGIN_DISABLED": (.operationNotAllowed, "passwords are not allowed here"),
+    "PERMISSION_DENIED": (.invalidAPIKey, "the API key is missing or not valid"),
+    "TOKEN_EXPIRED": (.userTokenExpired, endedSession),
+    "TOO_MANY_ATTEMPTS_TRY_LATER": (.tooManyRequests, "too many attempts; try again later"),
+    "USER_DISABLED": (.userDisabled, "an administrator has disabled this account"),
+    "USER_NOT_FOUND": (.userNotFound, "there is no such account any more"),
+    "WEAK_PASSWORD": (.weakPassword, "the password should be at least 6 characters long"),
+  ]
+}
+
+extension AuthError: CustomStringConvertible {
+  /// The message.
+  public var description: String { message }
+}
+
+extension AuthError: LocalizedError {
+  /// The message, as `localizedDescription` gives it.
+  public var errorDescription: String? { message }
+}

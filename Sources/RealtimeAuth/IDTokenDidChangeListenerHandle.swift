@@ -1,0 +1,4 @@
+/// What a listener for tokens is removed by.
+public struct IDTokenDidChangeListenerHandle: Hashable, Sendable {
+  let number: Int
+}

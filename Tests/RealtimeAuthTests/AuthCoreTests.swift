@@ -1,0 +1,216 @@
+import Testing
+
+@testable import RealtimeAuth
+
+@Suite("The session of a user")
+struct AuthCoreTests {
+  /// Drives a session by hand.
+  private struct Driver {
+    var core: AuthCore
+    var now: Int64 = 1_000_000
+    var outputs: [AuthOutput] = []
+
+    init(_ account: Account? = nil) {
+      core = AuthCore(account: account)
+    }
+
+    mutating func feed(_ input: AuthInput) {
+      outputs += core.handle(input, now: now, random: 0.5)
+    }
+
+    mutating func forget() {
+      outputs = []
+    }
+
+    /// The outputs as short text.
+    var texts: [String] {
+      outputs.map {
+        switch $0 {
+        case .refresh(let number, let account): "refresh \(number) \(account.uid)"
+        case .schedule(let after): "schedule \(after)"
+        case .cancelTimer: "cancel"
+        case .token(let number, .success(let account)):
+          "token \(number) \(account?.tokens.idToken ?? "-")"
+        case .token(let number, .failure(let error)): "token \(number) \(error.code)"
+        case .userChanged(let isOther): isOther ? "other user" : "same user"
+        case .tokenChanged(let account): "new token \(account?.tokens.idToken ?? "-")"
+        case .save(let account, let isNew): "save \(account.uid) \(isNew)"
+        case .remove(let account): "remove \(account.uid)"
+        }
+      }
+    }
+  }
+
+  private func tokens(_ idToken: String, at now: Int64, seconds: Int64 = 3_600) -> Account.Tokens {
+    Account.Tokens(
+      idToken: idToken,
+      refreshToken: "refresh",
+      expires: now + seconds * 1_000,
+      lifetime: seconds * 1_000
+    )
+  }
+
+  private func ann(at now: Int64 = 1_000_000, seconds: Int64 = 3_600) -> Account {
+    Account(uid: "ann", tokens: tokens("1", at: now, seconds: seconds))
+  }
+
+  private let offline = AuthError(.networkError, message: "no network")
+
+  @Test("Signing in is kept and told before the next refresh is planned")
+  func signIn() {
+    var driver = Driver()
+    driver.feed(.staysFresh(true))
+    driver.feed(.signedIn(ann()))
+    #expect(driver.texts == ["save ann true", "other user", "new token 1", "schedule 3300000"])
+  }
+
+  @Test("A token is replaced five minutes before its end", arguments: [3_600, 700])
+  func margin(_ seconds: Int64) {
+    var driver = Driver(ann(seconds: seconds))
+    driver.feed(.staysFresh(true))
+    #expect(driver.texts == ["schedule \((seconds - 300) * 1_000)"])
+  }
+
+  @Test("A token of a short life is replaced at half of it", arguments: [2, 60, 500])
+  func halfLife(_ seconds: Int64) {
+    var driver = Driver(ann(seconds: seconds))
+    driver.feed(.staysFresh(true))
+    #expect(driver.texts == ["schedule \(seconds * 500)"])
+  }
+
+  @Test("Nothing is refreshed for nobody")
+  func lazy() {
+    var driver = Driver(ann())
+    driver.now += 4_000_000
+    driver.feed(.timerFired)
+    #expect(driver.texts.isEmpty)
+  }
+
+  @Test("Whoever asks gets the token at once as long as it is good for a while")
+  func freshToken() {
+    var driver = Driver(ann())
+    driver.feed(.tokenWanted(1, isForced: false))
+    #expect(driver.texts == ["token 1 1"])
+  }
+
+  @Test("All who ask during a refresh get what it brings")
+  func oneRefresh() {
+    var driver = Driver(ann())
+    driver.now += 3_500_000
+    driver.feed(.tokenWanted(1, isForced: false))
+    driver.feed(.tokenWanted(2, isForced: true))
+    driver.feed(.timerFired)
+    #expect(driver.texts == ["refresh 1 ann"])
+    driver.forget()
+    driver.feed(.refreshed(1, .success(tokens("2", at: driver.now))))
+    #expect(driver.texts == ["save ann false", "new token 2", "token 1 2", "token 2 2"])
+  }
+
+  @Test("Without a network the old token does while it lives, but not where it was refused")
+  func failedRefresh() {
+    var driver = Driver(ann())
+    driver.now += 3_500_000
+    driver.feed(.tokenWanted(1, isForced: false))
+    driver.feed(.tokenWanted(2, isForced: true))
+    driver.forget()
+    driver.feed(.refreshed(1, .failure(offline)))
+    #expect(driver.texts == ["token 1 1", "token 2 networkError"])
+    driver.forget()
+    driver.now += 200_000
+    driver.feed(.tokenWanted(3, isForced: false))
+    driver.feed(.refreshed(2, .failure(offline)))
+    #expect(driver.texts == ["refresh 2 ann", "token 3 networkError"])
+  }
+
+  @Test("Failed refreshes are tried again after pauses that grow up to half a minute")
+  func pauses() {
+    var driver = Driver(ann(seconds: 2))
+    driver.feed(.staysFresh(true))
+    driver.now += 1_000
+    var pauses: [String] = []
+    for number in 1...10 {
+      driver.feed(.timerFired)
+      driver.forget()
+      driver.feed(.refreshed(number, .failure(offline)))
+      pauses += driver.texts
+    }
+    #expect(pauses.prefix(3) == ["schedule 187", "schedule 375", "schedule 750"])
+    #expect(pauses.suffix(2) == ["schedule 22500", "schedule 22500"])
+    driver.feed(.timerFired)
+    driver.forget()
+    driver.feed(.refreshed(11, .success(tokens("2", at: driver.now, seconds: 2))))
+    #expect(driver.texts == ["save ann false", "new token 2", "schedule 1000"])
+  }
+
+  @Test(
+    "A session that the server has ended is signed out",
+    arguments: [AuthErrorCode.userDisabled, .userNotFound, .userTokenExpired, .invalidUserToken]
+  )
+  func ended(_ code: AuthErrorCode) {
+    var driver = Driver(ann())
+    driver.feed(.tokenWanted(1, isForced: true))
+    driver.forget()
+    driver.feed(.refreshed(1, .failure(AuthError(code, message: ""))))
+    #expect(
+      driver.texts == ["token 1 \(code)", "cancel", "remove ann", "other user", "new token -"]
+    )
+    #expect(driver.core.account == nil)
+  }
+
+  @Test("The answer to a refresh of someone who signed out changes nothing")
+  func lateAnswer() {
+    var driver = Driver(ann())
+    driver.feed(.tokenWanted(1, isForced: true))
+    driver.feed(.signedOut)
+    driver.forget()
+    driver.feed(.refreshed(1, .success(tokens("2", at: driver.now))))
+    #expect(driver.texts.isEmpty)
+  }
+
+  @Test("Whoever waits for a token of someone else is told that this user is gone")
+  func otherUser() {
+    var driver = Driver(ann())
+    driver.feed(.tokenWanted(1, isForced: true))
+    driver.forget()
+    driver.feed(.signedIn(Account(uid: "bob", tokens: tokens("b", at: driver.now))))
+    #expect(driver.texts == ["token 1 nullUser", "save bob true", "other user", "new token b"])
+  }
+
+  @Test("Nobody has no token")
+  func nobody() {
+    var driver = Driver()
+    driver.feed(.tokenWanted(1, isForced: true))
+    driver.feed(.signedOut)
+    #expect(driver.texts == ["token 1 -"])
+  }
+
+  @Test("Ten minutes with tokens of two seconds need one refresh a second, and never an old token")
+  func tenMinutes() {
+    var driver = Driver(ann(seconds: 2))
+    var refreshes = 0
+    driver.feed(.staysFresh(true))
+    let end = driver.now + 600_000
+    while driver.now < end {
+      guard case .schedule(let after)? = driver.outputs.last else { break }
+      driver.now += after
+      driver.forget()
+      driver.feed(.timerFired)
+      guard case .refresh(let number, let account)? = driver.outputs.last else { break }
+      #expect(driver.now < account.tokens.expires)
+      refreshes += 1
+      // The answer takes a while.
+      driver.now += 100
+      driver.feed(
+        .refreshed(number, .success(tokens("\(refreshes)", at: driver.now - 100, seconds: 2)))
+      )
+    }
+    #expect(refreshes == 600)
+  }
+
+  @Test("Tokens show in no description")
+  func secrets() {
+    let text = "\(ann()) \(String(reflecting: ann().tokens))"
+    #expect(!text.contains("refresh\""))
+    #expect(!text.contains("idToken"))
+  }
+}

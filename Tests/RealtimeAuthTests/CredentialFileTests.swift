@@ -1,0 +1,159 @@
+import FirebaseAuth
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Credentials at rest", .timeLimit(.minutes(2)))
+struct CredentialFileTests {
+  private let ann = "ann@example.org"
+  private let bob = "bob@example.org"
+  private let password = "correct horse"
+
+  private func mode(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return (attributes[.posixPermissions] as? Int ?? 0) & 0o777
+  }
+
+  private func problem(_ body: () throws -> Auth) -> String? {
+    do {
+      _ = try body()
+      return nil
+    } catch {
+      return (error as? AuthError)?.code == .keychainError ? "\(error)" : nil
+    }
+  }
+
+  @Test("Someone who signed in is signed in when the program runs again")
+  func again() async throws {
+    try await Scene.run { scene in
+      let first = try scene.auth(isKept: true)
+      let user = try await first.createUser(withEmail: ann, password: password).user
+      let request = user.createProfileChangeRequest()
+      request.displayName = "Ann"
+      try await request.commitChanges()
+      let second = try scene.auth(isKept: true)
+      #expect(second.currentUser?.uid == user.uid)
+      #expect(second.currentUser?.displayName == "Ann")
+      #expect(try await second.currentUser?.getIDToken() == user.getIDToken())
+    }
+  }
+
+  @Test("The file is for its owner only, and so is its directory")
+  func modes() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth(isKept: true)
+      try await auth.createUser(withEmail: ann, password: password)
+      #expect(try mode(scene.credentials) == 0o600)
+      #expect(try mode((scene.credentials as NSString).deletingLastPathComponent) == 0o700)
+      let text = try String(contentsOfFile: scene.credentials, encoding: .utf8)
+      #expect(!text.contains(password))
+    }
+  }
+
+  @Test("A file that others may read is not used, and the reason says so")
+  func readableByOthers() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth(isKept: true)
+      try await auth.createUser(withEmail: ann, password: password)
+      chmod(scene.credentials, 0o640)
+      #expect(problem { try scene.auth(isKept: true) }?.contains("chmod 600") == true)
+      chmod(scene.credentials, 0o600)
+      #expect(try scene.auth(isKept: true).currentUser != nil)
+    }
+  }
+
+  @Test("What is no file of ours is not used", arguments: ["", "{}", "{\"version\":2}", "x"])
+  func damaged(_ text: String) async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth(isKept: true)
+      try await auth.createUser(withEmail: ann, password: password)
+      try text.write(toFile: scene.credentials, atomically: false, encoding: .utf8)
+      #expect(problem { try scene.auth(isKept: true) } != nil)
+    }
+  }
+
+  @Test("A link in place of the file is not followed")
+  func link() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth(isKept: true)
+      try await auth.createUser(withEmail: ann, password: password)
+      let elsewhere = scene.directory.file("elsewhere")
+      try FileManager.default.moveItem(atPath: scene.credentials, toPath: elsewhere)
+      try FileManager.default.createSymbolicLink(
+        atPath: scene.credentials,
+        withDestinationPath: elsewhere
+      )
+      #expect(problem { try scene.auth(isKept: true) } != nil)
+    }
+  }
+
+  @Test("Several accounts rest side by side; the last one to sign in is the one without a name")
+  func several() async throws {
+    try await Scene.run { scene in
+      let first = try scene.auth(isKept: true)
+      let annsID = try await first.createUser(withEmail: ann, password: password).user.uid
+      let second = try scene.auth(isKept: true)
+      let bobsID = try await second.createUser(withEmail: bob, password: password).user.uid
+      #expect(first.currentUser?.uid == annsID)
+      #expect(try scene.auth(isKept: true).currentUser?.uid == bobsID)
+      #expect(try scene.auth(isKept: true, account: ann).currentUser?.uid == annsID)
+      #expect(try scene.auth(isKept: true, account: "ANN@example.org").currentUser?.uid == annsID)
+      #expect(try scene.auth(isKept: true, account: bobsID).currentUser?.uid == bobsID)
+      #expect(try scene.auth(isKept: true, account: "carl").currentUser == nil)
+      try second.signOut()
+      await second.settle()
+      #expect(try scene.auth(isKept: true).currentUser?.uid == annsID)
+    }
+  }
+
+  @Test("Who signs out in one program is signed out in the others at their next refresh")
+  func signedOutElsewhere() async throws {
+    try await Scene.run { scene in
+      let first = try scene.auth(isKept: true)
+      let user = try await first.createUser(withEmail: ann, password: password).user
+      let second = try scene.auth(isKept: true)
+      try second.signOut()
+      await second.settle()
+      await #expect(throws: AuthError.self) { try await user.getIDToken(forcingRefresh: true) }
+      #expect(first.currentUser == nil)
+      let text = try String(contentsOfFile: scene.credentials, encoding: .utf8)
+      #expect(!text.contains(ann))
+    }
+  }
+
+  @Test("Of two programs one refreshes, and the other takes what it got")
+  func sharedRefresh() async throws {
+    try await Scene.run { scene in
+      let first = try scene.auth(isKept: true)
+      try await first.createUser(withEmail: ann, password: password)
+      let second = try scene.auth(isKept: true)
+      async let one = first.currentUser?.getIDToken(forcingRefresh: true)
+      async let two = second.currentUser?.getIDToken(forcingRefresh: true)
+      #expect(try await one == two)
+      #expect(scene.standIn.requests.filter { $0.path.hasSuffix("/token") }.count == 1)
+    }
+  }
+
+  @Test("Accounts of one server are not those of another")
+  func servers() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth(isKept: true)
+      try await auth.createUser(withEmail: ann, password: password)
+      var configuration = AuthConfiguration(databaseURL: "http://127.0.0.1:1?ns=other")
+      configuration.persistence = .file(scene.credentials)
+      #expect(try Auth(configuration).currentUser == nil)
+    }
+  }
+
+  @Test("The usual place follows the rules of the XDG base directories")
+  func place() {
+    #expect(
+      AuthConfiguration.defaultFile(["XDG_STATE_HOME": "/s", "HOME": "/h"])
+        == "/s/hearth/credentials.json"
+    )
+    #expect(
+      AuthConfiguration.defaultFile(["XDG_STATE_HOME": "s", "HOME": "/h"])
+        == "/h/.local/state/hearth/credentials.json"
+    )
+  }
+}

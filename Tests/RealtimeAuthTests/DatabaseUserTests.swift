@@ -1,0 +1,169 @@
+import FirebaseAuth
+import Foundation
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+import Testing
+
+@Suite("Users of a database", .timeLimit(.minutes(3)))
+struct DatabaseUserTests {
+  private let ann = "ann@example.org"
+  private let bob = "bob@example.org"
+  private let password = "correct horse"
+
+  private func isDenied(_ body: () async throws -> Void) async -> Bool {
+    do {
+      try await body()
+      return false
+    } catch {
+      return (error as? DatabaseError)?.code == .permissionDenied
+    }
+  }
+
+  @Test("Whoever is signed in is who the rules see, from the next call on")
+  func rules() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      let database = try scene.database(auth)
+      let place = database.reference(withPath: "private/x")
+      #expect(await isDenied { try await place.setValue(1) })
+      let uid = try await auth.createUser(withEmail: ann, password: password).user.uid
+      try await place.setValue(2)
+      try await database.reference(withPath: "users/\(uid)").setValue("mine")
+      #expect(await isDenied { try await database.reference(withPath: "users/x").setValue(1) })
+      try auth.signOut()
+      await auth.settle()
+      #expect(await isDenied { try await place.setValue(3) })
+      await database.close()
+    }
+  }
+
+  @Test("A database finds the accounts of its address by itself")
+  func automatic() async throws {
+    try await Scene.run { scene in
+      var configuration = AuthConfiguration(databaseURL: scene.url)
+      configuration.persistence = .memory
+      Auth.configure(configuration)
+      let early = try Database(url: scene.url)
+      early.callbackQueue = DispatchQueue(label: "test.callbacks")
+      let auth = Auth.auth(for: early)
+      #expect(Auth.auth() === auth)
+      auth.useEmulator(withHost: "127.0.0.1", port: scene.standIn.port)
+      try await auth.signInAnonymously()
+      let late = try Database(url: scene.url)
+      late.callbackQueue = DispatchQueue(label: "test.callbacks")
+      try await early.reference(withPath: "private/a").setValue(1)
+      try await late.reference(withPath: "private/b").setValue(1)
+      await early.close()
+      await late.close()
+    }
+  }
+
+  @Test("An observer survives a refresh; the one who may not read any more is told")
+  func observers() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      try await auth.createUser(withEmail: ann, password: password)
+      let database = try scene.database(auth)
+      let place = database.reference(withPath: "private/x")
+      let told = Record<String>()
+      place.observe(.value) { snapshot in
+        told.append("\(snapshot.value ?? "-")")
+      } withCancel: { _ in
+        told.append("cancelled")
+      }
+      try await place.setValue("one")
+      _ = try await auth.currentUser?.getIDToken(forcingRefresh: true)
+      try await place.setValue("two")
+      await told.wait { $0.last == "two" }
+      try auth.signOut()
+      await told.wait { $0.last == "cancelled" }
+      #expect(Array(told.elements.suffix(3)) == ["one", "two", "cancelled"])
+      await database.close()
+    }
+  }
+
+  @Test("What someone wrote offline is not sent by the next user, and is when they are back")
+  func heldWrites() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      let annsID = try await auth.createUser(withEmail: ann, password: password).user.uid
+      let database = try scene.database(auth)
+      try await database.reference(withPath: "all/start").setValue(1)
+      database.goOffline()
+      let answers = Record<String>()
+      database.reference(withPath: "users/\(annsID)").setValue("ann's") { error, _ in
+        answers.append(error.map { "\($0)" } ?? "stored")
+      }
+      let bobsID = try await auth.createUser(withEmail: bob, password: password).user.uid
+      database.goOnline()
+      try await database.reference(withPath: "users/\(bobsID)").setValue("bob's")
+      #expect(answers.elements.isEmpty)
+      try await auth.signIn(withEmail: ann, password: password)
+      await answers.wait(for: 1)
+      #expect(answers.elements == ["stored"])
+      await database.close()
+    }
+  }
+
+  @Test("A token that has ended while the client was away is replaced before it is used")
+  func connectsWithFreshToken() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      let user = try await auth.createUser(withEmail: ann, password: password).user
+      let database = try scene.database(auth)
+      let place = database.reference(withPath: "private/x")
+      try await place.setValue(1)
+      database.goOffline()
+      // The server forgets the token, as if it had ended early.
+      let token = try await user.getIDToken()
+      scene.standIn.state.withLockedValue { $0.idTokens[token] = nil }
+      let answers = Record<String>()
+      place.setValue(2) { error, _ in answers.append(error.map { "\($0)" } ?? "stored") }
+      database.goOnline()
+      await answers.wait(for: 1)
+      #expect(answers.elements == ["stored"])
+      #expect(try await user.getIDToken() != token)
+      await database.close()
+    }
+  }
+
+  @Test("While no token can be got the database waits, and says why")
+  func noTokens() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      try await auth.createUser(withEmail: ann, password: password)
+      // The server forgets the token, so that another is needed.
+      scene.standIn.state.withLockedValue { $0.idTokens = [:] }
+      for _ in 0..<1_000 { scene.standIn.plan("token", StandIn.error("BUSY", status: 503)) }
+      let database = try scene.database(auth)
+      let told = Record<ConnectionStatus>()
+      database.observeConnection { told.append($0) }
+      database.goOnline()
+      await told.wait { $0.last?.problem?.reason.contains("signing in failed") == true }
+      scene.standIn.state.withLockedValue { $0.planned = [:] }
+      await told.wait { $0.last?.phase == .connected }
+      try await database.reference(withPath: "private/x").setValue(1)
+      await database.close()
+    }
+  }
+
+  @Test("A disabled account is signed out, and its database goes on with nobody")
+  func disabled() async throws {
+    try await Scene.run { scene in
+      scene.standIn.state.withLockedValue { $0.lifetime = 2 }
+      let auth = try scene.auth()
+      try await auth.createUser(withEmail: ann, password: password)
+      let database = try scene.database(auth)
+      try await database.reference(withPath: "private/x").setValue(1)
+      let told = Record<String?>()
+      auth.addStateDidChangeListener { _, user in told.append(user?.uid) }
+      await told.wait(for: 1)
+      scene.standIn.state.withLockedValue { $0.accounts[0].isDisabled = true }
+      await told.wait(for: 2)
+      #expect(told.elements.last == .some(nil))
+      try await database.reference(withPath: "all/x").setValue(1)
+      #expect(await isDenied { try await database.reference(withPath: "private/x").setValue(2) })
+      await database.close()
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import FirebaseAuth
+import Foundation
+import Logging
+import RealtimeDatabase
+import RealtimeServer
+import TestSupport
+import Testing
+
+/// The accounts of our own server, which answers for them on the port of the database.
+@Suite("Accounts of our own server", .timeLimit(.minutes(15)))
+struct OwnServerTests {
+  private static let rules = """
+    {"rules": {
+      "list": {".read": "auth != null", ".write": "auth != null"},
+      "users": {"$uid": {".read": "auth.uid === $uid", ".write": "auth.uid === $uid"}}
+    }}
+    """
+
+  private func run(
+    tokenLifetime: Duration = .seconds(3_600),
+    _ body: (String) async throws -> Void
+  ) async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .source(Self.rules))
+    options.identities.tokenLifetime = tokenLifetime
+    let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let server = try await DatabaseServer.start(options, logger: silent)
+    do {
+      try await body(server.urls.first ?? "")
+    } catch {
+      await server.stop()
+      throw error
+    }
+    await server.stop()
+  }
+
+  private func open(_ url: String) throws -> (auth: Auth, database: Database) {
+    var configuration = AuthConfiguration(databaseURL: url)
+    configuration.persistence = .memory
+    let auth = try Auth(configuration)
+    auth.callbackQueue = DispatchQueue(label: "test.auth")
+    var options = DatabaseOptions()
+    options.tokenProvider = auth
+    options.maximumReconnectDelay = .milliseconds(500)
+    let database = try Database(url: url, options: options)
+    database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    return (auth, database)
+  }
+
+  @Test("Who signs up writes as themselves and as nobody else")
+  func signUp() async throws {
+    try await run { url in
+      let (auth, database) = try open(url)
+      let email = "Ann@Example.org"
+      let user = try await auth.createUser(withEmail: email, password: "correct horse").user
+      #expect(user.email == "ann@example.org")
+      let request = user.createProfileChangeRequest()
+      request.displayName = "Ann"
+      try await request.commitChanges()
+      #expect(user.displayName == "Ann")
+      try await database.reference(withPath: "users/\(user.uid)/username").setValue("Ann")
+      await #expect(throws: DatabaseError.self) {
+        try await database.reference(withPath: "users/another/username").setValue("Ann")
+      }
+      try auth.signOut()
+      try await auth.signIn(withEmail: email, password: "correct horse")
+      #expect(auth.currentUser?.uid == user.uid)
+      #expect(auth.currentUser?.displayName == "Ann")
+      await database.close()
+    }
+  }
+
+  @Test("A guest becomes someone, changes the password and deletes the account")
+  func guest() async throws {
+    try await run { url in
+      let (auth, database) = try open(url)
+      let guest = try await auth.signInAnonymously().user
+      #expect(guest.isAnonymous)
+      let linked = try await guest.link(withEmail: "bob@example.org", password: "correct horse")
+      #expect(linked.user.uid == guest.uid)
+      try await linked.user.updatePassword(to: "another horse")
+      _ = try await linked.user.getIDToken(forcingRefresh: true)
+      await #expect(throws: AuthError.self) {
+        try await auth.signIn(withEmail: "bob@example.org", password: "correct horse")
+      }
+      try await auth.signIn(withEmail: "bob@example.org", password: "another horse")
+      try await auth.currentUser?.delete()
+      #expect(auth.currentUser == nil)
+      await #expect(throws: AuthError.self) {
+        try await auth.signIn(withEmail: "bob@example.org", password: "another horse")
+      }
+      await database.close()
+    }
+  }
+
+  @Test("A wrong password and an unknown address are refused alike")
+  func refusals() async throws {
+    try await run { url in
+      let (auth, database) = try open(url)
+      try await auth.createUser(withEmail: "ann@example.org", password: "correct horse")
+      var codes: [AuthErrorCode?] = []
+      for email in ["ann@example.org", "nobody@example.org"] {
+        do {
+          try await auth.signIn(withEmail: email, password: "wrong horse")
+        } catch {
+          codes.append((error as? AuthError)?.code)
+        }
+      }
+      #expect(codes == [.invalidCredential, .invalidCredential])
+      await #expect(
+        throws: AuthError(
+          .emailAlreadyInUse,
+          serverCode: "EMAIL_EXISTS",
+          message: "there is an account with this email address already"
+        )
+      ) {
+        try await auth.createUser(withEmail: "ann@example.org", password: "correct horse")
+      }
+      await database.close()
+    }
+  }
+
+  @Test("With tokens of two seconds no listener is lost, no event missed or told twice")
+  func shortTokens() async throws {
+    let seconds = ShortTokenTests.seconds
+    try await run(tokenLifetime: .seconds(2)) { url in
+      let writer = try open(url)
+      let reader = try open(url)
+      try await writer.auth.createUser(withEmail: "w@example.org", password: "correct horse")
+      try await reader.auth.createUser(withEmail: "r@example.org", password: "correct horse")
+      let added = Record<String>()
+      let cancelled = Record<String>()
+      let list = reader.database.reference(withPath: "list")
+      list.observe(.childAdded) { snapshot in
+        added.append(snapshot.key)
+      } withCancel: { error in
+        cancelled.append("\(error)")
+      }
+      let end = Date().addingTimeInterval(seconds)
+      var written: [String] = []
+      while Date() < end {
+        let place = writer.database.reference(withPath: "list").childByAutoId()
+        try await place.setValue(written.count)
+        written.append(place.key ?? "")
+      }
+      let all = written
+      await added.wait { $0.count >= all.count || !cancelled.elements.isEmpty }
+      #expect(added.elements == all)
+      #expect(cancelled.elements.isEmpty)
+      await writer.database.close()
+      await reader.database.close()
+    }
+  }
+}

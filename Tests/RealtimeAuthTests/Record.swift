@@ -1,0 +1,48 @@
+import NIOConcurrencyHelpers
+
+/// What callbacks have told, and a way to wait for it.
+final class Record<Element: Sendable>: Sendable {
+  private struct Waiter {
+    let isMet: @Sendable ([Element]) -> Bool
+    let continuation: CheckedContinuation<[Element], Never>
+  }
+
+  private struct State {
+    var elements: [Element] = []
+    var waiters: [Waiter] = []
+  }
+
+  private let state = NIOLockedValueBox(State())
+
+  var elements: [Element] { state.withLockedValue(\.elements) }
+
+  func append(_ element: Element) {
+    let (elements, met) = state.withLockedValue { state in
+      state.elements.append(element)
+      let elements = state.elements
+      let met = state.waiters.filter { $0.isMet(elements) }
+      state.waiters.removeAll { $0.isMet(elements) }
+      return (elements, met)
+    }
+    for waiter in met { waiter.continuation.resume(returning: elements) }
+  }
+
+  /// Waits until what was recorded meets a condition; the time limit of the test is the deadline.
+  @discardableResult
+  func wait(until isMet: @escaping @Sendable ([Element]) -> Bool) async -> [Element] {
+    await withCheckedContinuation { continuation in
+      let elements = state.withLockedValue { state -> [Element]? in
+        if isMet(state.elements) { return state.elements }
+        state.waiters.append(Waiter(isMet: isMet, continuation: continuation))
+        return nil
+      }
+      if let elements { continuation.resume(returning: elements) }
+    }
+  }
+
+  /// Waits until so many elements were recorded.
+  @discardableResult
+  func wait(for count: Int) async -> [Element] {
+    await wait { $0.count >= count }
+  }
+}

@@ -1,0 +1,80 @@
+import Dispatch
+import Foundation
+import Logging
+import RealtimeAuth
+import RealtimeDatabase
+import RealtimeServer
+import TestSupport
+
+/// A database server, accounts for it, and a place for credentials.
+final class Scene: Sendable {
+  let directory: TemporaryDirectory
+  let server: DatabaseServer
+  let standIn: StandIn
+  let url: String
+
+  /// Everyone reads what is below "all"; below "private" and "users/UID" only who signed in.
+  private static let rules = """
+    {"rules": {
+      "all": {".read": true, ".write": true},
+      "private": {".read": "auth != null", ".write": "auth != null"},
+      "users": {"$uid": {".read": "auth.uid === $uid", ".write": "auth.uid === $uid"}}
+    }}
+    """
+
+  private init() async throws {
+    directory = try TemporaryDirectory()
+    standIn = try await StandIn.start()
+    var options = DatabaseServer.Options(port: 0, rules: .source(Self.rules))
+    options.credentialVerifier = StandInVerifier(standIn: standIn)
+    let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    server = try await DatabaseServer.start(options, logger: silent)
+    url = server.urls.first ?? ""
+  }
+
+  /// Runs a server and a stand-in for as long as a test takes.
+  static func run(_ body: (Scene) async throws -> Void) async throws {
+    let scene = try await Scene()
+    do {
+      try await body(scene)
+    } catch {
+      await scene.end()
+      throw error
+    }
+    await scene.end()
+  }
+
+  private func end() async {
+    await server.stop()
+    try? await standIn.stop()
+  }
+
+  /// The accounts as a program sees them; "kept" in the file that all of a scene share.
+  func auth(isKept: Bool = false, account: String? = nil) throws -> Auth {
+    var configuration = AuthConfiguration(databaseURL: url, apiKey: "AIzaSyKey")
+    configuration.persistence = isKept ? .file(credentials) : .memory
+    configuration.account = account
+    let auth = try Auth(configuration)
+    auth.useEmulator(withHost: "127.0.0.1", port: standIn.port)
+    auth.callbackQueue = DispatchQueue(label: "test.auth")
+    return auth
+  }
+
+  var credentials: String { directory.file("state/credentials.json") }
+
+  /// A database that is used by whoever is signed in.
+  func database(
+    _ auth: Auth,
+    configure: (inout DatabaseOptions) -> Void = { _ in }
+  ) throws
+    -> Database
+  {
+    var options = DatabaseOptions()
+    options.tokenProvider = auth
+    options.maximumReconnectDelay = .milliseconds(200)
+    configure(&options)
+    let database = try Database(url: url, options: options)
+    database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    return database
+  }
+}
