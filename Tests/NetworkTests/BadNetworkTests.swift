@@ -1,0 +1,194 @@
+import Dispatch
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import RealtimeDatabase
+import RealtimeServer
+import Testing
+import TransportTestSupport
+
+@Suite("Two people over a bad network", .timeLimit(.minutes(3)))
+struct BadNetworkTests {
+  /// Someone who writes numbers for the other, and keeps what arrives.
+  private final class Person: Sendable {
+    let database: Database
+    let arrived = NIOLockedValueBox<[Int]>([])
+    let status = NIOLockedValueBox<ConnectionStatus?>(nil)
+    private let outbox: DatabaseReference
+
+    init(port: Int, outbox: String, inbox: String, keepalive: Duration) throws {
+      var options = DatabaseOptions()
+      options.keepaliveInterval = keepalive
+      options.maximumReconnectDelay = .milliseconds(500)
+      database = try Database(url: "http://127.0.0.1:\(port)?ns=hearth", options: options)
+      database.callbackQueue = DispatchQueue(label: "test.callbacks")
+      self.outbox = database.reference(withPath: outbox)
+      database.observeConnection { [status] now in status.withLockedValue { $0 = now } }
+      database.reference(withPath: inbox).observe(.childAdded) { [arrived] child in
+        let number = (child.value as? [String: Any])?["n"] as? Int
+        arrived.withLockedValue { $0.append(number ?? -1) }
+      }
+    }
+
+    /// Writes numbers, each in an entry of its own, of a size like that of a post.
+    func write(_ numbers: ClosedRange<Int>) {
+      let text = String(repeating: "x", count: 300)
+      for number in numbers {
+        outbox.childByAutoId().setValue(["n": number, "text": text] as [String: Any])
+      }
+    }
+
+    var pendingWrites: Int { status.withLockedValue { $0?.pendingWrites ?? 0 } }
+    var isConnected: Bool { status.withLockedValue { $0?.phase == .connected } }
+  }
+
+  private struct DeadlinePassed: Error { let what: String }
+
+  /// Waits for a condition; the deadline is for a machine that is busy with other things.
+  private static func wait(
+    _ what: String,
+    within limit: Duration = .seconds(60),
+    until isMet: () -> Bool
+  ) async throws {
+    let clock = ContinuousClock()
+    let deadline = clock.now + limit
+    while !isMet() {
+      guard clock.now < deadline else { throw DeadlinePassed(what: what) }
+      await Task.yield()
+      try await clock.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// A server, a network in front of it, someone behind the network and someone at the server.
+  private struct Scene {
+    let server: DatabaseServer
+    let network: FaultProxy
+    let far: Person
+    let near: Person
+
+    init(keepalive: Duration = .seconds(45)) async throws {
+      server = try await DatabaseServer.start(
+        DatabaseServer.Options(port: 0, rules: .open),
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      )
+      let port = try #require(server.port)
+      let (network, farPort) = try await FaultProxy.start(to: port)
+      self.network = network
+      far = try Person(port: farPort, outbox: "a", inbox: "b", keepalive: keepalive)
+      near = try Person(port: port, outbox: "b", inbox: "a", keepalive: .seconds(45))
+      try await BadNetworkTests.wait("connections") { [far, near] in
+        far.isConnected && near.isConnected
+      }
+    }
+
+    func write(_ numbers: ClosedRange<Int>) {
+      far.write(numbers)
+      near.write(numbers)
+    }
+
+    /// Waits until everything up to a number has arrived on both sides, once and in its order.
+    func expectArrival(upTo last: Int) async throws {
+      try await BadNetworkTests.wait("everything up to \(last)") {
+        far.arrived.withLockedValue(\.count) >= last
+          && near.arrived.withLockedValue(\.count) >= last
+          && far.pendingWrites == 0
+      }
+      #expect(far.arrived.withLockedValue(\.self) == Array(1...last))
+      #expect(near.arrived.withLockedValue(\.self) == Array(1...last))
+    }
+
+    func end() async throws {
+      await far.database.close()
+      await near.database.close()
+      try await network.stop()
+      await server.stop()
+    }
+  }
+
+  @Test("lose nothing and see nothing twice when it is cut, slow, lossy, one-way and mended")
+  func everything() async throws {
+    let scene = try await Scene()
+    scene.write(1...20)
+    try await scene.expectArrival(upTo: 20)
+
+    try await scene.network.set(.cut)
+    scene.write(21...40)
+    try await Self.wait("the loss of the connection") { !scene.far.isConnected }
+    try await scene.network.set(.sound)
+    try await scene.expectArrival(upTo: 40)
+
+    try await scene.network.set(.lossy(percent: 20))
+    scene.write(41...60)
+    try await scene.expectArrival(upTo: 60)
+
+    try await scene.network.set(.oneWay)
+    scene.write(61...80)
+    try await Self.wait("what the other one wrote") {
+      scene.far.arrived.withLockedValue(\.count) == 80
+    }
+    #expect(scene.near.arrived.withLockedValue(\.count) == 60)
+    #expect(scene.far.pendingWrites > 0)
+    try await scene.network.set(.sound)
+    try await scene.expectArrival(upTo: 80)
+    try await scene.end()
+  }
+
+  @Test("go on working when it is slow: what is written shows at once, and arrives")
+  func slow() async throws {
+    let scene = try await Scene()
+    try await scene.network.set(.slow(bytesPerSecond: 50_000, delay: .milliseconds(400)))
+    let shown = NIOLockedValueBox(false)
+    scene.far.database.reference(withPath: "a").queryLimited(toLast: 1).observe(.childAdded) { _ in
+      shown.withLockedValue { $0 = true }
+    }
+    let clock = ContinuousClock()
+    let start = clock.now
+    scene.write(1...20)
+    try await Self.wait("what is written here") { shown.withLockedValue(\.self) }
+    // Far less than the 800 milliseconds that an answer takes.
+    #expect(clock.now - start < .milliseconds(600))
+    #expect(scene.near.arrived.withLockedValue(\.self) == [])
+    try await scene.expectArrival(upTo: 20)
+    #expect(clock.now - start > .milliseconds(800))
+    try await scene.end()
+  }
+
+  @Test("are connected anew when nothing gets out any more, although data still come in")
+  func halfOpen() async throws {
+    let scene = try await Scene(keepalive: .milliseconds(500))
+    try await scene.network.set(.oneWay)
+    scene.far.write(1...10)
+    let clock = ContinuousClock()
+    let start = clock.now
+    var last = 0
+    // The other one writes on and on: what arrives is no proof that what is sent does.
+    while scene.far.isConnected, clock.now - start < .seconds(60) {
+      last += 1
+      scene.near.write(last...last)
+      let written = last
+      try await Self.wait("an entry of the other one") {
+        scene.far.arrived.withLockedValue(\.count) >= written || !scene.far.isConnected
+      }
+      try await clock.sleep(for: .milliseconds(50))
+    }
+    #expect(!scene.far.isConnected)
+    #expect(clock.now - start > .milliseconds(900))
+    try await scene.network.set(.sound)
+    if last < 10 { scene.near.write((last + 1)...10) }
+    let expected = max(10, last)
+    if expected > 10 { scene.far.write(11...expected) }
+    try await scene.expectArrival(upTo: expected)
+    try await scene.end()
+  }
+
+  @Test("are connected anew after a change of address, of which nobody tells")
+  func changedAddress() async throws {
+    let scene = try await Scene(keepalive: .milliseconds(500))
+    scene.write(1...5)
+    try await scene.expectArrival(upTo: 5)
+    try await scene.network.strand()
+    scene.write(6...10)
+    try await scene.expectArrival(upTo: 10)
+    try await scene.end()
+  }
+}

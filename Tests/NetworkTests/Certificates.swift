@@ -1,0 +1,50 @@
+import Foundation
+import RealtimeServer
+import RealtimeTransport
+import TLSTestSupport
+import TestSupport
+
+/// An authority of its own, and files of what it signs.
+final class Certificates: Sendable {
+  let authority: CertificateAuthority
+  /// A client that believes the authority and nobody else.
+  let trust: TrustRoots
+  let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    authority = try CertificateAuthority()
+    trust = .file(directory.file("authority.pem"))
+    try write(authority.certificate, to: "authority.pem")
+  }
+
+  /// The path of the authority's certificate.
+  var path: String { directory.file("authority.pem") }
+
+  @discardableResult
+  func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
+    let path = directory.file(name)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    return path
+  }
+
+  /// The files of a certificate and its key.
+  func files(
+    _ issued: CertificateAuthority.Issued,
+    as name: String = "server"
+  ) throws
+    -> DatabaseServer.TLS
+  {
+    DatabaseServer.TLS(
+      certificateChain: try write(issued.certificate, to: "\(name).pem", mode: 0o644),
+      privateKey: try write(issued.key, to: "\(name).key")
+    )
+  }
+
+  /// A certificate as a listener takes it.
+  func certificate(_ issued: CertificateAuthority.Issued) throws -> ServerCertificate {
+    let files = try files(issued)
+    return try ServerCertificate(chain: files.certificateChain, key: files.privateKey)
+  }
+}

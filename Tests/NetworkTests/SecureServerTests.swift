@@ -1,0 +1,183 @@
+import Foundation
+import Logging
+import NIOPosix
+import RealtimeDatabase
+import RealtimeServer
+import RealtimeTransport
+import TLSTestSupport
+import Testing
+import TransportTestSupport
+
+@Suite("A server with a certificate", .timeLimit(.minutes(1)))
+struct SecureServerTests {
+  private let certificates: Certificates
+
+  init() throws { certificates = try Certificates() }
+
+  private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+  private func start(_ tls: DatabaseServer.TLS?) async throws -> DatabaseServer {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.tls = tls
+    return try await DatabaseServer.start(options, logger: Self.silent)
+  }
+
+  private func client(bodyBytes: Int = 1_000_000) -> HTTPClient {
+    var client = HTTPClient(
+      group: MultiThreadedEventLoopGroup.singleton,
+      trust: certificates.trust,
+      timeout: .seconds(30)
+    )
+    client.bodyBytes = bodyBytes
+    return client
+  }
+
+  @Test("speaks REST, event streams and WebSockets encrypted at one port")
+  func protocols() async throws {
+    let server = try await start(certificates.files(try certificates.authority.issue()))
+    let port = try #require(server.port)
+    #expect(server.urls == ["https://127.0.0.1:\(port)?ns=hearth"])
+    let url = "https://localhost:\(port)/greeting.json"
+    let text = String(repeating: "x", count: 2_000)
+    let body = Array("\"\(text)\"".utf8)
+    let put = try await client().send(HTTPClientRequest("PUT", url: url, body: body))
+    #expect(put.status == 200)
+    let lines = [HTTPAnswer.HeaderLine("Accept", "text/event-stream")]
+    let stream = await #expect(throws: HTTPClientError.self) {
+      try await client(bodyBytes: 1_000).send(
+        HTTPClientRequest("GET", url: url, headerLines: lines)
+      )
+    }
+    // The stream has no end; its first event is longer than what is taken.
+    #expect(stream?.kind == .tooLarge)
+    var options = DatabaseOptions()
+    options.trustRoots = .file(certificates.path)
+    let database = try Database(url: "https://localhost:\(port)?ns=hearth", options: options)
+    database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    #expect(try await database.reference(withPath: "greeting").getData().value as? String == text)
+    await database.close()
+    await server.stop()
+  }
+
+  @Test("lets clients call it by any name, since its certificate says which are its own")
+  func anyHost() async throws {
+    let issued = try certificates.authority.issue(names: ["db.example.test"])
+    let server = try await start(certificates.files(issued))
+    var client = client()
+    let port = try #require(server.port)
+    client.detours = ["db.example.test:\(port)": .tcp(host: "127.0.0.1", port: port)]
+    let url = "https://db.example.test:\(port)/a.json"
+    #expect(try await client.send(HTTPClientRequest("GET", url: url)).status == 200)
+    await server.stop()
+  }
+
+  @Test("shows a new certificate to new clients when it is told to, and keeps the old ones")
+  func reload() async throws {
+    let files = try certificates.files(try certificates.authority.issue())
+    let server = try await start(files)
+    let port = try #require(server.port)
+    let target = ConnectionTarget(host: "localhost", port: port, isSecure: true)
+    let old = try await ClientProbe(target, trust: certificates.trust)
+    _ = try await old.next()
+    let other = try CertificateAuthority("Another authority")
+    _ = try certificates.files(try other.issue())
+    try await server.reloadCertificate()
+    let refused = try await ClientProbe(target, trust: certificates.trust)
+    #expect(try await refused.closed().kind == .insecure(.unknownAuthority))
+    let path = try certificates.write(other.certificate, to: "other.pem")
+    let new = try await ClientProbe(target, trust: .file(path))
+    _ = try await new.next()
+    old.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
+    #expect(try await old.next() == #"{"t":"c","d":{"t":"o","d":{}}}"#)
+    old.close()
+    new.close()
+    await server.stop()
+  }
+
+  @Test("keeps its certificate when the new one cannot be used")
+  func reloadOfGarbage() async throws {
+    let files = try certificates.files(try certificates.authority.issue())
+    let server = try await start(files)
+    try certificates.write("garbage", to: "server.pem")
+    let error = await #expect(throws: DatabaseServerError.self) {
+      try await server.reloadCertificate()
+    }
+    #expect(error?.kind == .certificateUnusable)
+    let port = try #require(server.port)
+    let target = ConnectionTarget(host: "localhost", port: port, isSecure: true)
+    let probe = try await ClientProbe(target, trust: certificates.trust)
+    _ = try await probe.next()
+    probe.close()
+    await server.stop()
+  }
+
+  /// What the error must name, and how the files are spoiled.
+  enum Fault: CaseIterable {
+    case noCertificate, certificateIsNone, noKey, keyIsNone, keyOfAnother, keyIsReadable
+
+    var words: [String] {
+      switch self {
+      case .noCertificate: ["server.pem", "No such file"]
+      case .certificateIsNone: ["server.pem", "no certificate in PEM"]
+      case .noKey: ["server.key", "No such file"]
+      case .keyIsNone: ["server.key", "no private key in PEM"]
+      case .keyOfAnother: ["server.key", "does not belong", "server.pem"]
+      case .keyIsReadable: ["server.key", "read or changed by others", "chmod 600"]
+      }
+    }
+  }
+
+  @Test(
+    "does not start with files that it cannot use, and says which and why",
+    arguments: Fault.allCases
+  )
+  func faults(fault: Fault) async throws {
+    let files = try certificates.files(try certificates.authority.issue())
+    switch fault {
+    case .noCertificate: try FileManager.default.removeItem(atPath: files.certificateChain)
+    case .certificateIsNone: try certificates.write("-----BEGIN", to: "server.pem")
+    case .noKey: try FileManager.default.removeItem(atPath: files.privateKey)
+    case .keyIsNone: try certificates.write("nothing", to: "server.key")
+    case .keyOfAnother:
+      try certificates.write(try certificates.authority.issue().key, to: "server.key")
+    case .keyIsReadable:
+      let key = try String(contentsOfFile: files.privateKey, encoding: .utf8)
+      try certificates.write(key, to: "server.key", mode: 0o604)
+    }
+    let error = await #expect(throws: DatabaseServerError.self) { try await start(files) }
+    #expect(error?.kind == .certificateUnusable)
+    for word in fault.words { #expect(error?.description.contains(word) == true) }
+  }
+
+  @Test(
+    "does not listen where others can reach it without encryption, unless it is told to",
+    arguments: [
+      ("0.0.0.0", false, false, false), ("::", false, false, false),
+      ("192.168.1.1", false, false, false), ("example.test", false, false, false),
+      ("0.0.0.0", true, false, true), ("0.0.0.0", false, true, true),
+      ("127.0.0.1", false, false, true), ("127.8.0.1", false, false, true),
+      ("::1", false, false, true), ("localhost", false, false, true),
+    ]
+  )
+  func exposure(host: String, isEncrypted: Bool, isAllowed: Bool, isAccepted: Bool) throws {
+    var options = DatabaseServer.Options(port: 0)
+    options.host = host
+    if isEncrypted { options.tls = .init(certificateChain: "c", privateKey: "k") }
+    options.allowsPlaintext = isAllowed
+    if isAccepted {
+      try options.checkExposure()
+    } else {
+      let error = #expect(throws: DatabaseServerError.self) { try options.checkExposure() }
+      #expect(error?.kind == .invalidOptions)
+    }
+  }
+
+  @Test("does not let others reach what stands in for the emulator")
+  func exposedEmulator() throws {
+    var options = DatabaseServer.Options.emulator()
+    options.host = "0.0.0.0"
+    options.allowsPlaintext = true
+    let error = #expect(throws: DatabaseServerError.self) { try options.checkExposure() }
+    #expect(error?.kind == .invalidOptions)
+  }
+}
