@@ -130,6 +130,45 @@ package struct Blog: Sendable {
     try await starToggle.set(isStarred, on: id)
   }
 
+  /// Changes the title and the text of a post of mine in both places at once.
+  ///
+  /// - Parameters:
+  ///   - id: The key of the post.
+  ///   - title: One line.
+  ///   - body: Any number of lines.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  package func edit(post id: PostID, title: String, body: String) async throws {
+    guard Self.hasText(title), Self.hasText(body) else {
+      throw BlogError.emptyText(BlogError.emptyPost)
+    }
+    let post = try await post(id)
+    guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
+    try await finished { rewrite(post: id, title: title, body: body, completion: $0) }
+  }
+
+  /// Changes a post that is known to be mine; stars that come meanwhile are not touched.
+  func rewrite(post id: PostID, title: String, body: String, completion: @escaping Completion) {
+    update(
+      [
+        "posts/\(id)/title": title,
+        "posts/\(id)/body": body,
+        "user-posts/\(me.uid)/\(id)/title": title,
+        "user-posts/\(me.uid)/\(id)/body": body,
+      ],
+      completion
+    )
+  }
+
+  /// Changes the text of a comment that is known to be mine.
+  func rewrite(
+    comment: String,
+    on id: PostID,
+    text: String,
+    completion: @escaping Completion
+  ) {
+    update(["post-comments/\(id)/\(comment)/text": text], completion)
+  }
+
   /// Deletes a post of mine from both places, with its comments, at once.
   ///
   /// - Parameter id: The key of the post.

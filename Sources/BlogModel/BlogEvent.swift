@@ -2,14 +2,28 @@
 package enum BlogEvent: Sendable, Equatable {
   /// A list is now this, in the order in which it is shown.
   case feed(FeedKind, posts: [Post])
+  /// So much of a list is kept from now on; told before the list itself.
+  case extent(FeedKind, FeedExtent)
   /// A list can no longer be followed.
   case feedFailed(FeedKind, reason: String)
   /// The open post is now this, or is gone.
   case post(PostID, Post?)
   /// The comments of the open post are now these, oldest first.
   case comments(PostID, [Comment])
+  /// These people are writing comments on the open post.
+  case typing(PostID, [Typist])
+  /// These terminals are here.
+  case people([Presence])
+  /// This is what I have read.
+  case readState(ReadState)
+  /// Others did something to what I wrote.
+  case notice(Notice)
+  /// The server took so many milliseconds to answer.
+  case roundTrip(milliseconds: Int)
   /// The connection is now in this state.
   case connection(ConnectionState)
+  /// The server cannot be used, and waiting alone will not change that; nil when that is over.
+  case connectionProblem(reason: String?)
   /// So many of my writes are not yet acknowledged.
   case pendingWrites(Int)
   /// Something I did has been acknowledged.
@@ -26,6 +40,10 @@ package enum BlogAction: Sendable, Hashable {
   case comment(PostID, commentID: String, text: String)
   /// Starring (true) or unstarring (false) a post.
   case star(PostID, Bool)
+  /// Changing a post of mine.
+  case edit(PostID, title: String, body: String)
+  /// Changing a comment of mine.
+  case editComment(PostID, commentID: String, text: String)
   /// Deleting a post of mine.
   case deletePost(PostID)
   /// Deleting a comment of mine.

@@ -35,17 +35,38 @@ package struct BlogPaths: Sendable {
     root.child("users").child(of: ChildKey(uid))
   }
 
-  /// The query of a list, in ascending order: what is shown first comes last.
-  package func query(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
+  /// A whole list, in ascending order: what is shown first comes last.
+  package func list(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     switch feed {
-    case .recent: posts.queryLimited(toLast: Self.feedLength)
-    case .top: posts.queryOrdered(byChild: "starCount").queryLimited(toLast: Self.feedLength)
-    case .mine: posts(of: uid).queryLimited(toLast: Self.feedLength)
-    case .myTop:
-      posts(of: uid).queryOrdered(byChild: "starCount").queryLimited(toLast: Self.feedLength)
+    case .recent: posts.queryOrderedByKey()
+    case .top: posts.queryOrdered(byChild: "starCount")
+    case .mine: posts(of: uid).queryOrderedByKey()
+    case .myTop: posts(of: uid).queryOrdered(byChild: "starCount")
+    case .author(let author): posts(of: author).queryOrderedByKey()
     }
   }
 
-  /// How many posts a list has at the most.
+  /// The query of the first page of a list, in ascending order.
+  package func query(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
+    list(feed, of: uid).queryLimited(toLast: Self.feedLength)
+  }
+
+  /// The terminals of one person that are here.
+  package func presence(of uid: String) -> DatabaseReference { people.child(of: ChildKey(uid)) }
+
+  /// Who is here, by person and terminal.
+  package var people: DatabaseReference { root.child("presence") }
+
+  /// Who is writing a comment on a post.
+  package func typing(on post: PostID) -> DatabaseReference {
+    root.child("typing").child(of: ChildKey(post))
+  }
+
+  /// What a person has read.
+  package func seen(by uid: String) -> DatabaseReference {
+    root.child("seen").child(of: ChildKey(uid))
+  }
+
+  /// How many posts a page of a list has.
   package static let feedLength: UInt = 100
 }

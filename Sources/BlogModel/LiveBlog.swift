@@ -1,4 +1,4 @@
-private import Dispatch
+internal import Dispatch
 package import RealtimeDatabase
 private import RealtimeTree
 
@@ -10,18 +10,18 @@ private import RealtimeTree
 package final class LiveBlog: BlogRepository, @unchecked Sendable {
   package let me: Author
   package let databaseName: String
-  private let blog: Blog
+  let blog: Blog
   private let database: Database
-  private let queue: DispatchQueue
+  let queue: DispatchQueue
   private var handler: (@Sendable (BlogEvent) -> Void)?
   private var feeds: [FeedKind: FollowedFeed] = [:]
   private var opened: [PostID: OpenedPost] = [:]
-
-  private struct FollowedFeed {
-    var posts = OrderedSnapshots<Post>()
-    let query: DatabaseQuery
-    var handle: DatabaseHandle = 0
-  }
+  private var pulse: Pulse?
+  private var phase: ConnectionStatus.Phase?
+  private var connectionProblem: String?
+  private(set) var people: PeopleWatch?
+  private(set) var marks: ReadMarks?
+  private(set) var notices: NoticeWatch?
 
   private struct OpenedPost {
     var comments = OrderedSnapshots<Comment>()
@@ -36,25 +36,61 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - name: Which database this is, in words for the status bar.
   ///   - me: Who reads and writes.
   ///   - journal: Where unfinished stars are noted.
-  package init(database: Database, name: String, me: Author, journal: any StarJournal) {
+  ///   - terminal: How the others know this terminal; nil to be here unseen.
+  package init(
+    database: Database,
+    name: String,
+    me: Author,
+    journal: any StarJournal,
+    terminal: TerminalName? = nil
+  ) {
     self.database = database
     self.me = me
     databaseName = name
     queue = DispatchQueue(label: "hearth.blog")
     database.callbackQueue = queue
     blog = Blog(database: database, me: me, journal: journal)
+    let paths = blog.paths
+    let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }
+    people = PeopleWatch(paths, me: me, terminal: terminal, tell: tell)
+    marks = ReadMarks(paths.seen(by: me.uid)) { tell(.readState($0)) }
+    notices = NoticeWatch(paths, me: me) { tell(.notice($0)) }
+    pulse = Pulse(paths.user(me.uid).child("username"), queue: queue) { milliseconds in
+      tell(.roundTrip(milliseconds: milliseconds))
+    }
   }
 
   package var now: Int64 { database.serverTime }
 
   package func start(_ handler: @escaping @Sendable (BlogEvent) -> Void) {
-    queue.async { self.handler = handler }
-    database.observeConnection { [queue] status in
-      queue.async {
-        self.handler?(.connection(ConnectionState(status.phase)))
-        self.handler?(.pendingWrites(status.pendingWrites))
+    queue.async { [self] in
+      self.handler = handler
+      people?.start()
+      marks?.start()
+    }
+    database.observeConnection { [queue, weak self] status in
+      queue.async { [weak self] in self?.connectionChanged(status) }
+    }
+  }
+
+  private func connectionChanged(_ status: ConnectionStatus) {
+    if status.phase != phase {
+      phase = status.phase
+      if status.phase == .connected {
+        people?.connected(now: now)
+        pulse?.start()
+      } else {
+        people?.disconnected()
+        pulse?.stop()
       }
     }
+    let problem = status.problem.flatMap { $0.isPermanent ? $0.reason : nil }
+    if problem != connectionProblem {
+      connectionProblem = problem
+      handler?(.connectionProblem(reason: problem))
+    }
+    handler?(.connection(ConnectionState(status.phase)))
+    handler?(.pendingWrites(status.pendingWrites))
   }
 
   /// Carries out what an earlier run of the program noted but did not finish.
@@ -66,44 +102,33 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   package func follow(_ feed: FeedKind) {
     queue.async { [self] in
-      guard feeds[feed] == nil else { return publish(feed) }
-      let query = blog.paths.query(feed, of: me.uid)
-      feeds[feed] = FollowedFeed(query: query)
-      feeds[feed]?.handle = query.observe(
-        [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
-      ) { [weak self] event, snapshot, previousKey in
-        self?.changed(feed, event, snapshot, previousKey)
-      } withCancel: { [weak self] error in
+      if let followed = feeds[feed] { return followed.publish() }
+      let followed = FollowedFeed(
+        blog.paths.list(feed, of: me.uid),
+        isByStars: feed.isByStars,
+        queue: queue
+      ) { [weak self] posts, extent in
+        self?.handler?(.extent(feed, extent))
+        self?.handler?(.feed(feed, posts: posts))
+      } fail: { [weak self] error in
         self?.feeds[feed] = nil
         self?.handler?(.feedFailed(feed, reason: Self.reason(error)))
       }
+      feeds[feed] = followed
+      followed.start()
     }
   }
 
   package func stopFollowing(_ feed: FeedKind) {
-    queue.async { [self] in
-      guard let followed = feeds.removeValue(forKey: feed) else { return }
-      followed.query.removeObserver(withHandle: followed.handle)
-    }
+    queue.async { [self] in feeds.removeValue(forKey: feed)?.stop() }
   }
 
-  private func changed(
-    _ feed: FeedKind,
-    _ event: DataEventType,
-    _ snapshot: DataSnapshot,
-    _ previousKey: String?
-  ) {
-    // What comes in one burst is shown once, after the burst.
-    guard feeds[feed]?.posts.take(event, snapshot, previousKey, Post(snapshot)) == true else {
-      return
-    }
-    queue.async { [weak self] in self?.publish(feed) }
+  package func read(_ feed: FeedKind, at post: PostID) {
+    queue.async { [self] in feeds[feed]?.read(at: post) }
   }
 
-  private func publish(_ feed: FeedKind) {
-    feeds[feed]?.posts.clean()
-    guard let posts = feeds[feed]?.posts, posts.isKnown else { return }
-    handler?(.feed(feed, posts: posts.elements.reversed()))
+  package func showFirst(of feed: FeedKind) {
+    queue.async { [self] in feeds[feed]?.showHighest() }
   }
 
   // MARK: One post
@@ -120,6 +145,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       ) { [weak self] event, snapshot, previousKey in
         self?.commentsChanged(post, event, snapshot, previousKey)
       }
+      people?.watchTyping(on: post)
     }
   }
 
@@ -128,6 +154,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       guard let closed = opened.removeValue(forKey: post) else { return }
       blog.paths.post(post).removeObserver(withHandle: closed.postHandle)
       blog.paths.comments(on: post).removeObserver(withHandle: closed.commentsHandle)
+      people?.unwatchTyping(on: post)
     }
   }
 
@@ -148,48 +175,10 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     handler?(.comments(post, comments.elements))
   }
 
-  // MARK: Doing
-
-  package func post(title: String, body: String) -> PostID {
-    let id = blog.paths.posts.childByAutoId().key ?? ""
-    blog.write(
-      post: id,
-      title: title,
-      body: body,
-      completion: report(.post(id, title: title, body: body))
-    )
-    return id
-  }
-
-  package func comment(on post: PostID, text: String) -> String {
-    let id = blog.paths.comments(on: post).childByAutoId().key ?? ""
-    blog.write(
-      comment: id,
-      on: post,
-      text: text,
-      completion: report(.comment(post, commentID: id, text: text))
-    )
-    return id
-  }
-
-  package func setStar(_ post: PostID, _ isStarred: Bool) {
-    blog.starToggle.start(isStarred, on: post, completion: report(.star(post, isStarred)))
-  }
-
-  package func deletePost(_ post: PostID) {
-    blog.remove(post: post, completion: report(.deletePost(post)))
-  }
-
-  package func deleteComment(_ comment: String, on post: PostID) {
-    let action = BlogAction.deleteComment(post, commentID: comment)
-    let completion = report(action)
-    blog.paths.comments(on: post).child(of: ChildKey(comment)).removeValue { error, _ in
-      completion(error)
-    }
-  }
+  // MARK: Answers
 
   /// What to call when an action has been answered.
-  private func report(_ action: BlogAction) -> @Sendable ((any Error)?) -> Void {
+  func report(_ action: BlogAction) -> @Sendable ((any Error)?) -> Void {
     { [queue] error in
       queue.async {
         self.handler?(
@@ -199,8 +188,12 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     }
   }
 
+  /// Why something was refused: where, and how to find out which rule it was.
   private static func reason(_ error: any Error) -> String {
-    (error as? DatabaseError)?.reason ?? String(describing: error)
+    guard let error = error as? DatabaseError else { return String(describing: error) }
+    guard error.code == .permissionDenied else { return error.reason }
+    let place = error.path.map { " at \($0)" } ?? ""
+    return error.reason + place + "; \"hearth rules explain\" names the rule"
   }
 }
 

@@ -5,7 +5,7 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   /// The elements in ascending order of the query.
   private(set) var elements: [Element] = []
   /// Whether the server has said what there is.
-  private var isLoaded = false
+  private(set) var isLoaded = false
   /// Whether something has changed since the elements were last taken.
   private var isDirty = false
 

@@ -28,10 +28,43 @@ final class BlogServer: Sendable {
   }
 
   /// The blog as one person's screen follows it.
-  func screen(_ name: String) throws -> ScreenProbe {
-    let me = try Author(userName: name)
-    let blog = LiveBlog(database: try database(), name: "test", me: me, journal: NoStarJournal())
+  func screen(_ name: String, terminal: String? = nil) throws -> ScreenProbe {
+    try screen(name, on: try database(), terminal: terminal)
+  }
+
+  /// The blog as one person's screen follows it over that database.
+  func screen(
+    _ name: String,
+    on database: Database,
+    terminal: String? = nil
+  ) throws -> ScreenProbe {
+    let blog = LiveBlog(
+      database: database,
+      name: "test",
+      me: try Author(userName: name),
+      journal: NoStarJournal(),
+      terminal: terminal.map { TerminalName(key: $0, text: "\($0) text") }
+    )
     return ScreenProbe(blog)
+  }
+
+  /// Writes so many posts of one person at once; keys and stars rise with the number.
+  func seed(_ numbers: some Sequence<Int>, by uid: String = "owner") async throws {
+    var values: [String: Any] = [:]
+    for number in numbers {
+      let post: [String: Any] = [
+        "uid": uid, "author": uid, "title": "\(number)", "body": "b", "starCount": number % 50,
+      ]
+      values["posts/\(Self.key(number))"] = post
+      values["user-posts/\(uid)/\(Self.key(number))"] = post
+    }
+    try await database().reference().updateChildValues(values)
+  }
+
+  /// The key of a seeded post.
+  static func key(_ number: Int) -> PostID {
+    let digits = String(number)
+    return "-K" + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
   /// What fsck says of everything.
@@ -44,20 +77,62 @@ final class BlogServer: Sendable {
 final class ScreenProbe: Sendable {
   let blog: LiveBlog
   private let events = NIOLockedValueBox<[BlogEvent]>([])
+  private let length = NIOLockedValueBox(Int.max)
 
+  /// Follows a blog.
   init(_ blog: LiveBlog) {
     self.blog = blog
     blog.start { [self] event in
-      events.withLockedValue { $0.append(event) }
+      let length = length.withLockedValue { $0 }
+      events.withLockedValue { events in
+        events.append(event)
+        if events.count > length { events.removeFirst(events.count - length) }
+      }
     }
   }
 
   var all: [BlogEvent] { events.withLockedValue { $0 } }
 
+  /// Keeps only so many events from now on, for tests of long lists.
+  func keep(_ count: Int) { length.withLockedValue { $0 = count } }
+
   /// The list as it was told last.
   func posts(_ feed: FeedKind) -> [Post]? {
     all.reversed().lazy.compactMap { event in
       if case .feed(feed, let posts) = event { posts } else { nil }
+    }.first
+  }
+
+  /// How much of the list was kept when it was told last.
+  func extent(_ feed: FeedKind) -> FeedExtent? {
+    all.reversed().lazy.compactMap { event in
+      if case .extent(feed, let extent) = event { extent } else { nil }
+    }.first
+  }
+
+  /// Who is here, as it was told last.
+  var people: [Presence]? {
+    all.reversed().lazy.compactMap { event in
+      if case .people(let people) = event { people } else { nil }
+    }.first
+  }
+
+  /// Who is writing on a post, as it was told last.
+  func typists(_ post: PostID) -> [String]? {
+    all.reversed().lazy.compactMap { event in
+      if case .typing(post, let typists) = event { typists.map(\.person.name) } else { nil }
+    }.first
+  }
+
+  /// All that others did to what I wrote.
+  var notices: [Notice] {
+    all.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
+  }
+
+  /// What was read, as it was told last.
+  var readState: ReadState? {
+    all.reversed().lazy.compactMap { event in
+      if case .readState(let state) = event { state } else { nil }
     }.first
   }
 
@@ -84,6 +159,7 @@ final class ScreenProbe: Sendable {
         continuation.resume(returning: condition(self))
       }
     }
-    try #require(isMet, "\(what): \(all.suffix(5))", sourceLocation: sourceLocation)
+    let last = all.suffix(3).map { String(describing: $0).prefix(300) }
+    try #require(isMet, "\(what): \(last)", sourceLocation: sourceLocation)
   }
 }

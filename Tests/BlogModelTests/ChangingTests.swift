@@ -1,0 +1,103 @@
+import BlogModel
+import Foundation
+import RealtimeDatabase
+import RealtimeServer
+import Testing
+
+@Suite("Changing what is there")
+struct ChangingTests {
+  @Test("An edit changes both copies at once, keeps the stars, and can be made by the owner only")
+  func edit() async throws {
+    let server = try await BlogServer()
+    let alice = try server.screen("alice")
+    let bob = try server.screen("bob")
+    let id = alice.blog.post(title: "t", body: "b")
+    bob.blog.follow(.recent)
+    try await bob.wait("the post") { $0.posts(.recent)?.count == 1 }
+    bob.blog.setStar(id, true)
+    alice.blog.edit(id, title: "new", body: "text")
+    try await bob.wait("the edit and the star") {
+      $0.posts(.recent)?.first.map { $0.title == "new" && $0.stars == ["bob"] } == true
+    }
+    try await alice.wait("an acknowledgement") {
+      $0.all.contains(.succeeded(.edit(id, title: "new", body: "text")))
+    }
+    try await bob.wait("the star is stored") { $0.all.contains(.succeeded(.star(id, true))) }
+    #expect(try await server.check().faults == [])
+    await #expect(throws: BlogError.notMine("post \(id)", owner: "alice")) {
+      try await server.blog("bob").edit(post: id, title: "x", body: "y")
+    }
+  }
+
+  @Test("A comment that another changes or deletes is seen in place")
+  func comments() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("owner").post(title: "t", body: "b")
+    let alice = try server.screen("alice")
+    let bob = try server.screen("bob")
+    alice.blog.open(id)
+    let comments = ["one", "two", "three"].map { bob.blog.comment(on: id, text: $0) }
+    try await alice.wait("three") { $0.comments(id)?.count == 3 }
+    bob.blog.editComment(comments[1], on: id, text: "changed")
+    try await alice.wait("the change") {
+      $0.comments(id)?.map(\.text) == ["one", "changed", "three"]
+    }
+    bob.blog.deleteComment(comments[0], on: id)
+    try await alice.wait("the deletion") { $0.comments(id)?.map(\.text) == ["changed", "three"] }
+  }
+
+  @Test("One person who stars on four terminals at once has one star, or none, in both copies")
+  func onePersonManyTerminals() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("owner").post(title: "t", body: "b")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<4 {
+        let blog = try server.blog("alice")
+        group.addTask {
+          for turn in 0..<10 { try await blog.setStar((turn + number) % 2 == 0, on: id) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await server.check().faults == [])
+  }
+
+  @Test("A post that is written offline is stored once after a start with a server")
+  func offline() async throws {
+    let server = try await BlogServer()
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("offline-\(UInt64.random(in: 0 ... .max))").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    func open() throws -> Database {
+      var options = DatabaseOptions()
+      options.persistenceDirectory = directory
+      options.maximumReconnectDelay = .milliseconds(50)
+      let database = try Database(url: try #require(server.server.urls.first), options: options)
+      database.isPersistenceEnabled = true
+      return database
+    }
+    let post: PostID
+    do {
+      let database = try open()
+      database.goOffline()
+      let alice = try server.screen("alice", on: database)
+      alice.blog.follow(.recent)
+      post = alice.blog.post(title: "t", body: "b")
+      let written = post
+      try await alice.wait("the post") { $0.posts(.recent)?.map(\.id) == [written] }
+      await database.close()
+    }
+    let database = try open()
+    let alice = try server.screen("alice", on: database)
+    alice.blog.follow(.recent)
+    try await alice.wait("nothing waits") { probe in
+      probe.all.contains(.connection(.online)) && probe.posts(.recent)?.map(\.id) == [post]
+        && probe.all.last { if case .pendingWrites = $0 { true } else { false } }
+          == .pendingWrites(0)
+    }
+    let other = try server.blog("bob")
+    #expect(try await other.posts(.recent).map(\.id) == [post])
+    #expect(try await server.check().faults == [])
+    await database.close()
+  }
+}

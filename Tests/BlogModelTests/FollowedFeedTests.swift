@@ -1,0 +1,206 @@
+import BlogModel
+import RealtimeDatabase
+import TestSupport
+import Testing
+
+@Suite("A list that is followed")
+struct FollowedFeedTests {
+  private static func keys(_ numbers: some Sequence<Int>) -> [PostID] {
+    numbers.map(BlogServer.key)
+  }
+
+  @Test("begins with the newest hundred and reads on where little is left, to the end")
+  func older() async throws {
+    let server = try await BlogServer()
+    try await server.seed(1...330)
+    let alice = try server.screen("alice")
+    alice.blog.follow(.recent)
+    try await alice.wait("the newest hundred") {
+      $0.posts(.recent)?.map(\.id) == Self.keys((231...330).reversed())
+    }
+    #expect(alice.extent(.recent)?.hasOlder == true)
+    #expect(alice.extent(.recent)?.hasNewer == false)
+    for lowest in [131, 31, 1] {
+      alice.blog.read(.recent, at: try #require(alice.posts(.recent)?.last?.id))
+      try await alice.wait("the posts down to \(lowest)") {
+        $0.posts(.recent)?.map(\.id) == Self.keys((lowest...330).reversed())
+      }
+    }
+    try await alice.wait("the end") { $0.extent(.recent)?.hasOlder == false }
+  }
+
+  @Test("reads on below posts of equal stars, in the order of stars and keys")
+  func olderByStars() async throws {
+    let server = try await BlogServer()
+    try await server.seed(0..<250)
+    let order = (0..<250).sorted { ($0 % 50, $0) > ($1 % 50, $1) }.map(BlogServer.key)
+    let alice = try server.screen("alice")
+    alice.blog.follow(.top)
+    try await alice.wait("the first hundred") {
+      $0.posts(.top)?.map(\.id) == Array(order.prefix(100))
+    }
+    alice.blog.read(.top, at: order[99])
+    try await alice.wait("two hundred") { $0.posts(.top)?.map(\.id) == Array(order.prefix(200)) }
+    alice.blog.read(.top, at: order[199])
+    try await alice.wait("all") { $0.posts(.top)?.map(\.id) == order }
+
+    // A star moves a post from the third page to the first.
+    let root = try server.database().reference()
+    try await root.child("posts/\(order[249])/starCount").setValue(1_000)
+    try await alice.wait("the moved post") {
+      $0.posts(.top)?.map(\.id) == [order[249]] + order.dropLast()
+    }
+  }
+
+  @Test("keeps the post that is read while a thousand come above it")
+  func insertsAbove() async throws {
+    let server = try await BlogServer()
+    try await server.seed(1...100)
+    let alice = try server.screen("alice")
+    alice.keep(20)
+    alice.blog.follow(.recent)
+    let read = BlogServer.key(7)
+    try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
+    alice.blog.read(.recent, at: read)
+    for start in stride(from: 101, through: 1_001, by: 100) {
+      try await server.seed(start..<(start + 100))
+      try await alice.wait("the posts up to \(start + 99)") {
+        $0.posts(.recent)?.first?.id == BlogServer.key(start + 99)
+      }
+      let posts = try #require(alice.posts(.recent)).map(\.id)
+      #expect(posts.contains(read))
+      #expect(posts == posts.sorted(by: >))
+    }
+    try await alice.wait("nothing lost") { $0.posts(.recent)?.count == 1_100 }
+  }
+
+  @Test("gives up what is far from the reader, so that the memory stays the same, and comes back")
+  func bounded() async throws {
+    let server = try await BlogServer()
+    for start in stride(from: 1, through: 2_501, by: 500) {
+      try await server.seed(start..<(start + 500))
+    }
+    let alice = try server.screen("alice")
+    alice.keep(20)
+    alice.blog.follow(.recent)
+    try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
+    var longest = 0
+    while alice.extent(.recent)?.hasOlder == true {
+      let last = try #require(alice.posts(.recent)?.last?.id)
+      alice.blog.read(.recent, at: last)
+      try await alice.wait("more below \(last)") {
+        $0.posts(.recent).map { $0.last?.id != last } == true
+          || $0.extent(.recent)?.hasOlder == false
+      }
+      longest = max(longest, alice.posts(.recent)?.count ?? 0)
+    }
+    #expect(alice.posts(.recent)?.last?.id == BlogServer.key(1))
+    #expect(longest <= 1_500)
+    #expect(alice.extent(.recent)?.hasNewer == true)
+
+    // Back up, page by page, without a gap.
+    while alice.extent(.recent)?.hasNewer == true {
+      let first = try #require(alice.posts(.recent)?.first?.id)
+      alice.blog.read(.recent, at: first)
+      try await alice.wait("more above \(first)") {
+        $0.posts(.recent).map { $0.first?.id != first } == true
+          || $0.extent(.recent)?.hasNewer == false
+      }
+      let posts = try #require(alice.posts(.recent)).compactMap { Int($0.title) }
+      let top = try #require(posts.first)
+      #expect(posts == Array((top - posts.count + 1...top).reversed()))
+    }
+    #expect(alice.posts(.recent)?.first?.id == BlogServer.key(3_000))
+  }
+
+  @Test("goes to its beginning at once, wherever the reader was")
+  func showFirst() async throws {
+    let server = try await BlogServer()
+    for start in stride(from: 1, through: 1_501, by: 500) {
+      try await server.seed(start..<(start + 500))
+    }
+    let alice = try server.screen("alice")
+    alice.blog.follow(.recent)
+    try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
+    while alice.extent(.recent)?.hasNewer != true {
+      let last = try #require(alice.posts(.recent)?.last?.id)
+      alice.blog.read(.recent, at: last)
+      try await alice.wait("more") { $0.posts(.recent)?.last?.id != last }
+    }
+    alice.blog.showFirst(of: .recent)
+    try await alice.wait("the newest") {
+      $0.posts(.recent)?.map(\.id) == Self.keys((1_901...2_000).reversed())
+        && $0.extent(.recent) == FeedExtent(hasOlder: true)
+    }
+  }
+
+  @Test(
+    "shows a part of the list without gaps, whatever is added, starred and deleted",
+    arguments: [FeedKind.recent, .top],
+    [UInt64(1), 2]
+  )
+  func anything(kind: FeedKind, seed: UInt64) async throws {
+    let server = try await BlogServer()
+    var random = SplitMix64(seed: seed)
+    var stars: [Int: Int] = [:]
+    try await server.seed(1...400)
+    for number in 1...400 { stars[number] = number % 50 }
+    let posts = try server.database().reference().child("posts")
+    let alice = try server.screen("alice")
+    alice.keep(40)
+    alice.blog.follow(kind)
+    try await alice.wait("the list") { $0.posts(kind)?.count == 100 }
+    for step in 1...120 {
+      let number = Int.random(in: 1...(400 + step), using: &random)
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0, 1:
+        try await server.seed([400 + step])
+        stars[400 + step] = (400 + step) % 50
+      case 2 where stars[number] != nil:
+        stars[number] = nil
+        try await posts.child(BlogServer.key(number)).removeValue()
+      case 3,
+        4 where stars[number] != nil:
+        stars[number] = Int.random(in: 0...60, using: &random)
+        try await posts.child(BlogServer.key(number)).child("starCount").setValue(stars[number])
+      default:
+        let shown = alice.posts(kind) ?? []
+        guard let post = shown.randomElement(using: &random) else { continue }
+        alice.blog.read(kind, at: post.id)
+      }
+    }
+    let order = stars.sorted { left, right in
+      kind == .top
+        ? (left.value, left.key) > (right.value, right.key) : left.key > right.key
+    }.map { BlogServer.key($0.key) }
+    try await alice.wait("a part without gaps") { probe in
+      guard let shown = probe.posts(kind)?.map(\.id), let first = shown.first,
+        let start = order.firstIndex(of: first), start + shown.count <= order.count
+      else { return false }
+      let isWhole =
+        (probe.extent(kind)?.hasOlder == true || start + shown.count == order.count)
+        && (probe.extent(kind)?.hasNewer == true || start == 0)
+      return isWhole && Array(order[start..<(start + shown.count)]) == shown
+    }
+  }
+
+  @Test("survives children that are no posts, wherever a page ends")
+  func garbage() async throws {
+    let server = try await BlogServer()
+    try await server.seed(1...250)
+    let root = try server.database().reference()
+    try await root.child("posts/\(BlogServer.key(151))").setValue("nothing")
+    try await root.child("posts/\(BlogServer.key(150))/starCount").setValue(["a": 1])
+    let alice = try server.screen("alice")
+    alice.blog.follow(.recent)
+    alice.blog.follow(.top)
+    try await alice.wait("the lists") {
+      $0.posts(.recent)?.count == 99 && $0.posts(.top)?.count == 100
+    }
+    alice.blog.read(.top, at: try #require(alice.posts(.top)?.last?.id))
+    for count in [199, 249] {
+      alice.blog.read(.recent, at: try #require(alice.posts(.recent)?.last?.id))
+      try await alice.wait("\(count) posts") { $0.posts(.recent)?.count == count }
+    }
+  }
+}

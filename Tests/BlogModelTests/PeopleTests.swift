@@ -1,0 +1,90 @@
+import BlogModel
+import RealtimeDatabase
+import Testing
+
+@Suite("Others")
+struct PeopleTests {
+  @Test("see who is here on which terminal, until the connection ends, however it does")
+  func presence() async throws {
+    let server = try await BlogServer()
+    let alice = try server.screen("alice", terminal: "t1")
+    let database = try server.database()
+    let bob = try server.screen("bob", on: database, terminal: "t2")
+    try await alice.wait("both") { $0.people?.map(\.person.name) == ["alice", "bob"] }
+    let entry = try #require(alice.people?.last)
+    #expect(entry.terminal == "t2 text")
+    #expect(abs(try #require(entry.since) - alice.blog.now) < 60_000)
+
+    database.goOffline()
+    try await alice.wait("alice only") { $0.people?.map(\.person.name) == ["alice"] }
+    database.goOnline()
+    try await alice.wait("both again") { $0.people?.last == entry }
+    try await bob.wait("both") { $0.people?.count == 2 }
+  }
+
+  @Test("see who is writing a comment, until it is sent or the connection ends")
+  func typing() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("owner").post(title: "t", body: "b")
+    let alice = try server.screen("alice")
+    alice.blog.open(id)
+    let database = try server.database()
+    let bob = try server.screen("bob", on: database)
+    try await bob.wait("a connection") { $0.all.contains(.connection(.online)) }
+    bob.blog.setTyping(true, on: id)
+    try await alice.wait("bob is writing") { $0.typists(id) == ["bob"] }
+    bob.blog.setTyping(false, on: id)
+    try await alice.wait("nobody is writing") { $0.typists(id) == [] }
+    bob.blog.setTyping(true, on: id)
+    try await alice.wait("bob is writing again") { $0.typists(id) == ["bob"] }
+    database.goOffline()
+    try await alice.wait("bob is gone") { $0.typists(id) == [] }
+  }
+
+  @Test("What is read on one terminal is read on the other, and can be unread again")
+  func readState() async throws {
+    let server = try await BlogServer()
+    let first = try server.screen("alice")
+    try await first.wait("a beginning") { $0.readState != nil }
+    let second = try server.screen("alice")
+    try await second.wait("the same") { $0.readState == first.readState }
+    let id = try await server.blog("bob").post(title: "t", body: "b")
+    let post = try await server.blog("bob").post(id)
+    try await second.wait("unread") { $0.readState?.isUnread(post) == true }
+    first.blog.mark(id, .read(lastComment: "c"))
+    try await second.wait("read") {
+      $0.readState?.isUnread(post) == false && $0.readState?.lastComment(on: id) == "c"
+    }
+    second.blog.mark(id, .unread)
+    try await first.wait("unread again") { $0.readState?.isUnread(post) == true }
+    first.blog.markAllRead()
+    try await second.wait("all is read") { $0.readState?.isUnread(post) == false }
+    #expect(second.readState?.marks.isEmpty == true)
+  }
+
+  @Test("tell of comments and stars on my posts, but not of my own and not of old ones")
+  func notices() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("alice").post(title: "mine", body: "b")
+    let bob = try server.blog("bob")
+    _ = try await bob.comment(on: id, text: "old")
+    let alice = try server.screen("alice")
+    alice.blog.setNotices(true)
+    alice.blog.follow(.mine)
+    try await alice.wait("the list") { $0.posts(.mine)?.count == 1 }
+    let comment = alice.blog.comment(on: id, text: "my own")
+    alice.blog.setStar(id, true)
+    try await alice.wait("both are stored") {
+      $0.all.contains(.succeeded(.comment(id, commentID: comment, text: "my own")))
+        && $0.all.contains(.succeeded(.star(id, true)))
+    }
+    _ = try await bob.comment(on: id, text: "new")
+    try await bob.setStar(true, on: id)
+    let expected: [Notice] = [
+      .comment(id, title: "mine", by: Author(uid: "bob", name: "bob")),
+      .star(id, title: "mine", count: 2),
+    ]
+    try await alice.wait("two notices") { $0.notices.count >= 2 }
+    #expect(alice.notices == expected)
+  }
+}

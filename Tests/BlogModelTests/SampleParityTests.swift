@@ -1,0 +1,143 @@
+import BlogModel
+import RealtimeDatabase
+import Testing
+
+/// What the published samples do, and what they get wrong, as a list.
+@Suite("The published sample")
+struct SampleParityTests {
+  @Test("Layout: a post is under one key in both places, with uid, author, title, body, starCount")
+  func layout() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("alice").post(title: "t", body: "b")
+    let root = try await server.database().reference().getData()
+    let expected = #"{"author":"alice","body":"b","starCount":0,"title":"t","uid":"alice"}"#
+    #expect(root.childSnapshot(forPath: "posts/\(id)").json == expected)
+    #expect(root.childSnapshot(forPath: "user-posts/alice/\(id)").json == expected)
+    #expect(root.childSnapshot(forPath: "users/alice/username").value as? String == "alice")
+  }
+
+  @Test("Layout: a comment is under its post, with uid, author and text, oldest first")
+  func comments() async throws {
+    let server = try await BlogServer()
+    let blog = try server.blog("alice")
+    let id = try await blog.post(title: "t", body: "b")
+    for text in ["one", "two"] { _ = try await blog.comment(on: id, text: text) }
+    #expect(try await blog.comments(on: id).map(\.text) == ["one", "two"])
+    let place = try await server.database().reference(withPath: "post-comments/\(id)").getData()
+    #expect(place.childSnapshots.first?.json == #"{"author":"alice","text":"one","uid":"alice"}"#)
+  }
+
+  @Test("A post of another client without starCount and stars has no stars and can be starred")
+  func missingCount() async throws {
+    let server = try await BlogServer()
+    let root = try server.database().reference()
+    let post = ["uid": "bob", "author": "bob", "title": "t", "body": "b"]
+    try await root.updateChildValues(["posts/p": post, "user-posts/bob/p": post])
+    let alice = try server.blog("alice")
+    #expect(try await alice.post("p").starCount == 0)
+    try await alice.setStar(true, on: "p")
+    #expect(try await server.check().faults == [])
+  }
+
+  @Test("Defect 1: the 101st post is shown, since the list is of the newest and not the oldest")
+  func newest() async throws {
+    let server = try await BlogServer()
+    try await server.seed(1...101)
+    let alice = try server.screen("alice")
+    alice.blog.follow(.recent)
+    try await alice.wait("the newest") { $0.posts(.recent)?.first?.title == "101" }
+  }
+
+  @Test("Defects 2 and 3: a star that is given in a list is read back as mine")
+  func starIsRead() async throws {
+    let server = try await BlogServer()
+    let alice = try server.screen("alice")
+    let id = alice.blog.post(title: "t", body: "b")
+    alice.blog.follow(.recent)
+    alice.blog.setStar(id, true)
+    try await alice.wait("the star") { $0.posts(.recent)?.first?.stars == ["alice"] }
+    let other = try server.screen("alice")
+    other.blog.follow(.recent)
+    try await other.wait("the star") { $0.posts(.recent)?.first?.stars == ["alice"] }
+  }
+
+  @Test("Defect 4: a comment that vanishes twice, or was never there, harms nothing")
+  func unknownComment() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("bob").post(title: "t", body: "b")
+    let alice = try server.screen("alice")
+    alice.blog.open(id)
+    let comment = alice.blog.comment(on: id, text: "x")
+    alice.blog.deleteComment(comment, on: id)
+    alice.blog.deleteComment(comment, on: id)
+    alice.blog.deleteComment("never", on: id)
+    try await alice.wait("all answered") { probe in
+      probe.all.count { if case .succeeded(.deleteComment) = $0 { true } else { false } } == 3
+    }
+    #expect(alice.comments(id) == [])
+  }
+
+  @Test("Defects 5 and 9: a star is answered once, and both counts agree")
+  func starIsAnswered() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("alice").post(title: "t", body: "b")
+    for name in ["bob", "carol"] { try await server.blog(name).setStar(true, on: id) }
+    let check = try await server.check()
+    #expect(check.faults == [])
+    #expect(check.starCount == 2)
+    #expect(try await server.blog("alice").posts(.myTop).first?.starCount == 2)
+  }
+
+  @Test("Defects 6 and 8: both top lists are descending, and a star moves a post up at once")
+  func top() async throws {
+    let server = try await BlogServer()
+    let alice = try server.screen("alice")
+    let ids = (1...3).map { alice.blog.post(title: "\($0)", body: "b") }
+    alice.blog.follow(.top)
+    alice.blog.follow(.myTop)
+    try await alice.wait("three") { $0.posts(.myTop)?.count == 3 && $0.posts(.top)?.count == 3 }
+    try await server.blog("bob").setStar(true, on: ids[0])
+    let order = [ids[0], ids[2], ids[1]]
+    try await alice.wait("the starred one first") {
+      $0.posts(.top)?.map(\.id) == order && $0.posts(.myTop)?.map(\.id) == order
+    }
+  }
+
+  @Test("Defect 10: a list that becomes empty is shown as empty")
+  func emptied() async throws {
+    let server = try await BlogServer()
+    let alice = try server.screen("alice")
+    let id = alice.blog.post(title: "t", body: "b")
+    alice.blog.follow(.recent)
+    try await alice.wait("a post") { $0.posts(.recent)?.count == 1 }
+    alice.blog.deletePost(id)
+    try await alice.wait("no post") { $0.posts(.recent) == [] }
+  }
+
+  @Test("Defect 10: the author is the name that was chosen", arguments: ["alice", "Ann Lee", "美玲"])
+  func authorName(name: String) async throws {
+    let server = try await BlogServer()
+    let blog = try server.blog(name)
+    let id = try await blog.post(title: "t", body: "b")
+    #expect(try await blog.post(id).author == name)
+  }
+
+  @Test(
+    "A post or comment without text is refused before anything is sent",
+    arguments: ["", " \n"]
+  )
+  func empty(text: String) async throws {
+    let server = try await BlogServer()
+    let blog = try server.blog("alice")
+    await #expect(throws: BlogError.emptyText("Neither title nor body can be empty.")) {
+      try await blog.post(title: text, body: "b")
+    }
+    await #expect(throws: BlogError.emptyText("Neither title nor body can be empty.")) {
+      try await blog.post(title: "t", body: text)
+    }
+    let id = try await blog.post(title: "t", body: "b")
+    await #expect(throws: BlogError.emptyText("A comment cannot be empty.")) {
+      try await blog.comment(on: id, text: text)
+    }
+  }
+}
