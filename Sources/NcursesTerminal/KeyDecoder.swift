@@ -11,6 +11,9 @@ enum KeyDecoder {
     static let controlRight: Int32 = 4_003
     static let altLeft: Int32 = 4_004
     static let altRight: Int32 = 4_005
+    static let mouseReport: Int32 = 4_006
+    static let canSynchronize: Int32 = 4_007
+    static let cannotSynchronize: Int32 = 4_008
   }
 
   /// Sequences that terminals send although their terminfo entry does not say so.
@@ -23,7 +26,13 @@ enum KeyDecoder {
     ("\u{1B}[5~", KEY_PPAGE), ("\u{1B}[6~", KEY_NPAGE), ("\u{1B}[Z", KEY_BTAB),
     ("\u{1B}[1;5D", Code.controlLeft), ("\u{1B}[1;5C", Code.controlRight),
     ("\u{1B}[1;3D", Code.altLeft), ("\u{1B}[1;3C", Code.altRight),
+    ("\u{1B}[?2026;1$y", Code.canSynchronize), ("\u{1B}[?2026;2$y", Code.canSynchronize),
+    ("\u{1B}[?2026;0$y", Code.cannotSynchronize), ("\u{1B}[?2026;3$y", Code.cannotSynchronize),
+    ("\u{1B}[?2026;4$y", Code.cannotSynchronize),
   ]
+
+  /// What begins a report of the mouse that has no limit of columns.
+  static let mouseReportStart = "\u{1B}[<"
 
   /// The key of a code that ncurses made of a sequence, or nil if it is of no use.
   static func key(code: Int32) -> KeyEvent? {

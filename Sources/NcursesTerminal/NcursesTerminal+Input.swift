@@ -88,6 +88,10 @@ extension NcursesTerminal {
         finishPaste(code, &events)
       case .scalar(let scalar) where paste != nil:
         paste?.append(scalar)
+      case .scalar(let scalar) where mouseReport != nil:
+        guard case .complete(let key)? = mouseReport?.append(scalar) else { break }
+        mouseReport = nil
+        if let key { events.append(.key(key)) }
       case .code(let code):
         handleCode(code, &events)
       case .scalar("\u{1A}"):
@@ -116,6 +120,10 @@ extension NcursesTerminal {
   private func handleCode(_ code: Int32, _ events: inout [TerminalEvent]) {
     if code == KeyDecoder.Code.pasteStart {
       paste = PasteBuffer()
+    } else if code == KeyDecoder.Code.mouseReport {
+      mouseReport = MouseReport()
+    } else if code == KeyDecoder.Code.canSynchronize || code == KeyDecoder.Code.cannotSynchronize {
+      wasAnswered(canSynchronize: code == KeyDecoder.Code.canSynchronize)
     } else if code == KEY_MOUSE {
       events += mouseKeys().map { .key($0) }
     } else if let key = KeyDecoder.key(code: code) {

@@ -10,7 +10,10 @@ extension NcursesTerminal {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     leaveScreen()
+    // What stops or interrupts the other program is not meant for this one, which waits for it.
+    TerminalGuard.yieldKeys()
     defer {
+      TerminalGuard.reclaimKeys()
       resume()
       adoptSize()
     }

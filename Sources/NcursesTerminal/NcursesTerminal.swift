@@ -10,7 +10,7 @@ package import TerminalUI
 @MainActor
 package final class NcursesTerminal {
   /// The characters that are drawn; others show as `?`.
-  package let repertoire: CharacterRepertoire
+  package private(set) var repertoire: CharacterRepertoire
   /// The number of colours in use; 0 if there are none.
   package let colorCount: Int
   /// The number of columns and rows; follows the window, see ``KeyEvent/resize(_:)``.
@@ -18,6 +18,7 @@ package final class NcursesTerminal {
 
   let input: Int32
   var paste: PasteBuffer?
+  var mouseReport: MouseReport?
   var assembler: ScalarAssembler
   var mayHoldInput = false
   var isHungUp = false
@@ -25,8 +26,14 @@ package final class NcursesTerminal {
   private let streams: (UnsafeMutablePointer<FILE>?, UnsafeMutablePointer<FILE>?)
   private let output: Int32
   private var shown: Screen?
-  private var isOpen = true
+  var isOpen = true
   private var cursorIsVisible: Bool?
+  private var usesMouse: Bool
+  private var usesSynchronizedOutput: Bool
+  /// Whether the terminal has said that it can show whole frames at once.
+  private var canSynchronize = false
+  /// Whether an answer of the terminal may still be under way.
+  private var awaitsAnswer = false
 
   /// The signs for the program's own chrome.
   package var glyphs: GlyphSet { .of(repertoire) }
@@ -88,14 +95,18 @@ package final class NcursesTerminal {
     }
     self.screen = screen
     streams = (out, `in`)
+    usesMouse = options.usesMouse
+    usesSynchronizedOutput = options.usesSynchronizedOutput
     assembler = ScalarAssembler(isUTF8: nc_is_utf8() != 0)
     repertoire = nc_is_utf8() != 0 && !options.usesOnlyASCII ? .unicode : .ascii
     colorCount = Self.startColors(options.colorMode)
     size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
-    Self.configure(usesMouse: options.usesMouse)
+    Self.configure()
+    Self.reportMouse(options.usesMouse)
     TerminalGuard.activate(restoring: Self.restoringBytes())
     adoptSize()
     setExtraModes(true)
+    if usesSynchronizedOutput, Self.understandsQueries(type) { ask() }
   }
 
   private static func startColors(_ mode: TerminalOptions.ColorMode) -> Int {
@@ -109,7 +120,7 @@ package final class NcursesTerminal {
     return Int(nc_colors())
   }
 
-  private static func configure(usesMouse: Bool) {
+  private static func configure() {
     raw()
     noecho()
     nonl()
@@ -120,12 +131,24 @@ package final class NcursesTerminal {
     leaveok(window, false)
     if environment("ESCDELAY") == nil { set_escdelay(25) }
     for (sequence, code) in KeyDecoder.sequences { define_key(sequence, code) }
-    if usesMouse {
-      let mask =
-        NC_BUTTON1_PRESSED | NC_BUTTON1_RELEASED | NC_BUTTON4_PRESSED | NC_BUTTON5_PRESSED
-      mousemask(mask, nil)
-      mouseinterval(0)
-    }
+    if usesOwnMouseReports { define_key(KeyDecoder.mouseReportStart, KeyDecoder.Code.mouseReport) }
+    mouseinterval(0)
+  }
+
+  private static func reportMouse(_ isOn: Bool) {
+    let mask = NC_BUTTON1_PRESSED | NC_BUTTON1_RELEASED | NC_BUTTON4_PRESSED | NC_BUTTON5_PRESSED
+    mousemask(isOn ? mask : 0, nil)
+  }
+
+  /// Whether terminfo knows of old reports only, although the terminal can do better.
+  private static var usesOwnMouseReports: Bool {
+    nc_is_ansi() != 0 && nc_string("kmous").map { String(cString: $0) } == "\u{1B}[M"
+  }
+
+  /// Whether a terminal of that type answers questions, or at least keeps silent about them.
+  private static func understandsQueries(_ type: String) -> Bool {
+    let families = ["xterm", "tmux", "screen", "foot", "alacritty", "kitty", "wezterm", "contour"]
+    return families.contains { type.hasPrefix($0) }
   }
 
   private static let modesOff =
@@ -160,6 +183,8 @@ package final class NcursesTerminal {
       setExtraModes(false)
       nc_set_cursor(1)
       endwin()
+      // An answer that comes too late would end up in the shell.
+      if awaitsAnswer { tcflush(input, TCIFLUSH) }
       TerminalGuard.restoreModes()
     }
     TerminalGuard.deactivate()
@@ -168,11 +193,60 @@ package final class NcursesTerminal {
     if let `in` = streams.1 { fclose(`in`) }
   }
 
-  /// Turns on what ncurses does not know of: bracketed paste.
+  /// Turns on what ncurses does not know of: bracketed paste, and the mouse beyond column 223.
   func setExtraModes(_ areOn: Bool) {
     guard nc_is_ansi() != 0 else { return }
-    let bytes = Array("\u{1B}[?2004\(areOn ? "h" : "l")".utf8)
+    let end = areOn ? "h" : "l"
+    let mouse = usesMouse && Self.usesOwnMouseReports ? "\u{1B}[?1006\(end)" : ""
+    writeDirectly("\u{1B}[?2004\(end)\(mouse)")
+  }
+
+  func writeDirectly(_ text: String) {
+    let bytes = Array(text.utf8)
     _ = write(output, bytes, bytes.count)
+  }
+
+  /// Asks whether the terminal can show whole frames at once.
+  private func ask() {
+    awaitsAnswer = true
+    writeDirectly("\u{1B}[?2026$p")
+  }
+
+  /// Takes the answer.
+  func wasAnswered(canSynchronize: Bool) {
+    awaitsAnswer = false
+    self.canSynchronize = canSynchronize
+  }
+
+  /// Follows what the user has chosen meanwhile.
+  ///
+  /// - Parameters:
+  ///   - usesMouse: Whether the wheel and clicks are reported.
+  ///   - usesOnlyASCII: Whether only ASCII is drawn.
+  ///   - usesSynchronizedOutput: Whether each change is shown at once where that is possible.
+  package func apply(usesMouse: Bool, usesOnlyASCII: Bool, usesSynchronizedOutput: Bool) {
+    guard isOpen else { return }
+    self.usesSynchronizedOutput = usesSynchronizedOutput
+    let characters: CharacterRepertoire = nc_is_utf8() != 0 && !usesOnlyASCII ? .unicode : .ascii
+    if characters != repertoire {
+      repertoire = characters
+      redraw()
+    }
+    guard usesMouse != self.usesMouse else { return }
+    self.usesMouse = usesMouse
+    Self.reportMouse(usesMouse)
+    if Self.usesOwnMouseReports { writeDirectly("\u{1B}[?1006\(usesMouse ? "h" : "l")") }
+  }
+
+  /// Puts a text into the clipboard of the terminal; false if it is too long for that.
+  @discardableResult
+  package func copy(_ text: String) -> Bool {
+    let isInScreen = Self.environment("STY") != nil
+    guard isOpen, nc_is_ansi() != 0,
+      let bytes = Clipboard.sequence(text, isInScreen: isInScreen)
+    else { return false }
+    _ = write(output, bytes, bytes.count)
+    return true
   }
 
   /// Reads the size of the window and tells ncurses; true if it changed.
@@ -199,7 +273,11 @@ extension NcursesTerminal {
     let window = nc_stdscr()
     if shown == nil { werase(window) }
     let before = shown ?? Screen(size: next.size)
-    for change in next.diff(from: before) {
+    let changes = next.diff(from: before)
+    let isSynchronized = canSynchronize && usesSynchronizedOutput && !changes.isEmpty
+    if isSynchronized { writeDirectly("\u{1B}[?2026h") }
+    defer { if isSynchronized { writeDirectly("\u{1B}[?2026l") } }
+    for change in changes {
       draw(change)
       let cells = [before.row(change.row), next.row(change.row)].joined()
       if change.row < size.height, cells.contains(where: \.mayBeMisplaced) {

@@ -105,6 +105,35 @@ enum TerminalGuard {
     install(SIGTSTP, flags: SA_RESTART, handler: reportSignal)
   }
 
+  /// Leaves the keys that interrupt and stop to another program in the foreground.
+  ///
+  /// An interruption reaches only that program, a stop stops both.
+  @MainActor
+  static func yieldKeys() {
+    for signal in [SIGINT, SIGQUIT] { setAction(of: signal, SIG_IGN) }
+    setAction(of: SIGTSTP, SIG_DFL)
+  }
+
+  /// Takes those keys back, and forgets what came meanwhile.
+  @MainActor
+  static func reclaimKeys() {
+    for signal in [SIGINT, SIGTSTP] { install(signal, flags: SA_RESTART, handler: reportSignal) }
+    let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_NODEFER | SA_ONSTACK
+    install(SIGQUIT, flags: flags, handler: restoreAndDie)
+    var ending: Int32?
+    while let signal = nextSignal() {
+      if signal == SIGTERM || signal == SIGHUP { ending = signal }
+    }
+    if let ending { reportSignal(ending) }
+  }
+
+  private static func setAction(of signal: Int32, _ handler: __sighandler_t?) {
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = handler
+    sigemptyset(&action.sa_mask)
+    sigaction(signal, &action, nil)
+  }
+
   /// Lets the signals reach this thread.
   ///
   /// Threads of the dispatch library block them, and one of those may run the main actor.

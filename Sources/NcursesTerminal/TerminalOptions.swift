@@ -16,15 +16,19 @@ package struct TerminalOptions: Hashable, Sendable {
   package var usesMouse: Bool
   /// Whether only ASCII is drawn although the terminal could show more.
   package var usesOnlyASCII: Bool
+  /// Whether each change is shown at once where the terminal can do that.
+  package var usesSynchronizedOutput: Bool
 
   /// Makes options; those left out are what most users want.
   package init(
     colorMode: ColorMode = .automatic,
     usesMouse: Bool = true,
-    usesOnlyASCII: Bool = false
+    usesOnlyASCII: Bool = false,
+    usesSynchronizedOutput: Bool = true
   ) {
     self.colorMode = colorMode
     self.usesMouse = usesMouse
     self.usesOnlyASCII = usesOnlyASCII
+    self.usesSynchronizedOutput = usesSynchronizedOutput
   }
 }

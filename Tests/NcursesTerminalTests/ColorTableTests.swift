@@ -32,4 +32,17 @@ struct ColorTableTests {
       #expect((0..<8).contains(ColorTable.number(of: .indexed(index), count: 8)))
     }
   }
+
+  @Test("Red, green and blue become the nearest that there is")
+  func components() {
+    #expect(ColorTable.number(of: .rgb(255, 0, 0), count: 0) == -1)
+    #expect(ColorTable.number(of: .rgb(255, 0, 0), count: 8) == 1)
+    #expect(ColorTable.number(of: .rgb(0x87, 0x5F, 0xFF), count: 256) == 99)
+    #expect(ColorTable.number(of: .rgb(0x80, 0x80, 0x80), count: 256) == 244)
+    #expect(ColorTable.number(of: .rgb(1, 2, 3), count: 1 << 24) == 0x010203)
+    // The first eight numbers of direct colours are names.
+    #expect(ColorTable.number(of: .rgb(0, 0, 5), count: 1 << 24) == 0)
+    #expect(ColorTable.number(of: .blue, count: 1 << 24) == 4)
+    #expect(ColorTable.number(of: .indexed(196), count: 1 << 24) == 0xFF0000)
+  }
 }

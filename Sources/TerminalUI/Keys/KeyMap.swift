@@ -46,7 +46,8 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
 
   /// The first sequence that does this in the context, for hints.
   package func key(for action: Action, in context: Context) -> KeySequence? {
-    bindings.first { $0.action == action && $0.contexts.contains(context) }?.keys.first
+    bindings.lazy.filter { $0.action == action && $0.contexts.contains(context) }
+      .compactMap(\.keys.first).first
   }
 
   /// The sequences that have two meanings in one context, or that hide a longer one.

@@ -34,3 +34,16 @@ extension KeySequence: ExpressibleByStringLiteral {
     self = sequence
   }
 }
+
+extension KeySequence {
+  /// Whether the key is a part of the sequence.
+  package func contains(_ key: KeyEvent) -> Bool {
+    first == key || second == key
+  }
+
+  /// Whether both cannot mean something in the same place: they are equal, or one begins the other.
+  package func overlaps(_ other: KeySequence) -> Bool {
+    guard first == other.first else { return false }
+    return second == nil || other.second == nil || second == other.second
+  }
+}

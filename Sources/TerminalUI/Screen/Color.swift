@@ -1,4 +1,4 @@
-/// A colour as terminals know them: their own default, one of eight names, or a palette index.
+/// A colour as terminals know them: their own default, a name, a palette index, or red, green and blue.
 package enum Color: Hashable, Sendable {
   /// Whatever the terminal uses by itself.
   case standard
@@ -20,4 +20,6 @@ package enum Color: Hashable, Sendable {
   case white
   /// An entry of the palette of 256; terminals with fewer colours show the nearest basic one.
   case indexed(UInt8)
+  /// Red, green and blue; terminals without such colours show the nearest they have.
+  case rgb(UInt8, UInt8, UInt8)
 }

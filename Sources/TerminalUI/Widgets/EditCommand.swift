@@ -20,6 +20,10 @@ enum EditCommand: Hashable {
   case killBlankSeparatedBefore
   case killWordAfter
   case yank
+  case textStart
+  case textEnd
+  case undo
+  case redo
 
   /// The command of a key, or nil if editors do not use it.
   init?(_ key: KeyEvent) {
@@ -45,7 +49,28 @@ enum EditCommand: Hashable {
     case .alt(.backspace): self = .killWordBefore
     case .alt(.character("d")): self = .killWordAfter
     case .control("y"): self = .yank
+    case .alt(.character("<")): self = .textStart
+    case .alt(.character(">")): self = .textEnd
+    case .control("_"), .alt(.character("z")): self = .undo
+    case .alt(.character("_")), .alt(.character("Z")): self = .redo
     case .control, .alt, .insert, .tab, .backTab, .escape, .function, .mouse, .resize:
+      return nil
+    }
+  }
+
+  /// The kind of step that the command is for ``UndoHistory``; nil if it changes nothing.
+  var step: EditStep? {
+    switch self {
+    case .insert(let text):
+      guard text.count == 1, let character = text.first else { return .whole }
+      return character.isLetter || character.isNumber ? .letter : .separator
+    case .newline: return .separator
+    case .deleteBefore, .deleteAfter: return .removal
+    case .killToLineStart, .killToLineEnd, .killWordBefore, .killBlankSeparatedBefore,
+      .killWordAfter, .yank:
+      return .whole
+    case .left, .right, .wordLeft, .wordRight, .up, .down, .pageUp, .pageDown, .lineStart,
+      .lineEnd, .textStart, .textEnd, .undo, .redo:
       return nil
     }
   }

@@ -22,7 +22,7 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   /// The number of rows that fit in view.
   package private(set) var capacity = 1
   /// The number of screen lines of each row.
-  package let rowHeight: Int
+  package private(set) var rowHeight: Int
 
   private var selected = 0
 
@@ -38,6 +38,11 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   package var visibleRange: Range<Int> { top..<min(ids.count, top + capacity) }
   /// The identifiers of the rows in view.
   package var visibleIDs: ArraySlice<ID> { ids[visibleRange] }
+
+  /// Gives each row that many lines, at least one; ``resize(to:)`` then tells how many fit.
+  package mutating func setRowHeight(_ height: Int) {
+    rowHeight = max(1, height)
+  }
 
   /// Tells the list how much room it has; the selection stays in view.
   package mutating func resize(to size: Size) {

@@ -17,6 +17,8 @@ package struct TextArea: Hashable, Sendable {
   package let limit: Int
   /// The number of characters typed so far, newlines included.
   package private(set) var count = 0
+  /// The length of the text in UTF-16 code units, newlines included.
+  package private(set) var utf16Count = 0
 
   var lines: [[Character]] = [[]]
   var cursor = Place(line: 0, column: 0)
@@ -25,6 +27,15 @@ package struct TextArea: Hashable, Sendable {
   var topRow = 0
   private var killed = ""
   private var goalColumn: Int?
+  private var history = UndoHistory<Snapshot>()
+
+  /// What a step of editing changes; lines that it leaves alone are shared.
+  private struct Snapshot: Hashable, Sendable {
+    let lines: [[Character]]
+    let cursor: Place
+    let count: Int
+    let utf16Count: Int
+  }
 
   /// Makes an editor with the cursor at the end of its text.
   package init(text: String = "", limit: Int = SafeText.bodyLimit) {
@@ -41,10 +52,12 @@ package struct TextArea: Hashable, Sendable {
   package mutating func setText(_ text: String) {
     lines = [[]]
     count = 0
+    utf16Count = 0
     cursor = Place(line: 0, column: 0)
     topLine = 0
     topRow = 0
     goalColumn = nil
+    history = UndoHistory()
     _ = insert(text)
     reveal()
   }
@@ -63,9 +76,20 @@ package struct TextArea: Hashable, Sendable {
   /// Pasted text is cut where the limit is reached.
   package mutating func handle(_ key: KeyEvent) -> EditOutcome {
     guard let command = EditCommand(key) else { return .ignored }
+    let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
+    let outcome = perform(command, before)
+    if outcome == .changed, let step = command.step {
+      history.record(before, step)
+    } else if outcome == .moved {
+      history.interrupt()
+    }
+    reveal()
+    return outcome
+  }
+
+  private mutating func perform(_ command: EditCommand, _ now: Snapshot) -> EditOutcome {
     let goal = goalColumn
     goalColumn = nil
-    defer { reveal() }
     switch command {
     case .up:
       return moveVertically(by: -1, goal: goal)
@@ -81,7 +105,11 @@ package struct TextArea: Hashable, Sendable {
       return insert("\n")
     case .yank:
       return insert(killed)
-    case .left, .right, .wordLeft, .wordRight, .lineStart, .lineEnd:
+    case .undo:
+      return restore(history.undo(from: now))
+    case .redo:
+      return restore(history.redo(from: now))
+    case .left, .right, .wordLeft, .wordRight, .lineStart, .lineEnd, .textStart, .textEnd:
       cursor = destination(of: command)
       return .moved
     case .deleteBefore, .deleteAfter:
@@ -115,9 +143,26 @@ package struct TextArea: Hashable, Sendable {
       return place(0)
     case .lineEnd:
       return place(line.count)
-    case .insert, .newline, .up, .down, .pageUp, .pageDown, .yank:
+    case .textStart:
+      return Place(line: 0, column: 0)
+    case .textEnd:
+      return Place(line: lines.count - 1, column: lines[lines.count - 1].count)
+    case .insert, .newline, .up, .down, .pageUp, .pageDown, .yank, .undo, .redo:
       return cursor
     }
+  }
+
+  private static func units(of line: [Character]) -> Int {
+    line.reduce(0) { $0 + $1.utf16.count }
+  }
+
+  private mutating func restore(_ snapshot: Snapshot?) -> EditOutcome {
+    guard let snapshot else { return .moved }
+    lines = snapshot.lines
+    cursor = snapshot.cursor
+    count = snapshot.count
+    utf16Count = snapshot.utf16Count
+    return .changed
   }
 
   private func place(_ column: Int) -> Place { Place(line: cursor.line, column: column) }
@@ -137,6 +182,7 @@ package struct TextArea: Hashable, Sendable {
     guard !accepted.isEmpty else { return .moved }
     let pieces = accepted.split(separator: "\n", omittingEmptySubsequences: false)
     let old = lines[cursor.line].count
+    var units = -Self.units(of: lines[cursor.line])
     var added = 0
     if pieces.count > 1, let first = pieces.first, let last = pieces.last {
       var begun = Array(lines[cursor.line][..<cursor.column])
@@ -145,14 +191,17 @@ package struct TextArea: Hashable, Sendable {
       let column = EditorText.replace(0..<0, of: &ended, with: last)
       let new = [begun] + pieces.dropFirst().dropLast().map { Array($0) } + [ended]
       added = new.reduce(new.count - 1) { $0 + $1.count } - old
+      units += new.reduce(new.count - 1) { $0 + Self.units(of: $1) }
       lines.replaceSubrange(cursor.line...cursor.line, with: new)
       cursor = Place(line: cursor.line + new.count - 1, column: column)
     } else {
       let range = cursor.column..<cursor.column
       cursor.column = EditorText.replace(range, of: &lines[cursor.line], with: accepted)
       added = lines[cursor.line].count - old
+      units += Self.units(of: lines[cursor.line])
     }
     count += added
+    utf16Count += units
     return .changed
   }
 
@@ -161,6 +210,9 @@ package struct TextArea: Hashable, Sendable {
     let end = max(cursor, place)
     guard start < end else { return .moved }
     let old = lines[start.line...end.line].reduce(end.line - start.line) { $0 + $1.count }
+    let oldUnits = lines[start.line...end.line].reduce(end.line - start.line) {
+      $0 + Self.units(of: $1)
+    }
     var removed = ""
     var range = start.column..<lines[start.line].count
     var rest: [Character] = []
@@ -175,6 +227,7 @@ package struct TextArea: Hashable, Sendable {
     }
     _ = EditorText.replace(range, of: &lines[start.line], with: rest)
     count -= old - lines[start.line].count
+    utf16Count -= oldUnits - Self.units(of: lines[start.line])
     if keeps { killed = removed }
     cursor = Place(line: start.line, column: min(start.column, lines[start.line].count))
     return .changed

@@ -9,9 +9,16 @@ package struct TextField: Hashable, Sendable {
   package private(set) var cursor: Int
 
   private var characters: [Character]
+  private var history = UndoHistory<Snapshot>()
   private var killed: [Character] = []
   private var width = 1
   private var scroll = 0
+
+  /// What a step of editing changes.
+  private struct Snapshot: Hashable, Sendable {
+    let characters: [Character]
+    let cursor: Int
+  }
 
   /// Makes a field with the cursor at the end of its text.
   package init(text: String = "", limit: Int = SafeText.lineLimit) {
@@ -27,6 +34,7 @@ package struct TextField: Hashable, Sendable {
 
   /// Replaces the text and puts the cursor at its end.
   package mutating func setText(_ text: String) {
+    history = UndoHistory()
     characters = Array(Self.line(of: text).prefix(limit))
     cursor = characters.count
     scroll = 0
@@ -44,7 +52,18 @@ package struct TextField: Hashable, Sendable {
   /// Pasted text is cut where the limit is reached.
   package mutating func handle(_ key: KeyEvent) -> EditOutcome {
     guard let command = EditCommand(key) else { return .ignored }
-    defer { reveal() }
+    let before = Snapshot(characters: characters, cursor: cursor)
+    let outcome = perform(command, before)
+    if outcome == .changed, let step = command.step {
+      history.record(before, step)
+    } else if outcome == .moved {
+      history.interrupt()
+    }
+    reveal()
+    return outcome
+  }
+
+  private mutating func perform(_ command: EditCommand, _ now: Snapshot) -> EditOutcome {
     switch command {
     case .newline:
       return .submitted
@@ -62,10 +81,14 @@ package struct TextField: Hashable, Sendable {
       return move(to: EditorText.wordStart(before: cursor, in: characters))
     case .wordRight:
       return move(to: EditorText.wordEnd(after: cursor, in: characters))
-    case .lineStart:
+    case .lineStart, .textStart:
       return move(to: 0)
-    case .lineEnd:
+    case .lineEnd, .textEnd:
       return move(to: characters.count)
+    case .undo:
+      return restore(history.undo(from: now))
+    case .redo:
+      return restore(history.redo(from: now))
     case .deleteBefore:
       return remove(from: cursor - 1, to: cursor, keeps: false)
     case .deleteAfter:
@@ -128,6 +151,13 @@ package struct TextField: Hashable, Sendable {
   private mutating func move(to index: Int) -> EditOutcome {
     cursor = min(max(0, index), characters.count)
     return .moved
+  }
+
+  private mutating func restore(_ snapshot: Snapshot?) -> EditOutcome {
+    guard let snapshot else { return .moved }
+    characters = snapshot.characters
+    cursor = snapshot.cursor
+    return .changed
   }
 
   private mutating func insert(_ new: [Character]) -> EditOutcome {

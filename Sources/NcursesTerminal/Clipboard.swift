@@ -1,0 +1,38 @@
+/// The sequence that puts a text into the clipboard of the terminal, also from far away.
+///
+/// It only ever writes: what is in the clipboard is nobody's business.
+enum Clipboard {
+  /// The number of bytes that terminals take for certain.
+  static let limit = 74_994
+
+  /// The sequence.
+  ///
+  /// - Parameters:
+  ///   - text: What is to be copied.
+  ///   - isInScreen: Whether `screen` is in between, which passes on only what is wrapped for it.
+  /// - Returns: The bytes to write; nil if the text is too long.
+  static func sequence(_ text: String, isInScreen: Bool) -> [UInt8]? {
+    let bytes = Array(text.utf8)
+    guard bytes.count <= limit else { return nil }
+    let inner = Array("\u{1B}]52;c;".utf8) + base64(bytes) + [0x07]
+    guard isInScreen else { return inner }
+    return Array("\u{1B}P".utf8) + inner + Array("\u{1B}\\".utf8)
+  }
+
+  static func base64(_ bytes: [UInt8]) -> [UInt8] {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity((bytes.count + 2) / 3 * 4)
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      let value = (0..<3).reduce(UInt32(0)) { value, offset in
+        value << 8 | (start + offset < group.endIndex ? UInt32(bytes[start + offset]) : 0)
+      }
+      for place in 0..<4 {
+        let index = Int(value >> UInt32(18 - 6 * place) & 63)
+        result.append(place <= group.count ? letters[index] : UInt8(ascii: "="))
+      }
+    }
+    return result
+  }
+}
