@@ -6,6 +6,10 @@ package enum Effect: Hashable, Sendable {
   case follow(FeedKind)
   /// No longer follow a list.
   case stopFollowing(FeedKind)
+  /// Tell where in a list the reader is.
+  case read(FeedKind, at: PostID)
+  /// Go to the beginning of a list.
+  case showFirst(FeedKind)
   /// Follow a post and its comments.
   case open(PostID)
   /// No longer follow a post.
@@ -16,6 +20,20 @@ package enum Effect: Hashable, Sendable {
   case comment(PostID, text: String)
   /// Star (true) or unstar (false) a post.
   case star(PostID, Bool)
+  /// Change a post of mine.
+  case edit(PostID, title: String, body: String)
+  /// Change a comment of mine.
+  case editComment(PostID, commentID: String, text: String)
+  /// Note that a post was read, or is to be read again.
+  case mark(PostID, ReadState.Mark)
+  /// Count everything up to now as read.
+  case markAllRead
+  /// Tell others whether I am writing a comment.
+  case typing(PostID, Bool)
+  /// Tell of what others do to my posts, or no longer.
+  case hearNotices(Bool)
+  /// Call the user, who may be looking elsewhere.
+  case notify(String)
   /// Delete a post of mine.
   case deletePost(PostID)
   /// Delete a comment of mine.
@@ -28,4 +46,22 @@ package enum Effect: Hashable, Sendable {
   case bell
   /// Leave.
   case quit
+  /// Leave, so that the user can be someone else.
+  case changeAccount
+  /// Take a draft to the editor of the environment; ``Event/edited(_:)`` brings it back.
+  case editExternally(Draft)
+  /// Put a text into the clipboard of the terminal.
+  case copy(String)
+  /// Open a link with the program of the environment.
+  case openLink(String)
+  /// Write a text to a file.
+  case write(String, file: String)
+  /// Keep the lines that were typed into the command line.
+  case keepHistory([String])
+  /// Keep a value in the configuration file.
+  case keepSetting(Setting, SettingValue)
+  /// Use the terminal as the settings say.
+  case configureTerminal(Settings)
+  /// Begin or end to watch what goes over the wire.
+  case watchWire(Bool)
 }

@@ -17,4 +17,16 @@ package enum Event: Equatable, Sendable {
   case commented(PostID, commentID: String)
   /// The program was stopped and goes on.
   case resumed
+  /// The draft of an ``Effect/editExternally(_:)`` is now this.
+  case edited(Draft)
+  /// Something outside went well; the text says what.
+  case succeeded(String)
+  /// Something outside went wrong; the text says what, why and what to do.
+  case failed(String)
+  /// The configuration was read, again or for the first time.
+  case configured(Configuration)
+  /// These happened on the wire.
+  case wire([WireEvent])
+  /// Do what a command says, as if it had been typed.
+  case command(String)
 }

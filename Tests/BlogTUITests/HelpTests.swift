@@ -12,14 +12,12 @@ struct HelpTests {
 
   @Test("Every binding of every place is on the help screen")
   func complete() {
-    let page = HelpPage(
-      keys: .standard,
-      context: .list,
-      size: Size(width: 120, height: 20)
-    )
+    var page = Page(title: "All keys", content: .keys(.list))
+    page.layout(keys: .standard, size: Size(width: 200, height: 20))
     let text = page.scroll.lines.map(\.string).joined(separator: "\n")
     for binding in KeyTable.standard.bindings {
-      #expect(text.contains(binding.keysText.string))
+      let keys = binding.keys.isEmpty ? ":\(binding.action.name)" : binding.keysText.string
+      #expect(text.contains(keys))
       #expect(text.contains(binding.help.string))
     }
   }
@@ -40,7 +38,7 @@ struct HelpTests {
     var model = Fixture.loaded(Size(width: 20, height: 6))
     model.type("?")
     var seen: Set<String> = []
-    for _ in 0..<300 {
+    for _ in 0..<900 {
       seen.formUnion(model.rows)
       model.type("j")
     }
@@ -58,6 +56,32 @@ struct HelpTests {
     #expect(model.rows[4].contains("? back"))
     model.type("?", "c")
     #expect(model.rows[4].contains("F1 help"))
+  }
+
+  @Test("A word narrows the page, and Esc widens it again")
+  func searching() {
+    var model = Fixture.loaded()
+    model.type("?", "/", "suspend")
+    #expect(model.context == .find)
+    let lines = model.help?.scroll.lines.map(\.string) ?? []
+    #expect(lines.contains { $0.contains("^Z") })
+    #expect(!lines.contains { $0.contains("unstar") })
+    model.type(.enter)
+    #expect(model.context == .help)
+    model.type(.escape)
+    #expect(model.help?.scroll.lines.contains { $0.string.contains("unstar") } == true)
+    model.type(.escape)
+    #expect(model.help == nil)
+  }
+
+  @Test("A way to help stays in the hints even when its keys were taken away")
+  func unboundHelp() {
+    var model = Fixture.loaded(Size(width: 20, height: 6))
+    let wishes = ["?", "F1"].map {
+      KeyOverride(context: "list", keys: $0, action: "none", line: 1)
+    }
+    model.send(.configured(Configuration(keys: wishes)))
+    #expect(model.rows[4].contains(":help help"))
   }
 
   @Test("Text can contain a question mark")

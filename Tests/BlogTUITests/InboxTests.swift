@@ -9,8 +9,8 @@ struct InboxTests {
   @Test("Events come out in the order in which they went in, once")
   func order() {
     let inbox = Inbox(wake: {})
-    for number in 0..<100 { inbox.add(.pendingWrites(number)) }
-    #expect(inbox.takeAll() == (0..<100).map { .pendingWrites($0) })
+    for number in 0..<100 { inbox.add(.tick(now: Int64(number))) }
+    #expect(inbox.takeAll() == (0..<100).map { .tick(now: Int64($0)) })
     #expect(inbox.takeAll().isEmpty)
   }
 
@@ -18,11 +18,11 @@ struct InboxTests {
   func wake() {
     let count = Counter()
     let inbox = Inbox(wake: { count.value.add(1, ordering: .relaxed) })
-    inbox.add(.pendingWrites(1))
-    inbox.add(.pendingWrites(2))
+    inbox.add(.tick(now: 1))
+    inbox.add(.tick(now: 2))
     #expect(count.value.load(ordering: .relaxed) == 1)
     _ = inbox.takeAll()
-    inbox.add(.pendingWrites(3))
+    inbox.add(.tick(now: 3))
     #expect(count.value.load(ordering: .relaxed) == 2)
   }
 
@@ -34,7 +34,7 @@ struct InboxTests {
       for thread in 0..<4 {
         group.addTask {
           for number in 0..<perThread {
-            inbox.add(.feedFailed(FeedKind.allCases[thread], reason: String(number)))
+            inbox.add(.blog(.feedFailed(FeedKind.tabs[thread], reason: String(number))))
           }
         }
       }
@@ -43,7 +43,7 @@ struct InboxTests {
         var total = 0
         while total < 4 * perThread {
           for event in inbox.takeAll() {
-            guard case .feedFailed(let kind, let reason) = event else { continue }
+            guard case .blog(.feedFailed(let kind, let reason)) = event else { continue }
             #expect(reason == String(seen[kind, default: 0]))
             seen[kind, default: 0] += 1
             total += 1

@@ -13,6 +13,7 @@ private final class ScriptedTerminal: TerminalDevice {
   var timeouts: [Duration?] = []
   var screens: [Screen] = []
   var calls: [String] = []
+  var settings: [Settings] = []
   var whenWaiting: ((Int) -> Void)?
 
   init(_ script: [[TerminalEvent]]) { self.script = script }
@@ -24,9 +25,15 @@ private final class ScriptedTerminal: TerminalDevice {
   }
 
   func render(_ screen: Screen) { screens.append(screen) }
+  func withSuspendedScreen<Result>(_ body: () -> Result) -> Result {
+    calls.append("suspended")
+    return body()
+  }
+  func apply(_ settings: Settings) { self.settings.append(settings) }
   func redraw() { calls.append("redraw") }
   func suspend() { calls.append("suspend") }
   func bell() { calls.append("bell") }
+  func notify(_ text: String) { calls.append("notify \(text)") }
 }
 
 /// A blog in memory that remembers what was asked of it.
@@ -34,7 +41,7 @@ private final class ScriptedTerminal: TerminalDevice {
 private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   let me = Fixture.alice
   let databaseName = "test"
-  let now = Fixture.now
+  var now = Fixture.now
   private(set) var calls: [String] = []
   private var handler: (@Sendable (BlogEvent) -> Void)?
   private var posts = Fixture.posts
@@ -61,6 +68,16 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
     note("comment \(post): \(text)")
     return "c9"
   }
+  func read(_ feed: FeedKind, at post: PostID) { note("read \(feed) at \(post)") }
+  func showFirst(of feed: FeedKind) { note("first of \(feed)") }
+  func edit(_ post: PostID, title: String, body: String) { note("edit \(post): \(title), \(body)") }
+  func editComment(_ comment: String, on post: PostID, text: String) {
+    note("edit \(post)/\(comment): \(text)")
+  }
+  func mark(_ post: PostID, _ mark: ReadState.Mark) { note("mark \(post) \(mark)") }
+  func markAllRead() { note("mark all") }
+  func setTyping(_ isTyping: Bool, on post: PostID) { note("typing \(post) \(isTyping)") }
+  func setNotices(_ areTold: Bool) { note("notices \(areTold)") }
   func setStar(_ post: PostID, _ isStarred: Bool) { note("star \(post) \(isStarred)") }
   func deletePost(_ post: PostID) { note("delete \(post)") }
   func deleteComment(_ comment: String, on post: PostID) { note("delete \(post)/\(comment)") }
@@ -98,7 +115,7 @@ struct ProgramTests {
     let (_, terminal, program) = run(script, repository)
     #expect(repository.calls == ["follow recent", "post Hello: World", "stop recent"])
     #expect(program.model.feed.list.selection == "new")
-    #expect(terminal.screens.last?.text().contains("▌ Hello") == true)
+    #expect(terminal.screens.last?.text().contains("▌·Hello") == true)
   }
 
   @Test("An open post is closed at the end, whatever the end is")
@@ -123,7 +140,10 @@ struct ProgramTests {
 
   @Test("An idle program sleeps for half a minute, and without any post for ever")
   func timeouts() {
-    let (_, terminal, _) = run([[.woken], keys("q")])
+    let terminal = ScriptedTerminal([[.woken], keys("q")])
+    let repository = RecordingRepository()
+    terminal.whenWaiting = { _ in repository.now += 1_000 }
+    _ = Program(terminal: terminal, repository: repository, wake: {}).run()
     #expect(terminal.timeouts == [nil, .seconds(30)])
   }
 
@@ -141,18 +161,102 @@ struct ProgramTests {
     #expect(terminal.calls == ["redraw", "suspend", "redraw", "bell"])
   }
 
-  @Test("Drafts are handed over as they are typed, and nothing is once they are sent")
+  @Test("What is typed is handed over within a second, and nothing is once it is sent")
   func drafts() {
-    let script = [keys("cT"), [], keys("\tB"), [.key(.control("s"))], keys("q")]
+    let script = [keys("cT"), [], keys("\tB"), [], [.key(.control("s"))], [], keys("q")]
+    let terminal = ScriptedTerminal(script)
+    let repository = RecordingRepository()
+    // Each wait takes as long as it may.
+    terminal.whenWaiting = { _ in repository.now += 1_000 }
     var kept: [[Draft]] = []
+    var surroundings = Surroundings()
+    surroundings.keep = { kept.append($0.posts) }
     let program = Program(
-      terminal: ScriptedTerminal(script),
-      repository: RecordingRepository(),
+      terminal: terminal,
+      repository: repository,
       wake: {},
-      keepDrafts: { kept.append($0) }
+      surroundings: surroundings
     )
     #expect(program.run() == .quit)
     #expect(kept == [[Draft(title: "T", body: "")], [Draft(title: "T", body: "B")], []])
+  }
+
+  @Test("Typed text is never unkept for longer than a quarter of a second")
+  func keepingTimeout() {
+    let terminal = ScriptedTerminal([keys("cT"), []])
+    let repository = RecordingRepository()
+    var kept = 0
+    var surroundings = Surroundings()
+    surroundings.keep = { _ in kept += 1 }
+    terminal.whenWaiting = { count in
+      if count == 2 { #expect(terminal.timeouts[1] == .milliseconds(250)) }
+      if count == 3 { #expect(kept == 1) }
+      if count > 1 { repository.now += 250 }
+    }
+    let program = Program(
+      terminal: terminal,
+      repository: repository,
+      wake: {},
+      surroundings: surroundings
+    )
+    #expect(program.run() == .hangUp)
+  }
+
+  @Test("A comment that was begun is handed over too, with its post")
+  func commentDrafts() {
+    var kept = Unsent()
+    var surroundings = Surroundings()
+    surroundings.keep = { kept = $0 }
+    let program = Program(
+      terminal: ScriptedTerminal([[.woken], keys("\ncHm")]),
+      repository: RecordingRepository(),
+      wake: {},
+      surroundings: surroundings
+    )
+    #expect(program.run() == .hangUp)
+    #expect(kept == Unsent(comments: ["p12": ["Hm"]]))
+  }
+
+  @Test("Another editor takes the draft and gives it back, or says why not")
+  func externalEditor() {
+    let terminal = ScriptedTerminal([keys("cT\tB"), [.key(.control("e"))], [], keys("")])
+    var given: [Draft] = []
+    var surroundings = Surroundings()
+    surroundings.edit = { draft in
+      given.append(draft)
+      return .success(Draft(title: "New", body: "Text\nof two lines"))
+    }
+    let program = Program(
+      terminal: terminal,
+      repository: RecordingRepository(),
+      wake: {},
+      surroundings: surroundings
+    )
+    _ = program.run()
+    #expect(given == [Draft(title: "T", body: "B")])
+    #expect(program.model.composer?.draft == Draft(title: "New", body: "Text\nof two lines"))
+    #expect(terminal.calls == ["suspended", "redraw"])
+  }
+
+  @Test("A setting that was chosen is kept, and reaches the terminal")
+  func settings() {
+    let terminal = ScriptedTerminal([keys(":set mouse false\n"), keys("q")])
+    var kept: [String] = []
+    var surroundings = Surroundings()
+    surroundings.keepSetting = { setting, value in
+      kept.append("\(setting.rawValue) \(value)")
+      return .success(())
+    }
+    surroundings.keepHistory = { kept += $0 }
+    let program = Program(
+      terminal: terminal,
+      repository: RecordingRepository(),
+      wake: {},
+      surroundings: surroundings
+    )
+    #expect(program.run() == .quit)
+    #expect(kept == ["set mouse false", "mouse false"])
+    #expect(terminal.settings.last?.isOn(.mouse) == false)
   }
 
   @Test("Of a burst only the last state of each list is shown")
@@ -162,7 +266,7 @@ struct ProgramTests {
       .failed(.deletePost("a"), reason: "x"), .feed(.recent, posts: Fixture.posts),
       .pendingWrites(0),
     ]
-    let left = Program<ScriptedTerminal>.withoutOvertaken(events)
-    #expect(left == [events[2], events[3], events[4], events[5]])
+    let left = Program<ScriptedTerminal>.withoutOvertaken(events.map { .blog($0) })
+    #expect(left == [events[2], events[3], events[4], events[5]].map { .blog($0) })
   }
 }

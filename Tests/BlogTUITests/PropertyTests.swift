@@ -79,6 +79,8 @@ struct PropertyTests {
   func sizes() {
     let places: [[Typed]] = [
       [], ["/train"], [.enter], [.enter, "c", "text"], ["c", "title"], ["?"], ["jd"],
+      [":th"], [.control("p"), "st"], [.key(.function(2))], [.key(.function(12))], ["?", "/x"],
+      [.key(.function(4))],
     ]
     for keys in places {
       var model = Fixture.loaded()
@@ -89,6 +91,51 @@ struct PropertyTests {
           let screen = view(model)
           #expect(screen.size == Size(width: width, height: height))
         }
+      }
+    }
+  }
+
+  @Test("10,000 sizes in a row: always the right size, the same post, the same text typed")
+  func resizeStorm() {
+    var random = SplitMix64(seed: 17)
+    var model = Fixture.loaded()
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...200))))
+    for _ in 0..<20 { model.type("j") }
+    let selected = model.feed.list.selection
+    model.type("c", "Half a title", .tab, "and some text")
+    for step in 0..<10_000 {
+      let width = Int.random(in: 0...220, using: &random)
+      let height = Int.random(in: 0...70, using: &random)
+      model.resize(width, height)
+      guard step.isMultiple(of: 50) else { continue }
+      #expect(view(model).size == Size(width: width, height: height))
+    }
+    model.resize(80, 24)
+    #expect(model.composer?.draft == Draft(title: "Half a title", body: "and some text"))
+    model.type(.escape, "y")
+    #expect(model.feed.list.selection == selected)
+    #expect(model.rows.contains { $0.hasPrefix("▌ Post") })
+  }
+
+  @Test("Any bytes, as keys one after the other, in every place", arguments: [UInt64(5), 6, 7])
+  func bytes(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var model = Fixture.loaded(Size(width: 60, height: 16))
+    for step in 0..<3_000 {
+      let byte = UInt8.random(in: 0...255, using: &random)
+      let scalar = Unicode.Scalar(byte)
+      let key: KeyEvent =
+        switch byte {
+        case 0x0D: .enter
+        case 0x1B: .escape
+        case 0x01...0x1A: .control(Character(Unicode.Scalar(byte + 0x60)))
+        default: .character(Character(scalar))
+        }
+      if model.send(.key(key)).contains(.quit) { model.question = nil }
+      guard step.isMultiple(of: 7) else { continue }
+      if let problem = Self.problem(of: view(model), model) {
+        Issue.record("seed \(seed), step \(step): \(problem)")
+        return
       }
     }
   }

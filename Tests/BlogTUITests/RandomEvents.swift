@@ -24,7 +24,7 @@ struct RandomEvents {
   private mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
   private mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
   private mutating func text() -> String { Self.hostileTexts[below(Self.hostileTexts.count)] }
-  private mutating func feedKind() -> FeedKind { FeedKind.allCases[below(4)] }
+  private mutating func feedKind() -> FeedKind { FeedKind.tabs[below(4)] }
   private mutating func number() -> Int {
     [0, 1, 7, 99_999, -1, .max, .min][below(7)]
   }
@@ -38,7 +38,12 @@ struct RandomEvents {
     case 6...8: return .blog(blogEvent())
     default: break
     }
-    switch below(6) {
+    switch below(12) {
+    case 6: return .wire([wireEvent()])
+    case 7: return .command(command())
+    case 8: return .configured(configuration())
+    case 9: return .edited(Draft(title: text(), body: text()))
+    case 10: return chance(50) ? .succeeded(text()) : .failed(text())
     case 0: return .tick(now: time())
     case 1: return .posted(postID())
     case 2: return .commented(postID(), commentID: "c\(below(30))")
@@ -48,10 +53,33 @@ struct RandomEvents {
     }
   }
 
+  private mutating func wireEvent() -> WireEvent {
+    let kind = WireEvent.Kind.allCases[below(WireEvent.Kind.allCases.count)]
+    return WireEvent(time: time(), kind: kind, title: text(), detail: text())
+  }
+
+  private mutating func command() -> String {
+    let names = Command.allCases.map(\.rawValue) + KeyTable.standard.actions.map(\.name)
+    return names[below(names.count)] + [" ", " " + text(), " theme light", ""][below(4)]
+  }
+
+  private mutating func configuration() -> Configuration {
+    var configuration = Configuration()
+    let themes = Theme.builtIn.map(\.name)
+    configuration.settings.choose(.word(themes[below(4)]), for: .theme, from: .session)
+    configuration.settings.choose(.flag(chance(50)), for: .ascii, from: .session)
+    let problem = ConfigurationProblem(source: text(), line: number(), reason: text())
+    if chance(50) { configuration.problems = [problem] }
+    let keys = ["g", "x", "? ?", "Enter", "^A"][below(5)]
+    let name = KeyTable.standard.actions.map(\.name)[below(30)]
+    configuration.keys = [KeyOverride(context: nil, keys: keys, action: name, line: 1)]
+    return configuration
+  }
+
   private mutating func postID() -> PostID { "p\(below(120))" }
 
   private mutating func key() -> KeyEvent {
-    let commands = Array("jkgGdyncsr/?.qhlN1234ib* axX")
+    let commands = Array("jkgGdyncsr/?.qhlN1234ib* axXueamMUFwvt|::opf")
     switch below(12) {
     case 0...5: return .character(commands[below(commands.count)])
     case 6: return .character(Character(text().first.map(String.init) ?? "ü"))
@@ -62,7 +90,9 @@ struct RandomEvents {
     default:
       let keys: [KeyEvent] = [
         .up, .down, .left, .right, .home, .end, .pageUp, .pageDown, .insert, .delete, .backspace,
-        .controlLeft, .controlRight, .function(1), .function(9), .alt(.character("b")),
+        .controlLeft, .controlRight, .function(1), .function(9), .function(2), .function(4),
+        .function(12), .alt(.character("x")),
+        .alt(.character("b")),
         .alt(.backspace),
       ]
       return keys[below(keys.count)]
@@ -76,8 +106,12 @@ struct RandomEvents {
   }
 
   private mutating func blogEvent() -> BlogEvent {
-    switch below(9) {
+    switch below(13) {
     case 0...2: return .feed(feedKind(), posts: changedPosts())
+    case 8: return .extent(feedKind(), extent())
+    case 9: return .typing(postID(), [Typist(person: author(), at: time())])
+    case 10: return .readState(readState())
+    case 11: return people()
     case 3: return .feedFailed(feedKind(), reason: text())
     case 4: return .post(postID(), chance(70) ? post() : nil)
     case 5: return .comments(postID(), changedComments())
@@ -91,8 +125,31 @@ struct RandomEvents {
     }
   }
 
+  private mutating func author() -> Author { Author(uid: text(), name: text()) }
+
+  private mutating func extent() -> FeedExtent {
+    FeedExtent(hasOlder: chance(50), hasNewer: chance(30), pending: [postID()])
+  }
+
+  private mutating func readState() -> ReadState {
+    let mark = chance(50) ? ReadState.Mark.unread : .read(lastComment: "c\(below(30))")
+    return ReadState(before: time(), marks: [postID(): mark])
+  }
+
+  private mutating func people() -> BlogEvent {
+    switch below(3) {
+    case 0: return .roundTrip(milliseconds: number())
+    case 1: return .notice(.comment(postID(), title: text(), by: author()))
+    default:
+      let presence = Presence(id: "t", person: author(), terminal: text(), since: time())
+      return .people([presence])
+    }
+  }
+
   private mutating func action() -> BlogAction {
-    switch below(5) {
+    switch below(7) {
+    case 5: return .edit(postID(), title: text(), body: text())
+    case 6: return .editComment(postID(), commentID: "c\(below(30))", text: text())
     case 0: return .post(postID(), title: text(), body: text())
     case 1: return .comment(postID(), commentID: "c", text: text())
     case 2: return .star(postID(), chance(50))

@@ -60,4 +60,8 @@ package enum Action: Hashable, Sendable {
   case redraw
   /// Stop the program for a while.
   case suspend
+  /// Something that only readers of posts do.
+  case reading(ReadingAction)
+  /// Something that concerns the program as a whole.
+  case program(ProgramAction)
 }

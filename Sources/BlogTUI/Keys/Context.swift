@@ -14,14 +14,22 @@ package enum Context: CaseIterable, Hashable, Sendable {
   case search
   /// A question.
   case confirm
-  /// The table of all keys.
+  /// A page of text, such as the table of all keys.
   case help
+  /// The line in which something is looked for in a page.
+  case find
+  /// The line in which a command is typed.
+  case command
+  /// A choice between many things, such as the palette.
+  case chooser
+  /// The inspector.
+  case inspector
 
   /// Whether characters are typed as text here.
   package var isTyping: Bool {
     switch self {
-    case .comment, .compose, .search: true
-    case .list, .post, .confirm, .help: false
+    case .comment, .compose, .search, .find, .command, .chooser: true
+    case .list, .post, .confirm, .help, .inspector: false
     }
   }
 
@@ -34,7 +42,28 @@ package enum Context: CaseIterable, Hashable, Sendable {
     case .compose: "Writing a post"
     case .search: "Searching"
     case .confirm: "Answering a question"
-    case .help: "In this help"
+    case .help: "In a page such as this help"
+    case .find: "Searching a page"
+    case .command: "Typing a command"
+    case .chooser: "Choosing"
+    case .inspector: "In the inspector"
+    }
+  }
+
+  /// The name by which configuration files and manual pages know the place.
+  package var name: String {
+    switch self {
+    case .list: "list"
+    case .post: "post"
+    case .comment: "comment"
+    case .compose: "compose"
+    case .search: "search"
+    case .confirm: "question"
+    case .help: "page"
+    case .find: "find"
+    case .command: "command"
+    case .chooser: "chooser"
+    case .inspector: "inspector"
     }
   }
 }

@@ -7,21 +7,21 @@ package typealias KeyTable = KeyMap<Action, Context>
 extension KeyMap where Action == BlogTUI.Action, Context == BlogTUI.Context {
   /// The keys that everybody has who changes nothing.
   package static let standard = KeyTable(
-    motion + lists + posts + writing + questions + everywhere
+    motion + lists + posts + reading + writing + questions + commands + everywhere
   )
 
-  private static let reading: Set<Context> = [.list, .post, .help]
+  private static let scrolling: Set<Context> = [.list, .post, .help, .inspector]
 
   private static let motion: [KeyBinding<Action, Context>] = [
-    KeyBinding(["j", "Down", "^N"], .down, in: reading, help: "down"),
-    KeyBinding(["k", "Up", "^P"], .up, in: reading, help: "up"),
-    KeyBinding(["^D"], .halfPageDown, in: reading, help: "half a page down"),
-    KeyBinding(["^U"], .halfPageUp, in: reading, help: "half a page up"),
-    KeyBinding(["Space", "PgDn", "^F"], .pageDown, in: reading, help: "a page down"),
-    KeyBinding(["b", "PgUp", "^B"], .pageUp, in: reading, help: "a page up"),
-    KeyBinding(["g g", "Home"], .top, in: [.post, .help], help: "to the top"),
+    KeyBinding(["j", "Down", "^N"], .down, in: scrolling, help: "down"),
+    KeyBinding(["k", "Up"], .up, in: scrolling, help: "up"),
+    KeyBinding(["^D"], .halfPageDown, in: scrolling, help: "half a page down"),
+    KeyBinding(["^U"], .halfPageUp, in: scrolling, help: "half a page up"),
+    KeyBinding(["Space", "PgDn", "^F"], .pageDown, in: scrolling, help: "a page down"),
+    KeyBinding(["b", "PgUp", "^B"], .pageUp, in: scrolling, help: "a page up"),
+    KeyBinding(["g g", "Home"], .top, in: [.post, .help, .inspector], help: "to the top"),
     KeyBinding([".", "g g", "Home"], .top, in: [.list], help: "to the top, where new posts are"),
-    KeyBinding(["G", "End"], .bottom, in: reading, help: "to the bottom"),
+    KeyBinding(["G", "End"], .bottom, in: scrolling, help: "to the bottom"),
   ]
 
   private static let lists: [KeyBinding<Action, Context>] = [
@@ -49,6 +49,22 @@ extension KeyMap where Action == BlogTUI.Action, Context == BlogTUI.Context {
     KeyBinding(["r"], .reload, in: [.list], help: "read the list again"),
   ]
 
+  private static let whileReading: Set<Context> = [.list, .post]
+
+  private static let reading: [KeyBinding<Action, Context>] = [
+    KeyBinding(["u"], .reading(.undo), in: whileReading, help: "take the last change back"),
+    KeyBinding(["e"], .reading(.edit), in: whileReading, help: "change what I wrote"),
+    KeyBinding(["a"], .reading(.author), in: whileReading, help: "the posts of the author"),
+    KeyBinding(["m"], .reading(.toggleRead), in: whileReading, help: "mark as read or unread"),
+    KeyBinding(["M"], .reading(.markAllRead), in: [.list], help: "mark everything as read"),
+    KeyBinding(["U"], .reading(.nextUnread), in: whileReading, help: "next unread"),
+    KeyBinding(["F"], .reading(.follow), in: [.list], help: "stay with the newest posts or not"),
+    KeyBinding(["w"], .reading(.people), in: whileReading, help: "who is here"),
+    KeyBinding(["v"], .reading(.density), in: [.list], help: "more or less of each post"),
+    KeyBinding(["t"], .reading(.times), in: whileReading, help: "times as ages or as dates"),
+    KeyBinding(["|"], .reading(.split), in: whileReading, help: "list and post side by side"),
+  ]
+
   private static let writing: [KeyBinding<Action, Context>] = [
     KeyBinding(["^S", "^X"], .send, in: [.compose], help: "post"),
     KeyBinding(["Tab", "S-Tab"], .switchField, in: [.compose], help: "title or text"),
@@ -66,8 +82,61 @@ extension KeyMap where Action == BlogTUI.Action, Context == BlogTUI.Context {
     KeyBinding(["n"], .decline, in: [.confirm], help: "no"),
   ]
 
+  private static let pages: Set<Context> = [.list, .post, .help, .inspector]
+  private static let typing: Set<Context> = [.comment, .compose, .search]
+
+  private static let commands: [KeyBinding<Action, Context>] = [
+    KeyBinding([":"], .program(.commandLine), in: pages, help: "type a command"),
+    KeyBinding(["^P", "Alt-x"], .program(.palette), in: pages, help: "find a command"),
+    KeyBinding(["Alt-x"], .program(.palette), in: typing, help: "find a command"),
+    KeyBinding(["F2"], .program(.settings), in: pages.union(typing), help: "settings"),
+    KeyBinding(["F4"], .program(.messages), in: pages.union(typing), help: "all messages"),
+    KeyBinding(["F6"], .program(.account), in: pages, help: "switch account or sign out"),
+    KeyBinding(["F8"], .program(.toggleMouse), in: pages.union(typing), help: "mouse on or off"),
+    KeyBinding(
+      ["F12"],
+      .program(.inspector),
+      in: pages.union(typing),
+      help: "what goes over the wire"
+    ),
+    KeyBinding(["y"], .program(.copy), in: whileReading, help: "copy the post or comment"),
+    KeyBinding(["o"], .program(.links), in: whileReading, help: "links of the post or comment"),
+    KeyBinding(["^E"], .program(.editExternally), in: [.compose], help: "go on in your editor"),
+    KeyBinding(["/"], .search, in: [.help], help: "search this page"),
+    KeyBinding(["Enter", "^S"], .send, in: [.find], help: "keep what fits"),
+    KeyBinding(["Esc", "^C"], .back, in: [.find], help: "show the whole page"),
+    KeyBinding(["Enter"], .send, in: [.command], help: "do it"),
+    KeyBinding(["Tab"], .program(.complete), in: [.command], help: "complete"),
+    KeyBinding(
+      ["S-Tab"],
+      .program(.completeBackwards),
+      in: [.command],
+      help: "complete, backwards"
+    ),
+    KeyBinding(["Up", "^P"], .up, in: [.command], help: "an earlier command"),
+    KeyBinding(["Down", "^N"], .down, in: [.command], help: "a later command"),
+    KeyBinding(["Esc", "^C"], .back, in: [.command, .chooser], help: "back"),
+    KeyBinding(["Enter"], .send, in: [.chooser], help: "take it"),
+    KeyBinding(["Up", "^P"], .up, in: [.chooser], help: "up"),
+    KeyBinding(["Down", "^N", "Tab"], .down, in: [.chooser], help: "down"),
+    KeyBinding(["PgUp"], .pageUp, in: [.chooser], help: "a page up"),
+    KeyBinding(["PgDn"], .pageDown, in: [.chooser], help: "a page down"),
+    KeyBinding(["Alt-c"], .program(.copy), in: [.chooser], help: "copy the link"),
+    KeyBinding(["Enter"], .open, in: [.inspector], help: "all about the event"),
+    KeyBinding(["p"], .program(.pause), in: [.inspector], help: "pause or go on"),
+    KeyBinding(
+      ["f", "Tab"],
+      .program(.nextKind),
+      in: [.inspector],
+      help: "only one kind of events"
+    ),
+    KeyBinding(["x"], .program(.clear), in: [.inspector], help: "forget all events"),
+    KeyBinding(["w"], .program(.save), in: [.inspector], help: "write the events to a file"),
+    KeyBinding(["q", "Esc", "^C"], .back, in: [.inspector], help: "back"),
+  ]
+
   private static let everywhere: [KeyBinding<Action, Context>] = [
-    KeyBinding(["?", "F1"], .help, in: [.list, .post], help: "all keys"),
+    KeyBinding(["?", "F1"], .help, in: [.list, .post, .inspector], help: "all keys"),
     KeyBinding(["F1"], .help, in: [.comment, .compose, .search], help: "all keys"),
     KeyBinding(["?", "q", "Esc", "F1", "^C"], .back, in: [.help], help: "back"),
     KeyBinding(["^L"], .redraw, in: Set(Context.allCases), help: "draw the screen again"),

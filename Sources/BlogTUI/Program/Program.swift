@@ -10,12 +10,17 @@ import TerminalUI
 package final class Program<Terminal: TerminalDevice> {
   /// What is on the screen.
   package private(set) var model: Model
+  /// The number of writes that were asked of the blog and not answered.
+  package private(set) var unanswered = 0
 
   private let terminal: Terminal
   private let repository: any BlogRepository
+  private let surroundings: Surroundings
   private let inbox: Inbox
-  private let keepDrafts: ([Draft]) -> Void
-  private var keptDrafts: [Draft]
+  private var kept: Unsent
+  private var keptAt: Int64
+  /// Whether something may have been typed since the texts were kept.
+  private var mayBeUnkept = false
   private var shown: Screen?
   private var ending: Ending?
 
@@ -25,20 +30,24 @@ package final class Program<Terminal: TerminalDevice> {
   ///   - terminal: The terminal; the program takes it as it is and never closes it.
   ///   - repository: The blog.
   ///   - wake: Ends the wait of the terminal from any thread.
-  ///   - drafts: Posts that were begun earlier; the last one is offered first.
-  ///   - keepDrafts: Called with all unsent posts whenever they have changed, at most once for
-  ///     each drawing, so that even a killed program loses none.
+  ///   - unsent: What was typed and not sent earlier; the last post is offered first.
+  ///   - configuration: What files, variables and options say.
+  ///   - history: Commands that were typed earlier.
+  ///   - surroundings: What the program can do outside of the terminal and the blog.
   package init(
     terminal: Terminal,
     repository: any BlogRepository,
     wake: @escaping @Sendable () -> Void,
-    drafts: [Draft] = [],
-    keepDrafts: @escaping ([Draft]) -> Void = { _ in }
+    unsent: Unsent = Unsent(),
+    configuration: Configuration = Configuration(),
+    history: [String] = [],
+    surroundings: Surroundings = Surroundings()
   ) {
     self.terminal = terminal
     self.repository = repository
-    self.keepDrafts = keepDrafts
-    keptDrafts = drafts
+    self.surroundings = surroundings
+    kept = unsent
+    keptAt = repository.now - keepInterval
     inbox = Inbox(wake: wake)
     model = Model(
       me: repository.me,
@@ -46,20 +55,26 @@ package final class Program<Terminal: TerminalDevice> {
       size: terminal.size,
       glyphs: terminal.glyphs,
       now: repository.now,
-      drafts: drafts
+      unsent: unsent
     )
+    model.commandHistory = history
+    send(.configured(configuration))
+  }
+
+  /// Adds an event that came from elsewhere; called from any thread.
+  package nonisolated func add(_ event: Event) {
+    inbox.add(event)
   }
 
   /// Runs until the user leaves or the terminal is gone, and tells which; blocks the caller.
   ///
-  /// What was typed and not sent is in the ``model`` afterwards: see ``Model/unsentDrafts``.
+  /// What was typed and not sent is in the ``model`` afterwards: see ``Model/unsent``.
   package func run() -> Ending {
-    repository.start { [inbox] in inbox.add($0) }
+    repository.start { [inbox] in inbox.add(.blog($0)) }
     send(.started)
     while true {
       draw()
-      saveDrafts()
-      let events = terminal.nextEvents(timeout: model.nextTick)
+      let events = terminal.nextEvents(timeout: timeout)
       send(.tick(now: repository.now))
       takeInbox()
       for event in events {
@@ -87,10 +102,13 @@ package final class Program<Terminal: TerminalDevice> {
   }
 
   private func takeInbox() {
-    for event in Self.withoutOvertaken(inbox.takeAll()) { send(.blog(event)) }
+    for event in Self.withoutOvertaken(inbox.takeAll()) { send(event) }
   }
 
   private func send(_ event: Event) {
+    mayBeUnkept = true
+    if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
+    if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
     for effect in update(&model, event) { perform(effect) }
   }
 
@@ -101,24 +119,55 @@ package final class Program<Terminal: TerminalDevice> {
     shown = screen
   }
 
-  private func saveDrafts() {
-    let drafts = model.unsentDrafts
-    guard drafts != keptDrafts else { return }
-    keptDrafts = drafts
-    keepDrafts(drafts)
+  /// How long to wait: no longer than texts may stay unkept.
+  private var timeout: Duration? {
+    guard let rest = keepIfDue() else { return model.nextTick }
+    return min(rest, model.nextTick ?? rest)
+  }
+
+  /// Keeps what was typed, a few times a second at most; returns how long that can wait, if it must.
+  private func keepIfDue() -> Duration? {
+    guard mayBeUnkept else { return nil }
+    let passed = repository.now - keptAt
+    // A clock that was set back is no reason to wait.
+    guard passed >= keepInterval || passed < 0 else {
+      return .milliseconds(keepInterval - passed)
+    }
+    keep()
+    return nil
+  }
+
+  private func keep() {
+    mayBeUnkept = false
+    keptAt = repository.now
+    let unsent = model.unsent
+    guard unsent != kept else { return }
+    kept = unsent
+    surroundings.keep(unsent)
   }
 
   private func leave(_ ending: Ending) -> Ending {
     for feed in model.followedFeeds { repository.stopFollowing(feed) }
     if let id = model.openPostID { repository.close(id) }
-    saveDrafts()
+    keep()
     return ending
   }
 
   private func perform(_ effect: Effect) {
+    if effect.isWrite { unanswered += 1 }
     switch effect {
     case .follow(let feed): repository.follow(feed)
     case .stopFollowing(let feed): repository.stopFollowing(feed)
+    case .read(let feed, let id): repository.read(feed, at: id)
+    case .showFirst(let feed): repository.showFirst(of: feed)
+    case .edit(let id, let title, let body): repository.edit(id, title: title, body: body)
+    case .editComment(let id, let comment, let text):
+      repository.editComment(comment, on: id, text: text)
+    case .mark(let id, let mark): repository.mark(id, mark)
+    case .markAllRead: repository.markAllRead()
+    case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
+    case .hearNotices(let areTold): repository.setNotices(areTold)
+    case .notify(let text): terminal.notify(text)
     case .open(let id): repository.open(id)
     case .close(let id): repository.close(id)
     case .post(let title, let body):
@@ -134,26 +183,76 @@ package final class Program<Terminal: TerminalDevice> {
     case .suspend:
       terminal.suspend()
       send(.resumed)
-    case .bell: terminal.bell()
+    case .bell: if model.settings.isOn(.bell) { terminal.bell() }
+    case .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
+      .configureTerminal, .watchWire:
+      performOutside(effect)
     case .quit: ending = .quit
+    case .changeAccount:
+      if surroundings.canChangeAccount {
+        ending = .changeAccount
+      } else {
+        send(.failed("There are no accounts here: the system says who you are."))
+      }
     }
   }
 }
 
 extension Program {
+  /// What reaches beyond the blog and the screen.
+  private func performOutside(_ effect: Effect) {
+    switch effect {
+    case .editExternally(let draft):
+      tell(terminal.withSuspendedScreen { surroundings.edit(draft) }) { .edited($0) }
+      send(.resumed)
+    case .copy(let text): terminal.copy(text)
+    case .openLink(let link):
+      tell(surroundings.openLink(link)) { _ in .succeeded("Opened \(link).") }
+    case .write(let text, let file):
+      tell(surroundings.write(text, file)) { .succeeded("Written to \($0).") }
+    case .keepHistory(let lines): surroundings.keepHistory(lines)
+    case .keepSetting(let setting, let value):
+      tell(surroundings.keepSetting(setting, value)) { _ in nil }
+    case .configureTerminal(let settings): terminal.apply(settings)
+    case .watchWire(let isOn): surroundings.watchWire(isOn)
+    case .follow, .stopFollowing, .read, .showFirst, .open, .close, .post, .comment, .star, .edit,
+      .editComment, .mark, .markAllRead, .typing, .hearNotices, .notify, .deletePost,
+      .deleteComment, .redraw, .suspend, .bell, .quit, .changeAccount:
+      break
+    }
+  }
+
+  private func tell<Value>(_ result: Result<Value, SurroundingsError>, _ event: (Value) -> Event?) {
+    switch result {
+    case .success(let value): if let event = event(value) { send(event) }
+    case .failure(let error): send(.failed(error.description))
+    }
+  }
+}
+
+/// How long typed text may be only in memory, in milliseconds.
+private let keepInterval: Int64 = 250
+
+extension Program {
   /// What an event replaces when it comes later than another of the same kind.
   private enum Subject: Hashable {
     case feed(FeedKind)
+    case extent(FeedKind)
+    case typing(PostID)
+    case people
+    case readState
+    case roundTrip
     case post(PostID)
     case comments(PostID)
     case connection
+    case connectionProblem
     case pendingWrites
   }
 
   /// The events without those whose whole content a later one replaces.
   ///
   /// A burst costs one update this way, and a row that leaves and comes back does not flicker.
-  static func withoutOvertaken(_ events: [BlogEvent]) -> [BlogEvent] {
+  static func withoutOvertaken(_ events: [Event]) -> [Event] {
     guard events.count > 1 else { return events }
     var seen: Set<Subject> = []
     let latest = events.reversed().filter { event in
@@ -163,14 +262,21 @@ extension Program {
     return latest.reversed()
   }
 
-  private static func subject(of event: BlogEvent) -> Subject? {
-    switch event {
+  private static func subject(of event: Event) -> Subject? {
+    guard case .blog(let event) = event else { return nil }
+    return switch event {
     case .feed(let feed, _): .feed(feed)
+    case .extent(let feed, _): .extent(feed)
+    case .typing(let id, _): .typing(id)
+    case .people: .people
+    case .readState: .readState
+    case .roundTrip: .roundTrip
     case .post(let id, _): .post(id)
     case .comments(let id, _): .comments(id)
     case .connection: .connection
     case .pendingWrites: .pendingWrites
-    case .feedFailed, .succeeded, .failed: nil
+    case .connectionProblem: .connectionProblem
+    case .feedFailed, .succeeded, .failed, .notice: nil
     }
   }
 }

@@ -24,4 +24,21 @@ package protocol TerminalDevice: AnyObject {
   func suspend()
   /// Rings the bell.
   func bell()
+  /// Calls the user, by a notification of the terminal or by the bell.
+  func notify(_ text: String)
+  /// Gives the terminal to another program while the body runs.
+  func withSuspendedScreen<Result>(_ body: () -> Result) -> Result
+  /// Puts a text into the clipboard.
+  func copy(_ text: String)
+  /// Follows what the user has chosen.
+  func apply(_ settings: Settings)
+}
+
+extension TerminalDevice {
+  /// Terminals that are no real ones have nothing to give away.
+  package func withSuspendedScreen<Result>(_ body: () -> Result) -> Result { body() }
+  /// Terminals that are no real ones have no clipboard.
+  package func copy(_ text: String) {}
+  /// Terminals that are no real ones look the same whatever is chosen.
+  package func apply(_ settings: Settings) {}
 }

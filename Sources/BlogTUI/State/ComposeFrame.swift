@@ -13,7 +13,7 @@ struct ComposeFrame: Hashable {
   /// What is wrong; the last row of the content, empty on low screens.
   let problem: Rect
 
-  init(_ frame: Frame) {
+  init(_ frame: Frame, textWidth: Int) {
     let isHigh = frame.content.height >= 12
     let label: Length = isHigh ? .fixed(1) : .fixed(0)
     let gap: Length = isHigh ? .fixed(1) : .fixed(0)
@@ -25,17 +25,17 @@ struct ComposeFrame: Hashable {
       in: frame.content
     )
     titleLabel = rows[1]
-    title = Self.field(rows[2])
+    title = Self.field(rows[2], textWidth)
     bodyLabel = rows[4]
-    body = Self.field(rows[5])
+    body = Self.field(rows[5], textWidth)
     problem = rows[6]
   }
 
-  private static func field(_ rect: Rect) -> Rect {
+  private static func field(_ rect: Rect, _ textWidth: Int) -> Rect {
     Rect(
       row: rect.row,
       column: rect.column + 2,
-      width: min(100, rect.width - 3),
+      width: min(textWidth, rect.width - 3),
       height: rect.height
     )
   }

@@ -1,3 +1,4 @@
+package import BlogModel
 package import TerminalUI
 
 /// The form in which a post is written.
@@ -19,10 +20,14 @@ package struct Composer: Equatable, Sendable {
   /// What is wrong with what was typed, or why it came back.
   package internal(set) var problem: SafeText?
 
-  /// Makes a form with what was typed before.
-  init(_ draft: Draft) {
-    title = TextField(text: draft.title, limit: 200)
-    body = TextArea(text: draft.body)
+  /// The post that is changed; nil for a new one.
+  package let editing: Post?
+
+  /// Makes a form with what was typed before, or with a post of mine that is to be changed.
+  init(_ draft: Draft, editing: Post? = nil) {
+    self.editing = editing
+    title = TextField(text: draft.title, limit: PostLimits.editor)
+    body = TextArea(text: draft.body, limit: PostLimits.editor)
     problem = draft.problem.map { SafeText(untrusted: $0, limit: 400) }
     focus = draft.title.isEmpty ? .title : .body
   }

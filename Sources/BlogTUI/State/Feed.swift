@@ -17,17 +17,28 @@ package struct Feed: Equatable, Sendable {
     case failed(String)
   }
 
+  /// How near to an end of what is there more is asked for.
+  static let margin = 50
+
   /// What is known of the list.
   package internal(set) var phase = Phase.idle
   /// All posts, in the order of the list, each identifier once.
   package private(set) var posts: [Post] = []
+  /// Whether the list goes on beyond those posts.
+  package internal(set) var extent = FeedExtent()
   /// The rows in view and the selected one; fewer than the posts during a search.
   package internal(set) var list = ListView<PostID>()
   /// The post that is to be selected as soon as it is there.
   package internal(set) var awaited: PostID?
+  /// Whether the newest posts are always in view; otherwise nothing moves what is read.
+  package internal(set) var isFollowing = false
+  /// Whether the first row is to be selected as soon as it is there.
+  package internal(set) var awaitsFirst = false
 
   private var places: [PostID: Int] = [:]
   private var unseen: Set<PostID> = []
+  /// Where the reader was when more was asked for last, and of how many posts.
+  private var asked: (id: PostID, count: Int)?
 
   /// The post of that key, if it is in the list.
   package func post(_ id: PostID) -> Post? { places[id].map { posts[$0] } }
@@ -41,7 +52,7 @@ package struct Feed: Equatable, Sendable {
   }
 
   /// Replaces the posts; the selected one stays on its line of the screen.
-  mutating func update(_ new: [Post], matching pattern: SearchPattern?, me: String) {
+  mutating func update(_ new: [Post], matching filter: PostFilter) {
     let isFirst = phase == .loading || phase == .idle
     let before = places
     phase = .loaded
@@ -52,23 +63,61 @@ package struct Feed: Equatable, Sendable {
       posts.append(post)
     }
     if !isFirst {
-      for post in posts where before[post.id] == nil && post.uid != me { unseen.insert(post.id) }
+      noteUnseen(before, me: filter.me)
     }
     unseen = unseen.filter { places[$0] != nil }
-    filter(pattern)
+    self.filter(filter)
     if let id = awaited, list.select(id) { awaited = nil }
+    if isFollowing || (awaitsFirst && !extent.hasNewer) {
+      list.move(to: 0)
+      awaitsFirst = false
+    }
     markSeen()
   }
 
-  /// Shows only the posts that match, or all.
-  mutating func filter(_ pattern: SearchPattern?) {
-    guard let pattern else { return list.update(ids: posts.map(\.id)) }
-    list.update(ids: posts.lazy.filter { pattern.matches($0) }.map(\.id))
+  /// Posts above the highest that was there are new; those below were only read later.
+  private mutating func noteUnseen(_ before: [PostID: Int], me: String) {
+    guard let known = posts.firstIndex(where: { before[$0.id] != nil }) else { return }
+    let lastKnown = posts.lastIndex { before[$0.id] != nil } ?? known
+    for post in posts[...lastKnown] where before[post.id] == nil && post.uid != me {
+      unseen.insert(post.id)
+    }
+  }
+
+  /// Shows only the posts that pass.
+  mutating func filter(_ filter: PostFilter) {
+    guard !filter.passesAll else { return list.update(ids: posts.map(\.id)) }
+    list.update(ids: posts.lazy.filter { filter.passes($0) }.map(\.id))
   }
 
   /// Forgets that posts are new once they are in view.
   mutating func markSeen() {
     guard !unseen.isEmpty else { return }
     unseen.subtract(list.visibleIDs)
+  }
+
+  /// The post to tell the blog as the reader's place, if it has to know of it now.
+  ///
+  /// It has to when little is left before or behind the reader, and when there is so much that it
+  /// gives up what is far away.
+  mutating func placeToTell(isFiltered: Bool) -> PostID? {
+    guard let selected = list.selectedIndex, let selection = list.selection else { return nil }
+    let isNearEnd = selected >= list.ids.count - Self.margin
+    let isNearStart = selected < Self.margin
+    let wantsOlder = isNearEnd && extent.hasOlder
+    let wantsNewer = isNearStart && extent.hasNewer
+    guard wantsOlder || wantsNewer || posts.count > 600 else { return nil }
+    let end = wantsOlder ? posts.last?.id : posts.first?.id
+    let id = isFiltered && (wantsOlder || wantsNewer) ? end ?? selection : selection
+    if let asked, asked.id == id, asked.count == posts.count { return nil }
+    asked = (id, posts.count)
+    return id
+  }
+
+  /// Compares everything that can be seen.
+  package static func == (left: Feed, right: Feed) -> Bool {
+    left.phase == right.phase && left.posts == right.posts && left.list == right.list
+      && left.extent == right.extent && left.awaited == right.awaited
+      && left.isFollowing == right.isFollowing && left.unseen == right.unseen
   }
 }

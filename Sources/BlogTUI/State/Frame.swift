@@ -50,6 +50,14 @@ package struct Frame: Hashable, Sendable {
     )
   }
 
+  /// Where the text of a page is.
+  var page: Rect { content.inset(rows: 0, columns: 1) }
+
+  /// Where a command is typed, behind its colon.
+  var commandField: Rect {
+    Rect(row: footer.row, column: 1, width: footer.width - 1, height: footer.height)
+  }
+
   /// Whether a screen of that size can be used.
   package static func isLargeEnough(_ size: Size) -> Bool {
     size.width >= smallest.width && size.height >= smallest.height

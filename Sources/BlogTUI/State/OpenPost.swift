@@ -28,11 +28,26 @@ package struct OpenPost: Equatable, Sendable {
   /// The comment of mine that is to be brought into view as soon as it is there.
   package internal(set) var awaited: String?
 
+  /// The comment that is changed; nil while a new one is written.
+  package internal(set) var editing: Comment?
+  /// Whether the post was marked as unread while it is open; then looking at it changes nothing.
+  package internal(set) var staysUnread = false
+  /// Who else is writing a comment.
+  package internal(set) var typists: [Typist] = []
+  /// The first comment that was not read when the post was opened; the line above it stays.
+  package private(set) var firstUnread: String?
+  /// What was read before the post was opened; nil as long as nobody knows.
+  private var readBefore: ReadState?
+  /// The comments as the database has them; those that disappear soon are not shown.
+  private var allComments: [Comment]?
+  private var hidden: Set<String> = []
+  private var me = ""
+
   /// Makes the state for a post, of which the list may know something already.
   init(id: PostID, known: Post?, comment: String) {
     self.id = id
     post = known
-    field = TextField(text: comment)
+    field = TextField(text: comment, limit: PostLimits.editor)
   }
 
   /// The number of the selected comment.
@@ -66,9 +81,12 @@ package struct OpenPost: Equatable, Sendable {
 
   /// Takes over the comments; what is read stays where it is.
   mutating func update(comments new: [Comment]) {
-    var seen: Set<String> = []
+    allComments = new
+    var seen: Set<String> = hidden
     let unique = new.filter { seen.insert($0.id).inserted }
+    seen.subtract(hidden)
     guard unique != comments else { return }
+    let isFirst = comments == nil
     let follows = isAtEnd && comments != nil && (top > 0 || isWriting || isLastSelected)
     let neighbour = selectedIndex
     comments = unique
@@ -77,12 +95,53 @@ package struct OpenPost: Equatable, Sendable {
       let index = min(neighbour ?? 0, unique.count - 1)
       self.selection = index >= 0 ? unique[index].id : nil
     }
+    if isFirst { findFirstUnread() }
     rebuild(width: layout.width)
     if follows { followEnd() }
     if let id = awaited, let index = unique.firstIndex(where: { $0.id == id }) {
       awaited = nil
       reveal(layout.ranges[index])
     }
+  }
+
+  /// Hides the comments that disappear soon.
+  mutating func hide(_ ids: Set<String>) {
+    guard ids != hidden else { return }
+    hidden = ids
+    if let allComments { update(comments: allComments) }
+  }
+
+  /// Learns what was read before; only the first time counts, so that the line does not move.
+  mutating func noteRead(_ state: ReadState, me: String) {
+    guard readBefore == nil else { return }
+    readBefore = state
+    self.me = me
+    guard comments != nil else { return }
+    findFirstUnread()
+    rebuild(width: layout.width)
+  }
+
+  /// Comments are in the order of their keys, so the first one behind the last that was read is it.
+  private mutating func findFirstUnread() {
+    guard let readBefore else { return }
+    let last = readBefore.lastComment(on: id)
+    firstUnread =
+      comments?.first { comment in
+        guard comment.uid != me else { return false }
+        if let last { return last.utf16.lexicographicallyPrecedes(comment.id.utf16) }
+        return (comment.createdAt ?? 0) > readBefore.before
+      }?.id
+  }
+
+  /// Selects the first comment that was not read; false if there is none.
+  mutating func selectFirstUnread() -> Bool {
+    guard let firstUnread, let index = comments?.firstIndex(where: { $0.id == firstUnread }) else {
+      return false
+    }
+    selection = firstUnread
+    // The line above it is shown as well.
+    reveal(layout.ranges[index].lowerBound - 1..<layout.ranges[index].upperBound)
+    return true
   }
 
   /// Brings a new comment of mine into view, now or as soon as it is there.
@@ -119,7 +178,7 @@ package struct OpenPost: Equatable, Sendable {
       offset = top - layout.ranges[anchor].lowerBound
       anchorID = anchorIDs.indices.contains(anchor) ? anchorIDs[anchor] : nil
     }
-    layout.update(post: post, comments: comments, width: width)
+    layout.update(post: post, comments: comments, firstUnread: firstUnread, width: width)
     if let anchorID, let index = comments?.firstIndex(where: { $0.id == anchorID }) {
       // The blank line behind a comment may be the one at the top.
       top = layout.ranges[index].lowerBound + min(offset, layout.ranges[index].count)

@@ -13,20 +13,26 @@ struct PostFrame: Hashable {
   /// The comment that is being written.
   let field: Rect
 
-  init(_ frame: Frame) {
+  /// Divides a part of the content; the lower rule of the screen gives way to the field.
+  init(_ frame: Frame, in content: Rect, textWidth: Int) {
     let hasRule = !frame.lowerRule.isEmpty
     let all = Rect(
-      row: frame.content.row,
-      column: 0,
-      width: frame.content.width,
-      height: frame.content.height + frame.lowerRule.height
+      row: content.row,
+      column: content.column,
+      width: content.width,
+      height: content.height + frame.lowerRule.height
     )
     let rows = Layout.rows([.flexible(1), hasRule ? .fixed(1) : .fixed(0), .fixed(1)], in: all)
-    border = Rect(row: rows[0].row, column: 0, width: min(2, all.width), height: rows[0].height)
+    border = Rect(
+      row: rows[0].row,
+      column: all.column,
+      width: min(2, all.width),
+      height: rows[0].height
+    )
     text = Rect(
       row: rows[0].row,
-      column: border.width,
-      width: min(100, all.width - border.width - 1),
+      column: border.endColumn,
+      width: min(textWidth, all.width - border.width - 1),
       height: rows[0].height
     )
     rule = rows[1]

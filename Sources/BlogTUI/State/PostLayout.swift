@@ -15,6 +15,8 @@ package struct PostLayout: Equatable, Sendable {
     case blank
     /// The number of comments.
     case commentsHeading
+    /// The line above the first comment that was not read.
+    case unread
     /// Who wrote the comment of that number and when.
     case commentHeading(Int)
     /// A part of the comment of that number.
@@ -39,7 +41,12 @@ package struct PostLayout: Equatable, Sendable {
   /// Makes the lines again; comments that are as before are not cut again.
   ///
   /// - Complexity: O(n) in the number of lines, and in the length of what is new.
-  mutating func update(post: Post?, comments: [Comment]?, width: Int) {
+  mutating func update(
+    post: Post?,
+    comments: [Comment]?,
+    firstUnread: String? = nil,
+    width: Int
+  ) {
     let old = width == self.width ? blocks : [:]
     self.width = width
     lines = []
@@ -57,6 +64,7 @@ package struct PostLayout: Equatable, Sendable {
     for (index, comment) in (comments ?? []).enumerated() {
       let block = Self.block(comment, width: width, old: old)
       blocks[comment.id] = block
+      if comment.id == firstUnread { lines.append(.unread) }
       let start = lines.count
       lines.append(.commentHeading(index))
       lines += block.lines.map { .comment(index, $0) }

@@ -1,27 +1,142 @@
 package import BlogModel
 
 /// What to look for in posts; upper and lower case are the same.
+///
+/// Words next to each other are looked for as they stand, in title, author and text. `author:NAME`,
+/// `title:TEXT`, `stars>5` (also `<`, `>=`, `<=`, `=`), `mine`, `starred` and `unread` look at one
+/// thing; `!` before a part turns it round; a part in quotes is text. All parts must be true.
 package struct SearchPattern: Hashable, Sendable {
-  private let needle: [UInt8]
+  /// One part of a search.
+  private struct Term: Hashable, Sendable {
+    let test: Test
+    let isNegated: Bool
+  }
+
+  private enum Test: Hashable, Sendable {
+    case text(Needle)
+    case author(Needle)
+    case title(Needle)
+    case stars(Comparison, Int)
+    case mine
+    case starred
+    case unread
+  }
+
+  private enum Comparison: String, Hashable, Sendable, CaseIterable {
+    // Those of two signs come first, so that none is taken for its own beginning.
+    case atLeast = ">="
+    case atMost = "<="
+    case more = ">"
+    case less = "<"
+    case equal = "="
+
+    func holds(_ left: Int, _ right: Int) -> Bool {
+      switch self {
+      case .atLeast: left >= right
+      case .atMost: left <= right
+      case .more: left > right
+      case .less: left < right
+      case .equal: left == right
+      }
+    }
+  }
+
+  private let terms: [Term]
 
   /// Makes a pattern, or nil of a text that everything matches.
   package init?(_ text: String) {
-    guard !text.isEmpty else { return nil }
-    needle = Array(text.lowercased().utf8)
+    var terms: [Term] = []
+    var words: [Substring] = []
+    func endPhrase() {
+      guard !words.isEmpty else { return }
+      terms.append(Term(test: .text(Needle(words.joined(separator: " "))), isNegated: false))
+      words = []
+    }
+    for part in Self.parts(text) {
+      let isNegated = part.first == "!" && part.count > 1
+      let rest = isNegated ? part.dropFirst() : part[...]
+      let test = Self.test(rest)
+      if !isNegated, test == nil {
+        words.append(part)
+      } else {
+        endPhrase()
+        terms.append(Term(test: test ?? .text(Needle(rest)), isNegated: isNegated))
+      }
+    }
+    endPhrase()
+    guard !terms.isEmpty else { return nil }
+    self.terms = terms
   }
 
-  /// Tells whether the title, the author or the text of the post contains the pattern.
+  /// The parts of a search: separated by spaces, but for those within quotes.
+  private static func parts(_ text: String) -> [Substring] {
+    var isQuoted = false
+    return text.split { character in
+      if character == "\"" { isQuoted.toggle() }
+      return character == " " && !isQuoted
+    }
+  }
+
+  /// What a part means that is no text; nil if it is text.
+  private static func test(_ part: Substring) -> Test? {
+    if part.count > 1, part.first == "\"", part.last == "\"" {
+      return .text(Needle(part.dropFirst().dropLast()))
+    }
+    switch part.lowercased() {
+    case "mine": return .mine
+    case "starred": return .starred
+    case "unread": return .unread
+    default: break
+    }
+    if let name = value(of: "author:", in: part) { return .author(Needle(name)) }
+    if let title = value(of: "title:", in: part) { return .title(Needle(title)) }
+    for comparison in Comparison.allCases {
+      guard let number = value(of: "stars" + comparison.rawValue, in: part) else { continue }
+      return Int(number).map { .stars(comparison, $0) }
+    }
+    return nil
+  }
+
+  private static func value(of name: String, in part: Substring) -> Substring? {
+    guard part.lowercased().hasPrefix(name), part.count > name.count else { return nil }
+    let value = part.dropFirst(name.count)
+    let isQuoted = value.count > 2 && value.first == "\"" && value.last == "\""
+    return isQuoted ? value.dropFirst().dropLast() : value
+  }
+
+  /// Tells whether a post is what is looked for.
   ///
   /// - Complexity: O(n) in the length of the post, for the patterns that people type.
-  package func matches(_ post: Post) -> Bool {
-    contains(post.title) || contains(post.author) || contains(post.body)
+  package func matches(_ post: Post, me: String = "", readState: ReadState? = nil) -> Bool {
+    terms.allSatisfy { term in
+      let isMatch =
+        switch term.test {
+        case .text(let needle):
+          needle.isIn(post.title) || needle.isIn(post.author) || needle.isIn(post.body)
+        case .author(let needle): needle.isIn(post.author) || needle.isIn(post.uid)
+        case .title(let needle): needle.isIn(post.title)
+        case .stars(let comparison, let number): comparison.holds(post.starCount, number)
+        case .mine: post.uid == me
+        case .starred: post.stars.contains(me)
+        case .unread: post.uid != me && readState?.isUnread(post) == true
+        }
+      return isMatch != term.isNegated
+    }
   }
+}
 
-  private func contains(_ text: String) -> Bool {
+/// Text that is looked for, in lower case.
+private struct Needle: Hashable, Sendable {
+  private let bytes: [UInt8]
+
+  init(_ text: some StringProtocol) { bytes = Array(text.lowercased().utf8) }
+
+  func isIn(_ text: String) -> Bool {
     let hay = Array(text.lowercased().utf8)
-    guard hay.count >= needle.count else { return false }
-    return (0...(hay.count - needle.count)).contains { start in
-      hay[start] == needle[0] && hay[start..<(start + needle.count)].elementsEqual(needle)
+    guard !bytes.isEmpty else { return true }
+    guard hay.count >= bytes.count else { return false }
+    return (0...(hay.count - bytes.count)).contains { start in
+      hay[start] == bytes[0] && hay[start..<(start + bytes.count)].elementsEqual(bytes)
     }
   }
 }

@@ -6,25 +6,47 @@ extension Model {
   mutating func handle(_ event: BlogEvent) -> [Effect] {
     switch event {
     case .feed(let kind, let posts):
-      self[kind].update(posts, matching: search?.pattern, me: me.uid)
+      reading.lastEventAt = now
+      self[kind].update(posts, matching: filter)
+      if kind == tab, search?.pattern == nil { return tellPlace() }
+    case .extent(let kind, let extent):
+      self[kind].extent = extent
+    case .typing(let id, let typists):
+      if openPost?.id == id { openPost?.typists = typists }
+    case .people(let people):
+      reading.people = people
+    case .readState(let state):
+      return take(state)
+    case .notice(let notice):
+      return take(notice)
+    case .roundTrip(let milliseconds):
+      reading.roundTrip = milliseconds
     case .feedFailed(let kind, let reason):
       self[kind].phase = .failed(reason)
       if kind == tab {
         message = .failure("This list cannot be read: \(Self.clause(reason)). r tries again.")
       }
     case .post(let id, let post):
+      reading.lastEventAt = now
       update(openPost: id, post)
     case .comments(let id, let comments):
-      if openPost?.id == id { openPost?.update(comments: comments) }
+      reading.lastEventAt = now
+      guard openPost?.id == id else { return [] }
+      openPost?.update(comments: comments)
+      return markOpenPostRead()
     case .connection(let state):
       // The same state told again is no new countdown, unless the old one is over.
       if state != connection || secondsUntilRetry == 0 { connectionChangedAt = now }
       connection = state
+      connectionChanged()
+    case .connectionProblem(let reason): connectionProblem = reason
     case .pendingWrites(let count):
       pendingWrites = max(0, count)
     case .succeeded(let action):
+      note(action, succeeded: true)
       forgetIntent(action)
     case .failed(let action, let reason):
+      note(action, succeeded: false)
       forgetIntent(action)
       fail(action, reason: reason)
       return [.bell]
@@ -50,7 +72,7 @@ extension Model {
     let why = Self.clause(reason)
     switch action {
     case .post(let id, let title, let body):
-      for kind in FeedKind.allCases where self[kind].awaited == id { self[kind].awaited = nil }
+      for kind in allFeeds where self[kind].awaited == id { self[kind].awaited = nil }
       restore(title: title, body: body, reason: reason)
     case .comment(let id, _, let text):
       restore(comment: text, on: id, why: why)
@@ -58,6 +80,10 @@ extension Model {
       message = .failure("The star was not saved: \(why). s tries again.")
     case .star(_, false):
       message = .failure("The star was not taken back: \(why). s tries again.")
+    case .edit(_, let title, let body):
+      restore(title: title, body: body, reason: reason)
+    case .editComment(let id, _, let text):
+      restore(comment: text, on: id, why: why)
     case .deletePost:
       message = .failure("The post was not deleted: \(why). d tries again.")
     case .deleteComment:

@@ -18,7 +18,7 @@ extension Model {
     case .back, .quit: leaveComposer()
     case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .tab,
       .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch, .previousMatch,
-      .writeComment, .confirm, .decline, .reload, .help, .redraw, .suspend:
+      .writeComment, .confirm, .decline, .reload, .help, .redraw, .suspend, .reading, .program:
       break
     }
     return []
@@ -57,7 +57,13 @@ extension Model {
       composer?.focus = Self.isBlank(draft.title) ? .title : .body
       return []
     }
+    if let problem = PostLimits.problem(title: draft.title, body: draft.body) {
+      composer?.problem = problem
+      return []
+    }
+    let edited = composer?.editing
     composer = nil
+    if let edited { return sendEdit(of: edited, title: draft.title, body: draft.body) }
     return [.post(title: draft.title, body: draft.body)]
   }
 
@@ -73,7 +79,8 @@ extension Model {
   mutating func restore(title: String, body: String, reason: String) {
     let problem = "Not saved: \(Self.clause(reason)). Change it, or send it again."
     let draft = Draft(title: title, body: body, problem: problem)
-    if let open = composer, open.draft.isEmpty {
+    // Nothing is taken away from someone who types, reads or answers just now.
+    if composer?.draft.isEmpty == true || context == .list {
       composer = Composer(draft)
       relayout()
       return

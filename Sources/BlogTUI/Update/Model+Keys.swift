@@ -24,10 +24,13 @@ extension Model {
     }
     switch context {
     case .compose: typeIntoComposer(key)
-    case .comment: typeIntoComment(key)
+    case .comment: return typeIntoComment(key)
     case .search: typeIntoSearch(key)
     case .confirm: question = nil
-    case .list, .post, .help:
+    case .find: typeIntoPageSearch(key)
+    case .command: typeIntoCommandLine(key)
+    case .chooser: typeIntoChooser(key)
+    case .list, .post, .help, .inspector:
       if case .paste = key { message = .note("Nothing is pasted here: c writes.") }
     }
     return []
@@ -43,12 +46,17 @@ extension Model {
     case .confirm: return question == .quit ? confirm() : []
     case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
       .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
-      .previousMatch, .writeComment, .send, .switchField, .decline, .reload, .help:
+      .previousMatch, .writeComment, .send, .switchField, .decline, .reload, .help, .reading,
+      .program:
       return []
     }
   }
 
-  private mutating func perform(_ action: Action, in context: Context) -> [Effect] {
+  /// Does what an action means in a place.
+  mutating func perform(_ action: Action, in context: Context) -> [Effect] {
+    if case .program(let action) = action, let effects = perform(action, in: context) {
+      return effects
+    }
     switch action {
     case .redraw: return [.redraw]
     case .suspend: return [.suspend]
@@ -57,7 +65,8 @@ extension Model {
       return []
     case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
       .quit, .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
-      .previousMatch, .writeComment, .send, .switchField, .confirm, .decline, .reload:
+      .previousMatch, .writeComment, .send, .switchField, .confirm, .decline, .reload, .reading,
+      .program:
       break
     }
     switch context {
@@ -68,6 +77,10 @@ extension Model {
     case .search: return performInSearch(action)
     case .confirm: return performInQuestion(action)
     case .help: return performInHelp(action)
+    case .find: return performInPageSearch(action)
+    case .command: return performInCommandLine(action)
+    case .chooser: return performInChooser(action)
+    case .inspector: return performInInspector(action)
     }
   }
 }

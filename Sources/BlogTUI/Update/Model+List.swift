@@ -4,10 +4,18 @@ import TerminalUI
 extension Model {
   mutating func performInList(_ action: Action) -> [Effect] {
     switch action {
-    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom:
+    case .top:
+      feed.awaited = nil
+      return showFirst()
+    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .bottom:
       moveInList(action)
-    case .nextMatch: moveToMatch(by: 1)
-    case .previousMatch: moveToMatch(by: -1)
+      return tellPlace()
+    case .nextMatch:
+      moveToMatch(by: 1)
+      return tellPlace()
+    case .previousMatch:
+      moveToMatch(by: -1)
+      return tellPlace()
     case .open: return feed.list.selection.map { open($0) } ?? []
     case .tab(let kind): return select(tab: kind)
     case .nextTab: return select(tab: neighbour(of: tab, by: 1))
@@ -17,9 +25,13 @@ extension Model {
     case .delete: askToDelete(feed.selectedPost)
     case .search: beginSearch()
     case .reload: return reload()
-    case .back: endSearch()
-    case .quit: return quit()
-    case .writeComment, .send, .switchField, .confirm, .decline, .help, .redraw, .suspend: break
+    case .back:
+      if search == nil, let effects = backFromAuthor() { return effects }
+      endSearch()
+    case .quit: return backFromAuthor() ?? quit()
+    case .reading(let action): return performWhileReading(action)
+    case .writeComment, .send, .switchField, .confirm, .decline, .help, .redraw, .suspend, .program:
+      break
     }
     return []
   }
@@ -34,18 +46,19 @@ extension Model {
     case .pageDown: feed.list.move(by: capacity)
     case .halfPageUp: feed.list.move(by: -max(1, capacity / 2))
     case .halfPageDown: feed.list.move(by: max(1, capacity / 2))
-    case .top: feed.list.move(to: 0)
     case .bottom: feed.list.move(to: feed.list.ids.count - 1)
-    case .open, .back, .quit, .tab, .nextTab, .previousTab, .compose, .star, .delete, .search,
-      .nextMatch, .previousMatch, .writeComment, .send, .switchField, .confirm, .decline, .reload,
-      .help, .redraw, .suspend:
+    case .top, .open, .back, .quit, .tab, .nextTab, .previousTab, .compose, .star, .delete,
+      .search, .nextMatch, .previousMatch, .writeComment, .send, .switchField, .confirm, .decline,
+      .reload,
+      .help, .redraw, .suspend, .reading, .program:
       break
     }
+    feed.isFollowing = false
     feed.markSeen()
   }
 
   private func neighbour(of kind: FeedKind, by step: Int) -> FeedKind {
-    let all = FeedKind.allCases
+    let all = allFeeds
     let index = (all.firstIndex(of: kind) ?? 0) + step
     return all[(index + all.count) % all.count]
   }
@@ -53,8 +66,7 @@ extension Model {
   /// Shows a list; it is followed from the first look on, so that coming back shows it at once.
   mutating func select(tab kind: FeedKind) -> [Effect] {
     tab = kind
-    feed.filter(search?.pattern)
-    feed.markSeen()
+    refilter()
     guard feed.phase == .idle else { return [] }
     feed.phase = .loading
     return [.follow(kind)]
@@ -73,9 +85,12 @@ extension Model {
     switch tab {
     case .recent, .top: kind = .recent
     case .mine, .myTop: kind = .mine
+    case .author: kind = .recent
     }
-    let effects = select(tab: kind)
+    var effects = leaveAuthor() + select(tab: kind)
+    note(id)
     feed.awaited = feed.list.select(id) ? nil : id
+    if feed.extent.hasNewer { effects.append(.showFirst(kind)) }
     feed.markSeen()
     return effects
   }
@@ -84,6 +99,8 @@ extension Model {
   mutating func open(_ id: PostID) -> [Effect] {
     let comment = takeCommentDraft(id) ?? ""
     openPost = OpenPost(id: id, known: knownPost(id), comment: comment)
+    openPost?.hide(reading.hidden)
+    if let state = reading.state { openPost?.noteRead(state, me: me.uid) }
     relayout()
     return [.open(id)]
   }
@@ -94,6 +111,9 @@ extension Model {
       question = .quit
       return []
     }
-    return [.quit]
+    return leaveForGood()
   }
+
+  /// Leaves; what was to be deleted is deleted.
+  mutating func leaveForGood() -> [Effect] { carryOutDeletions(until: .max) + [.quit] }
 }

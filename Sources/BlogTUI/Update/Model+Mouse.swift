@@ -6,47 +6,63 @@ extension Model {
 
   /// Clicks select, a click on what is selected opens it, and the wheel scrolls.
   mutating func handle(_ event: MouseEvent) -> [Effect] {
-    let frame = Frame(size)
     switch event.kind {
     case .release: return []
-    case .wheelUp: scroll(by: -1)
-    case .wheelDown: scroll(by: 1)
+    case .wheelUp: return scroll(by: -1, at: event.position)
+    case .wheelDown: return scroll(by: 1, at: event.position)
     case .press:
-      if help != nil { return [] }
-      if composer != nil { clickComposer(event.position, ComposeFrame(frame)) }
+      if chooser != nil || help != nil || inspector.isOpen { return [] }
+      if composer != nil { clickComposer(event.position, composeFrame) }
       if composer == nil, let kind = TabBar(self).kind(at: event.position) {
         return closePost() + select(tab: kind)
       }
-      if openPost != nil {
-        clickPost(event.position, PostFrame(frame))
-      } else if composer == nil {
-        return clickList(event.position, frame)
+      if composer != nil { return [] }
+      guard openPost != nil, !isListAt(event.position) else {
+        return clickList(event.position)
       }
+      clickPost(event.position, postFrame)
     }
     return []
   }
 
-  private mutating func scroll(by direction: Int) {
-    if let page = help {
+  /// Whether a cell belongs to the list although a post is open beside it.
+  private func isListAt(_ position: Position) -> Bool {
+    isSplit && listRect.contains(position)
+  }
+
+  private mutating func scroll(by direction: Int, at position: Position) -> [Effect] {
+    if chooser != nil {
+      chooser?.list.move(by: direction)
+    } else if let page = help {
       help?.scroll.scroll(to: page.scroll.top + Self.wheelStep * direction)
+    } else if inspector.isOpen {
+      inspector.list.move(by: Self.wheelStep * direction)
     } else if composer != nil {
       _ = composer?.body.handle(direction < 0 ? .up : .down)
-    } else if openPost != nil {
+    } else if openPost != nil, !isListAt(position) {
       openPost?.page(by: Self.wheelStep * direction)
     } else {
       feed.awaited = nil
+      feed.isFollowing = false
       feed.list.move(by: direction)
       feed.markSeen()
+      return tellPlace()
     }
+    return []
   }
 
-  private mutating func clickList(_ position: Position, _ frame: Frame) -> [Effect] {
-    guard let id = feed.list.id(at: position, in: frame.content) else { return [] }
+  private mutating func clickList(_ position: Position) -> [Effect] {
+    guard let id = feed.list.id(at: position, in: listRect) else { return [] }
     search?.isEditing = false
+    if openPost != nil {
+      feed.list.select(id)
+      return openPostID == id ? [] : closePost() + open(id)
+    }
     if feed.list.selection == id { return open(id) }
     feed.awaited = nil
+    feed.isFollowing = false
     feed.list.select(id)
-    return []
+    return tellPlace()
   }
 
   private mutating func clickPost(_ position: Position, _ frame: PostFrame) {

@@ -18,8 +18,9 @@ extension Model {
     case .delete: return deleteInPost()
     case .tab(let kind): return closePost() + select(tab: kind)
     case .back, .quit: return closePost()
+    case .reading(let action): return performWhileReading(action)
     case .open, .nextTab, .previousTab, .compose, .search, .nextMatch, .previousMatch, .send,
-      .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend:
+      .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend, .program:
       break
     }
     return []
@@ -28,23 +29,27 @@ extension Model {
   mutating func performInComment(_ action: Action) -> [Effect] {
     switch action {
     case .send: return sendComment()
-    case .back, .quit: openPost?.isWriting = false
+    case .back, .quit:
+      leaveComment()
+      return endTyping()
     case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .tab,
       .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch, .previousMatch,
-      .writeComment, .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend:
+      .writeComment, .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend,
+      .reading, .program:
       break
     }
     return []
   }
 
-  mutating func typeIntoComment(_ key: KeyEvent) {
+  mutating func typeIntoComment(_ key: KeyEvent) -> [Effect] {
     let before = openPost?.field.text.count ?? 0
     let outcome = openPost?.field.handle(key)
     if outcome == .changed, let field = openPost?.field {
       noteCut(key, from: before, to: field.text.count, limit: field.limit)
-    } else if outcome == .ignored {
-      scrollWhileWriting(key)
+      return tellTyping()
     }
+    if outcome == .ignored { scrollWhileWriting(key) }
+    return []
   }
 
   /// The line has no use for keys that go up and down, so they move what is above it.
@@ -70,10 +75,28 @@ extension Model {
       message = .failure("A comment cannot be empty. Esc goes back.")
       return []
     }
+    if let problem = PostLimits.problem(comment: text) {
+      message = .failure(problem)
+      return []
+    }
     let next = takeCommentDraft(open.id) ?? ""
     openPost?.field.setText(next)
     openPost?.isWriting = false
-    return [.comment(open.id, text: text)]
+    openPost?.editing = nil
+    let effects = endTyping()
+    if let edited = open.editing {
+      return effects + sendEdit(of: edited, on: open.id, text: text)
+    }
+    return effects + [.comment(open.id, text: text)]
+  }
+
+  /// Back to reading; a change that was begun can be gone on with.
+  private mutating func leaveComment() {
+    openPost?.isWriting = false
+    guard let open = openPost, open.editing?.text == open.field.text else { return }
+    let next = takeCommentDraft(open.id) ?? ""
+    openPost?.editing = nil
+    openPost?.field.setText(next)
   }
 
   private mutating func refuseGone() -> [Effect] {
@@ -99,9 +122,13 @@ extension Model {
   /// Back to the list; a comment that was begun comes back with the post.
   mutating func closePost() -> [Effect] {
     guard let open = openPost else { return [] }
-    if !open.field.isEmpty { commentDrafts[open.id, default: []].append(open.field.text) }
+    if !open.field.isEmpty, open.editing?.text != open.field.text {
+      commentDrafts[open.id, default: []].append(open.field.text)
+    }
+    let effects = endTyping() + markOpenPostRead()
     openPost = nil
-    return [.close(open.id)]
+    relayout()
+    return effects + [.close(open.id)]
   }
 
   /// The comment on the post that was typed or came back last.
@@ -116,6 +143,8 @@ extension Model {
     guard let post else { return [] }
     let isStarred = !(starIntents[post.id] ?? post.stars.contains(me.uid))
     starIntents[post.id] = isStarred
+    reading.add(.star(post.id, isStarred))
+    note(post.id)
     return [.star(post.id, isStarred)]
   }
 

@@ -9,7 +9,8 @@ extension Model {
       question = nil
     case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
       .quit, .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
-      .previousMatch, .writeComment, .send, .switchField, .reload, .help, .redraw, .suspend:
+      .previousMatch, .writeComment, .send, .switchField, .reload, .help, .redraw, .suspend,
+      .reading, .program:
       question = nil
     }
     return []
@@ -21,16 +22,19 @@ extension Model {
     question = nil
     switch asked {
     case .quit:
-      return [.quit]
+      return leaveForGood()
     case .keepDraft:
       if let draft = composer?.draft { drafts.append(draft) }
       composer = nil
       message = .note("The draft is kept: c opens it again.")
       return []
     case .deletePost(let id):
-      return [.deletePost(id)] + (openPost?.id == id ? closePost() : [])
+      let effects = openPost?.id == id ? closePost() : []
+      delete(.post(id))
+      return effects
     case .deleteComment(let id, let comment):
-      return [.deleteComment(id, commentID: comment)]
+      delete(.comment(id, commentID: comment))
+      return []
     }
   }
 }

@@ -8,11 +8,15 @@ extension Model {
       search?.isEditing = false
       if search?.pattern == nil { endSearch() }
     case .back: endSearch()
-    case .down: feed.list.move(by: 1)
+    case .down:
+      feed.list.move(by: 1)
+      feed.markSeen()
+      return tellPlace()
     case .up: feed.list.move(by: -1)
     case .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .quit, .tab,
       .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch, .previousMatch,
-      .writeComment, .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend:
+      .writeComment, .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend, .reading,
+      .program:
       break
     }
     feed.markSeen()
@@ -20,7 +24,7 @@ extension Model {
   }
 
   mutating func typeIntoSearch(_ key: KeyEvent) {
-    if search?.field.handle(key) == .changed { filter() }
+    if search?.field.handle(key) == .changed { refilter() }
   }
 
   /// Opens the search line; a search that goes on is changed.
@@ -38,7 +42,7 @@ extension Model {
     }
     let selection = feed.list.selection ?? ended.origin
     search = nil
-    filter()
+    refilter()
     if let selection { feed.list.select(selection) }
     feed.markSeen()
   }
@@ -52,11 +56,6 @@ extension Model {
     guard let index = feed.list.selectedIndex else { return }
     let count = feed.list.ids.count
     feed.list.move(to: (index + step + count) % count)
-    feed.markSeen()
-  }
-
-  private mutating func filter() {
-    feed.filter(search?.pattern)
     feed.markSeen()
   }
 }

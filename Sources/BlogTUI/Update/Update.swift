@@ -5,6 +5,10 @@
 ///   - event: What happened.
 /// - Returns: What the program has to do, in order.
 package func update(_ model: inout Model, _ event: Event) -> [Effect] {
+  handle(event, &model) + model.hearNotices()
+}
+
+private func handle(_ event: Event, _ model: inout Model) -> [Effect] {
   switch event {
   case .started:
     return model.select(tab: model.tab)
@@ -13,8 +17,7 @@ package func update(_ model: inout Model, _ event: Event) -> [Effect] {
   case .blog(let event):
     return model.handle(event)
   case .tick(let now):
-    model.now = now
-    return []
+    return model.pass(to: now)
   case .posted(let id):
     return model.showPosted(id)
   case .commented(let id, let comment):
@@ -22,5 +25,21 @@ package func update(_ model: inout Model, _ event: Event) -> [Effect] {
     return []
   case .resumed:
     return [.redraw]
+  case .edited(let draft):
+    model.takeEdited(draft)
+    return []
+  case .succeeded(let text):
+    model.message = .note(text)
+    return []
+  case .failed(let text):
+    model.message = .failure(text)
+    return []
+  case .configured(let configuration):
+    return model.apply(configuration)
+  case .wire(let events):
+    model.inspector.add(events)
+    return []
+  case .command(let text):
+    return model.run(text)
   }
 }

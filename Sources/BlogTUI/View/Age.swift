@@ -24,6 +24,20 @@ enum Age {
     return date(created, isShort: isShort)
   }
 
+  /// The day and the time of day by the calendar of UTC; empty if nobody knows.
+  ///
+  /// - Parameters:
+  ///   - created: When it was, in milliseconds since 1970.
+  ///   - isShort: Whether only the month and the day are shown.
+  /// - Returns: At most 5 cells if short, else at most 16 for times of this era.
+  static func exactText(_ created: Int64?, isShort: Bool = false) -> SafeText {
+    guard let created else { return .empty }
+    let day = date(created, isShort: false)
+    guard day != "?" else { return day }
+    if isShort { return SafeText(untrusted: String(day.string.suffix(5))) }
+    return day + " " + SafeText(untrusted: String(Clock.text(created).prefix(5)))
+  }
+
   /// The day by the calendar of UTC.
   private static func date(_ milliseconds: Int64, isShort: Bool) -> SafeText {
     let perDay = day * 1_000

@@ -3,7 +3,7 @@ import TerminalUI
 extension Painter {
   mutating func paintComposer() {
     guard let form = model.composer else { return }
-    let places = ComposeFrame(frame)
+    let places = model.composeFrame
     let style = theme.brand
     screen.put(" New post ", at: frame.header.origin, style: style, clip: frame.header)
     paintCount(form)
@@ -43,17 +43,24 @@ extension Painter {
     screen.put(problem, in: room, style: theme.failure, ellipsis: glyphs.ellipsis)
   }
 
-  /// How much of the text is used, once that matters.
+  /// How much of each field is used, and what is too long; the focused field alone when narrow.
   private mutating func paintCount(_ form: Composer) {
-    guard frame.header.width >= 36 else { return }
-    let text = SafeText(form.body.count) + " of " + SafeText(form.body.limit) + " characters "
-    let room = Rect(
-      row: frame.header.row,
-      column: 12,
-      width: frame.header.width - 12,
-      height: 1
-    )
-    let isNearLimit = form.body.count * 10 >= form.body.limit * 9
-    screen.put(text, in: room, style: isNearLimit ? theme.notice : theme.dim, aligned: .trailing)
+    let title = form.title.text.utf16.count
+    let body = form.body.utf16Count
+    let isTitle = form.focus == .title
+    let (used, limit) = isTitle ? (title, PostLimits.title) : (body, PostLimits.body)
+    let isTooLong = title > PostLimits.title || body > PostLimits.body
+    var text = SafeText(used) + "/" + SafeText(limit) + " "
+    if frame.header.width >= 36 {
+      text = SafeText(used) + " of " + SafeText(limit) + " characters "
+    }
+    if let problem = PostLimits.problem(titleCount: title, bodyCount: body) {
+      text = frame.header.width >= 60 ? problem + " " : glyphs.cross + " " + text
+    }
+    let room = Rect(row: frame.header.row, column: 10, width: frame.header.width - 10, height: 1)
+    guard text.width <= room.width else { return }
+    let isNearLimit = used * 10 >= limit * 9
+    let style = isTooLong ? theme.failure : isNearLimit ? theme.notice : theme.dim
+    screen.put(text, in: room, style: style, aligned: .trailing)
   }
 }

@@ -8,9 +8,13 @@ extension Painter {
       paintText(text(of: question), style: theme.question)
     } else if let message = model.message {
       paintText(message.text, style: message.kind == .failure ? theme.failure : theme.note)
+    } else if model.commandLine != nil {
+      paintCommandLine()
+    } else if let page = model.help, page.isSearching {
+      paintPageSearch(page)
     } else if model.context == .search {
       paintSearchLine()
-    } else if let problem = model.composer?.problem, ComposeFrame(frame).problem.isEmpty,
+    } else if let problem = model.composer?.problem, model.composeFrame.problem.isEmpty,
       model.help == nil
     {
       paintText(problem, style: theme.failure)
@@ -86,11 +90,23 @@ extension Painter {
     screen.put(count + " ", in: frame.searchCount, style: theme.dim, aligned: .trailing)
   }
 
+  private mutating func paintPageSearch(_ page: Page) {
+    screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    page.field.draw(
+      on: &screen,
+      in: frame.commandField,
+      placeholder: "a word of this page",
+      isFocused: model.context == .find
+    )
+  }
+
   private mutating func paintHints() {
     var column = frame.footer.column + 1
     for (action, name) in Self.hints(model.context) {
-      guard let key = model.keys.key(for: action, in: model.context) else { continue }
-      let keyText = SafeText(untrusted: key.description)
+      // There is always a way to all the other keys, whatever the configuration took away.
+      let key = model.keys.key(for: action, in: model.context)?.description
+      guard let shown = key ?? (action == .help ? ":help" : nil) else { continue }
+      let keyText = SafeText(untrusted: shown)
       let width = keyText.width + 1 + name.width
       guard column + width <= frame.footer.endColumn else { continue }
       let start = Position(row: frame.footer.row, column: column)
@@ -119,7 +135,18 @@ extension Painter {
       [(.help, "help"), (.send, "post"), (.back, "back"), (.switchField, "title/text")]
     case .search: [(.help, "help"), (.send, "keep"), (.back, "all")]
     case .confirm: [(.confirm, "yes"), (.decline, "no")]
-    case .help: [(.back, "back"), (.down, "down"), (.up, "up"), (.pageDown, "page")]
+    case .help:
+      [
+        (.back, "back"), (.search, "search"), (.down, "down"), (.up, "up"), (.pageDown, "page"),
+      ]
+    case .find: [(.send, "keep"), (.back, "all")]
+    case .command: [(.send, "do it"), (.program(.complete), "complete"), (.back, "back")]
+    case .chooser: [(.send, "take it"), (.back, "back"), (.down, "down"), (.up, "up")]
+    case .inspector:
+      [
+        (.help, "help"), (.back, "back"), (.open, "details"), (.program(.pause), "pause"),
+        (.program(.nextKind), "filter"), (.program(.save), "save"), (.program(.clear), "clear"),
+      ]
     }
   }
 }

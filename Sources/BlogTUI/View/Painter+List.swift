@@ -5,14 +5,18 @@ extension Painter {
   /// The columns of a row, depending on its width.
   struct Columns {
     let border: Rect
+    let sign: Rect
     let title: Rect
     let author: Rect
     let age: Rect
     let star: Rect
     let count: Rect
     let showsExcerpt: Bool
+    /// The line of the title.
+    let line: Rect
 
-    init(_ row: Rect, ageWidth: Int) {
+    init(_ row: Rect, ageWidth: Int, showsExcerpt: Bool = true) {
+      let row = Rect(row: row.row, column: row.column, width: row.width, height: 1)
       let isWide = row.width >= 60
       let author = row.width >= 100 ? 20 : isWide ? 16 : row.width >= 36 ? 8 : 0
       let gap = isWide ? 2 : 1
@@ -25,40 +29,56 @@ extension Painter {
         in: row
       )
       border = parts[0]
+      line = row
+      // Where there is no room for a column of its own, a sign has the place of the mark.
+      sign = isWide ? parts[1] : parts[0]
       title = parts[2]
       self.author = parts[4]
       age = parts[6]
       star = parts[8]
       count = parts[9]
-      showsExcerpt = isWide
+      self.showsExcerpt = isWide && showsExcerpt
     }
   }
 
   mutating func paintList() {
     let feed = model.feed
     guard !feed.list.ids.isEmpty else { return paintEmptyList() }
-    let isShort = frame.content.width < 60
+    let place = model.listRect
+    let isShort = place.width < 60
     var ageWidth = isShort ? 3 : 4
-    for post in feed.posts {
-      ageWidth = max(ageWidth, Age.text(post.createdAt, now: model.now, isShort: isShort).width)
+    // The last post is the oldest of most lists, so that the columns stay while the list is scrolled.
+    for post in feed.list.visibleIDs.compactMap(feed.post) + feed.posts.suffix(1) {
+      ageWidth = max(ageWidth, time(post.createdAt, isShort: isShort).width)
     }
     paintPosition()
+    let density = Density(model.settings)
     // The closure draws on the screen it is given, not on the one of the painter it reads.
     let painter = self
-    feed.list.draw(on: &screen, in: frame.content) { screen, id, isSelected, rect in
+    feed.list.draw(on: &screen, in: place) { screen, id, isSelected, rect in
       guard let post = feed.post(id) else { return }
       let row = Row(post: post, isSelected: isSelected, rect: rect)
-      let columns = Columns(rect, ageWidth: ageWidth)
+      let columns = Columns(rect, ageWidth: ageWidth, showsExcerpt: density == .compact)
       painter.paint(row, isShort: isShort, in: columns, on: &screen)
+      painter.paintText(row, density, in: columns, on: &screen)
     }
+  }
+
+  /// A time as the user wants to see it.
+  func time(_ created: Int64?, isShort: Bool = false) -> SafeText {
+    model.settings.word(.times) == "date"
+      ? Age.exactText(created, isShort: isShort)
+      : Age.text(created, now: model.now, isShort: isShort)
   }
 
   /// Which row of how many is selected, where there are more than fit.
   private mutating func paintPosition() {
     let list = model.feed.list
     guard let index = list.selectedIndex, list.ids.count > list.capacity else { return }
-    let text = " " + SafeText(index + 1) + " of " + SafeText(list.ids.count) + " "
-    let column = max(0, frame.lowerRule.endColumn - 2 - text.width)
+    let extent = model.feed.extent
+    let more: SafeText = extent.hasOlder || extent.hasNewer ? "+ " : " "
+    let text = " " + SafeText(index + 1) + " of " + SafeText(list.ids.count) + more
+    let column = max(0, model.listRect.endColumn - 2 - text.width)
     let place = Position(row: frame.lowerRule.row, column: column)
     screen.put(text, at: place, style: theme.dim, clip: frame.lowerRule)
   }
@@ -75,14 +95,18 @@ extension Painter {
 
   private func paint(_ row: Row, isShort: Bool, in columns: Columns, on screen: inout Screen) {
     let post = row.post
-    if row.isSelected { screen.fill(row.rect, style: theme.selected) }
+    if row.isSelected { screen.fill(columns.line, style: theme.selected) }
     let mark = row.isSelected ? glyphs.selection : " "
-    screen.put(mark, at: columns.border.origin, style: theme.selectedBorder, clip: columns.border)
+    for line in 0..<row.rect.height {
+      let place = Position(row: row.rect.row + line, column: columns.border.column)
+      screen.put(mark, at: place, style: theme.selectedBorder, clip: row.rect)
+    }
+    paintSign(row, in: columns, on: &screen)
     paintTitle(row, in: columns, on: &screen)
     let author = SafeText(untrusted: post.author, limit: SafeText.nameLimit)
     let authorStyle = row.style(theme.author, theme)
     screen.put(author, in: columns.author, style: authorStyle, ellipsis: glyphs.ellipsis)
-    let age = Age.text(post.createdAt, now: model.now, isShort: isShort)
+    let age = time(post.createdAt, isShort: isShort)
     screen.put(age, in: columns.age, style: row.style(theme.dim, theme), aligned: .trailing)
     let isStarred = post.stars.contains(model.me.uid)
     let star = isStarred ? glyphs.star : glyphs.emptyStar
@@ -90,6 +114,69 @@ extension Painter {
     screen.put(star, at: columns.star.origin, style: starStyle, clip: columns.star)
     let count = Self.short(post.starCount)
     screen.put(count, in: columns.count, style: starStyle, aligned: .trailing)
+  }
+
+  /// How far my last change of the post has got, or that it was not read.
+  private func paintSign(_ row: Row, in columns: Columns, on screen: inout Screen) {
+    guard columns.sign != columns.border || !row.isSelected else { return }
+    if let delivery = model.delivery(of: row.post.id) {
+      let style = row.style(style(of: delivery), theme)
+      screen.put(sign(of: delivery), at: columns.sign.origin, style: style, clip: columns.sign)
+    } else if model.isUnread(row.post) {
+      let style = row.style(theme.notice, theme)
+      screen.put(glyphs.bullet, at: columns.sign.origin, style: style, clip: columns.sign)
+    }
+  }
+
+  /// The sign of something I did: noted here, on its way, stored, refused.
+  func sign(of delivery: Delivery) -> SafeText {
+    switch delivery {
+    case .local: isASCII ? "~" : "·"
+    case .sent: glyphs.pending
+    case .acknowledged: glyphs.check
+    case .refused: glyphs.cross
+    }
+  }
+
+  /// The style of that sign; it says the same again.
+  func style(of delivery: Delivery) -> Style {
+    switch delivery {
+    case .local, .sent: theme.waiting
+    case .acknowledged: theme.good
+    case .refused: theme.bad
+    }
+  }
+
+  /// The beginning of the text on lines of its own, as many as the user wants.
+  private func paintText(
+    _ row: Row,
+    _ density: Density,
+    in columns: Columns,
+    on screen: inout Screen
+  ) {
+    let count: Int
+    switch density {
+    case .compact: return
+    case .normal: count = 1
+    case .full: count = 3
+    }
+    let indent = columns.title.column - row.rect.column
+    let room = Rect(
+      row: row.rect.row + 1,
+      column: columns.title.column,
+      width: row.rect.width - indent - 1,
+      height: min(count, row.rect.height - 1)
+    )
+    guard !room.isEmpty else { return }
+    let lines = Self.excerpt(row.post.body, limit: room.width * count).wrapped(width: room.width)
+    for (index, line) in lines.prefix(count).enumerated() {
+      let isCut = index == count - 1 && lines.count > count
+      let text =
+        isCut ? line.truncated(to: room.width - 1, ellipsis: .empty) + glyphs.ellipsis : line
+      let place = room.line(index)
+      guard !place.isEmpty else { return }
+      screen.put(text, in: place, style: theme.dim, ellipsis: glyphs.ellipsis)
+    }
   }
 
   /// The title, and behind it the beginning of the text if there is room.
@@ -113,10 +200,10 @@ extension Painter {
   }
 
   /// The beginning of a text on one line.
-  static func excerpt(_ body: String) -> SafeText {
-    let start = String(String.UnicodeScalarView(body.unicodeScalars.prefix(200)))
+  static func excerpt(_ body: String, limit: Int = 200) -> SafeText {
+    let start = String(String.UnicodeScalarView(body.unicodeScalars.prefix(limit)))
     let words = start.split { $0.isWhitespace }
-    return SafeText(untrusted: words.joined(separator: " "), limit: 200)
+    return SafeText(untrusted: words.joined(separator: " "), limit: limit)
   }
 
   /// A number in at most four cells.
@@ -130,9 +217,10 @@ extension Painter {
 
   /// Says why a list is empty, and what to do about it.
   private mutating func paintEmptyList() {
-    let lines = emptyListText.flatMap { $0.wrapped(width: max(1, frame.content.width - 4)) }
-    let height = min(lines.count, frame.content.height)
-    let room = frame.content.centered(Size(width: frame.content.width - 4, height: height))
+    let place = model.listRect
+    let lines = emptyListText.flatMap { $0.wrapped(width: max(1, place.width - 4)) }
+    let height = min(lines.count, place.height)
+    let room = place.centered(Size(width: place.width - 4, height: height))
     for (index, line) in lines.enumerated() where index < height {
       let style = index == 0 ? theme.text : theme.dim
       screen.put(line, in: room.line(index), style: style, aligned: .center)

@@ -3,8 +3,8 @@ import TerminalUI
 
 extension Painter {
   mutating func paintPost() {
-    guard let open = model.openPost else { return }
-    let places = PostFrame(frame)
+    let places = model.postFrame
+    guard let open = model.openPost else { return paintPreview(in: places) }
     if open.post == nil {
       paintMissing(open, in: places.text)
     } else {
@@ -27,7 +27,7 @@ extension Painter {
       let line = open.layout.lines[number]
       let isSelected = selected?.contains(number) == true
       let border = Position(row: row.row, column: places.border.column)
-      if line != .commentsHeading {
+      if line != .commentsHeading, line != .unread {
         let mark = isSelected ? glyphs.selection : glyphs.vertical
         let style = isSelected ? theme.selectedBorder : theme.border
         screen.put(mark, at: border, style: style, clip: places.border)
@@ -53,11 +53,16 @@ extension Painter {
     case .blank:
       break
     case .commentsHeading:
-      paintCommentsHeading(open, row: row.row)
+      paintRule(commentsHeading(open), style: theme.dim, in: row)
+    case .unread:
+      paintRule("new since you were here", style: theme.notice, in: row)
     case .commentHeading(let index):
       guard let comment = open.comments?[index] else { return }
       let style = isSelected ? theme.selected : theme.author
-      paintSignature(comment.author, comment.createdAt, style: style, in: row)
+      let used = paintSignature(comment.author, comment.createdAt, style: style, in: row)
+      guard let delivery = model.delivery(of: comment.id) else { return }
+      let place = Position(row: row.row, column: row.column + used + 1)
+      screen.put(sign(of: delivery), at: place, style: self.style(of: delivery), clip: row)
     case .comment(_, let text):
       let place = Position(row: row.row, column: row.column + 2)
       screen.put(text, at: place, style: theme.text, clip: row)
@@ -72,7 +77,7 @@ extension Painter {
     style: Style,
     in row: Rect
   ) -> Int {
-    let age = Age.text(created, now: model.now)
+    let age = time(created)
     let when = age.isEmpty ? age : separator + age
     let name = SafeText(untrusted: name, limit: SafeText.nameLimit)
       .truncated(to: max(1, row.width - when.width), ellipsis: glyphs.ellipsis)
@@ -97,26 +102,64 @@ extension Painter {
     screen.put(shown, at: place, style: isStarred ? theme.star : theme.text, clip: row)
   }
 
-  private mutating func paintCommentsHeading(_ open: OpenPost, row: Int) {
-    let line = Rect(row: row, column: 0, width: screen.size.width, height: 1)
+  /// A line across the whole post with a text in it.
+  private mutating func paintRule(_ text: SafeText, style: Style, in row: Rect) {
+    let all = model.postFrame.rule
+    let line = Rect(row: row.row, column: all.column, width: all.width, height: 1)
     screen.horizontalLine(in: line, glyphs: glyphs, style: theme.rule)
     let room = line.inset(rows: 0, columns: 2)
-    let text = " " + commentsHeading(open) + " "
-    screen.put(text, at: room.origin, style: theme.dim, clip: room)
+    screen.put(" " + text + " ", at: room.origin, style: style, clip: room)
+  }
+
+  /// The selected post beside the list, before it is opened.
+  private mutating func paintPreview(in places: PostFrame) {
+    guard let post = model.feed.selectedPost else { return }
+    var preview = OpenPost(id: post.id, known: post, comment: "")
+    preview.resize(text: places.text.size, field: places.field.size)
+    let cursor = screen.cursor
+    for (offset, number) in preview.visibleRange.enumerated() {
+      let line = preview.layout.lines[number]
+      guard line != .commentsHeading else { break }
+      let row = places.text.line(offset)
+      let border = Position(row: row.row, column: places.border.column)
+      screen.put(glyphs.vertical, at: border, style: theme.border, clip: places.border)
+      paint(line, of: preview, isSelected: false, in: row)
+    }
+    screen.cursor = cursor
+    screen.horizontalLine(in: places.rule, glyphs: glyphs, style: theme.rule)
   }
 
   private func commentsHeading(_ open: OpenPost) -> SafeText {
     guard let comments = open.comments else { return "Loading comments" + glyphs.ellipsis }
     switch comments.count {
-    case 0: return screen.size.width < 40 ? "No comments yet" : "No comments yet: c writes one"
+    case 0:
+      return model.postFrame.rule.width < 40 ? "No comments yet" : "No comments yet: c writes one"
     case 1: return "1 comment"
     default: return SafeText(comments.count) + " comments"
     }
   }
 
+  /// Who else is writing a comment.
+  private mutating func paintTypists(_ open: OpenPost, in rule: Rect) {
+    let now = model.now
+    let names = open.typists.filter { $0.isWriting(now: now) }.map {
+      SafeText(untrusted: $0.person.name, limit: SafeText.nameLimit)
+    }
+    guard let first = names.first, model.settings.isOn(.showTyping), !rule.isEmpty else { return }
+    let text: SafeText =
+      switch names.count {
+      case 1: first + " is writing"
+      case 2: first + " and " + names[1] + " are writing"
+      default: SafeText(names.count) + " people are writing"
+      }
+    let room = rule.inset(rows: 0, columns: 2)
+    screen.put(" " + text + glyphs.ellipsis + " ", at: room.origin, style: theme.notice, clip: room)
+  }
+
   /// The line to write a comment, below everything else.
   private mutating func paintCommentLine(_ open: OpenPost, in places: PostFrame) {
     screen.horizontalLine(in: places.rule, glyphs: glyphs, style: theme.rule)
+    paintTypists(open, in: places.rule)
     if open.commentsBelow > 0, !places.rule.isEmpty {
       let arrow: SafeText = isASCII ? "v" : "▼"
       let text = " " + arrow + " " + SafeText(open.commentsBelow) + " below "
@@ -128,7 +171,8 @@ extension Painter {
     let style = open.isWriting ? theme.selectedBorder : theme.dim
     screen.put(mark, at: places.prompt.origin, style: style, clip: places.prompt)
     let key = model.keys.key(for: .writeComment, in: .post).map(\.description) ?? ""
-    let hint = SafeText(untrusted: open.isWriting ? "Your comment" : "\(key): write a comment")
+    let prompt = open.editing == nil ? "Your comment" : "Your changed comment"
+    let hint = SafeText(untrusted: open.isWriting ? prompt : "\(key): write a comment")
     let isFocused = open.isWriting && model.context == .comment
     open.field.draw(
       on: &screen,

@@ -12,6 +12,7 @@ extension Painter {
       let text = isNarrow ? glyphs.pending + count : count + " not acknowledged"
       right.insert((text, theme.waiting), at: 0)
     }
+    right.insert(contentsOf: facts(row.width), at: 0)
     let drafts = model.drafts.count + model.commentDrafts.values.reduce(0) { $0 + $1.count }
     if drafts > 0, !isNarrow {
       let text = SafeText(drafts) + (drafts == 1 ? " draft" : " drafts")
@@ -26,6 +27,22 @@ extension Painter {
       column += text.width + gap
     }
     paintIdentity(in: Rect(row: row.row, column: row.column + 1, width: limit, height: row.height))
+  }
+
+  /// Who is here, when the server told something last, and how long it takes to answer.
+  private func facts(_ width: Int) -> [(SafeText, Style)] {
+    var facts: [(SafeText, Style)] = []
+    if width >= 80, model.reading.people.count > 1 {
+      facts.append((SafeText(model.reading.people.count) + " here", theme.dim))
+    }
+    if width >= 100, let last = model.reading.lastEventAt {
+      let age = Age.text(last, now: model.now)
+      facts.append(("last event " + (age == "now" ? age : age + " ago"), theme.dim))
+    }
+    if width >= 60, model.connection == .online, let milliseconds = model.reading.roundTrip {
+      facts.append((milliseconds < 1 ? "< 1 ms" : SafeText(milliseconds) + " ms", theme.dim))
+    }
+    return facts
   }
 
   private mutating func paintIdentity(in rect: Rect) {

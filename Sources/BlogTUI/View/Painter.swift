@@ -5,9 +5,9 @@ import TerminalUI
 struct Painter {
   let model: Model
   let frame: Frame
-  let theme = Theme.standard
   var screen: Screen
 
+  var theme: Theme { model.theme }
   var glyphs: GlyphSet { model.glyphs }
   var isASCII: Bool { glyphs.repertoire == .ascii }
   /// Between facts on one line; in ASCII not the sign of a star that was not given.
@@ -23,16 +23,30 @@ struct Painter {
   mutating func paint() {
     guard Frame.isLargeEnough(model.size) else { return paintTooSmall() }
     paintRules()
-    if model.help != nil {
-      paintHelp()
+    if model.chooser != nil {
+      paintChooser()
+    } else if let page = model.help {
+      paint(page)
+    } else if model.inspector.isOpen {
+      paintInspector()
     } else if model.composer != nil {
       paintComposer()
     } else {
       paintHeader()
-      if model.openPost != nil { paintPost() } else { paintList() }
+      paintReading()
     }
     paintStatus()
     paintFooter()
+    if model.commandLine != nil { paintCompletions() }
+    let isHidden = model.settings.word(.cursor) == "hidden"
+    if isHidden, !model.context.isTyping { screen.cursor = nil }
+  }
+
+  /// The list, the open post, or both side by side.
+  private mutating func paintReading() {
+    guard model.isSplit else { return model.openPost != nil ? paintPost() : paintList() }
+    paintList()
+    paintPost()
   }
 
   private mutating func paintTooSmall() {
@@ -43,8 +57,19 @@ struct Painter {
 
   private mutating func paintRules() {
     screen.horizontalLine(in: frame.upperRule, glyphs: glyphs, style: theme.rule)
-    let isPost = model.openPost != nil && model.help == nil
-    if !isPost { screen.horizontalLine(in: frame.lowerRule, glyphs: glyphs, style: theme.rule) }
+    let isReading =
+      model.composer == nil && model.contextBelowCommand == model.contextBelowHelp
+      && model.chooser == nil
+    var rule = frame.lowerRule
+    // A post has the row of this line for the comment that is written.
+    if isReading, model.isSplit {
+      rule = rule.intersection(
+        Rect(row: rule.row, column: 0, width: model.listRect.width, height: 1)
+      )
+    } else if isReading, model.openPost != nil {
+      return
+    }
+    screen.horizontalLine(in: rule, glyphs: glyphs, style: theme.rule)
   }
 
   private mutating func paintHeader() {
@@ -95,8 +120,12 @@ struct Painter {
     if case .failed(let reason) = model.feed.phase, model.openPost == nil {
       return SafeText(untrusted: "Cannot be read: \(Model.clause(reason)). r tries again.")
     }
-    let texts = [searchNotice, offlineNotice].compactMap(\.self)
+    let texts = [searchNotice, followingNotice, offlineNotice].compactMap(\.self)
     return texts.isEmpty ? nil : texts.joined(separator: separator)
+  }
+
+  private var followingNotice: SafeText? {
+    model.feed.isFollowing && model.openPost == nil ? "Following the newest." : nil
   }
 
   private var searchNotice: SafeText? {
@@ -107,8 +136,12 @@ struct Painter {
 
   private var offlineNotice: SafeText? {
     switch model.connection {
-    case .online, .connecting: return nil
-    case .offline: break
+    case .online: return nil
+    case .connecting where model.connectionProblem == nil: return nil
+    case .connecting, .offline: break
+    }
+    if let reason = model.connectionProblem {
+      return SafeText(untrusted: "Offline: \(Model.clause(reason)).", limit: 400)
     }
     return frame.upperRule.width < 72
       ? "Offline: this may be old."
@@ -122,8 +155,13 @@ struct Painter {
 
   private var unseenMark: (long: SafeText, short: SafeText) {
     let count = model.feed.unseenCount
-    guard count > 0 else { return (.empty, .empty) }
     let arrow: SafeText = isASCII ? "^" : "▲"
+    if model.feed.extent.hasNewer {
+      let key = model.keys.key(for: .top, in: .list).map(\.description) ?? ""
+      let hint = SafeText(untrusted: key.isEmpty ? "" : ", \(key) shows")
+      return (arrow + " newer posts" + hint, arrow)
+    }
+    guard count > 0 else { return (.empty, .empty) }
     let short = arrow + SafeText(count)
     let key = model.keys.key(for: .top, in: .list).map(\.description) ?? ""
     let hint = SafeText(untrusted: key.isEmpty ? "" : ", \(key) shows")

@@ -26,12 +26,12 @@ struct TabBar {
       (.empty, { $0 == model.tab ? Self.long($0, model, counts: false) : Self.number($0) }),
     ]
     let fitting = styles.first { style in
-      FeedKind.allCases.reduce(style.brand.width) { $0 + style.text($1).width } <= header.width
+      model.allFeeds.reduce(style.brand.width) { $0 + style.text($1).width } <= header.width
     }
     let style = fitting ?? styles[4]
     brand = style.brand
     var column = header.column + style.brand.width
-    tabs = FeedKind.allCases.map { kind in
+    tabs = model.allFeeds.map { kind in
       let text = style.text(kind)
       defer { column += text.width }
       let rect = Rect(row: header.row, column: column, width: text.width, height: header.height)
@@ -45,23 +45,29 @@ struct TabBar {
   }
 
   /// The name of a list.
-  static func name(_ kind: FeedKind) -> SafeText {
+  private static func name(_ kind: FeedKind, _ model: Model) -> SafeText {
     switch kind {
     case .recent: "Recent"
     case .top: "Top"
     case .mine: "My posts"
     case .myTop: "My top posts"
+    case .author: SafeText(untrusted: model.reading.author?.name ?? "", limit: 20)
     }
   }
 
+  /// The key that shows the list; that of an author is reached by his posts only.
   private static func number(_ kind: FeedKind) -> SafeText {
-    SafeText((FeedKind.allCases.firstIndex(of: kind) ?? 0) + 1)
+    FeedKind.tabs.firstIndex(of: kind).map { SafeText($0 + 1) } ?? "@"
   }
 
   private static func long(_ kind: FeedKind, _ model: Model, counts: Bool) -> SafeText {
-    var text = " " + number(kind) + " " + name(kind) + " "
+    var text = " " + number(kind) + " " + name(kind, model) + " "
     let isKnown = counts && model[kind].phase == .loaded
-    if isKnown { text.append(SafeText(model[kind].posts.count) + " ") }
+    if isKnown {
+      let extent = model[kind].extent
+      let more: SafeText = extent.hasOlder || extent.hasNewer ? "+ " : " "
+      text.append(SafeText(model[kind].posts.count) + more)
+    }
     return text
   }
 

@@ -1,0 +1,12 @@
+extension Effect {
+  /// Whether the blog answers it, with success or with a refusal.
+  var isWrite: Bool {
+    switch self {
+    case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment: true
+    case .follow, .stopFollowing, .read, .showFirst, .open, .close, .mark, .markAllRead, .typing,
+      .hearNotices, .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally,
+      .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire:
+      false
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Synchronization
+
+/// What is on its way from other threads to the program's thread.
+///
+/// A stack without locks: those who add push to its head, the program takes all of it at once and
+/// turns it round. So nobody ever waits for the other side.
+package final class Mailbox<Event: Sendable>: Sendable {
+  /// One event, and those that came before it.
+  private final class Entry: Sendable {
+    let event: Event
+    let earlier: Unmanaged<Entry>?
+
+    init(event: Event, earlier: Unmanaged<Entry>?) {
+      self.event = event
+      self.earlier = earlier
+    }
+  }
+
+  private let latest = Atomic<Unmanaged<Entry>?>(nil)
+  private let wake: @Sendable () -> Void
+
+  /// Makes an empty mailbox.
+  ///
+  /// - Parameter wake: Ends the wait of the terminal; called from any thread when the mailbox was
+  ///   empty and no longer is.
+  package init(wake: @escaping @Sendable () -> Void) {
+    self.wake = wake
+  }
+
+  deinit {
+    _ = takeAll()
+  }
+
+  /// Adds an event after all others; called from any thread.
+  package func add(_ event: Event) {
+    var earlier = latest.load(ordering: .relaxed)
+    while true {
+      let entry = Unmanaged.passRetained(Entry(event: event, earlier: earlier))
+      let result = latest.compareExchange(
+        expected: earlier,
+        desired: entry,
+        successOrdering: .acquiringAndReleasing,
+        failureOrdering: .acquiring
+      )
+      if result.exchanged { break }
+      entry.release()
+      earlier = result.original
+    }
+    if earlier == nil { wake() }
+  }
+
+  /// Takes out all events, in the order in which they were added.
+  ///
+  /// - Complexity: O(n) in the number of events.
+  package func takeAll() -> [Event] {
+    var events: [Event] = []
+    var next = latest.exchange(nil, ordering: .acquiringAndReleasing)
+    while let entry = next?.takeRetainedValue() {
+      events.append(entry.event)
+      next = entry.earlier
+    }
+    return events.reversed()
+  }
+}

@@ -1,0 +1,53 @@
+package import BlogModel
+
+/// What readers are told beside the posts themselves, and what they can take back.
+package struct Reading: Equatable, Sendable {
+  /// How many changes can be taken back.
+  static let changeLimit = 100
+  /// How often notifications ring, in milliseconds.
+  static let noticePause: Int64 = 5_000
+  /// How often others are told that I go on typing, in milliseconds.
+  static let typingPause: Int64 = 10_000
+
+  /// How far what I did has got, by the key of the post or comment.
+  package internal(set) var deliveries: [String: Delivery] = [:]
+  /// The terminals that are here.
+  package internal(set) var people: [Presence] = []
+  /// What I have read; nil as long as nobody knows.
+  package internal(set) var state: ReadState?
+  /// How long the server took to answer last, in milliseconds.
+  package internal(set) var roundTrip: Int?
+  /// When the server told something last, in milliseconds since 1970.
+  package internal(set) var lastEventAt: Int64?
+  /// What I did, the last one last.
+  package internal(set) var changes: [Change] = []
+  /// What disappears soon.
+  package internal(set) var deletions: [Deletion] = []
+  /// Whose posts the additional list has.
+  package internal(set) var author: Author?
+  /// The list that was shown before it.
+  package internal(set) var tabBefore = FeedKind.recent
+  /// When a notification rang last.
+  var noticeAt: Int64?
+  /// Whether the blog was asked for notifications.
+  var hearsNotices = false
+  /// The post on which others see me typing, and since when.
+  var typing: (post: PostID, at: Int64)?
+
+  /// Notes something that can be taken back.
+  mutating func add(_ change: Change) {
+    changes.append(change)
+    if changes.count > Self.changeLimit { changes.removeFirst() }
+  }
+
+  /// The keys of all that disappears soon.
+  var hidden: Set<String> { Set(deletions.map(\.id)) }
+
+  /// Compares everything that can be seen.
+  package static func == (left: Reading, right: Reading) -> Bool {
+    left.deliveries == right.deliveries && left.people == right.people && left.state == right.state
+      && left.roundTrip == right.roundTrip && left.lastEventAt == right.lastEventAt
+      && left.changes == right.changes && left.deletions == right.deletions
+      && left.author == right.author && left.tabBefore == right.tabBefore
+  }
+}

@@ -1,0 +1,143 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("The command line")
+struct CommandLineTests {
+  @Test("Every action of a place can be done by its name")
+  func names() {
+    var model = Fixture.loaded()
+    #expect(model.type(":star", .enter).contains(.star("p12", false)))
+    model.type(":down", .enter)
+    #expect(model.feed.list.selectedIndex == 1)
+    #expect(model.type(":quit", .enter).last == .quit)
+  }
+
+  @Test("Names of actions differ, and none is the name of another command of the same effect")
+  func unique() {
+    let names = KeyTable.standard.actions.map(\.name)
+    #expect(Set(names).count == names.count)
+    for name in names { #expect(KeyTable.standard.action(named: name)?.name == name) }
+  }
+
+  @Test("The beginning of a name is enough if it is the only one")
+  func prefixes() {
+    var model = Fixture.loaded()
+    model.type(":mess", .enter)
+    #expect(model.help?.title.string == "Messages")
+    model.type(.escape, ":s", .enter)
+    #expect(model.message?.kind == .failure)
+  }
+
+  @Test("What is no command is said, with what may be meant")
+  func unknown() {
+    var model = Fixture.loaded()
+    model.type(":stra", .enter)
+    #expect(model.message?.text.string.hasPrefix("There is no command \"stra\".") == true)
+    model.type(":qit", .enter)
+    #expect(model.message?.text.string == "There is no command \"qit\". Did you mean \"quit\"?")
+    model.type(":send", .enter)
+    #expect(model.message?.text.string.contains("has a meaning only in: comment") == true)
+  }
+
+  @Test("Tab goes through what fits, and past the end is what was typed")
+  func completion() {
+    var model = Fixture.loaded()
+    model.type(":th")
+    #expect(model.commandLine?.completions.map(\.line) == ["theme "])
+    #expect(model.rows.contains { $0.contains("choose the colours") })
+    model.type(.tab)
+    #expect(model.commandLine?.field.text == "theme ")
+    model.type(.tab)
+    #expect(model.commandLine?.field.text == "th")
+  }
+
+  @Test("Values are completed too")
+  func values() {
+    var model = Fixture.loaded()
+    model.type(":set theme li", .tab)
+    #expect(model.commandLine?.field.text == "set theme light")
+    model.type(.enter)
+    #expect(model.settings.word(.theme) == "light")
+    #expect(model.theme == .light)
+  }
+
+  @Test("The arrows bring back what was typed before")
+  func history() {
+    var model = Fixture.loaded()
+    model.type(":down", .enter, ":up", .enter, ":", .up)
+    #expect(model.commandLine?.field.text == "up")
+    model.type(.up)
+    #expect(model.commandLine?.field.text == "down")
+    model.type(.down, .down)
+    #expect(model.commandLine?.field.text == "")
+    model.type("d", .up)
+    #expect(model.commandLine?.field.text == "down")
+  }
+
+  @Test("Backspace on an empty line and Esc leave it")
+  func leaving() {
+    var model = Fixture.loaded()
+    model.type(":", .key(.backspace))
+    #expect(model.commandLine == nil)
+    model.type(":x", .escape)
+    #expect(model.commandLine == nil)
+  }
+
+  @Test("The screen can be written to a file")
+  func dump() {
+    var model = Fixture.loaded()
+    let effects = model.type(":dump-screen a b.txt", .enter)
+    guard case .write(let text, let file)? = effects.last else {
+      Issue.record("nothing is written: \(effects)")
+      return
+    }
+    #expect(file == "a b.txt")
+    #expect(text.contains("The hearth is lit"))
+    #expect(!text.contains("dump-screen"))
+  }
+
+  @Test("A key can be given another meaning")
+  func binding() {
+    var model = Fixture.loaded()
+    model.type(":bind list x star", .enter)
+    #expect(model.type("x") == [.star("p12", false)])
+    model.type(":bind list g x star", .enter)
+    #expect(model.type("gx") == [.star("p12", true)])
+    model.type(":bind list x fly", .enter)
+    #expect(model.message?.kind == .failure)
+  }
+
+  @Test("The palette finds what a few letters fit, and does it")
+  func palette() {
+    var model = Fixture.loaded()
+    model.type(.control("p"), "unst")
+    #expect(model.context == .chooser)
+    #expect(model.rows[3].contains("star or unstar"))
+    #expect(model.type(.enter) == [.star("p12", false)])
+    #expect(model.chooser == nil)
+  }
+
+  @Test("A command of the palette that needs words asks for them")
+  func paletteCommand() {
+    var model = Fixture.loaded()
+    model.type(.control("p"), "choose the colours", .enter)
+    #expect(model.commandLine?.field.text == "theme ")
+  }
+
+  @Test("Messages stay readable after they are gone, the newest first")
+  func messages() {
+    var model = Fixture.loaded()
+    model.send(.failed("First."))
+    model.type("j")
+    model.send(.succeeded("Second."))
+    model.type("j", .key(.function(4)))
+    let rows = model.rows
+    let first = rows.firstIndex { $0.contains("First.") }
+    let second = rows.firstIndex { $0.contains("Second.") }
+    #expect(first != nil && second != nil)
+    #expect(second ?? 0 < first ?? 0)
+  }
+}

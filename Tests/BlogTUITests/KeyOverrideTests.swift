@@ -1,0 +1,95 @@
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Keys of a configuration")
+struct KeyOverrideTests {
+  private func apply(
+    _ wishes: (String?, String, String)...
+  ) -> (table: KeyTable, problems: [String]) {
+    var problems: [ConfigurationProblem] = []
+    let overrides = wishes.enumerated().map { index, wish in
+      KeyOverride(context: wish.0, keys: wish.1, action: wish.2, line: index + 1)
+    }
+    let table = KeyTable.standard.applying(overrides, source: "c.toml", problems: &problems)
+    return (table, problems.map(\.description))
+  }
+
+  private func action(_ table: KeyTable, _ keys: String, in context: Context) -> Action? {
+    var table = table
+    var result: Action?
+    for key in keys.split(separator: " ").compactMap({ KeyEvent(description: String($0)) }) {
+      if case .action(let action) = table.match(key, in: [context]) { result = action }
+    }
+    return result
+  }
+
+  @Test("A key does what the file says, in that place only")
+  func simple() {
+    let (table, problems) = apply(("list", "x", "star"))
+    #expect(problems == [])
+    #expect(action(table, "x", in: .list) == .star)
+    #expect(action(table, "x", in: .post) == nil)
+    #expect(action(table, "s", in: .list) == .star)
+    #expect(table.key(for: .star, in: .list)?.description == "x")
+  }
+
+  @Test("Without a place the key works wherever the action does, but never where text is typed")
+  func everywhere() {
+    let (table, problems) = apply((nil, "x", "help"))
+    #expect(problems == [])
+    #expect(action(table, "x", in: .list) == .help)
+    #expect(action(table, "x", in: .post) == .help)
+    #expect(action(table, "x", in: .compose) == nil)
+  }
+
+  @Test("A sequence takes the place of the key that it begins with")
+  func sequences() {
+    let (table, problems) = apply(("list", "d d", "delete"))
+    #expect(problems == [])
+    #expect(action(table, "d d", in: .list) == .delete)
+    #expect(action(table, "d", in: .list) == nil)
+    for context in Context.allCases { #expect(table.conflicts(in: context) == []) }
+  }
+
+  @Test("none takes a key away")
+  func none() {
+    let (table, problems) = apply(("list", "q", "none"))
+    #expect(problems == [])
+    #expect(action(table, "q", in: .list) == nil)
+    #expect(action(table, "^C", in: .list) == .quit)
+  }
+
+  @Test("What cannot be is said with its line, and the rest holds")
+  func problems() {
+    let (table, problems) = apply(
+      ("list", "x", "fly"),
+      ("nowhere", "x", "star"),
+      ("list", "Ctrl-x", "star"),
+      ("compose", "x", "star"),
+      ("list", "^Z", "star"),
+      ("compose", "x", "send"),
+      ("list", "x", "star"),
+      ("list", "x y", "open")
+    )
+    #expect(action(table, "x", in: .list) == .star)
+    #expect(problems.count == 7)
+    for (index, line) in [1, 2, 3, 4, 5, 6, 8].enumerated() {
+      #expect(problems[index].hasPrefix("c.toml:\(line): "))
+    }
+    #expect(problems[0].contains("no action \"fly\""))
+    #expect(problems[6].contains("of line 7"))
+  }
+
+  @Test("Whatever a file wishes, no key has two meanings in one place", arguments: Context.allCases)
+  func noConflicts(context: Context) {
+    let keys = ["g", "x", "g x", "Enter", "^A", "F5", "j j"]
+    for key in keys {
+      for name in KeyTable.standard.actions.map(\.name) {
+        let (table, _) = apply((context.name, key, name), (nil, "g", name))
+        #expect(table.conflicts(in: context) == [])
+      }
+    }
+  }
+}

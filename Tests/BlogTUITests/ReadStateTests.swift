@@ -1,0 +1,110 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("What was read")
+struct ReadStateTests {
+  /// A model that knows that everything older than ten minutes was read.
+  private func model() -> Model {
+    var model = Fixture.loaded()
+    model.send(.blog(.readState(ReadState(before: Fixture.ago(minutes: 10)))))
+    return model
+  }
+
+  private func opened(_ state: ReadState) -> Model {
+    var model = Fixture.loaded()
+    model.send(.blog(.readState(state)))
+    model.type("j", .enter)
+    model.send(.blog(.post("p11", Fixture.posts[1])))
+    return model
+  }
+
+  @Test("Posts that were not read have a dot, those of mine never")
+  func dots() {
+    let model = model()
+    #expect(model.feed.posts.filter(model.isUnread).map(\.id) == ["p12"])
+    #expect(Fixture.loaded().feed.posts.filter(Fixture.loaded().isUnread).isEmpty)
+    var other = model
+    other.type("j")
+    #expect(other.rows[2].hasPrefix(" •The hearth is lit"))
+    #expect(other.rows[3].hasPrefix("▌ Notes from"))
+  }
+
+  @Test("Opening a post marks it as read, with its comments, and closing notes those that came")
+  func opening() {
+    var model = model()
+    #expect(model.type(.enter) == [.open("p12")])
+    model.send(.blog(.post("p12", Fixture.posts[0])))
+    let first = model.send(.blog(.comments("p12", Array(Fixture.comments.prefix(1)))))
+    #expect(first == [.mark("p12", .read(lastComment: "c1"))])
+    #expect(model.feed.posts.filter(model.isUnread).isEmpty)
+    let more = model.send(.blog(.comments("p12", Array(Fixture.comments.prefix(2)))))
+    #expect(more == [.mark("p12", .read(lastComment: "c2"))])
+    #expect(model.type("q") == [.close("p12")])
+  }
+
+  @Test("What is read in one terminal is read in the other")
+  func elsewhere() {
+    var model = model()
+    model.send(
+      .blog(.readState(ReadState(before: 0, marks: ["p12": .read(lastComment: "")])))
+    )
+    #expect(!model.feed.posts.filter(model.isUnread).map(\.id).contains("p12"))
+  }
+
+  @Test("m marks as read and as unread, M everything, U goes to the next")
+  func marking() {
+    var model = model()
+    #expect(model.type("m") == [.mark("p12", .read(lastComment: ""))])
+    #expect(model.type("m") == [.mark("p12", .unread)])
+    model.type("jjj")
+    #expect(model.type("m") == [.mark("p09", .unread)])
+    model.type("U")
+    #expect(model.feed.list.selection == "p12")
+    model.type("U")
+    #expect(model.feed.list.selection == "p09")
+    #expect(model.type("M") == [.markAllRead])
+    model.type("U")
+    #expect(model.message?.text.string == "No post in this list is unread.")
+  }
+
+  @Test("A post that is marked as unread while it is open stays so")
+  func staysUnread() {
+    var model = model()
+    model.type(.enter)
+    model.send(.blog(.post("p12", Fixture.posts[0])))
+    model.send(.blog(.comments("p12", [])))
+    #expect(model.type("m") == [.mark("p12", .unread)])
+    #expect(model.send(.blog(.comments("p12", Fixture.comments))) == [])
+    #expect(model.type("q") == [.close("p12")])
+    #expect(model.feed.posts.filter(model.isUnread).map(\.id) == ["p12"])
+  }
+
+  @Test("A line stands above the first comment that was not read, and U selects it")
+  func unreadLine() {
+    var model = opened(ReadState(before: 0, marks: ["p11": .read(lastComment: "c1")]))
+    model.send(.blog(.comments("p11", Fixture.comments)))
+    model.type("G")
+    let line = model.rows.firstIndex { $0.contains(" new since you were here ") }
+    #expect(line.map { model.rows[$0 + 1].contains("美玲") } == true)
+    // The line stays when everything counts as read.
+    model.send(
+      .blog(.readState(ReadState(before: 0, marks: ["p11": .read(lastComment: "c3")])))
+    )
+    #expect(model.rows.contains { $0.contains(" new since you were here ") })
+    model.type("g", "g", "U")
+    #expect(model.openPost?.selection == "c2")
+  }
+
+  @Test("There is no line where nothing is new, and none above a comment of mine")
+  func noLine() {
+    var read = opened(ReadState(before: 0, marks: ["p11": .read(lastComment: "c2")]))
+    read.send(.blog(.comments("p11", Fixture.comments)))
+    #expect(read.openPost?.firstUnread == nil)
+    var old = opened(ReadState(before: Fixture.now))
+    old.send(.blog(.comments("p11", Fixture.comments)))
+    #expect(old.openPost?.firstUnread == nil)
+  }
+}

@@ -1,0 +1,239 @@
+import BlogModel
+import TerminalUI
+import TestSupport
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Reading while the blog goes on")
+struct ReadingTests {
+  private static let now = Fixture.now
+
+  /// A long list in which the post of that number is selected.
+  private func reading(_ number: Int, of numbers: some Sequence<Int>) -> Model {
+    var model = Fixture.loaded()
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(numbers))))
+    while model.feed.list.selection != "n\(number)" { model.type("j") }
+    return model
+  }
+
+  @Test("A thousand posts above and the reorder by stars leave the same post on the same row")
+  func anchor() {
+    var model = reading(50, of: 1...100)
+    let rows = model.rows
+    let line = rows.firstIndex { $0.hasPrefix("▌ Post 50 ") }
+    for last in 101...1_100 {
+      model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...last))))
+    }
+    #expect(model.rows.firstIndex { $0.hasPrefix("▌ Post 50 ") } == line)
+    #expect(model.rows[2..<21] == rows[2..<21])
+    #expect(model.rows[1].contains("▲ 1000 new, . shows"))
+
+    var random = SplitMix64(seed: 7)
+    model.type("2")
+    model.send(.blog(.feed(.top, posts: Fixture.numbered(1...300))))
+    for _ in 1...150 { model.type("j") }
+    let selected = model.feed.list.selection
+    let row = model.rows.firstIndex { $0.hasPrefix("▌") }
+    for _ in 1...200 {
+      var posts = Fixture.numbered(1...300).shuffled(using: &random)
+      let place = posts.firstIndex { $0.id == selected } ?? 0
+      posts.swapAt(place, Int.random(in: 30..<270, using: &random))
+      model.send(.blog(.feed(.top, posts: posts)))
+      #expect(model.feed.list.selection == selected)
+      #expect(model.rows.firstIndex { $0.hasPrefix("▌") } == row)
+    }
+  }
+
+  @Test("An open post stays on its line while comments and posts come and go")
+  func openPostAnchor() {
+    var model = Fixture.opened(Size(width: 60, height: 12))
+    model.type("jjjjj")
+    let rows = Array(model.rows[2..<8])
+    for number in 1...50 {
+      var comments = Fixture.comments
+      comments += (1...number).map { index in
+        BlogComment(id: "d\(100 + index)", uid: "bob", author: "bob", text: "More \(index)")
+      }
+      model.send(.blog(.comments("p11", comments)))
+      model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...number))))
+    }
+    #expect(Array(model.rows[2..<8]) == rows)
+  }
+
+  @Test(". jumps to the new posts, and the mark above the list goes")
+  func jump() {
+    var model = reading(50, of: 1...100)
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...103))))
+    model.type(".")
+    #expect(model.feed.list.selection == "n103")
+    #expect(!model.rows[1].contains("new"))
+  }
+
+  @Test("F follows the newest posts, in this list only, until F or a motion")
+  func follow() {
+    var model = reading(50, of: 1...100)
+    model.type("F")
+    #expect(model.feed.list.selection == "n100")
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...105))))
+    #expect(model.feed.list.selection == "n105")
+    #expect(model.feed.list.top == 0)
+    #expect(model.rows[1].contains("Following the newest."))
+    model.type("2")
+    model.send(.blog(.feed(.top, posts: Fixture.numbered(1...100))))
+    #expect(!model.feed.isFollowing)
+    model.type("1")
+    #expect(model.feed.isFollowing)
+    model.type("j")
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...106))))
+    #expect(model.feed.list.selection == "n104")
+    #expect(model.feed.unseenCount == 1)
+  }
+
+  @Test("Near the end of what is there more is asked for, and not when there is none")
+  func older() {
+    var model = Fixture.loaded()
+    model.send(.blog(.extent(.recent, FeedExtent(hasOlder: true))))
+    #expect(model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...100)))) == [])
+    var effects: [Effect] = []
+    for _ in 1...60 { effects += model.type("j") }
+    #expect(effects.first == .read(.recent, at: "n50"))
+    let more = model.send(.blog(.feed(.recent, posts: Fixture.numbered(-99...100))))
+    #expect(more == [])
+    #expect(model.rows.contains { $0.contains(" 61 of 200+ ") })
+    model.send(.blog(.extent(.recent, FeedExtent())))
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(-99...100))))
+    #expect(model.type("G") == [])
+    #expect(model.rows.contains { $0.contains(" 200 of 200 ") })
+  }
+
+  @Test("Posts that were read from below are not new, however many there are")
+  func olderIsNotNew() {
+    var model = reading(50, of: 1...100)
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(-99...100))))
+    model.type("G")
+    #expect(model.feed.unseenCount == 0)
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(-99...101))))
+    #expect(model.feed.unseenCount == 1)
+  }
+
+  @Test("The top is asked for when it was given up, and selected when it comes")
+  func newest() {
+    var model = reading(50, of: 1...100)
+    model.send(.blog(.extent(.recent, FeedExtent(hasNewer: true))))
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...100))))
+    #expect(model.rows[1].contains("▲ newer posts, . shows"))
+    #expect(model.type(".") == [.showFirst(.recent)])
+    model.send(.blog(.extent(.recent, FeedExtent(hasOlder: true))))
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(900...999))))
+    #expect(model.feed.list.selection == "n999")
+  }
+
+  @Test("Deleting hides at once, deletes after five seconds, and u takes it back before that")
+  func undoDeletion() {
+    var model = Fixture.loaded()
+    model.type("j")
+    #expect(model.type("dy") == [])
+    #expect(!model.feed.list.ids.contains("p11"))
+    #expect(model.nextTick == .milliseconds(5_000))
+    #expect(model.send(.tick(now: Self.now + 4_999)) == [])
+    #expect(model.type("u") == [])
+    #expect(model.feed.list.selection == "p11")
+    #expect(model.send(.tick(now: Self.now + 60_000)) == [])
+
+    model.type("dy")
+    #expect(model.send(.tick(now: Self.now + 65_000)) == [.deletePost("p11")])
+    model.send(.blog(.feed(.recent, posts: Fixture.posts)))
+    #expect(!model.feed.list.ids.contains("p11"))
+    model.type("u")
+    #expect(model.message?.text.string == "There is nothing to take back.")
+    model.send(.blog(.failed(.deletePost("p11"), reason: "permission denied")))
+    #expect(model.feed.list.ids.contains("p11"))
+  }
+
+  @Test("dd deletes nothing, and leaving deletes what was to be deleted")
+  func deleting() {
+    var model = Fixture.loaded()
+    model.type("j")
+    #expect(model.type("dd") == [])
+    #expect(model.question == nil)
+    #expect(model.reading.deletions.isEmpty)
+    model.type("dy")
+    #expect(model.type("q") == [.deletePost("p11"), .quit])
+  }
+
+  @Test("A comment is hidden, comes back with u, and is deleted otherwise")
+  func deletingComment() {
+    var model = Fixture.opened()
+    model.type("G", "dy")
+    #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2"])
+    model.type("u")
+    #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2", "c3"])
+    model.type("G", "dy")
+    let deleted = Effect.deleteComment("p11", commentID: "c3")
+    #expect(model.send(.tick(now: Self.now + 5_000)) == [deleted])
+  }
+
+  @Test("u takes a star back, and gives back one that was taken")
+  func undoStar() {
+    var model = Fixture.loaded()
+    #expect(model.type("s") == [.star("p12", false)])
+    #expect(model.type("j", "s") == [.star("p11", true)])
+    #expect(model.type("u") == [.star("p11", false)])
+    #expect(model.type("u") == [.star("p12", true)])
+  }
+
+  @Test("e changes a post of mine, in the form, and u brings the old text back")
+  func edit() {
+    var model = Fixture.loaded()
+    model.type("e")
+    #expect(model.message?.text.string == "Only bob can change this post.")
+    model.type("j", "e")
+    #expect(model.composer?.title.text == "Notes from a slow train")
+    model.composer?.focus = .title
+    let effects = model.type(" home", .control("s"))
+    let body = Fixture.longBody
+    #expect(effects == [.edit("p11", title: "Notes from a slow train home", body: body)])
+    #expect(model.composer == nil)
+    #expect(
+      model.type("u") == [.edit("p11", title: "Notes from a slow train", body: body)]
+    )
+  }
+
+  @Test("e changes a comment of mine in its line; a comment that was begun comes back")
+  func editComment() {
+    var model = Fixture.opened()
+    model.type("c", "begun", .escape, "G", "e")
+    #expect(model.openPost?.field.text == "Thank you both.")
+    let effects = model.type("!", .enter)
+    let changed = Effect.editComment("p11", commentID: "c3", text: "Thank you both.!")
+    #expect(effects.contains(changed))
+    #expect(model.openPost?.field.text == "begun")
+    #expect(
+      model.type("u") == [.editComment("p11", commentID: "c3", text: "Thank you both.")]
+    )
+  }
+
+  @Test("A change that was refused comes back into the form")
+  func refusedEdit() {
+    var model = Fixture.loaded()
+    let action = BlogAction.edit("p11", title: "New", body: "Text")
+    model.send(.blog(.failed(action, reason: "permission denied")))
+    #expect(model.composer?.title.text == "New")
+    #expect(model.composer?.body.text == "Text")
+  }
+
+  @Test("a shows the posts of the author, and q goes back")
+  func author() {
+    var model = Fixture.loaded()
+    model.type("jjj")
+    let carol = FeedKind.author(uid: "carol")
+    #expect(model.type("a") == [.follow(carol)])
+    model.send(.blog(.feed(carol, posts: [Fixture.posts[3]])))
+    #expect(model.rows[0].contains("@ Carol Danvers"))
+    #expect(model.feed.list.ids == ["p09"])
+    #expect(model.type("q") == [.stopFollowing(carol)])
+    #expect(model.tab == .recent)
+    #expect(model.feed.list.selection == "p09")
+  }
+}

@@ -1,0 +1,42 @@
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Scripts")
+struct ScriptTests {
+  @Test("Every kind of step is read")
+  func steps() throws {
+    let script = try Script(
+      """
+      # a comment
+      size 100x30
+      key Enter ^X F12
+      type hi \\\\ there
+      paste a\\nb
+      pause 500
+      wait-for some text
+      expect x
+      refuse y
+      :theme light
+      :wait-idle
+      """
+    )
+    #expect(script.lines.map(\.number) == Array(2...11))
+    #expect(script.lines[0].step == .size(Size(width: 100, height: 30)))
+    #expect(script.lines[1].step == .keys([.enter, .control("x"), .function(12)]))
+    #expect(script.lines[3].step == .keys([.paste("a\nb")]))
+    #expect(script.lines[8].step == .command("theme light"))
+    #expect(script.lines[9].step == .waitIdle)
+  }
+
+  @Test(
+    "What is no step is said with its line",
+    arguments: [
+      "key Entr", "size 0x5", "pause -1", "dance", "wait-for",
+    ]
+  )
+  func mistakes(line: String) {
+    #expect(throws: Script.Failure.self) { try Script("# x\n" + line) }
+  }
+}

@@ -1,0 +1,125 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Settings and themes")
+struct SettingsTests {
+  @Test("A stronger origin wins, whatever the order")
+  func origins() {
+    var settings = Settings()
+    settings.choose(.word("light"), for: .theme, from: .commandLine("--theme"))
+    settings.choose(.word("mono"), for: .theme, from: .file("c", line: 1))
+    #expect(settings.word(.theme) == "light")
+    settings.choose(.word("mono"), for: .theme, from: .session)
+    #expect(settings.word(.theme) == "mono")
+  }
+
+  @Test("Every default is a value that can be typed", arguments: Setting.allCases)
+  func defaults(setting: Setting) {
+    let names = Theme.builtIn.map(\.name)
+    let read = setting.value(of: setting.standard.description, themes: names)
+    #expect(read == .success(setting.standard))
+    #expect(setting.value(of: "nonsense\u{1}", themes: names) != .success(setting.standard))
+  }
+
+  @Test("A new configuration is taken over while the program runs; a bad value changes nothing")
+  func reload() {
+    var model = Fixture.loaded()
+    var settings = Settings()
+    settings.choose(.word("light"), for: .theme, from: .file("config.toml", line: 1))
+    model.send(.configured(Configuration(settings: settings)))
+    #expect(model.theme == .light)
+    let problem = ConfigurationProblem(source: "config.toml", line: 3, reason: "no such thing")
+    model.send(.configured(Configuration(settings: settings, problems: [problem])))
+    #expect(model.theme == .light)
+    #expect(model.message?.text.string == "config.toml:3: no such thing.")
+  }
+
+  @Test("What was chosen in the program stays when the file is read again")
+  func session() {
+    var model = Fixture.loaded()
+    model.type(":theme mono", .enter)
+    model.send(.configured(Configuration()))
+    #expect(model.theme == .mono)
+  }
+
+  @Test("Settings are changed on their page")
+  func page() {
+    var model = Fixture.loaded()
+    model.type(.key(.function(2)), "mouse")
+    let effects = model.type(.enter)
+    #expect(effects.contains(.keepSetting(.mouse, .flag(false))))
+    #expect(model.context == .chooser)
+    #expect(model.rows.contains { $0.contains("false (chosen here)") })
+  }
+
+  @Test("Without colours a theme keeps its attributes and nothing else", arguments: Theme.builtIn)
+  func withoutColors(theme: Theme) {
+    for role in Theme.Role.allCases {
+      let style = theme.withoutColors[role]
+      #expect(style.foreground == .standard && style.background == .standard)
+      #expect(style.attributes == theme[role].attributes)
+    }
+  }
+
+  @Test("What is selected, new or wrong stands out without colours too", arguments: Theme.builtIn)
+  func emphasis(theme: Theme) {
+    for role in [Theme.Role.selected, .activeTab, .notice, .failure, .question, .title, .key] {
+      #expect(!theme[role].attributes.isEmpty)
+    }
+  }
+
+  @Test("The terminal's background stays except where something must stand out")
+  func background() {
+    for theme in Theme.builtIn {
+      for role in [Theme.Role.text, .title, .dim, .author, .star, .rule] {
+        #expect(theme[role].background == .standard)
+      }
+    }
+  }
+
+  @Test("A style is read as it is written")
+  func styles() {
+    let all: [Style] =
+      Theme.builtIn.flatMap { theme in Theme.Role.allCases.map { theme[$0] } }
+      + [Style(foreground: .indexed(214), background: .rgb(1, 2, 255), attributes: [.dim, .bold])]
+    for style in all { #expect(Style(description: style.description) == style) }
+    for text in ["bolt", "on", "bold on", "#12345", "256", "red on on blue"] {
+      #expect(Style(description: text) == nil, "\(text)")
+    }
+  }
+
+  @Test("ASCII can be chosen while the program runs")
+  func ascii() {
+    var model = Fixture.loaded()
+    model.type(":set ascii true", .enter)
+    #expect(model.glyphs == .ascii)
+    model.type(":set ascii false", .enter)
+    #expect(model.glyphs == .unicode)
+  }
+}
+
+extension SettingsTests {
+  @Test("The cursor is on the selected row, or hidden where nothing is typed")
+  func cursor() {
+    var model = Fixture.loaded()
+    model.type("jj")
+    let row = model.rows.firstIndex { $0.hasPrefix("▌") }
+    #expect(view(model).cursor?.row == row)
+    model.type(":set cursor hidden", .enter)
+    #expect(view(model).cursor == nil)
+    model.type("c")
+    #expect(view(model).cursor != nil)
+  }
+
+  @Test("Text is no wider than was chosen")
+  func textWidth() {
+    var model = Fixture.opened(Size(width: 120, height: 30))
+    model.type(":set text-width 40", .enter)
+    let lines = model.rows.filter { $0.contains("newspaper") || $0.contains("train left") }
+    #expect(!lines.isEmpty)
+    for line in lines { #expect(line.count <= 42) }
+  }
+}

@@ -1,0 +1,215 @@
+import TerminalUI
+import TestSupport
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Signing in")
+struct SignInTests {
+  private static let sizes = [
+    Size(width: 80, height: 24), Size(width: 40, height: 10), Size(width: 20, height: 6),
+  ]
+
+  private func signIn(
+    _ accounts: [String] = [],
+    size: Size = Size(width: 80, height: 24),
+    glyphs: GlyphSet = .unicode
+  ) -> SignIn {
+    SignIn(
+      databaseName: "team",
+      accounts: accounts.map { SignIn.Account(uid: $0, title: "\($0), \($0)@example.org") },
+      allowsNobody: true,
+      size: size,
+      glyphs: glyphs
+    )
+  }
+
+  @discardableResult
+  private func type(_ text: String, into signIn: inout SignIn) -> [SignInEffect] {
+    text.flatMap { signIn.update(.key(.character($0))) }
+  }
+
+  /// Opens a form from the first page.
+  private func form(_ choice: SignIn.Choice, _ signIn: inout SignIn) {
+    _ = signIn.list.select(choice)
+    _ = signIn.update(.key(.enter))
+  }
+
+  @Test("The choices", arguments: sizes)
+  func choices(size: Size) {
+    Golden.check(signIn(["ann", "bob"], size: size).view(), "sign-in-choices")
+  }
+
+  @Test("The form of a new account", arguments: sizes)
+  func signUpForm(size: Size) {
+    var signIn = signIn(size: size)
+    form(.signUp, &signIn)
+    type("Ann", into: &signIn)
+    _ = signIn.update(.key(.tab))
+    type("ann@example.org", into: &signIn)
+    _ = signIn.update(.key(.tab))
+    type("secret", into: &signIn)
+    Golden.check(signIn.view(), "sign-up")
+  }
+
+  @Test("The form of an account in ASCII, after a refusal")
+  func refusal() {
+    var signIn = signIn(glyphs: .ascii)
+    form(.signIn, &signIn)
+    type("ann@example.org", into: &signIn)
+    _ = signIn.update(.key(.enter))
+    type("wrong", into: &signIn)
+    _ = signIn.update(.key(.enter))
+    _ = signIn.update(.failed("The email address or the password is wrong."))
+    Golden.check(signIn.view(), "sign-in-refused", isASCII: true)
+  }
+
+  @Test("No character of a password is on the screen or in a description of it")
+  func hiddenPassword() {
+    var signIn = signIn()
+    form(.signIn, &signIn)
+    type("ann@example.org", into: &signIn)
+    _ = signIn.update(.key(.tab))
+    type("hunter2", into: &signIn)
+    let text = signIn.view().text()
+    #expect(!text.contains("hunter2"))
+    #expect(text.contains("•••••••"))
+  }
+
+  @Test("The cursor of a hidden password is where it would be without hiding")
+  func cursor() {
+    var signIn = signIn()
+    form(.signIn, &signIn)
+    _ = signIn.update(.key(.tab))
+    type("abc", into: &signIn)
+    let end = signIn.view().cursor
+    _ = signIn.update(.key(.left))
+    let cursor = signIn.view().cursor
+    #expect(cursor?.column == end.map { $0.column - 1 })
+    #expect(cursor?.row == end?.row)
+  }
+
+  @Test("What was typed is asked of the server once, and keys wait for its answer")
+  func signsIn() {
+    var signIn = signIn()
+    form(.signIn, &signIn)
+    type("ann@example.org", into: &signIn)
+    #expect(signIn.update(.key(.enter)).isEmpty)
+    type("hunter2", into: &signIn)
+    #expect(
+      signIn.update(.key(.enter)) == [.signIn(email: "ann@example.org", password: "hunter2")]
+    )
+    #expect(signIn.update(.key(.enter)).isEmpty)
+    #expect(signIn.view().text().contains("Signing in…"))
+  }
+
+  @Test("A refused password is forgotten, and the rest is still there")
+  func refusedPassword() {
+    var signIn = signIn()
+    form(.signIn, &signIn)
+    type("ann@example.org", into: &signIn)
+    _ = signIn.update(.key(.enter))
+    type("wrong", into: &signIn)
+    _ = signIn.update(.key(.enter))
+    _ = signIn.update(.failed("The email address or the password is wrong."))
+    #expect(signIn.form?.text(.email) == "ann@example.org")
+    #expect(signIn.form?.text(.password) == "")
+    type("right one", into: &signIn)
+    #expect(
+      signIn.update(.key(.enter)) == [.signIn(email: "ann@example.org", password: "right one")]
+    )
+  }
+
+  @Test(
+    "What cannot be right is said before the server is asked",
+    arguments: [
+      (["", "a@b", "secret", "secret"], "name cannot be empty"),
+      (["Ann", "ab", "secret", "secret"], "\"@\""),
+      (["Ann", "a@b", "12345", "12345"], "6 characters"),
+      (["Ann", "a@b", "secret", "secreT"], "differ"),
+    ]
+  )
+  func problems(_ texts: [String], _ problem: String) {
+    var signIn = signIn()
+    form(.signUp, &signIn)
+    for (index, text) in texts.enumerated() {
+      type(text, into: &signIn)
+      if index < texts.count - 1 { _ = signIn.update(.key(.tab)) }
+    }
+    #expect(signIn.update(.key(.enter)).isEmpty)
+    #expect(signIn.message?.text.string.contains(problem) == true)
+  }
+
+  @Test("Whoever has no name yet is asked for one, with a suggestion")
+  func userName() {
+    var signIn = signIn()
+    form(.signIn, &signIn)
+    _ = signIn.update(.nameNeeded(suggestion: "ann"))
+    #expect(signIn.form?.kind == .userName)
+    type("a", into: &signIn)
+    #expect(signIn.update(.key(.enter)) == [.setUserName("anna")])
+  }
+
+  @Test("A forgotten password is asked for, and set with the code")
+  func forgotten() {
+    var signIn = signIn()
+    form(.forgotten, &signIn)
+    type("ann@example.org", into: &signIn)
+    #expect(signIn.update(.key(.enter)) == [.sendCode(email: "ann@example.org")])
+    _ = signIn.update(.codeSent)
+    type("123", into: &signIn)
+    _ = signIn.update(.key(.enter))
+    type("new one", into: &signIn)
+    _ = signIn.update(.key(.enter))
+    type("new one", into: &signIn)
+    #expect(signIn.update(.key(.enter)) == [.setPassword(code: "123", password: "new one")])
+    _ = signIn.update(.passwordSet)
+    #expect(signIn.form?.kind == .signIn)
+  }
+
+  @Test("An account is used by Enter and signed out by x, other choices are not")
+  func accounts() {
+    var signIn = signIn(["ann", "bob"])
+    #expect(signIn.update(.key(.enter)) == [.use(uid: "ann")])
+    _ = signIn.update(.failed("No."))
+    #expect(signIn.update(.key(.character("x"))) == [.signOut(uid: "ann")])
+    _ = signIn.update(.accounts([]))
+    #expect(signIn.choices == [.signIn, .signUp, .forgotten, .withoutAccount])
+    #expect(signIn.update(.key(.character("x"))).isEmpty)
+  }
+
+  @Test("Escape leads back to the choices, and from there out")
+  func escape() {
+    var signIn = signIn()
+    form(.signIn, &signIn)
+    #expect(signIn.update(.key(.escape)).isEmpty)
+    #expect(signIn.form == nil)
+    #expect(signIn.update(.key(.escape)) == [.quit])
+  }
+
+  @Test("No keys at any size leave the screen or trap")
+  func anything() {
+    var random = SplitMix64(seed: 5)
+    let keys: [KeyEvent] = [
+      .enter, .tab, .backTab, .up, .down, .left, .right, .escape, .character("x"),
+      .character("@"), .character("é"), .character("漢"), .backspace, .delete, .control("u"),
+      .paste("a\nb@c"), .home, .end, .alt(.character("b")),
+    ]
+    var signIn = signIn(["ann"])
+    for _ in 0..<3_000 {
+      let number = Int.random(in: 0..<(keys.count + 3), using: &random)
+      if number < keys.count {
+        _ = signIn.update(.key(keys[number]))
+      } else if number == keys.count {
+        let size = Size(
+          width: Int.random(in: 1...90, using: &random),
+          height: Int.random(in: 1...30, using: &random)
+        )
+        _ = signIn.update(.key(.resize(size)))
+      } else {
+        _ = signIn.update(.failed("No."))
+      }
+      #expect(signIn.view().size == signIn.size)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("The truth about the connection and about what I did")
+struct TruthTests {
+  private func status(_ model: Model) -> String { model.rows.last ?? "" }
+
+  @Test("The bar tells the round trip, the age of the last event, who is here and what waits")
+  func bar() {
+    var model = Fixture.loaded(Size(width: 132, height: 43))
+    model.send(.blog(.roundTrip(milliseconds: 12)))
+    model.send(.blog(.pendingWrites(2)))
+    let people = ["t1", "t2"].map {
+      Presence(id: $0, person: Fixture.alice, terminal: "pts/1", since: nil)
+    }
+    model.send(.blog(.people(people)))
+    model.send(.tick(now: Fixture.now + 180_000))
+    #expect(
+      status(model).hasSuffix(
+        "2 here  last event 3m ago  12 ms  2 not acknowledged  ● online"
+      )
+    )
+    model.send(.blog(.connection(.offline(retryInSeconds: 4))))
+    #expect(status(model).contains("○ offline, next try in 4 s"))
+    #expect(!status(model).contains("12 ms"))
+  }
+
+  @Test("A star is noted, sent, stored, and then a star like any other")
+  func delivery() {
+    var model = Fixture.loaded()
+    model.send(.blog(.connection(.offline(retryInSeconds: nil))))
+    model.type("s", "j")
+    #expect(model.rows[2].hasPrefix(" ·The hearth"))
+    model.send(.blog(.connection(.online)))
+    #expect(model.rows[2].hasPrefix(" ◌The hearth"))
+    model.send(.blog(.succeeded(.star("p12", false))))
+    #expect(model.rows[2].hasPrefix(" ✓The hearth"))
+    #expect(model.nextTick == .milliseconds(5_000))
+    model.send(.tick(now: Fixture.now + 5_000))
+    #expect(model.rows[2].hasPrefix("  The hearth"))
+  }
+
+  @Test("What was refused keeps its sign until it is tried again")
+  func refused() {
+    var model = Fixture.loaded()
+    model.type("s", "j")
+    model.send(.blog(.failed(.star("p12", false), reason: "permission denied")))
+    model.send(.tick(now: Fixture.now + 600_000))
+    #expect(model.rows[2].hasPrefix(" ✗The hearth"))
+    model.type("k", "s", "j")
+    #expect(model.rows[2].hasPrefix(" ◌The hearth"))
+  }
+
+  @Test("All signs have a form in ASCII, and no two are the same")
+  func ascii() {
+    let painter = Painter(Fixture.loaded(glyphs: .ascii))
+    let all: [Delivery] = [.local, .sent, .acknowledged(at: 0), .refused]
+    let signs = all.map { painter.sign(of: $0).string } + [painter.glyphs.bullet.string, " "]
+    #expect(Set(signs).count == signs.count)
+    #expect(signs.allSatisfy { $0.utf8.count == 1 })
+  }
+
+  @Test("A post that waited since the last run of the program has its sign until it is stored")
+  func restored() {
+    var model = Fixture.loaded()
+    model.send(.blog(.pendingWrites(1)))
+    model.send(.blog(.extent(.recent, FeedExtent(pending: ["p11"]))))
+    #expect(model.rows[3].hasPrefix(" ◌Notes"))
+    model.send(.blog(.pendingWrites(0)))
+    #expect(model.rows[3].hasPrefix("  Notes"))
+  }
+
+  @Test("Others see me typing, not with every key, and no longer when it is sent")
+  func typing() {
+    var model = Fixture.opened()
+    #expect(model.type("c", "H") == [.typing("p11", true)])
+    #expect(model.type("ello") == [])
+    model.send(.tick(now: Fixture.now + 10_000))
+    #expect(model.type("!") == [.typing("p11", true)])
+    #expect(model.type(.enter) == [.typing("p11", false), .comment("p11", text: "Hello!")])
+    #expect(model.type("c", "x") == [.typing("p11", true)])
+    #expect(model.type(.escape) == [.typing("p11", false)])
+    model.settings.choose(.flag(false), for: .sendTyping, from: .session)
+    #expect(model.type("c", "y") == [])
+  }
+
+  @Test("I see who is typing until they stop or are silent for long")
+  func typists() {
+    var model = Fixture.opened()
+    let bob = Typist(person: Author(uid: "bob", name: "bob"), at: Fixture.now)
+    model.send(.blog(.typing("p11", [bob])))
+    #expect(model.rows.contains { $0.contains(" bob is writing… ") })
+    #expect(model.nextTick == .milliseconds(30_000))
+    model.send(.tick(now: Fixture.now + 30_000))
+    #expect(!model.rows.contains { $0.contains("is writing") })
+  }
+
+  @Test("Notices ring when they are wanted, not for what is open, and not all the time")
+  func notices() {
+    var model = Fixture.opened()
+    let bob = Author(uid: "bob", name: "bob")
+    let comment = Notice.comment("p07", title: "Sourdough", by: bob)
+    #expect(model.send(.blog(.notice(comment))) == [])
+    model.settings.choose(.flag(true), for: .notifications, from: .session)
+    #expect(model.hearNotices() == [.hearNotices(true)])
+    #expect(model.hearNotices() == [])
+    let text = "bob commented on \"Sourdough\"."
+    #expect(model.send(.blog(.notice(comment))) == [.notify(text)])
+    #expect(model.send(.blog(.notice(comment))) == [])
+    model.send(.tick(now: Fixture.now + 5_000))
+    #expect(model.send(.blog(.notice(.comment("p11", title: "T", by: bob)))) == [])
+    #expect(
+      model.send(.blog(.notice(.star("p07", title: "Sourdough", count: 2))))
+        == [.notify("\"Sourdough\" has 2 stars now.")]
+    )
+  }
+
+  @Test("w shows who is here, on which terminal, since when")
+  func people() {
+    var model = Fixture.loaded()
+    let bob = Author(uid: "bob", name: "bob")
+    let since = Fixture.ago(minutes: 5)
+    model.send(
+      .blog(.people([Presence(id: "b", person: bob, terminal: "pts/3", since: since)]))
+    )
+    model.type("w")
+    #expect(model.rows.contains { $0.contains("bob  pts/3  for 5m") })
+    model.type("q")
+    #expect(model.help == nil)
+  }
+}
