@@ -1,0 +1,111 @@
+import TOMLKit
+
+/// A TOML file of which single lines may be wrong: those are left out, and the rest is read.
+///
+/// The parser tells where text is no TOML, but not where a value stands; that is found by looking
+/// for the keys of each table.
+struct TOMLDocument {
+  /// Something wrong with a line.
+  struct Fault {
+    let line: Int
+    let reason: String
+  }
+
+  /// A value and where it stands.
+  struct Entry {
+    /// The names of the tables it is in.
+    let table: [String]
+    /// The key.
+    let key: String
+    /// The value; nil if it is of a kind that no setting has.
+    let value: String?
+    /// The line, counted from 1; nil if it was not found.
+    let line: Int?
+  }
+
+  private static let faultLimit = 100
+
+  /// All values, in the order of the file.
+  private(set) var entries: [Entry] = []
+  /// What is no TOML.
+  private(set) var faults: [Fault] = []
+
+  init(_ text: String) {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    // The parser takes the character of zero for the end of the file.
+    for index in lines.indices where lines[index].contains("\0") {
+      faults.append(Fault(line: index + 1, reason: "this is no TOML: it has a character of zero"))
+      lines[index] = ""
+    }
+    let places = Self.places(of: lines)
+    while faults.count < Self.faultLimit {
+      do {
+        let table = try TOMLTable(string: lines.joined(separator: "\n"))
+        entries = Self.entries(of: table, in: [], places)
+        entries.sort { ($0.line ?? .max, $0.key) < ($1.line ?? .max, $1.key) }
+        return
+      } catch let error as TOMLParseError {
+        let line = Self.faultyLine(error.source.begin.line, lines)
+        faults.append(Fault(line: line, reason: Self.reason(error)))
+        guard lines.indices.contains(line - 1), !lines[line - 1].isEmpty else { return }
+        lines[line - 1] = ""
+      } catch {
+        faults.append(Fault(line: 1, reason: "this is no TOML"))
+        return
+      }
+    }
+  }
+
+  /// The line to leave out: the reported one, or the last before it that has any text.
+  private static func faultyLine(_ reported: Int, _ lines: [String]) -> Int {
+    var line = min(max(1, reported), max(1, lines.count))
+    while line > 1, lines[line - 1].isEmpty { line -= 1 }
+    return line
+  }
+
+  private static func reason(_ error: TOMLParseError) -> String {
+    let text = error.description.split(separator: "\n").first.map(String.init) ?? ""
+    return text.isEmpty ? "this is no TOML" : "this is no TOML: \(text)"
+  }
+
+  private static func entries(
+    of table: TOMLTable,
+    in names: [String],
+    _ places: [[String]: Int]
+  ) -> [Entry] {
+    table.keys.flatMap { key -> [Entry] in
+      guard let value = table[key] else { return [] }
+      if let inner = value.table { return entries(of: inner, in: names + [key], places) }
+      let line = places[names + [key]]
+      return [Entry(table: names, key: key, value: text(of: value), line: line)]
+    }
+  }
+
+  private static func text(of value: any TOMLValueConvertible) -> String? {
+    switch value.type {
+    case .string: value.string
+    case .bool: value.bool.map { $0 ? "true" : "false" }
+    case .int: value.int.map(String.init)
+    case .table, .array, .double, .date, .time, .dateTime: nil
+    }
+  }
+
+  /// The first line of each key, by the names of its tables and itself.
+  private static func places(of lines: [String]) -> [[String]: Int] {
+    var places: [[String]: Int] = [:]
+    var table: [String] = []
+    for (index, line) in lines.enumerated() {
+      var rest = line.drop { $0 == " " || $0 == "\t" }
+      if rest.first == "[" {
+        rest = rest.dropFirst()
+        table = TOMLKey.read(&rest)
+      } else {
+        let names = TOMLKey.read(&rest)
+        guard !names.isEmpty, rest.first == "=" else { continue }
+        let path = table + names
+        if places[path] == nil { places[path] = index + 1 }
+      }
+    }
+    return places
+  }
+}
