@@ -36,6 +36,19 @@ extension EndToEnd {
       return body?["d"] as? [String: Any] ?? [:]
     }
 
+    /// What is wrong with the counter that is changed by transactions only.
+    ///
+    /// It is as high as the number of those that were acknowledged, and of those without an answer that
+    /// were applied; no two were told that they had set it to the same value.
+    private func checkShared(_ stored: [String: Any], _ writers: [CrashWriter]) -> String? {
+      let count = (stored["shared"] as? [String: Any])?["count"] as? Int ?? 0
+      let values = writers.flatMap(\.transactionValues)
+      guard Set(values).count == values.count else { return "a value was set twice" }
+      let pending = writers.reduce(0) { $0 + $1.pendingTransactions }
+      guard !(values.count...(values.count + pending)).contains(count) else { return nil }
+      return "\(values.count) transactions and \(pending) without an answer, but \(count) there"
+    }
+
     @Test("has all that it acknowledged, nothing half and nothing twice, time after time")
     func rounds() throws {
       let place = try Place()
@@ -49,6 +62,7 @@ extension EndToEnd {
         for writer in writers {
           #expect(writer.check(stored) == [], "seed \(Self.seed), round \(round)")
         }
+        #expect(checkShared(stored, writers) == nil, "seed \(Self.seed), round \(round)")
         let group = DispatchGroup()
         for writer in writers {
           group.enter()
@@ -65,10 +79,15 @@ extension EndToEnd {
         previous = max(previous, count)
       }
       #expect(previous > Self.rounds, "the traffic is to be more than a few writes")
+      let transactions = writers.reduce(0) { $0 + $1.transactionValues.count }
+      #expect(transactions > Self.rounds / 4, "transactions are to be a part of it")
+      #expect(writers.contains { $0.staleCount > 0 }, "and to get into each other's way")
       let server = try start(place, socket)
       for writer in writers { writer.write(to: socket, onlyPending: true) }
       let stored = try data(socket)
       for writer in writers { #expect(writer.check(stored) == []) }
+      #expect(writers.allSatisfy { $0.pendingTransactions == 0 })
+      #expect(checkShared(stored, writers) == nil)
       server.terminate()
       #expect(try place.hearth("fsck", place.directory + "/db").status == 0)
     }

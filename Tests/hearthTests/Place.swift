@@ -68,6 +68,7 @@ final class Place {
   @discardableResult
   func run(
     _ arguments: [String],
+    of program: String = Place.program,
     input: String? = nil,
     environment: [String: String]
   ) throws -> Outcome {
@@ -75,7 +76,7 @@ final class Place {
     let name = directory + "/" + UUID().uuidString
     try (input ?? "").write(toFile: name + ".in", atomically: false, encoding: .utf8)
     let process = try Spawned(
-      Self.program,
+      program,
       arguments,
       environment: environment,
       input: name + ".in",

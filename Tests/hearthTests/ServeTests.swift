@@ -5,70 +5,6 @@ extension EndToEnd {
   /// `hearth serve` as an operator uses it.
   @Suite("Serving")
   struct ServeTests {
-    /// A server that is ready, with what it said of itself.
-    private struct Server {
-      let process: Spawned
-      let ready: [String: Any]
-      let log: String
-
-      var port: Int { ready["port"] as? Int ?? 0 }
-      var lines: [String] { get throws { try text().split(separator: "\n").map(String.init) } }
-
-      func text() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
-    }
-
-    private func start(_ place: Place, _ arguments: String...) throws -> Server {
-      let name = place.directory + "/" + UUID().uuidString
-      let process = try Spawned(
-        Place.program,
-        ["serve"] + arguments,
-        environment: place.environment,
-        output: name + ".out",
-        errors: name + ".err"
-      )
-      try waitUntil("the server is ready") {
-        try String(contentsOfFile: name + ".out", encoding: .utf8).hasSuffix("\n")
-      }
-      let ready = try object(String(contentsOfFile: name + ".out", encoding: .utf8))
-      return Server(process: process, ready: ready, log: name + ".err")
-    }
-
-    /// What a request to a port is answered: the status and the body.
-    private func request(
-      _ server: Server,
-      _ method: String,
-      _ target: String,
-      _ body: String? = nil,
-      bearer: String? = nil
-    ) throws -> (status: Int, body: String) {
-      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      defer { close(descriptor) }
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_port = in_port_t(server.port).bigEndian
-      address.sin_addr.s_addr = inet_addr("127.0.0.1")
-      let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let result = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
-      }
-      try #require(result == 0)
-      var lines = ["\(method) \(target) HTTP/1.1", "Host: localhost", "Connection: close"]
-      if let bearer { lines.append("Authorization: Bearer \(bearer)") }
-      if let body { lines.append("Content-Length: \(body.utf8.count)") }
-      let text = (lines + ["", body ?? ""]).joined(separator: "\r\n")
-      _ = text.withCString { send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
-      var answer: [UInt8] = []
-      var buffer = [UInt8](repeating: 0, count: 65_536)
-      while true {
-        let count = read(descriptor, &buffer, buffer.count)
-        if count <= 0 { break }
-        answer += buffer[..<count]
-      }
-      let parts = String(decoding: answer, as: UTF8.self).components(separatedBy: "\r\n\r\n")
-      let status = parts[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
-      return (status ?? 0, parts.dropFirst().joined(separator: "\r\n\r\n"))
-    }
-
     private func write(_ text: String, to file: String, in place: Place) throws -> String {
       let path = place.directory + "/" + file
       try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -78,14 +14,14 @@ extension EndToEnd {
     @Test("A port without rules allows nothing, which the server says")
     func locked() throws {
       let place = try Place()
-      let server = try start(place, "--port", "0")
+      let server = try place.serve("--port", "0")
       defer { server.process.terminate() }
       #expect(server.ready["rules"] as? String == "locked")
       #expect(server.ready["emulator"] as? Bool == false)
       #expect(server.ready["databases"] as? [String] == ["hearth"])
       #expect(server.ready["data"] as? String == place.directory + "/data/hearth")
-      #expect(try request(server, "GET", "/x.json").status == 401)
-      #expect(try request(server, "GET", "/x.json", bearer: "owner").status == 401)
+      #expect(try server.request("GET", "/x.json").status == 401)
+      #expect(try server.request("GET", "/x.json", bearer: "owner").status == 401)
       #expect(try place.hearth("set", "/x", "1").status == 0)
       #expect(try server.text().contains("nothing is allowed at the port"))
     }
@@ -94,19 +30,19 @@ extension EndToEnd {
     func rules() throws {
       let place = try Place()
       let file = try write(#"{"rules":{".read":true}}"#, to: "rules.json", in: place)
-      let server = try start(place, "--port", "0", "--rules", file)
+      let server = try place.serve("--port", "0", "--rules", file)
       defer { server.process.terminate() }
       #expect(server.ready["rules"] as? String == "document")
-      #expect(try request(server, "GET", "/x.json").status == 200)
-      #expect(try request(server, "PUT", "/x.json", "1").status == 401)
+      #expect(try server.request("GET", "/x.json").status == 200)
+      #expect(try server.request("PUT", "/x.json", "1").status == 401)
       _ = try write(#"{"rules":{".write":true}}"#, to: "rules.json", in: place)
       kill(server.process.processIdentifier, SIGHUP)
       try waitUntil("the rules are read again") { try server.text().contains("read again") }
-      #expect(try request(server, "PUT", "/x.json", "1").status == 200)
+      #expect(try server.request("PUT", "/x.json", "1").status == 200)
       _ = try write("{\n  \"rules\": oops }", to: "rules.json", in: place)
       kill(server.process.processIdentifier, SIGHUP)
       try waitUntil("the mistake is told") { try server.text().contains("\(file):2:") }
-      #expect(try request(server, "PUT", "/x.json", "2").status == 200)
+      #expect(try server.request("PUT", "/x.json", "2").status == 200)
     }
 
     @Test("What cannot be used is told, with status 2, before anything is served")
@@ -131,17 +67,17 @@ extension EndToEnd {
     @Test("The emulator warns, keeps nothing, leaves the local socket alone, and believes everyone")
     func emulator() throws {
       let place = try Place()
-      let server = try start(place, "--emulator", "--port", "0")
+      let server = try place.serve("--emulator", "--port", "0")
       #expect(server.ready["emulator"] as? Bool == true)
       #expect(server.ready["rules"] as? String == "open")
       #expect(server.ready["socket"] is NSNull && server.ready["data"] is NSNull)
       #expect(try server.text().contains("EMULATOR MODE"))
-      #expect(try request(server, "PUT", "/x.json?ns=demo", "1").body == "1")
+      #expect(try server.request("PUT", "/x.json?ns=demo", "1").body == "1")
       let rules = #"{"rules":{}}"#
       let settings = "/.settings/rules.json?ns=demo"
-      #expect(try request(server, "PUT", settings, rules, bearer: "owner").status == 200)
-      #expect(try request(server, "GET", "/x.json?ns=demo").status == 401)
-      #expect(try request(server, "GET", "/x.json?ns=demo", bearer: "owner").body == "1")
+      #expect(try server.request("PUT", settings, rules, bearer: "owner").status == 200)
+      #expect(try server.request("GET", "/x.json?ns=demo").status == 401)
+      #expect(try server.request("GET", "/x.json?ns=demo", bearer: "owner").body == "1")
       #expect(try place.serverProcess() == nil)
       server.process.terminate()
       #expect(!FileManager.default.fileExists(atPath: place.directory + "/data/hearth"))
@@ -150,8 +86,7 @@ extension EndToEnd {
     @Test("A log of objects can be read line by line, the numbers among them, and no data")
     func log() throws {
       let place = try Place()
-      let server = try start(
-        place,
+      let server = try place.serve(
         "--emulator",
         "--port",
         "0",
@@ -163,7 +98,7 @@ extension EndToEnd {
         "0.2"
       )
       let secret = "s3cret\u{1B}[2J"
-      _ = try request(server, "PUT", "/s3cret-path.json?auth=s3cret", #""\#(secret)""#)
+      _ = try server.request("PUT", "/s3cret-path.json?auth=s3cret", #""\#(secret)""#)
       try waitUntil("the numbers are told") { try server.text().contains("uptimeSeconds") }
       server.process.terminate()
       let text = try server.text()
@@ -181,7 +116,7 @@ extension EndToEnd {
     @Test("It stops at SIGTERM with status 0 when the last write is stored")
     func stop() throws {
       let place = try Place()
-      let server = try start(place)
+      let server = try place.serve()
       #expect(try place.hearth("set", "/x", "1").status == 0)
       kill(server.process.processIdentifier, SIGTERM)
       #expect(server.process.wait() == 0)
@@ -192,7 +127,7 @@ extension EndToEnd {
     func databases() throws {
       let place = try Place()
       #expect(try place.hearth("databases", "list").output.isEmpty)
-      let server = try start(place, "--port", "0")
+      let server = try place.serve("--port", "0")
       defer { server.process.terminate() }
       let socket = try #require(server.ready["socket"] as? String)
       let url = "unix:\(socket)?ns=team"
@@ -200,8 +135,8 @@ extension EndToEnd {
       #expect(try place.hearth("databases", "create", "team").status == 0)
       #expect(try place.hearth("set", "/x", "1", "--database", url).status == 0)
       #expect(try place.hearth("get", "/x").output == "null\n")
-      #expect(try request(server, "GET", "/x.json?ns=team").status == 401)
-      #expect(try request(server, "GET", "/x.json?ns=other").status == 404)
+      #expect(try server.request("GET", "/x.json?ns=team").status == 401)
+      #expect(try server.request("GET", "/x.json?ns=other").status == 404)
       #expect(try place.hearth("databases").lines == ["hearth", "team"])
       let again = try place.hearth("databases", "create", "team")
       #expect(again.status == 6 && again.errors.contains("already"))

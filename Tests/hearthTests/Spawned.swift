@@ -50,6 +50,15 @@ final class Spawned {
     return found
   }
 
+  /// Whether the process has ended.
+  var hasEnded: Bool {
+    guard status == nil else { return true }
+    var information = siginfo_t()
+    let options = WEXITED | WNOHANG | WNOWAIT
+    let result = waitid(P_PID, id_t(processIdentifier), &information, options)
+    return result == 0 && information.si_signo != 0
+  }
+
   /// Asks the process to end, and waits.
   func terminate() {
     guard status == nil else { return }

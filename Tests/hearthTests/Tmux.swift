@@ -75,6 +75,14 @@ final class Tmux {
       try server.tmux(["capture-pane", "-p", "-t", name])
     }
 
+    /// Whether the terminal still runs its program.
+    var isOpen: Bool {
+      get throws {
+        try server.tmux(["list-sessions", "-F", "#{session_name}"])
+          .split(separator: "\n").contains { $0 == name }
+      }
+    }
+
     /// The process that the terminal runs.
     func process() throws -> pid_t {
       let text = try server.tmux(["display-message", "-p", "-t", name, "#{pane_pid}"])

@@ -23,6 +23,7 @@ final class WireClient {
     let end = Array("\r\n\r\n".utf8)
     while true {
       if let range = buffer.firstRange(of: end) {
+        guard buffer.starts(with: "HTTP/1.1 101 ".utf8) else { return nil }
         buffer.removeSubrange(..<range.upperBound)
         break
       }

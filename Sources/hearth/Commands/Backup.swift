@@ -3,10 +3,10 @@ import Foundation
 import RealtimeTree
 import SQLiteStorage
 
-/// Copies the local database.
+/// Copies a local database.
 struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Copy the local database into a file, while it is in use.",
+    abstract: "Copy a local database into a file, while it is in use.",
     discussion: """
       The copy has everything that was committed at one moment, and is checked before it takes its \
       place; the server goes on meanwhile. It replaces an earlier copy of the same name, as a whole \
@@ -14,7 +14,8 @@ struct Backup: ParsableCommand {
 
       In a directory it is named database.sqlite, so that "hearth --data-dir DIR" opens it. To go \
       back to a copy, stop the server, move database.sqlite and its companions away from the data \
-      directory, and put the copy there under this name.
+      directory, and put the copy there under this name; a database NAME other than that of the \
+      blog is in databases/NAME.
       """
   )
 
@@ -24,13 +25,14 @@ struct Backup: ParsableCommand {
   )
   var target: String
 
+  @OptionGroup var choice: DatabaseChoice
   @OptionGroup var options: CommonOptions
 
   func run() throws {
     guard options.database == nil, !options.ephemeral else {
-      throw CommandFailure(.usage, "only the local database can be copied; see \"hearth export\"")
+      throw CommandFailure(.usage, "only a local database can be copied; see \"hearth export\"")
     }
-    let source = try StoreFile(at: options.places().data)
+    let source = try StoreFile(at: choice.directory(in: options.places()))
     let path = try place()
     let file = try OutputFile(path)
     let check = try source.back(up: file.partialPath)

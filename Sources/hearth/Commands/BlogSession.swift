@@ -13,20 +13,28 @@ struct BlogSession {
   ///
   /// - Parameters:
   ///   - options: What the command line says.
+  ///   - namespace: Which database of the local server.
   ///   - isEndless: Whether the command runs until it is ended, without a deadline.
   /// - Throws: ``CommandFailure`` when there is no such database.
-  init(_ options: CommonOptions, isEndless: Bool = false) throws {
+  init(
+    _ options: CommonOptions,
+    namespace: String = "hearth",
+    isEndless: Bool = false
+  ) throws {
     guard options.timeout > 0, options.timeout.isFinite else {
       throw CommandFailure(.usage, "--timeout must be a number of seconds above 0")
     }
-    let me = try options.author()
+    var configuration = DatabaseOptions()
+    let me = try options.signIn(&configuration)
     let server = try options.localServer()
     try server?.ensureRunning()
-    var configuration = DatabaseOptions()
     configuration.readDeadline = isEndless ? nil : .seconds(options.timeout)
     configuration.maximumReconnectDelay = .seconds(1)
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
-    database = try Database(url: try options.databaseURL(), options: configuration)
+    database = try Database(
+      url: try options.databaseURL(namespace: namespace),
+      options: configuration
+    )
     database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
     journal = FileStarJournal(directory: try options.places().state, uid: me.uid)
     blog = Blog(database: database, me: me, journal: journal)

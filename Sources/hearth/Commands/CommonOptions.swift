@@ -32,8 +32,57 @@ struct CommonOptions: ParsableArguments {
   )
   var database: String?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp("A database elsewhere, by the name of its profile.", valueName: "name")
+  )
+  var profile: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Who to be at a database elsewhere, of those who are signed in there (hearth accounts).",
+      valueName: "name"
+    )
+  )
+  var account: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The API key of the database's project, if it has one.", valueName: "key")
+  )
+  var apiKey: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The certificates to believe in place of the system's, a PEM file.",
+      valueName: "path"
+    )
+  )
+  var caFile: String?
+
   @Option(name: .long, help: ArgumentHelp("How long a command may take.", valueName: "seconds"))
   var timeout: Double = 10
+
+  /// Puts what the profile says in the place of options that were not given.
+  ///
+  /// - Throws: `ValidationError` when there is no such profile, or a URL beside it.
+  mutating func validate() throws {
+    guard let profile else { return }
+    guard database == nil else {
+      throw ValidationError("--profile and --database each name a database; give one of them")
+    }
+    let found: Profile
+    do throws(CommandFailure) {
+      found = try ProfileFile().profile(profile)
+    } catch {
+      throw ValidationError(error.description)
+    }
+    database = found.database
+    apiKey = apiKey ?? found.apiKey
+    caFile = caFile ?? found.caFile
+  }
 
   /// Where things are.
   func places() throws(CommandFailure) -> Places {
@@ -53,10 +102,14 @@ struct CommonOptions: ParsableArguments {
   }
 
   /// The URL of the database.
-  func databaseURL() throws(CommandFailure) -> String {
+  ///
+  /// - Parameter namespace: Which one of the local server, where no URL is given.
+  /// - Returns: What `--database` says, or else the local server's socket.
+  /// - Throws: ``CommandFailure`` when there is no home directory.
+  func databaseURL(namespace: String = "hearth") throws(CommandFailure) -> String {
     if let database { return database }
     let path = try places().socket
     let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
-    return "unix:\(encoded)?ns=hearth"
+    return "unix:\(encoded)?ns=\(namespace)"
   }
 }

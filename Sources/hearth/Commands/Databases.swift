@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import RealtimeServer
 import RealtimeTree
 import SQLiteStorage
@@ -25,9 +24,7 @@ struct Databases: ParsableCommand {
     if options.ephemeral || options.database != nil {
       throw CommandFailure(.usage, "databases are made in a data directory (--data-dir)")
     }
-    return SQLiteTreeStores(directory: try options.places().data) {
-      Int64(Date().timeIntervalSince1970 * 1_000)
-    }
+    return try options.places().stores()
   }
 }
 

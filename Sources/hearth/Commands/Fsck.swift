@@ -4,13 +4,14 @@ import RealtimeDatabase
 import RealtimeTree
 import SQLiteStorage
 
-/// Checks the files of the local database, and the blog in it.
+/// Checks the files of the local databases, and the blog in one of them.
 struct Fsck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check that the files are whole, every count equals its stars and all copies agree.",
     discussion: """
-      The files are read page by page, with every checksum, whether a server runs or not; nothing is \
-      changed. With a file, such as a backup, only that file is checked.
+      The files of all databases, or of the one that --ns names, are read page by page, with every \
+      checksum, whether a server runs or not; nothing is changed. With a file, such as a backup, \
+      only that file is checked.
       """
   )
 
@@ -20,38 +21,70 @@ struct Fsck: AsyncParsableCommand {
   )
   var file: String?
 
+  @OptionGroup var choice: DatabaseChoice
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    if let file { return try report(StoreFile(at: file).check()) }
-    if options.database == nil, !options.ephemeral {
-      let directory = try options.places().data
-      if StoreFile.exists(in: directory) {
-        let check = try StoreFile(at: directory).check()
-        guard check.faults.isEmpty else { return try report(check) }
+    try choice.refuse(with: options)
+    if let file {
+      guard choice.ns == nil else {
+        throw CommandFailure(.usage, "--ns names a database of the data directory, not of a file")
+      }
+      let check = try StoreFile(at: file).check()
+      report(check)
+      if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
+      return
+    }
+    if options.database == nil, !options.ephemeral { try checkFiles() }
+    if choice.name == SQLiteTreeStores.mainName { try await checkBlog() }
+  }
+
+  /// Looks at the files of all databases, or of the one that is named.
+  ///
+  /// One that cannot be read hides nothing of the others.
+  private func checkFiles() throws {
+    let places = try options.places()
+    // Names the others when there is none of this name.
+    if choice.ns != nil { _ = try choice.directory(in: places) }
+    var worst = ExitStatus.ok
+    for name in try choice.ns.map({ [$0] }) ?? places.stores().names() {
+      do {
+        let check = try StoreFile(at: places.stores().directory(of: name)).check()
+        // Of the blog's, when it is whole, the blog itself is told below.
+        if name != SQLiteTreeStores.mainName || !check.faults.isEmpty { report(check, of: name) }
+        if !check.faults.isEmpty { worst = .failed }
+      } catch {
+        let failure = CommandFailure(error)
+        Output.message(failure.description)
+        if worst == .ok { worst = failure.status }
       }
     }
-    try await checkBlog()
+    if worst != .ok { throw worst.exitCode }
   }
 
   /// Tells what a look at a file has found.
-  private func report(_ check: StoreCheck) throws {
+  private func report(_ check: StoreCheck, of name: String? = nil) {
     if options.json {
-      for fault in check.faults { Output.line(.object(("problem", .string(fault)))) }
+      let database = name.map { [JSONMember("database", .string($0))] } ?? []
+      for fault in check.faults {
+        Output.line(.object(database + [JSONMember("problem", .string(fault))]))
+      }
       Output.line(
         .object(
-          ("revision", .integer(check.revision)),
-          ("rows", .integer(Int64(check.rowCount))),
-          ("faults", .integer(Int64(check.faults.count)))
+          database + [
+            JSONMember("revision", .integer(check.revision)),
+            JSONMember("rows", .integer(Int64(check.rowCount))),
+            JSONMember("faults", .integer(Int64(check.faults.count))),
+          ]
         )
       )
     } else {
       for fault in check.faults { Output.line(untrusted: fault) }
       Output.line(
-        "commit \(check.revision), \(check.rowCount) rows: " + Self.summary(check.faults.count)
+        (name.map { "\($0): " } ?? "") + "commit \(check.revision), \(check.rowCount) rows: "
+          + Self.summary(check.faults.count)
       )
     }
-    if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
   }
 
   private func checkBlog() async throws {

@@ -5,7 +5,7 @@ import RealtimeDatabase
 import RealtimeTree
 import SQLiteStorage
 
-/// Adds the data of a file to the database.
+/// Adds the data of a file to a database.
 struct Import: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Add the data of a JSON file, all at once; what is there already stays.",
@@ -14,7 +14,7 @@ struct Import: AsyncParsableCommand {
       comment or a person, replaces the entry of the same place.
 
       All of it is taken in or nothing, also when the command is killed. A file of any length goes \
-      into the local database, a little of it in memory at a time: more than 4 MB are written to the \
+      into a local database, a little of it in memory at a time: more than 4 MB are written to the \
       database itself, for which the server of the terminals stops and comes back; it holds all data \
       in memory and needs a few times the size of the file. A server elsewhere takes as much at \
       once as it takes in one write (here 16 MB).
@@ -32,16 +32,19 @@ struct Import: AsyncParsableCommand {
   @Flag(help: "Replace everything in the database instead.")
   var replace = false
 
+  @OptionGroup var choice: DatabaseChoice
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
+    try choice.refuse(with: options)
     let source = try ByteSource(file)
     guard options.database == nil, !options.ephemeral else {
       return try await send(try source.wholeText(upTo: .max) ?? [], source.name)
     }
     let places = try options.places()
+    let directory = try choice.directory(in: places)
     guard case .process(let server) = UnixSocketProbe.look(at: places.socket), server > 0 else {
-      return try takeIn(source, places, patience: .zero)
+      return try takeIn(source, directory, patience: .zero)
     }
     let isShared = Self.belongsToTerminals(server)
     let limit = isShared ? Self.sharedBytes : Self.sentBytes
@@ -54,7 +57,7 @@ struct Import: AsyncParsableCommand {
       )
     }
     kill(server, SIGTERM)
-    try takeIn(source, places, patience: .seconds(options.timeout))
+    try takeIn(source, directory, patience: .seconds(options.timeout))
   }
 
   /// Whether a server was started by a terminal, which starts it again when it is needed.
@@ -65,13 +68,13 @@ struct Import: AsyncParsableCommand {
 
   // MARK: To the store
 
-  private func takeIn(_ source: ByteSource, _ places: Places, patience: Duration) throws {
+  private func takeIn(_ source: ByteSource, _ directory: String, patience: Duration) throws {
     var json = JSONTokenizer { try source.next() }
     do {
       var storeOptions = StoreOptions()
       storeOptions.lockPatience = patience
       let store = try SQLiteTreeStore(
-        directory: places.data,
+        directory: directory,
         now: Int64(Date().timeIntervalSince1970 * 1_000),
         options: storeOptions
       )
@@ -101,7 +104,7 @@ struct Import: AsyncParsableCommand {
     guard let members = json.members else {
       throw CommandFailure(.usage, "\(name): the data to be added must be a JSON object")
     }
-    let session = try BlogSession(options)
+    let session = try BlogSession(options, namespace: choice.name)
     defer { session.close() }
     let root = session.database.reference()
     if replace {

@@ -2,7 +2,10 @@ import ArgumentParser
 import BlogModel
 import RealtimeDatabase
 
-extension FeedKind: ExpressibleByArgument {}
+extension FeedKind: ExpressibleByArgument {
+  /// The list of a name; nil for one that no list has.
+  public init?(argument: String) { self.init(name: argument) }
+}
 
 /// Prints a list of posts.
 struct List: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlogConfiguration
 import BlogModel
 import BlogTUI
 import Foundation
@@ -12,71 +13,145 @@ struct Open: AsyncParsableCommand {
     abstract: "Open the blog on the screen; what hearth does without a command."
   )
 
-  @Flag(name: .long, inversion: .prefixedNo, help: "Use the mouse.")
-  var mouse = true
-
-  @Flag(help: "Draw with ASCII characters only.")
-  var ascii = false
-
-  @Option(help: "Use colours: auto, always or never.")
-  var color = ColorChoice.auto
+  @OptionGroup(title: "Screen") var screen: ScreenOptions
 
   @OptionGroup var options: CommonOptions
 
   @MainActor
   func run() async throws {
-    let me = try options.author()
+    if try await printsOnly() { return }
+    if let script = screen.script { return try await ScriptRun(script, options: screen).run() }
     let server = try options.localServer()
     // A terminal that cannot show anything is found out before a server is started for it.
-    try TerminalScreen.check()
+    if !screen.plain { try TerminalScreen.check() }
     try server?.ensureRunning()
-    var configuration = DatabaseOptions()
-    configuration.readDeadline = nil
-    configuration.maximumReconnectDelay = server == nil ? .seconds(30) : .seconds(1)
-    if let server { configuration.willConnect = { try? server.ensureRunning() } }
-    let database = try Database(url: try options.databaseURL(), options: configuration)
-    let places = try options.places()
-    let journal = FileStarJournal(directory: places.state, uid: me.uid)
-    let drafts = DraftFile(directory: places.state, uid: me.uid)
-    let blog = LiveBlog(database: database, name: databaseName(places), me: me, journal: journal)
-    let screen = try TerminalScreen(
-      TerminalOptions(colorMode: color.mode, usesMouse: mouse, usesOnlyASCII: ascii)
-    )
-    let program = Program(
-      terminal: screen,
-      repository: blog,
-      wake: screen.wake,
-      drafts: drafts.load(),
-      keepDrafts: { drafts.save($0) }
-    )
-    blog.resume(journal.unfinished)
-    let ending = program.run()
-    screen.close()
-    drafts.save(program.model.unsentDrafts)
-    journal.close()
+    var ending = Ending.changeAccount
+    var isFirst = true
+    while ending == .changeAccount {
+      var configuration = DatabaseOptions()
+      switch try receive(&configuration, isFirst: isFirst) {
+      case .left(let reason): ending = reason
+      case .someone(let me): ending = try await runBlog(as: me, configuration, server)
+      }
+      isFirst = false
+    }
     switch ending {
-    case .quit: return
+    case .quit, .changeAccount: return
     case .hangUp: throw ExitCode(128 + SIGHUP)
     case .terminated(let signal): throw ExitCode(128 + signal)
     }
   }
 
-  private func databaseName(_ places: Places) -> String {
-    if let database = options.database { return database }
+  /// Opens the blog as someone, until they leave or want to be someone else.
+  @MainActor
+  private func runBlog(
+    as me: Author,
+    _ configuration: DatabaseOptions,
+    _ server: LocalServer?
+  ) async throws -> Ending {
+    var configuration = configuration
+    configuration.readDeadline = nil
+    configuration.maximumReconnectDelay = server == nil ? .seconds(30) : .seconds(1)
+    if let server { configuration.willConnect = { try? server.ensureRunning() } }
+    let places = try options.places()
+    let offline = OfflineUse(places, uid: me.uid)
+    try offline.sendLeftovers(url: try options.databaseURL(), options: configuration)
+    offline.prepare(&configuration)
+    let database = try Database(url: try options.databaseURL(), options: configuration)
+    offline.enable(database)
+    let journal = FileStarJournal(directory: places.state, uid: me.uid)
+    let blog = LiveBlog(
+      database: database,
+      name: databaseName(places),
+      me: me,
+      journal: journal,
+      terminal: offline.terminal
+    )
+    blog.resume(journal.unfinished)
+    let ending =
+      screen.plain
+      ? PlainRun(blog).run()
+      : try runScreen(
+        blog,
+        database: database,
+        places: places,
+        me: me,
+        tokens: configuration.tokenProvider
+      )
+    journal.close()
+    await database.close()
+    return ending
+  }
+
+  @MainActor
+  private func runScreen(
+    _ blog: LiveBlog,
+    database: Database,
+    places: Places,
+    me: Author,
+    tokens: (any DatabaseTokenProvider)?
+  ) throws -> Ending {
+    let drafts = DraftFile(directory: places.state, uid: me.uid)
+    let history = CommandHistory(directory: places.state)
+    let files = screen.files
+    let configuration = files.read()
+    let terminal = try TerminalScreen(TerminalOptions(configuration.settings))
+    var surroundings = Surroundings.system(
+      places,
+      files: files,
+      drafts: drafts,
+      history: history
+    )
+    let tap = WireTap(database)
+    surroundings.watchWire = { $0 ? tap.start() : tap.stop() }
+    surroundings.canChangeAccount = try hasAccounts()
+    let program = Program(
+      terminal: terminal,
+      repository: blog,
+      wake: terminal.wake,
+      unsent: drafts.load(),
+      configuration: configuration,
+      history: history.load(),
+      surroundings: surroundings
+    )
+    tap.report = { program.add(.wire($0)) }
+    let signOut = tokens?.observeTokens { token in
+      if token == nil { program.add(.failed("You are signed out. F6 signs in again.")) }
+    }
+    let directories = [(files.path as NSString).deletingLastPathComponent, files.themes]
+    let watch = ConfigurationWatch(directories) { program.add(.configured(files.read())) }
+    let ending = program.run()
+    terminal.close()
+    withExtendedLifetime((watch, signOut)) {}
+    tap.stop()
+    drafts.save(program.model.unsent)
+    drafts.close()
+    return ending
+  }
+
+  /// Does what needs neither a screen nor a server; true if that was asked for.
+  private func printsOnly() async throws -> Bool {
+    if screen.listThemes {
+      for name in screen.files.read().themeNames { Output.line(untrusted: name) }
+      return true
+    }
+    if screen.printConfig {
+      let configuration = screen.files.read()
+      for problem in configuration.problems { Output.message(problem.description) }
+      Output.text(ConfigurationText.text(of: configuration))
+      return true
+    }
+    if screen.debugInfo {
+      let lines = DebugInformation.lines(places: try options.places(), files: screen.files)
+      for line in lines { Output.line(untrusted: line) }
+      return true
+    }
+    return false
+  }
+
+  func databaseName(_ places: Places) -> String {
+    if let name = options.profile ?? options.database { return name }
     if options.ephemeral { return "in memory" }
     return options.dataDir == nil ? "local" : (places.data as NSString).lastPathComponent
-  }
-}
-
-/// When colours are used.
-enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
-  case auto, always, never
-
-  var mode: TerminalOptions.ColorMode {
-    switch self {
-    case .auto: .automatic
-    case .always: .always
-    case .never: .never
-    }
   }
 }

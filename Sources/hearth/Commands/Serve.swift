@@ -12,13 +12,15 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run a database server, until it is told to stop.",
     discussion: """
-      Prints one line of JSON when it is ready. It listens at the local socket, which only processes \
-      of the same user may use, as administrators, and with --port at 127.0.0.1 as well, which every \
-      process of this machine may use: there the rules decide, and without --rules nothing is \
-      allowed.
+      Prints one line of JSON when it is ready, with the seconds that it took: a database is read \
+      into memory first, about two million values a second, and the log tells so of a large one. It \
+      listens at the local socket, which only processes of the same user may use, as \
+      administrators, and with --port at 127.0.0.1 as well, which every process of this machine may \
+      use: there the rules decide, and without --rules nothing is allowed.
 
-      SIGTERM and SIGINT end it after the last write is stored, a second one at once; SIGHUP reads \
-      the rules again. Administrators read the numbers at /.info/metrics.json.
+      SIGTERM and SIGINT end it after the last write is stored, with status 0; a second one ends it \
+      at once, with status 143, and loses nothing that was acknowledged. SIGHUP reads the rules \
+      and the certificate again. Administrators read the numbers at /.info/metrics.json.
 
       Limits, with their defaults:
       \(ServeOptions.limitHelp)
@@ -26,6 +28,10 @@ struct Serve: AsyncParsableCommand {
   )
 
   @OptionGroup var serving: ServeOptions
+
+  @OptionGroup var network: NetworkOptions
+
+  @OptionGroup var identities: IdentityOptions
 
   @Flag(
     help: ArgumentHelp("Report failures on stdout, and close it when ready.", visibility: .hidden)
@@ -60,30 +66,29 @@ struct Serve: AsyncParsableCommand {
 
   private func serve() async throws {
     let places = try options.places()
-    let serverOptions = try serving.serverOptions(socket: hasSocket ? places.socket : nil)
+    var serverOptions = try serving.serverOptions(socket: hasSocket ? places.socket : nil)
+    try network.apply(to: &serverOptions)
+    try identities.apply(to: &serverOptions, keptIn: keepsData ? places : nil)
     if hasSocket, options.socket == nil { try PrivateDirectory.prepare(places.socketDirectory) }
     if serving.emulator { warnOfEmulator() }
+    if serverOptions.isExposed { Output.message(NetworkOptions.warning) }
     if let log = serving.log { try ServerLog.redirect(to: log) }
     let logger = makeLogger()
     FileDescriptors.allowMany()
     let stores: any TreeStores =
-      keepsData ? sqliteStores(places, logger) : MemoryTreeStores()
+      keepsData ? places.stores(.logging(to: logger)) : MemoryTreeStores()
+    let start = ContinuousClock.now
     let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
+    let startTime = ContinuousClock.now - start
     let signals = watchSignals(server, logger)
     defer { for watch in signals { watch.cancel() } }
     if keepsData, hasSocket { ServerRecord.write(socket: places.socket, in: places.data) }
     if server.port != nil, server.rulesState == .locked {
       logger.notice("nothing is allowed at the port, since there are no rules (--rules sets some)")
     }
-    try announce(server, places, names: stores.names())
+    try announce(server, places, names: stores.names(), startTime)
     await server.waitUntilStopped()
     if keepsData, hasSocket { ServerRecord.remove(from: places.data) }
-  }
-
-  private func sqliteStores(_ places: Places, _ logger: Logger) -> SQLiteTreeStores {
-    SQLiteTreeStores(directory: places.data, options: .logging(to: logger)) {
-      Int64(Date().timeIntervalSince1970 * 1_000)
-    }
   }
 
   private func makeLogger() -> Logger {
@@ -109,21 +114,40 @@ struct Serve: AsyncParsableCommand {
       if stops.isRepeated() { _exit(128 + SIGTERM) }
       Task { await server.stop() }
     }
-    let reload = SignalWatch(SIGHUP) { [rules = serving.rules] in
-      guard let rules else { return }
+    let reload = SignalWatch(SIGHUP) { [serving, network] in
       Task {
-        do {
-          try await server.setRules(try Rules.load(rules).source)
-          logger.notice("the rules were read again")
-        } catch {
-          logger.error("the old rules stay in force: \(CommandFailure(error).description)")
+        if let rules = serving.rules {
+          await Self.reload("rules", logger) {
+            try await server.setRules(try Rules.load(rules).source)
+          }
+        }
+        if network.tlsCert != nil {
+          await Self.reload("certificate", logger) { try await server.reloadCertificate() }
         }
       }
     }
     return [stop, reload]
   }
 
-  private func announce(_ server: DatabaseServer, _ places: Places, names: [String]) {
+  private static func reload(
+    _ what: String,
+    _ logger: Logger,
+    _ body: () async throws -> Void
+  ) async {
+    do {
+      try await body()
+      logger.notice("read again: the \(what)")
+    } catch {
+      logger.error("the old \(what) stays in force: \(CommandFailure(error).description)")
+    }
+  }
+
+  private func announce(
+    _ server: DatabaseServer,
+    _ places: Places,
+    names: [String],
+    _ startTime: Duration
+  ) {
     let socket: JSONValue = hasSocket ? .string(places.socket) : .null
     Output.line(
       .object(
@@ -135,6 +159,7 @@ struct Serve: AsyncParsableCommand {
         ("databases", .array(names.map { .string($0) })),
         ("rules", .string(server.rulesState.rawValue)),
         ("emulator", .bool(serving.emulator)),
+        ("startSeconds", .double((startTime / .milliseconds(1)).rounded(.up) / 1_000)),
         ("pid", .integer(Int64(getpid())))
       )
     )

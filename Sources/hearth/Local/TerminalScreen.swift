@@ -61,6 +61,21 @@ final class TerminalScreen: TerminalDevice {
   func redraw() { terminal.redraw() }
   func suspend() { terminal.suspend() }
   func bell() { terminal.bell() }
+  func notify(_ text: String) { terminal.notify(SafeText(untrusted: text)) }
+
+  func withSuspendedScreen<Result>(_ body: () -> Result) -> Result {
+    terminal.withSuspendedScreen(body)
+  }
+
+  func copy(_ text: String) { terminal.copy(text) }
+
+  func apply(_ settings: Settings) {
+    terminal.apply(
+      usesMouse: settings.isOn(.mouse),
+      usesOnlyASCII: settings.isOn(.ascii),
+      usesSynchronizedOutput: settings.isOn(.synchronized)
+    )
+  }
 
   /// Gives the terminal back as it was.
   func close() { terminal.close() }

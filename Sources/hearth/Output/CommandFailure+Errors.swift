@@ -1,4 +1,5 @@
 import BlogModel
+import RealtimeAuth
 import RealtimeDatabase
 import RealtimeHub
 import RealtimeServer
@@ -14,6 +15,7 @@ extension CommandFailure {
     case let error as Author.NameError: self.init(.usage, error.description)
     case let error as DatabaseServerError: self.init(Self.status(error), error.description)
     case let error as StoreError: self.init(Self.status(error), error.description)
+    case let error as AuthError: self.init(ExitStatus(error), error.message)
     default: self.init(.failed, String(describing: error))
     }
   }
@@ -40,7 +42,7 @@ extension CommandFailure {
   private static func status(_ error: DatabaseServerError) -> ExitStatus {
     switch error.kind {
     case .addressInUse, .addressUnusable, .storeLocked, .storeFailed, .failed: .failed
-    case .storeUnusable, .invalidRules, .invalidOptions: .usage
+    case .storeUnusable, .invalidRules, .invalidOptions, .certificateUnusable: .usage
     }
   }
 

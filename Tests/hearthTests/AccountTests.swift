@@ -1,0 +1,185 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Accounts at a database elsewhere: by commands, and by the screens of two terminals.
+  @Suite("Accounts")
+  struct AccountTests {
+    private static let rules = Place.package + "/assets/rules/blog.json"
+    private let password = "correct horse"
+
+    private func serve(_ place: Place) throws -> (server: ServerProcess, url: String) {
+      let server = try place.serve(
+        "--port",
+        "0",
+        "--socket",
+        place.directory + "/run/blog.sock",
+        "--data-dir",
+        place.directory + "/blog",
+        "--rules",
+        Self.rules
+      )
+      return (server, "http://127.0.0.1:\(server.port)?ns=hearth")
+    }
+
+    private func signUp(_ place: Place, _ name: String, _ url: String) throws {
+      let outcome = try place.hearth(
+        "sign-up",
+        "--email",
+        "\(name)@example.org",
+        "--name",
+        name,
+        "--password-stdin",
+        "--database",
+        url,
+        input: password + "\n"
+      )
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.output == "signed in as \(name)\n")
+    }
+
+    @Test("Two people post, star and comment as themselves, and nobody without an account does")
+    func commands() throws {
+      let place = try Place()
+      let (server, url) = try serve(place)
+      defer { server.process.terminate() }
+      #expect(
+        try place.hearth("post", "--title", "t", "--body", "b", "--database", url).status == 4
+      )
+      try signUp(place, "ann", url)
+      let id = try place.hearth("post", "--title", "Hello", "--body", "b", "--database", url).lines[
+        0
+      ]
+      try signUp(place, "bob", url)
+      #expect(try place.hearth("star", id, "--database", url).status == 0)
+      #expect(try place.hearth("comment", id, "Hi", "--database", url).status == 0)
+      #expect(try place.hearth("delete", id, "--database", url).status == 4)
+      let shown = try object(place.hearth("show", id, "--json", "--database", url).output)
+      #expect(shown["author"] as? String == "ann")
+      #expect(shown["starCount"] as? Int == 1)
+      let accounts = try place.hearth("accounts", "--json").lines.map(object)
+      #expect(accounts.map { $0["name"] as? String } == ["bob", "ann"])
+      #expect(shown["uid"] as? String == accounts[1]["uid"] as? String)
+      #expect(
+        try place.hearth("delete", id, "--database", url, "--account", "ann").status == 0
+      )
+      #expect(try place.hearth("sign-out", "--database", url).status == 0)
+      #expect(
+        try place.hearth("accounts").output.split(separator: "\n").map { $0.prefix(3) } == ["ann"]
+      )
+    }
+
+    @Test("Who signs in again is who they were, and a wrong password is refused")
+    func signIn() throws {
+      let place = try Place()
+      let (server, url) = try serve(place)
+      defer { server.process.terminate() }
+      try signUp(place, "ann", url)
+      #expect(try place.hearth("sign-out", "--database", url).status == 0)
+      let arguments = ["sign-in", "--email", "ann@example.org", "--password-stdin"]
+      let wrong = try place.run(
+        arguments + ["--database", url],
+        input: "wrong horse\n",
+        environment: place.environment
+      )
+      #expect(wrong.status == 4)
+      #expect(!wrong.errors.contains("wrong horse"))
+      let right = try place.run(
+        arguments + ["--database", url],
+        input: password + "\n",
+        environment: place.environment
+      )
+      #expect(right.output == "signed in as ann\n")
+      let file = place.directory + "/state/hearth/credentials.json"
+      let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+      #expect(mode.map { $0 & 0o777 } == 0o600)
+    }
+
+    @Test("A profile stands for a URL, and the local database has no accounts")
+    func profiles() throws {
+      let place = try Place()
+      let (server, url) = try serve(place)
+      defer { server.process.terminate() }
+      #expect(try place.hearth("profile", "add", "team", "--database", url).status == 0)
+      #expect(try place.hearth("profile", "add", "team", "--database", url).status == 6)
+      #expect(try place.hearth("profile", "list").output == "team  \(url)\n")
+      try signUp(place, "ann", url)
+      #expect(
+        try place.hearth("post", "--title", "t", "--body", "b", "--profile", "team").status == 0
+      )
+      #expect(try place.hearth("list", "--profile", "team").lines.count == 1)
+      #expect(try place.hearth("list", "--profile", "other").status == 2)
+      #expect(try place.hearth("profile", "remove", "team").status == 0)
+      #expect(try place.hearth("profile", "list").output.isEmpty)
+      #expect(try place.hearth("sign-out").status == 3)
+      #expect(try place.hearth("list", "--account", "ann").status == 2)
+    }
+
+    @Test(
+      "Two terminals sign up on the screen, switch accounts, post, star and comment",
+      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+    )
+    func screens() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let (server, url) = try serve(place)
+      defer { server.process.terminate() }
+      let ann = try tmux.open("\(Place.program) --database '\(url)'")
+      try ann.waitFor("Who are you?", within: 30)
+      try signUp(ann, "ann")
+      // The next terminal comes in as the same person, and becomes another one.
+      let bob = try tmux.open("\(Place.program) --database '\(url)'")
+      try bob.waitFor("online", within: 30)
+      try bob.press("F6")
+      try bob.waitFor("ann, ann@example.org")
+      try bob.press("Down")
+      try signUp(bob, "bob")
+
+      try ann.press("c")
+      try ann.waitFor("New post")
+      try ann.type("Hello from ann")
+      try ann.press("Tab")
+      try ann.type("Is anyone there?")
+      try ann.press("C-s")
+      try bob.waitFor("Hello from ann", within: 30)
+      try bob.press("s")
+      try ann.waitFor("the star", within: 30) {
+        $0.split(separator: "\n").contains { $0.contains("Hello from ann") && $0.contains("1") }
+      }
+      try bob.press("Enter")
+      try bob.waitFor("Is anyone there?")
+      try bob.press("c")
+      try bob.waitFor("Enter send")
+      try bob.type("I am here.")
+      try bob.press("Enter")
+      try ann.press("Enter")
+      try ann.waitFor("I am here.", within: 30)
+      try waitUntil("everything is stored") {
+        try place.hearth("list", "--json", "--database", url).lines.count == 1
+      }
+      let post = try object(place.hearth("list", "--json", "--database", url).lines[0])
+      let accounts = try place.hearth("accounts", "--json").lines.map(object)
+      #expect(post["author"] as? String == "ann")
+      #expect(post["starCount"] as? Int == 1)
+      let annsID = accounts.first { $0["name"] as? String == "ann" }?["uid"] as? String
+      #expect(post["uid"] as? String == annsID)
+    }
+
+    /// Makes an account from the page of choices, whose first choice is in front of the selection.
+    private func signUp(_ pane: Tmux.Pane, _ name: String) throws {
+      try pane.press("Down", "Enter")
+      try pane.waitFor("Make an account")
+      try pane.waitFor("User name")
+      try pane.type(name)
+      try pane.press("Tab")
+      try pane.type("\(name)@example.org")
+      try pane.press("Tab")
+      try pane.type(password)
+      try pane.press("Tab")
+      try pane.type(password)
+      try pane.press("Enter")
+      try pane.waitFor("online", within: 30)
+      #expect(try !pane.screen().contains(password))
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+/// Two machines in this one: network namespaces that a virtual cable joins, without being root.
+final class Cable {
+  /// Which of the two machines something runs on.
+  enum End {
+    case near
+    case far
+  }
+
+  static let nearAddress = "10.77.0.1"
+  private static let farAddresses = ["10.77.0.2", "10.77.0.3"]
+
+  private let place: Place
+  private let near: Spawned
+  private let far: Spawned
+  private var hasMoved = false
+
+  /// Whether this system lets its users make namespaces, and has the tools.
+  static let isPossible: Bool = {
+    guard let place = try? Place() else { return false }
+    return (try? Cable(place)) != nil
+  }()
+
+  struct Failed: Error {
+    let command: String
+  }
+
+  init(_ place: Place) throws {
+    self.place = place
+    let near = try Self.holder(place, ["unshare", "-rn"], marked: "near")
+    self.near = near
+    let inside = [
+      "nsenter", "-t", "\(near.processIdentifier)", "-U", "-n", "--preserve-credentials",
+    ]
+    do {
+      far = try Self.holder(place, inside + ["unshare", "-n"], marked: "far")
+    } catch {
+      Self.end(near)
+      throw error
+    }
+    try run(.near, "ip link add c0 type veth peer name c1 netns \(far.processIdentifier)")
+    try run(.near, "ip addr add \(Self.nearAddress)/24 dev c0")
+    try run(.far, "ip addr add \(Self.farAddresses[0])/24 dev c1")
+    for (end, device) in [(End.near, "c0"), (.far, "c1")] {
+      try run(end, "ip link set \(device) up")
+      try run(end, "ip link set lo up")
+    }
+  }
+
+  deinit {
+    for holder in [far, near] { Self.end(holder) }
+  }
+
+  private static func end(_ holder: Spawned) {
+    kill(holder.processIdentifier, SIGKILL)
+    holder.wait()
+  }
+
+  /// A process that keeps a namespace open, once it is in it.
+  private static func holder(
+    _ place: Place,
+    _ words: [String],
+    marked mark: String
+  ) throws -> Spawned {
+    let output = place.directory + "/" + mark
+    let script = ["sh", "-c", "echo in; exec sleep 600"]
+    let process = try Spawned(
+      "/usr/bin/env",
+      words + script,
+      environment: place.environment,
+      output: output
+    )
+    // One that cannot be made ends the process at once; nothing is recorded as a failure for it.
+    let deadline = Date().addingTimeInterval(5)
+    while try String(contentsOfFile: output, encoding: .utf8) != "in\n" {
+      guard Date() < deadline, !process.hasEnded else {
+        end(process)
+        throw Failed(command: mark)
+      }
+      usleep(20_000)
+    }
+    return process
+  }
+
+  /// The words that run a command on one of the machines.
+  func words(_ end: End) -> [String] {
+    let holder = end == .near ? near : far
+    return [
+      "nsenter", "-t", "\(holder.processIdentifier)", "-U", "-n", "--preserve-credentials",
+    ]
+  }
+
+  private func run(_ end: End, _ command: String) throws {
+    let process = try Spawned(
+      "/usr/bin/env",
+      // The tools of the network are not on every user's path.
+      ["PATH=\(place.environment["PATH"] ?? ""):/usr/sbin:/sbin"] + words(end)
+        + command.split(separator: " ").map(String.init),
+      environment: place.environment
+    )
+    guard process.wait() == 0 else { throw Failed(command: command) }
+  }
+
+  // MARK: Faults
+
+  /// Pulls the cable out.
+  func cut() throws { try run(.near, "ip link set c0 down") }
+
+  /// Plugs the cable in.
+  func join() throws { try run(.near, "ip link set c0 up") }
+
+  /// Lets through 50 KB in a second each way, with a long queue in front.
+  func slow() throws {
+    for (end, device) in [(End.near, "c0"), (.far, "c1")] {
+      try run(end, "tc qdisc replace dev \(device) root tbf rate 400kbit burst 2kb latency 400ms")
+    }
+  }
+
+  func fast() throws {
+    for (end, device) in [(End.near, "c0"), (.far, "c1")] {
+      try run(end, "tc qdisc del dev \(device) root")
+    }
+  }
+
+  /// Loses what the far machine sends, and delivers what it is sent.
+  func makeOneWay() throws { try run(.far, "ip route add blackhole \(Self.nearAddress)/32") }
+
+  func makeTwoWay() throws { try run(.far, "ip route del blackhole \(Self.nearAddress)/32") }
+
+  /// Loses a fifth of what the far machine sends; false where the system cannot do that.
+  func makeLossy() -> Bool {
+    (try? run(.far, "tc qdisc add dev c1 root netem loss 20%")) != nil
+  }
+
+  func makeSound() throws { try run(.far, "tc qdisc del dev c1 root") }
+
+  /// Gives the far machine another address, and takes the one that it has.
+  func move() throws {
+    let (old, new) = (Self.farAddresses[hasMoved ? 1 : 0], Self.farAddresses[hasMoved ? 0 : 1])
+    try run(.far, "ip addr del \(old)/24 dev c1")
+    try run(.far, "ip addr add \(new)/24 dev c1")
+    hasMoved.toggle()
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Files of assets that the program itself prints; `UPDATE_GOLDENS=1` writes them.
+  @Suite("Manual and completions")
+  struct ManualTests {
+    private static let files = [
+      (["manual", "hearth.1"], "man/hearth.1"),
+      (["manual", "hearth-config.5"], "man/hearth-config.5"),
+      (["manual", "hearth-script.5"], "man/hearth-script.5"),
+      (["manual", "hearth-keys.7"], "man/hearth-keys.7"),
+      (["completion", "bash"], "completions/hearth.bash"),
+      (["completion", "zsh"], "completions/_hearth"),
+      (["completion", "fish"], "completions/hearth.fish"),
+    ]
+
+    @Test("What is in assets is what the program prints", arguments: files)
+    func fresh(arguments: [String], path: String) throws {
+      let place = try Place()
+      let printed = try place.run(arguments, environment: place.environment)
+      #expect(printed.status == 0)
+      let file = URL(fileURLWithPath: Place.package + "/assets/" + path)
+      if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
+        let folder = file.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(printed.output.utf8).write(to: file)
+      }
+      let expected = try String(contentsOf: file, encoding: .utf8)
+      #expect(printed.output == expected, "\(path) is stale: run the tests with UPDATE_GOLDENS=1")
+    }
+
+    @Test("No option of any command is missing in the manual")
+    func complete() throws {
+      let place = try Place()
+      let help = try place.hearth("--help").output
+      let manual = try place.hearth("manual").output.replacing("\\-", with: "-")
+      let sections = help.components(separatedBy: "\n\n")
+      let section = sections.first { $0.hasPrefix("SUBCOMMANDS:") } ?? ""
+      let commands = section.split(separator: "\n").compactMap { line -> String? in
+        guard line.hasPrefix("  "), !line.hasPrefix("   ") else { return nil }
+        return line.split(separator: " ").first.map(String.init)
+      }
+      #expect(commands.count > 15)
+      for command in commands where command != "help" {
+        #expect(manual.contains("hearth \(command)"), "\(command)")
+        let text = try place.hearth(command, "--help").output
+        for option in text.matches(of: /(?m)^  (--[a-z-]+)/).map(\.output.1) {
+          let isDocumented = manual.contains(String(option))
+          #expect(isDocumented || ["--help", "--version"].contains(option), "\(command) \(option)")
+        }
+      }
+    }
+
+    @Test("man can read every page", .enabled(if: access("/usr/bin/groff", X_OK) == 0))
+    func groff() throws {
+      for name in ["hearth.1", "hearth-config.5", "hearth-script.5", "hearth-keys.7"] {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/groff")
+        process.arguments = ["-man", "-Tutf8", "-ww", Place.package + "/assets/man/" + name]
+        let errors = Pipe()
+        process.standardError = errors
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        let text = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(String(decoding: text, as: UTF8.self) == "")
+      }
+    }
+
+    @Test("One command installs everything, and nothing outside of its prefix")
+    func installation() throws {
+      let place = try Place()
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: Place.package + "/assets/scripts/install")
+      process.arguments = [place.directory + "/prefix"]
+      process.environment = place.environment.merging(["HEARTH": Place.program]) { $1 }
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0)
+      for file in [
+        "bin/hearth", "share/man/man1/hearth.1", "share/man/man5/hearth-config.5",
+        "share/man/man7/hearth-keys.7", "share/bash-completion/completions/hearth",
+        "share/zsh/site-functions/_hearth", "share/fish/vendor_completions.d/hearth.fish",
+        "share/hearth/themes/light.toml",
+      ] {
+        #expect(
+          FileManager.default.fileExists(atPath: place.directory + "/prefix/" + file),
+          "\(file)"
+        )
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// `--ns` of the commands that look after databases.
+  @Suite("A database with a name", .timeLimit(.minutes(5)))
+  struct NamedDatabaseTests {
+    /// A data directory with the blog's database and another, and whether a server has them.
+    private func place(isServed: Bool) throws -> (place: Place, server: Spawned?) {
+      let place = try Place()
+      try place.hearth("set", "/a", #""blog""#)
+      try place.hearth("stop")
+      #expect(try place.hearth("databases", "create", "team").status == 0)
+      guard isServed else { return (place, nil) }
+      let socket = place.directory + "/run/hearth/hearth.sock"
+      let server = try place.start("serve")
+      try waitUntil("the server answers", within: 60) { WireClient(socket: socket) != nil }
+      return (place, server)
+    }
+
+    @Test("is imported into, exported, copied and checked", arguments: [false, true])
+    func maintenance(isServed: Bool) throws {
+      let (place, server) = try place(isServed: isServed)
+      defer { server?.terminate() }
+      let json = #"{"team":{"b":[1,2]}}"#
+      let taken = try place.hearth("import", "-", "--ns", "team", input: json)
+      #expect(taken.status == 0, "\(taken.errors)")
+      #expect(try object(place.hearth("export", "--ns", "team").output).keys.sorted() == ["team"])
+      #expect(try object(place.hearth("export", "--ns", "hearth").output).keys.sorted() == ["a"])
+      #expect(try object(place.hearth("export").output).keys.sorted() == ["a"])
+      let copy = place.directory + "/copy.sqlite"
+      let backup = try place.hearth("backup", copy, "--ns", "team", "--json")
+      #expect(try object(backup.output)["revision"] as? Int == 1, "\(backup.errors)")
+      // How many rows there are depends on what of the log has become rows by now.
+      #expect(try place.hearth("fsck", copy).output.hasPrefix("commit 1, "))
+      let check = try place.hearth("fsck", "--ns", "team")
+      #expect(check.status == 0)
+      #expect(check.lines.count == 1 && check.output.hasPrefix("team: commit 1, "))
+      #expect(check.output.hasSuffix(": no fault\n"))
+      #expect(try place.hearth("import", "-", "--replace", "--ns", "team", input: "{}").status == 0)
+      #expect(try place.hearth("export", "--ns", "team").output == "null\n")
+      #expect(try object(place.hearth("export").output).keys.sorted() == ["a"])
+      #expect((try place.serverProcess() != nil) == isServed)
+    }
+
+    @Test("that is not there is told, with those that are", arguments: [false, true])
+    func unknown(isServed: Bool) throws {
+      let (place, server) = try place(isServed: isServed)
+      defer { server?.terminate() }
+      for arguments in [
+        ["export"], ["backup", place.directory + "/copy"], ["import", "-"], ["fsck"],
+      ] {
+        for name in ["nobody", "../hearth", ""] {
+          let outcome = try place.run(
+            arguments + ["--ns", name],
+            input: "{}",
+            environment: place.environment
+          )
+          #expect(outcome.status == 3, "\(arguments)")
+          #expect(outcome.output.isEmpty)
+          #expect(outcome.errors.contains("no database \"\(name)\""), "\(outcome.errors)")
+          #expect(outcome.errors.contains(#""hearth", "team""#), "\(outcome.errors)")
+        }
+      }
+      #expect(!FileManager.default.fileExists(atPath: place.directory + "/copy"))
+      #expect(try place.hearth("databases").lines == ["hearth", "team"])
+      let empty = try Place()
+      #expect(try empty.hearth("export", "--ns", "team").errors.contains("none yet"))
+    }
+
+    @Test("belongs to a data directory: a URL names its own, and what keeps nothing has none")
+    func elsewhere() throws {
+      let place = try Place()
+      for other in [["--ephemeral"], ["--database", "http://127.0.0.1:9?ns=x"]] {
+        for command in [["export"], ["import", "-"], ["fsck"]] {
+          let arguments = command + ["--ns", "team"] + other
+          let outcome = try place.run(arguments, environment: place.environment)
+          #expect(outcome.status == 2, "\(arguments)")
+        }
+      }
+      #expect(try place.hearth("fsck", place.directory, "--ns", "team").status == 2)
+    }
+
+    @Test("is checked with all others when none is named, and one that is damaged hides none")
+    func allAreChecked() throws {
+      let (place, _) = try place(isServed: false)
+      #expect(try place.hearth("databases", "create", "second").status == 0)
+      let whole = try place.hearth("fsck")
+      #expect(whole.status == 0)
+      #expect(
+        whole.lines == [
+          "second: commit 0, 0 rows: no fault", "team: commit 0, 0 rows: no fault",
+          "0 posts, 0 comments, 0 stars: no fault",
+        ]
+      )
+      try place.hearth("stop")
+      let damaged = place.directory + "/data/hearth/databases/second/database.sqlite"
+      try Data(repeating: 7, count: 8_192).write(to: URL(fileURLWithPath: damaged))
+      let check = try place.hearth("fsck")
+      #expect(check.status == 2)
+      #expect(check.errors.contains(damaged))
+      #expect(check.lines == ["team: commit 0, 0 rows: no fault"])
+      #expect(try place.hearth("fsck", "--ns", "team").status == 0)
+      #expect(try place.hearth("fsck", "--ns", "second").status == 2)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// What readers see of each other, and what a terminal keeps for the next one.
+  @Suite("Reading in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct ReadingInTerminalsTests {
+    @Test("Who is here is seen, and who was killed is removed by the server")
+    func presence() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let alice = try tmux.open("\(Place.program) --user alice")
+      try alice.waitFor("online")
+      let bob = try tmux.open("\(Place.program) --user bob")
+      try alice.waitFor("2 here")
+      try alice.press("w")
+      try alice.waitFor("Who is here")
+      try alice.waitFor("bob  ")
+      try alice.press("q")
+      kill(try bob.process(), SIGKILL)
+      try alice.waitFor("alice is alone") { !$0.contains("2 here") && !$0.contains("Who is here") }
+      try alice.press("w")
+      try alice.waitFor("alice only") { $0.contains("alice  ") && !$0.contains("bob") }
+    }
+
+    @Test("What is read in one terminal is read in the other")
+    func readState() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let first = try tmux.open("\(Place.program) --user alice")
+      try first.waitFor("online")
+      let second = try tmux.open("\(Place.program) --user alice")
+      try second.waitFor("online")
+      try place.hearth("post", "--title", "Older", "--body", "text", "--user", "bob")
+      try place.hearth("post", "--title", "News", "--body", "text", "--user", "bob")
+      for terminal in [first, second] {
+        try terminal.waitFor("Older")
+        try terminal.waitFor("a dot") { $0.contains("•Older") }
+      }
+      try first.press("g", "g", "j", "Enter")
+      try first.waitFor("bob ·")
+      try second.waitFor("no dot") { $0.contains("Older") && !$0.contains("•Older") }
+    }
+
+    @Test("A post that is written without a server, in a program that is left, is stored once")
+    func offlineStart() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let socket = place.directory + "/run/own.sock"
+      let data = place.directory + "/own"
+      let url = "unix:\(socket)?ns=hearth"
+      func serve() throws -> Spawned {
+        let server = try place.start("serve", "--socket", socket, "--data-dir", data)
+        try waitUntil("the server listens") { FileManager.default.fileExists(atPath: socket) }
+        return server
+      }
+      let server = try serve()
+      let command = "\(Place.program) --user alice --database '\(url)'"
+      let early = try tmux.open(command)
+      try early.waitFor("online")
+      try early.waitFor("No posts yet")
+      try early.press("q")
+      kill(server.processIdentifier, SIGKILL)
+      server.wait()
+      try? FileManager.default.removeItem(atPath: socket)
+
+      let alice = try tmux.open(command)
+      try alice.waitFor("offline")
+      try alice.press("c")
+      try alice.waitFor("Title")
+      try alice.type("Written offline")
+      try alice.press("Tab")
+      try alice.type("text")
+      try alice.press("C-s")
+      try alice.waitFor("1 not acknowledged")
+      try alice.press("q", "y")
+      try waitUntil("alice has left") { try !alice.isOpen }
+
+      let again = try serve()
+      defer { again.terminate() }
+      let later = try tmux.open(command)
+      try later.waitFor("everything is stored", within: 30) {
+        $0.contains("Written offline") && $0.contains("online") && !$0.contains("not acknowledged")
+      }
+      let list = try place.hearth("list", "--json", "--database", url)
+      #expect(list.lines.count == 1)
+      #expect(try place.hearth("fsck", "--database", url).status == 0)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+/// A server that a test has started as an operator would, with what it said when it was ready.
+struct ServerProcess {
+  let process: Spawned
+  let ready: [String: Any]
+  private let log: String
+
+  /// Starts `hearth serve` and waits for its line of readiness.
+  ///
+  /// - Parameters:
+  ///   - place: Whose home and directories the server has.
+  ///   - arguments: What follows `serve`.
+  ///   - fileLimit: How many files the process may have open, or nil for as many as the test may.
+  /// - Throws: ``Waited`` when it does not get ready.
+  init(_ place: Place, _ arguments: [String], fileLimit: Int? = nil) throws {
+    let name = place.directory + "/" + UUID().uuidString
+    let command = [Place.program, "serve"] + arguments
+    // The shell becomes the server, so that the signals of the test reach it.
+    let limited = fileLimit.map { ["/bin/sh", "-c", "ulimit -n \($0); exec \"$@\"", "sh"] } ?? []
+    let words = limited + command
+    process = try Spawned(
+      words[0],
+      Array(words.dropFirst()),
+      environment: place.environment,
+      output: name + ".out",
+      errors: name + ".err"
+    )
+    log = name + ".err"
+    try waitUntil("the server is ready", within: 60) {
+      try String(contentsOfFile: name + ".out", encoding: .utf8).hasSuffix("\n")
+    }
+    ready = try object(String(contentsOfFile: name + ".out", encoding: .utf8))
+  }
+
+  var port: Int { ready["port"] as? Int ?? 0 }
+  var socket: String { ready["socket"] as? String ?? "" }
+
+  /// What the server has written to its log.
+  func text() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
+
+  var lines: [String] { get throws { try text().split(separator: "\n").map(String.init) } }
+
+  /// What a request to the port is answered: the status and the body.
+  func request(
+    _ method: String,
+    _ target: String,
+    _ body: String? = nil,
+    bearer: String? = nil
+  ) throws -> (status: Int, body: String) {
+    let descriptor = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
+    }
+    try #require(result == 0)
+    var lines = ["\(method) \(target) HTTP/1.1", "Host: localhost", "Connection: close"]
+    if let bearer { lines.append("Authorization: Bearer \(bearer)") }
+    if let body { lines.append("Content-Length: \(body.utf8.count)") }
+    let text = (lines + ["", body ?? ""]).joined(separator: "\r\n")
+    _ = text.withCString { send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
+    var answer: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count <= 0 { break }
+      answer += buffer[..<count]
+    }
+    let parts = String(decoding: answer, as: UTF8.self).components(separatedBy: "\r\n\r\n")
+    let status = parts[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    return (status ?? 0, parts.dropFirst().joined(separator: "\r\n\r\n"))
+  }
+}
+
+extension Place {
+  /// Starts a server and waits until it is ready.
+  func serve(_ arguments: String...) throws -> ServerProcess {
+    try ServerProcess(self, arguments)
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// How `hearth serve` ends, and what it cannot be brought to.
+  @Suite("The end of a server", .timeLimit(.minutes(5)))
+  struct StoppingTests {
+    /// A connection that never answers a goodbye, for which a server that stops waits a while.
+    private func silentClient(_ server: ServerProcess) throws -> WireClient {
+      try #require(WireClient(socket: server.socket))
+    }
+
+    @Test("comes at once with a second signal, with the documented status, and loses nothing")
+    func secondSignal() throws {
+      let place = try Place()
+      #expect(try place.hearth("serve", "--help").output.contains("status 143"))
+      let server = try place.serve()
+      let client = try silentClient(server)
+      #expect(client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#))
+      #expect(client.receive() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
+      // Both are there before the process looks at one, whatever else the machine does.
+      let process = server.process.processIdentifier
+      for signal in [SIGSTOP, SIGTERM, SIGINT, SIGCONT] { kill(process, signal) }
+      #expect(server.process.wait() == 143)
+      #expect(try place.hearth("get", "/x").output == "1\n")
+    }
+
+    @Test("comes in good order with one signal, though a client does not answer")
+    func firstSignal() throws {
+      for signal in [SIGTERM, SIGINT] {
+        let place = try Place()
+        let server = try place.serve()
+        let client = try silentClient(server)
+        #expect(client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#))
+        #expect(client.receive() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
+        kill(server.process.processIdentifier, signal)
+        #expect(server.process.wait() == 0)
+        #expect(try place.hearth("get", "/x").output == "1\n")
+      }
+    }
+
+    @Test("does not come with more connections than the system allows: those beyond are refused")
+    func fileLimit() throws {
+      let place = try Place()
+      // 64 connections that are only refused and 128 files are kept free.
+      let server = try ServerProcess(place, ["--port", "0"], fileLimit: 222)
+      #expect(try server.text().contains("30 connections only (RLIMIT_NOFILE)"))
+      var clients = (0..<30).compactMap { _ in WireClient(socket: server.socket) }
+      #expect(clients.count == 30)
+      #expect(WireClient(socket: server.socket) == nil)
+      let refusal = try server.request("GET", "/x.json")
+      #expect(refusal.status == 503)
+      #expect(refusal.body == #"{"error":"the server has too many connections"}"#)
+      // Those who only connect use up files as well, and are cut off some way beyond.
+      let idle = (0..<200).compactMap { _ in WireClient.connect(to: server.socket) }
+      #expect(clients[0].send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#))
+      #expect(clients[0].receive() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
+      for descriptor in idle { close(descriptor) }
+      clients.removeLast()
+      try waitUntil("there is room again", within: 60) { WireClient(socket: server.socket) != nil }
+      #expect(clients[0].send(#"{"t":"d","d":{"r":2,"a":"g","b":{"p":"/x","q":{}}}}"#))
+      #expect(clients[0].receive() == #"{"t":"d","d":{"r":2,"b":{"s":"ok","d":1}}}"#)
+      server.process.terminate()
+    }
+
+    @Test("and the start tell how long a large database takes to be read")
+    func opening() throws {
+      let place = try Place()
+      let file = place.directory + "/large.json"
+      let values = (0..<100_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
+      try "{\"many\":{\(values)}}".write(toFile: file, atomically: true, encoding: .utf8)
+      let small = try place.serve()
+      let quick = try #require(small.ready["startSeconds"] as? Double)
+      #expect(quick > 0)
+      #expect(try !small.text().contains("reading the database"))
+      small.process.terminate()
+      #expect(try place.hearth("import", file).status == 0)
+      let large = try place.serve()
+      #expect(try #require(large.ready["startSeconds"] as? Double) > quick)
+      let log = try large.text()
+      #expect(log.contains("reading the database takes about 0.1 seconds"), "\(log)")
+      #expect(log.contains("the database is read") && log.contains("time"), "\(log)")
+      large.process.terminate()
+    }
+  }
+}

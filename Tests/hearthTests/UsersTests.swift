@@ -1,0 +1,200 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// `hearth users` as an administrator uses it.
+  @Suite("Accounts", .timeLimit(.minutes(5)))
+  struct UsersTests {
+    private static let email = "ada@example.com"
+
+    /// A home, with a server at a port or without one.
+    private func place(isServed: Bool) throws -> (place: Place, server: ServerProcess?) {
+      let place = try Place()
+      return (place, isServed ? try place.serve("--port", "0") : nil)
+    }
+
+    private func signIn(_ server: ServerProcess, _ password: String) throws -> String {
+      let body = #"{"email":"\#(Self.email)","password":"\#(password)"}"#
+      let answer = try server.request("POST", "/v1/accounts:signInWithPassword", body)
+      guard answer.status == 200 else {
+        let error = try object(answer.body)["error"] as? [String: Any]
+        return error?["message"] as? String ?? ""
+      }
+      return "ok"
+    }
+
+    @Test("are made, listed, disabled, enabled and deleted", arguments: [false, true])
+    func life(isServed: Bool) throws {
+      let (place, server) = try place(isServed: isServed)
+      defer { server?.process.terminate() }
+      let added = try place.hearth(
+        "users",
+        "add",
+        Self.email,
+        "--name",
+        "Ada",
+        "--password-stdin",
+        input: "correct horse\n"
+      )
+      #expect(added.status == 0, "\(added.errors)")
+      let again = try place.hearth(
+        "users",
+        "add",
+        "ADA@example.com",
+        "--password-stdin",
+        input: "correct horse\n"
+      )
+      #expect(again.status == 6)
+      let listed = try object(place.hearth("users", "list", "--json").output)
+      #expect(listed["email"] as? String == Self.email)
+      #expect(listed["displayName"] as? String == "Ada")
+      let uid = try #require(listed["localId"] as? String)
+      #expect(try place.hearth("users").lines == ["\(uid)  \(Self.email)  Ada"])
+      if let server { #expect(try signIn(server, "correct horse") == "ok") }
+      #expect(try place.hearth("users", "disable", Self.email).status == 0)
+      #expect(try place.hearth("users").lines.first?.hasSuffix("(disabled)") == true)
+      if let server { #expect(try signIn(server, "correct horse") == "USER_DISABLED") }
+      #expect(try place.hearth("users", "enable", uid).status == 0)
+      if let server { #expect(try signIn(server, "correct horse") == "ok") }
+      #expect(try place.hearth("users", "delete", uid).status == 0)
+      #expect(try place.hearth("users").lines.isEmpty)
+      #expect(try place.hearth("users", "delete", uid).status == 3)
+    }
+
+    @Test("keep what was done without a server when one starts")
+    func kept() throws {
+      let (place, _) = try place(isServed: false)
+      let added = try place.hearth(
+        "users",
+        "add",
+        Self.email,
+        "--password-stdin",
+        input: "correct horse\n"
+      )
+      #expect(added.status == 0)
+      let server = try place.serve("--port", "0")
+      defer { server.process.terminate() }
+      #expect(try signIn(server, "correct horse") == "ok")
+    }
+
+    @Test("get a new password by a code that an administrator hands over")
+    func reset() throws {
+      let (place, server) = try place(isServed: true)
+      let running = try #require(server)
+      defer { running.process.terminate() }
+      _ = try place.hearth(
+        "users",
+        "add",
+        Self.email,
+        "--password-stdin",
+        input: "correct horse\n"
+      )
+      let request = #"{"requestType":"PASSWORD_RESET","email":"\#(Self.email)"}"#
+      #expect(try running.request("POST", "/v1/accounts:sendOobCode", request).status == 200)
+      try waitUntil("the administrator sees the wish", within: 30) {
+        try place.hearth("users").output.contains("asked for a new password")
+      }
+      let code = try #require(try place.hearth("users", "reset", Self.email).lines.first)
+      let change = #"{"oobCode":"\#(code)","newPassword":"battery staple"}"#
+      #expect(try running.request("POST", "/v1/accounts:resetPassword", change).status == 200)
+      #expect(try signIn(running, "battery staple") == "ok")
+      #expect(try signIn(running, "correct horse") == "INVALID_LOGIN_CREDENTIALS")
+      #expect(try !place.hearth("users").output.contains("asked for"))
+    }
+
+    @Test("are signed in for as long as the server was told, and keys are rotated meanwhile")
+    func options() throws {
+      let place = try Place()
+      let server = try place.serve("--port", "0", "--token-seconds", "7", "--no-sign-up")
+      defer { server.process.terminate() }
+      #expect(try server.request("POST", "/v1/accounts:signUp", "{}").status == 400)
+      _ = try place.hearth(
+        "users",
+        "add",
+        Self.email,
+        "--password-stdin",
+        input: "correct horse\n"
+      )
+      let body = #"{"email":"\#(Self.email)","password":"correct horse"}"#
+      let answer = try server.request("POST", "/v1/accounts:signInWithPassword", body)
+      #expect(try object(answer.body)["expiresIn"] as? String == "7")
+      let rotated = try place.hearth("users", "rotate-key", "--json")
+      #expect(try (object(rotated.output)["keyId"] as? String)?.isEmpty == false)
+      #expect(try signIn(server, "correct horse") == "ok")
+    }
+
+    @Test("and their keys are in files that only their owner may read")
+    func modes() throws {
+      let (place, server) = try place(isServed: true)
+      server?.process.terminate()
+      let directory = place.directory + "/data/hearth/identities"
+      var status = stat()
+      #expect(stat(directory, &status) == 0 && status.st_mode & 0o777 == 0o700)
+      let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+      #expect(names.contains("keys.json") && names.contains("custom-token-key.json"))
+      for name in names {
+        #expect(stat("\(directory)/\(name)", &status) == 0 && status.st_mode & 0o777 == 0o600)
+      }
+      chmod(directory + "/keys.json", 0o644)
+      let refused = try place.hearth("serve")
+      #expect(refused.status == 2)
+      #expect(refused.errors.contains("keys.json can be used by others"))
+    }
+
+    @Test("take no password from the command line, and none that is too short")
+    func passwords() throws {
+      let (place, _) = try place(isServed: false)
+      #expect(try place.hearth("users", "add", Self.email, "secret").status == 2)
+      let help = try place.hearth("users", "add", "--help").output
+      #expect(!help.contains("--password "))
+      let short = try place.hearth("users", "add", Self.email, "--password-stdin", input: "12345\n")
+      #expect(short.status == 2)
+      #expect(short.errors.contains("6 characters"))
+      let none = try place.hearth("users", "add", Self.email, "--password-stdin", input: "")
+      #expect(none.status == 2)
+      #expect(
+        try place.hearth("users", "add", "ada", "--password-stdin", input: "secret").status == 2
+      )
+      #expect(try place.hearth("users", "--ns", "missing").status == 3)
+    }
+
+    @Test("take a password at the terminal without showing it", .enabled(if: Tmux.isInstalled))
+    func prompt() throws {
+      let (place, _) = try place(isServed: false)
+      let tmux = Tmux(place)
+      let pane = try tmux.open("sh")
+      try pane.type("\(Place.program) users add \(Self.email); echo status $?")
+      try pane.press("Enter")
+      try pane.waitFor("Password for \(Self.email):", within: 60)
+      try pane.type("correct horse")
+      try pane.press("Enter")
+      try pane.waitFor("again:", within: 30)
+      try pane.type("correct horse")
+      try pane.press("Enter")
+      try pane.waitFor("status 0", within: 60)
+      #expect(try !pane.screen().contains("horse"))
+    }
+
+    @Test("are administered over the port with the key of a file that is private")
+    func keyFile() throws {
+      let place = try Place()
+      let file = place.directory + "/key"
+      let secret = String(repeating: "k3y!", count: 10)
+      try (secret + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+      chmod(file, 0o644)
+      let refused = try place.hearth("serve", "--admin-key-file", file)
+      #expect(refused.status == 2)
+      #expect(refused.errors.contains("can be used by others"))
+      chmod(file, 0o600)
+      let server = try place.serve("--port", "0", "--admin-key-file", file)
+      defer { server.process.terminate() }
+      let path = "/v1/projects/hearth/accounts:batchGet"
+      #expect(try server.request("GET", path).status == 403)
+      #expect(try server.request("GET", path, bearer: "owner").status == 403)
+      #expect(try server.request("GET", path, bearer: secret).status == 200)
+      #expect(try server.request("PUT", "/a.json", "1", bearer: secret).status == 200)
+      #expect(try !server.text().contains("k3y!"))
+      #expect(try server.request("GET", "/a.json").status == 401)
+    }
+  }
+}
