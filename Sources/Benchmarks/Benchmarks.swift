@@ -63,8 +63,10 @@ struct Benchmarks: ParsableCommand {
   func run() throws {
     if let instructions { return try perform(instructions) }
     let place = place
+    let screens = TerminalBenchmarks(place: place).all
     let all =
-      ClientBenchmarks.all + PutBenchmarks(place: place).all + FanOutBenchmarks(place: place).all
+      screens + ClientBenchmarks.all + PutBenchmarks(place: place).all
+      + FanOutBenchmarks(place: place).all
       + HubBenchmarks(place: place).all + StoreBenchmarks(place: place).all
       + ConnectionBenchmarks(place: place).all
     let chosen =

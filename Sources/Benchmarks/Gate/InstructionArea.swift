@@ -1,5 +1,7 @@
+import RealtimeHub
 import RealtimeProtocol
 import RealtimeTree
+import SQLiteStorage
 
 /// Work whose instructions are counted: the same each time, with fixed data and without a clock.
 ///
@@ -9,7 +11,7 @@ final class InstructionArea {
   private let work: () throws -> Void
 
   /// The names of all areas.
-  static let names = ["parser", "tree", "rules"]
+  static let names = ["parser", "tree", "rules", "put", "store"]
 
   /// Makes the work of an area ready; nil when there is none of this name.
   init?(_ name: String, in place: Place) throws {
@@ -17,6 +19,8 @@ final class InstructionArea {
     case "parser": work = try Self.parser()
     case "tree": work = try Self.tree()
     case "rules": work = try Self.rules(place)
+    case "put": work = try Self.put(place)
+    case "store": work = try Self.store(place)
     default: return nil
     }
   }
@@ -61,5 +65,29 @@ final class InstructionArea {
   private static func rules(_ place: Place) throws -> () throws -> Void {
     let put = try RulesWork(place, posts: 1_000)
     return { for _ in 0..<1_000 { keep(put.isAllowed() ? 1 : 0) } }
+  }
+
+  /// Two thousand writes from their text to their answers.
+  private static func put(_ place: Place) throws -> () throws -> Void {
+    var puts = try PutWork(place, writes: 2_000)
+    return { try puts.perform() }
+  }
+
+  /// The batches of two thousand writes in a store, until they are where they stay.
+  private static func store(_ place: Place) throws -> () throws -> Void {
+    var puts = try PutWork(place, writes: 2_000)
+    let folder = try TemporaryFolder(in: place.folder)
+    let store = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
+    let posts = Commit(revision: 1, timestamp: BlogTree.time, changes: [Change(.root, puts.root)])
+    try store.commit(CommitBatch(commits: [posts]))
+    try store.fold()
+    var batches: [CommitBatch] = []
+    try puts.perform { batches.append($0) }
+    return {
+      defer { withExtendedLifetime(folder) {} }
+      for batch in batches { try store.commit(batch) }
+      try store.fold()
+      try store.close()
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SecurityRules
 
 /// Where the programs are that benchmarks run, and where they may write.
 struct Place {
@@ -8,6 +9,13 @@ struct Place {
   let folder: String
   /// The rules of the blog.
   let rules: String
+
+  /// The rules of the blog, compiled.
+  ///
+  /// - Throws: When they cannot be read, or are none.
+  func blogRules() throws -> RuleSet {
+    try RuleSet(bytes: Array(Data(contentsOf: URL(fileURLWithPath: rules))))
+  }
 
   /// The path of a program, looked for in `PATH`.
   ///

@@ -12,6 +12,10 @@ enum Report {
   /// The lines of a measurement: one for each yardstick.
   static func lines(_ measurement: Measurement) -> String {
     let figure = measurement.figure
+    guard !measurement.comparisons.isEmpty else {
+      let latency = figure.latency?.description ?? ""
+      return row(measurement.benchmark.name, "\(figure)", latency, "–", "", aims(measurement))
+    }
     return measurement.comparisons.enumerated().map { number, comparison in
       let ratio = measurement.ratio(to: comparison).map { "\(($0 * 100).rounded() / 100)×" }
       return row(

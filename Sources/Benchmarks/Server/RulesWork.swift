@@ -1,4 +1,3 @@
-import Foundation
 import RealtimeTree
 import SecurityRules
 
@@ -12,7 +11,7 @@ struct RulesWork {
 
   /// Makes a tree of posts and a write that stars one of them.
   init(_ place: Place, posts: Int) throws {
-    rules = try RuleSet(bytes: Array(Data(contentsOf: URL(fileURLWithPath: place.rules))))
+    rules = try place.blogRules()
     let number = posts / 2
     let path = BlogWire.path(number)
     var tree = try BlogTree.root(posts)

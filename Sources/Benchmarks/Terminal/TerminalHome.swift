@@ -1,0 +1,44 @@
+import Foundation
+
+/// A home of its own for the program, whose local server ends with it.
+final class TerminalHome {
+  private let folder: TemporaryFolder
+  private let place: Place
+  private let environment: [String: String]
+
+  /// Makes an empty home.
+  ///
+  /// - Throws: When no folder can be made.
+  init(_ place: Place) throws {
+    self.place = place
+    folder = try TemporaryFolder(in: NSTemporaryDirectory())
+    environment = [
+      "HOME": folder.path, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin",
+    ]
+  }
+
+  deinit {
+    try? run("stop")
+  }
+
+  /// Starts the program on a terminal.
+  ///
+  /// - Throws: ``LoadError`` when it cannot be started.
+  func program(_ arguments: String...) throws -> TerminalProgram {
+    try TerminalProgram(place.hearth, arguments, environment: environment)
+  }
+
+  /// Runs a command to its end.
+  ///
+  /// - Throws: When it cannot be started.
+  func run(_ arguments: String...) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: place.hearth)
+    process.arguments = arguments
+    process.environment = environment
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+
+/// The program under test on a terminal that the benchmark holds the other end of.
+final class TerminalProgram {
+  /// The flag that makes a process the leader of a session; the C library hides its name.
+  private static let newSession: Int16 = 0x80
+
+  private let controller: Int32
+  /// The process.
+  let id: pid_t
+  /// What it has written so far.
+  private(set) var output: [UInt8] = []
+
+  /// Starts a program.
+  ///
+  /// - Parameters:
+  ///   - path: The program.
+  ///   - arguments: What it is told.
+  ///   - environment: Its variables.
+  /// - Throws: ``LoadError`` when there is no terminal or no process to be had.
+  init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
+    var ends: (controller: Int32, terminal: Int32) = (-1, -1)
+    guard openpty(&ends.controller, &ends.terminal, nil, nil, nil) == 0,
+      let name = ttyname(ends.terminal)
+    else { throw LoadError("no terminal can be made") }
+    controller = ends.controller
+    defer { close(ends.terminal) }
+    _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(ends.terminal, F_SETFD, FD_CLOEXEC)
+    var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    // The first terminal that the leader of a session opens becomes its own.
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, name, O_RDWR, 0)
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setflags(&attributes, Self.newSession)
+    let words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+    let variables: [UnsafeMutablePointer<CChar>?] =
+      environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for text in words + variables { free(text) } }
+    var process: pid_t = 0
+    guard posix_spawn(&process, path, &actions, &attributes, words, variables) == 0 else {
+      close(controller)
+      throw LoadError("\(path) cannot be started")
+    }
+    id = process
+  }
+
+  deinit {
+    kill(id, SIGKILL)
+    var status: Int32 = 0
+    waitpid(id, &status, 0)
+    close(controller)
+  }
+
+  /// Types bytes.
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(controller, bytes, bytes.count)
+  }
+
+  /// Forgets what was written so far.
+  func forget() {
+    output = []
+  }
+
+  /// Reads until the output contains a text.
+  ///
+  /// - Throws: ``LoadError`` after ten seconds, or when the program has ended.
+  func wait(for text: String) throws {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while !contains(text) {
+      guard ContinuousClock.now < deadline, read(for: .milliseconds(100)) else {
+        throw LoadError("\"\(text)\" did not appear")
+      }
+    }
+  }
+
+  /// Reads until nothing has come for a while.
+  func settle() {
+    var count = -1
+    while count != output.count {
+      count = output.count
+      _ = read(for: .milliseconds(300))
+    }
+  }
+
+  /// Reads what comes within a time; false when nothing can come any more.
+  private func read(for time: Duration) -> Bool {
+    var descriptor = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
+    let (seconds, attoseconds) = time.components
+    let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    guard poll(&descriptor, 1, Int32(milliseconds)) > 0 else { return true }
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = Foundation.read(controller, &buffer, buffer.count)
+    guard count > 0 else { return false }
+    output += buffer[..<count]
+    return true
+  }
+
+  private func contains(_ text: String) -> Bool {
+    String(decoding: output, as: UTF8.self).contains(text)
+  }
+
+  /// The processor time of the process so far, in ticks of the system.
+  var ticks: Int {
+    guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8) else {
+      return 0
+    }
+    let fields = text.split(separator: " ")
+    return fields.count > 14 ? (Int(fields[13]) ?? 0) + (Int(fields[14]) ?? 0) : 0
+  }
+}
