@@ -28,7 +28,8 @@ final class Tmux {
         "-f", "/dev/null", "new-session", "-d", "-s", name, "-x", "\(columns)", "-y", "\(rows)",
         "-c", place.directory,
       ]
-        + variables + [command]
+        // A server that ended with its last terminal would do so while the next one is opened.
+        + variables + [command, ";", "set-option", "-s", "exit-empty", "off"]
     )
     return Pane(self, name)
   }
