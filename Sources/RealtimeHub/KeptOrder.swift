@@ -26,12 +26,7 @@ struct KeptOrder: Sendable {
   ///
   /// - Complexity: O(changed · log n), O(1) where the order of keys serves
   mutating func update(_ keys: [ChildKey], to node: Node) {
-    if Self.isFree(node, index) {
-      // Keeping the location's own node saves a second copy of its map.
-      indexed = IndexedNode(node, by: index)
-    } else {
-      for key in keys { indexed.set(key, to: node[key]) }
-    }
+    indexed.follow(node, changed: keys)
   }
 
   /// Follows a change of the whole location.

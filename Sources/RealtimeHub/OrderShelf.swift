@@ -72,7 +72,7 @@ struct OrderShelf: Sendable {
     var replaced: [Path: [KeptOrder]] = [:]
     for path in effect.affectedPaths(in: locations) {
       let node = effect.after[path]
-      guard let changed = effect.changedChildren(of: path)?.keys else {
+      guard let changed = effect.changedKeys(of: path) else {
         replaced[path] = self[path]
         replace(at: path, by: node)
         continue
@@ -157,5 +157,22 @@ struct OrderShelf: Sendable {
 
   private func ownEntries(_ place: Place) -> Int {
     self[place.path].first { $0.index == place.index }?.ownEntries ?? 0
+  }
+}
+
+extension CommitEffect {
+  /// The children of a location below which something has changed, each once; nil when the location
+  /// itself, or something above it, has changed.
+  fileprivate func changedKeys(of path: Path) -> [ChildKey]? {
+    var keys: [ChildKey] = []
+    var known: Set<ChildKey> = []
+    for place in places {
+      if place.contains(path) { return nil }
+      guard path.contains(place), case let key = place.keys[path.count], key != .priority else {
+        continue
+      }
+      if places.count == 1 || known.insert(key).inserted { keys.append(key) }
+    }
+    return keys
   }
 }

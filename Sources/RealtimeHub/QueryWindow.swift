@@ -19,7 +19,7 @@ struct QueryWindow: Sendable {
   /// The peers that listen, each with its tag.
   var listeners = SortedMap<PeerID, Int64>()
   /// The selected positions; unused without a limit.
-  private var positions = SortedMap<IndexEntry, Void>()
+  private var positions = OrderedPositions()
 
   init(_ query: Query, of indexed: IndexedNode) {
     self.query = query
@@ -39,10 +39,8 @@ struct QueryWindow: Sendable {
   /// - Complexity: O(log n + window · log window)
   mutating func replace(from indexed: IndexedNode) {
     guard query.limit != nil else { return }
-    let selected = query.select(from: indexed).map {
-      (key: query.index.entry($0.key, $0.node), value: ())
-    }
-    positions = SortedMap(sorted: selected)
+    let selected = query.select(from: indexed)
+    positions = OrderedPositions(sorted: selected.map { query.index.entry($0.key, $0.node) })
   }
 
   /// Follows a change of some children.
@@ -56,12 +54,12 @@ struct QueryWindow: Sendable {
   mutating func update(_ keys: [ChildKey], before: Node, after indexed: IndexedNode) -> Delta {
     guard let limit = query.limit else { return unlimitedDelta(keys, before, indexed.node) }
     let isFull = positions.count >= limit.count
-    let boundary = limit.side == .first ? positions.last?.key : positions.first?.key
+    let boundary = limit.side == .first ? positions.last : positions.first
     let changed = Set(keys)
     var was: Set<ChildKey> = []
     for key in keys {
       let child = before[key]
-      if !child.isEmpty, positions.removeValue(forKey: query.index.entry(key, child)) != nil {
+      if !child.isEmpty, positions.remove(query.index.entry(key, child)) {
         was.insert(key)
       }
     }
@@ -74,9 +72,9 @@ struct QueryWindow: Sendable {
       candidates.append(entry)
     }
     var touched = keys
-    for entry in candidates { positions.updateValue((), forKey: entry) }
+    for entry in candidates { positions.insert(entry) }
     while positions.count > limit.count, let last = farthest(limit.side) {
-      positions.removeValue(forKey: last)
+      positions.remove(last)
       if !changed.contains(last.key) {
         touched.append(last.key)
         was.insert(last.key)
@@ -84,7 +82,7 @@ struct QueryWindow: Sendable {
     }
     if isFull, let boundary, positions.count < limit.count {
       for entry in entries(beyond: boundary, of: indexed, limit) {
-        positions.updateValue((), forKey: entry)
+        positions.insert(entry)
         if !changed.contains(entry.key) { touched.append(entry.key) }
       }
     }
@@ -118,7 +116,7 @@ struct QueryWindow: Sendable {
   }
 
   private func farthest(_ side: Query.LimitSide) -> IndexEntry? {
-    side == .first ? positions.last?.key : positions.first?.key
+    side == .first ? positions.last : positions.first
   }
 
   /// What moves up into a window that has lost children.
@@ -143,7 +141,7 @@ struct QueryWindow: Sendable {
     var delta = Delta()
     for key in keys.sorted() {
       let child = node[key]
-      let isIn = !child.isEmpty && positions[query.index.entry(key, child)] != nil
+      let isIn = !child.isEmpty && positions.contains(query.index.entry(key, child))
       switch (was.contains(key), isIn) {
       case (true, true): delta.kept.append(key)
       case (false, true): delta.entered.append(key)

@@ -6,12 +6,11 @@ extension ClientMessage {
   /// - Parameter bytes: The UTF-8 text of one message.
   /// - Throws: ``MessageError`` with the number of the request, where it could be read.
   /// - Complexity: O(bytes)
-  package init(decoding bytes: some Collection<UInt8>) throws(MessageError) {
-    self = try MessageEnvelope.read(bytes, actionsWithData: ["p", "o"]) {
-      (envelope) throws(MessageError) in
+  package init(decoding bytes: [UInt8]) throws(MessageError) {
+    self = try MessageEnvelope.read(bytes, from: .client) { (envelope) throws(MessageError) in
       switch envelope.kind {
       case .control:
-        let kind = envelope.body["t"]?.string ?? ""
+        let kind = envelope["t"]?.string ?? ""
         return kind == "p" ? .ping : .control(kind)
       case .data: return try Self.request(envelope)
       }
@@ -20,16 +19,15 @@ extension ClientMessage {
 
   private static func request(_ envelope: MessageEnvelope) throws(MessageError) -> ClientMessage {
     // The data are read first: text that is no JSON has no number that could be answered.
-    let body = envelope.body["b"] ?? .object([])
-    let id = envelope.body["r"]?.integer
-    let path = body["p"]?.string.map(Path.init(wire:))
-    let data = try envelope.data?.node(at: path ?? .root, requestID: id)
+    let body = envelope.body ?? MessageBody()
+    let id = envelope.requestID
+    let data = try body.data?.node(at: body.path ?? .root, requestID: id)
     guard let id else { throw MessageError("a request needs a whole number \"r\"") }
-    guard let action = envelope.body["a"]?.string else {
+    guard let action = envelope.action else {
       throw MessageError("a request needs an action \"a\"", requestID: id)
     }
     do throws(NodeError) {
-      return .request(id: id, try ClientRequest(action: action, path, body, data))
+      return .request(id: id, try ClientRequest(action: action, body, data))
     } catch {
       throw MessageError(error.description, requestID: id)
     }
@@ -60,15 +58,19 @@ extension ClientMessage {
 }
 
 extension ClientRequest {
-  /// Makes a request of its action and the members of its body, of which the path and the data have
-  /// been read.
-  fileprivate init(
-    action: String,
-    _ path: Path?,
-    _ body: JSONValue,
-    _ data: Node?
-  ) throws(NodeError) {
+  /// Makes a request of its action and its body, of which the data have been read.
+  fileprivate init(action: String, _ body: MessageBody, _ data: Node?) throws(NodeError) {
+    let path = body.path
     switch action {
+    case "p", "m":
+      self = .write(
+        WriteRequest(
+          path: try Self.known(path),
+          operation: try Self.operation(body, data, isMerge: action == "m"),
+          hash: body["h"]?.string,
+          key: body["i"]?.string.flatMap(WriteKey.init(wire:))
+        )
+      )
     case "s": self = .stats(body["c"] ?? .null)
     case "auth", "gauth":
       self = .authenticate(
@@ -90,15 +92,6 @@ extension ClientRequest {
         tag: body["t"]?.integer
       )
     case "g": self = .get(path: try Self.known(path), query: try Query(json: body["q"] ?? .null))
-    case "p", "m":
-      self = .write(
-        WriteRequest(
-          path: try Self.known(path),
-          operation: try Self.operation(body, data, isMerge: action == "m"),
-          hash: body["h"]?.string,
-          key: body["i"]?.string.flatMap(WriteKey.init(wire:))
-        )
-      )
     case "o", "om":
       self = .onDisconnect(
         path: try Self.known(path),
@@ -115,7 +108,7 @@ extension ClientRequest {
   }
 
   private static func operation(
-    _ body: JSONValue,
+    _ body: MessageBody,
     _ data: Node?,
     isMerge: Bool
   ) throws(NodeError) -> WriteOperation {
@@ -189,7 +182,7 @@ extension ClientRequest {
 }
 
 extension ListenRequest {
-  fileprivate init(_ path: Path, _ body: JSONValue) throws(NodeError) {
+  fileprivate init(_ path: Path, _ body: MessageBody) throws(NodeError) {
     self.init(
       path: path,
       query: try Query(json: body["q"] ?? .null),

@@ -1,114 +1,149 @@
 internal import RealtimeTree
 
-/// The outer object of every message: control or data.
+/// The outer object of every message, with what messages have in common.
 struct MessageEnvelope {
   enum Kind {
     case control
     case data
   }
 
-  let kind: Kind
-  let body: JSONValue
-  /// The data that the message carries to be put into a tree; they are not in `body`.
-  let data: JSONSpan?
+  /// Who sends a message.
+  enum Sender {
+    case client
+    case server
+
+    /// Whether an action replaces the data of one location by the data that it carries.
+    func carriesData(_ action: String) -> Bool {
+      switch self {
+      case .client: action == "p" || action == "o"
+      case .server: action == "d"
+      }
+    }
+  }
+
+  private(set) var kind = Kind.control
+  /// The number "r" of a request, or of the one that is answered.
+  private(set) var requestID: Int64?
+  /// The action "a".
+  private(set) var action: String?
+  /// The object "b"; empty when there is another value.
+  private(set) var body: MessageBody?
+  /// All other members of the inner object.
+  private(set) var members: [JSONMember] = []
+
+  /// A member of the inner object that is none of those above; the later counts of two.
+  subscript(name: String) -> JSONValue? { members.last { $0.name == name }?.value }
 
   /// Reads a message and hands it on.
   ///
   /// - Parameters:
   ///   - bytes: The UTF-8 text of one message.
-  ///   - actionsWithData: The actions that replace the data of one location; those data are left to
-  ///     `decode`, which reads them straight into nodes.
-  ///   - decode: Makes the message.
+  ///   - sender: Who sends it.
+  ///   - decode: Makes the message; data for a tree are read as such, or left to it.
   /// - Returns: The message.
   /// - Throws: ``MessageError`` when the text is no message.
   /// - Complexity: O(bytes)
   static func read<Message>(
-    _ bytes: some Collection<UInt8>,
-    actionsWithData: Set<String>,
+    _ bytes: [UInt8],
+    from sender: Sender,
     _ decode: (MessageEnvelope) throws(MessageError) -> Message
   ) throws(MessageError) -> Message {
-    func read(_ source: UnsafeBufferPointer<UInt8>) -> Result<Message, MessageError> {
+    let result: Result<Message, MessageError> = bytes.withUnsafeBufferPointer { source in
       do throws(MessageError) {
-        return .success(try decode(MessageEnvelope(source, actionsWithData: actionsWithData)))
+        return .success(try decode(MessageEnvelope(source, from: sender)))
       } catch {
         return .failure(error)
       }
     }
-    let result =
-      bytes.withContiguousStorageIfAvailable(read) ?? Array(bytes).withUnsafeBufferPointer(read)
     return try result.get()
   }
 
   private init(
     _ source: UnsafeBufferPointer<UInt8>,
-    actionsWithData: Set<String>
+    from sender: Sender
   ) throws(MessageError) {
-    var json: JSONValue
-    let aside: JSONSpan?
+    var type: String?
+    var hasInner = false
     do throws(JSONError) {
-      (json, aside) = try JSONParser.parse(source, settingAside: ["d", "b", "d"])
-      if let aside, !actionsWithData.contains(json["d"]?["a"]?.string ?? "") {
-        json = json.setting(["d", "b", "d"], to: try aside.json())
-        data = nil
+      var reader = JSONReader(source)
+      if reader.nextIsObject {
+        try reader.startObject()
+        while let name = try reader.nextName() {
+          switch name {
+          case .letter("t"): type = try reader.value().string
+          case .letter("d"):
+            hasInner = true
+            try readInner(&reader, from: sender)
+          case .letter, .text: _ = try reader.value()
+          }
+        }
       } else {
-        data = aside
+        _ = try reader.value()
       }
+      try reader.finish()
+      try settleData(from: sender)
     } catch {
       throw MessageError(error.description)
     }
-    guard let body = json["d"] else { throw MessageError("a message needs a member \"d\"") }
-    switch json["t"]?.string {
+    guard hasInner else { throw MessageError("a message needs a member \"d\"") }
+    switch type {
     case "c": kind = .control
     case "d": kind = .data
     case nil, _?: throw MessageError("a message needs a member \"t\" of \"c\" or \"d\"")
     }
-    self.body = body
   }
-}
 
-extension JSONValue {
-  /// This object with a member at the end of a chain of names.
-  fileprivate func setting(_ names: ArraySlice<String>, to value: JSONValue) -> JSONValue {
-    guard let name = names.first else { return value }
-    var members = self.members ?? []
-    members.removeAll { $0.name == name }
-    let old = self[name] ?? .object([])
-    members.append(JSONMember(name, old.setting(names.dropFirst(), to: value)))
-    return .object(members)
-  }
-}
-
-extension JSONSpan {
-  /// Reads what replaces the data at a path, which may be a priority.
-  ///
-  /// - Parameters:
-  ///   - path: Where the data go.
-  ///   - requestID: The number of the request that brings them.
-  /// - Returns: The data.
-  /// - Throws: ``MessageError``, with the number of the request when the message itself is sound.
-  func node(at path: Path, requestID: Int64? = nil) throws(MessageError) -> Node {
-    do throws(NodeParserError) {
-      if path.isPriority { return try priority() }
-      return try node()
-    } catch {
-      switch error {
-      case .syntax(let error): throw MessageError(error.description)
-      case .data(let error): throw MessageError(error.description, requestID: requestID)
+  private mutating func readInner(
+    _ reader: inout JSONReader,
+    from sender: Sender
+  ) throws(JSONError) {
+    (requestID, action, body, members) = (nil, nil, nil, [])
+    guard reader.nextIsObject else {
+      _ = try reader.value()
+      return
+    }
+    try reader.startObject()
+    while let name = try reader.nextName() {
+      switch name {
+      case .letter("r"): requestID = try reader.value().integer
+      case .letter("a"): action = try reader.value().string
+      case .letter("b"): try readBody(&reader, from: sender)
+      case .letter, .text: members.append(JSONMember(name.text, try reader.value()))
       }
     }
   }
 
-  private func priority() throws(NodeParserError) -> Node {
-    let value: JSONValue
-    do throws(JSONError) {
-      value = try json()
-    } catch {
-      throw .syntax(error)
+  private mutating func readBody(
+    _ reader: inout JSONReader,
+    from sender: Sender
+  ) throws(JSONError) {
+    var body = MessageBody()
+    defer { self.body = body }
+    guard reader.nextIsObject else {
+      _ = try reader.value()
+      return
     }
-    do throws(NodeError) {
-      return try Node.priorityValue(value).map { .leaf($0) } ?? .empty
-    } catch {
-      throw .data(error)
+    let carriesData = action.map(sender.carriesData) ?? false
+    try reader.startObject()
+    while let name = try reader.nextName() {
+      switch name {
+      case .letter("p"): body.path = try reader.path()
+      case .letter("d"):
+        if carriesData, body.path?.isPriority == false {
+          let (node, span) = try reader.node()
+          body.data = MessageData(span: span, early: node)
+        } else {
+          body.data = MessageData(span: try reader.skip(), early: nil)
+        }
+      case .letter, .text: body.members.append(JSONMember(name.text, try reader.value()))
+      }
     }
+  }
+
+  /// Makes the data of an action that puts none into a tree a member like others.
+  private mutating func settleData(from sender: Sender) throws(JSONError) {
+    guard let data = body?.data, !(action.map(sender.carriesData) ?? false) else { return }
+    body?.members.append(JSONMember("d", try data.span.json()))
+    body?.data = nil
   }
 }

@@ -6,19 +6,18 @@ extension ServerMessage {
   /// - Parameter bytes: The UTF-8 text of one message.
   /// - Throws: ``MessageError`` with the reason.
   /// - Complexity: O(bytes)
-  package init(decoding bytes: some Collection<UInt8>) throws(MessageError) {
-    self = try MessageEnvelope.read(bytes, actionsWithData: ["d"]) {
-      (envelope) throws(MessageError) in
-      if let data = envelope.data, envelope.kind == .data, envelope.body["r"]?.integer == nil {
-        let body = envelope.body["b"] ?? .null
-        let path = Path(wire: body["p"]?.string ?? "")
-        let node = try data.node(at: path)
-        return .push(.data(path: path, node, tag: body["t"]?.integer))
+  package init(decoding bytes: [UInt8]) throws(MessageError) {
+    self = try MessageEnvelope.read(bytes, from: .server) { (envelope) throws(MessageError) in
+      if let body = envelope.body, let data = body.data, envelope.kind == .data,
+        envelope.requestID == nil
+      {
+        let path = body.path ?? .root
+        return .push(.data(path: path, try data.node(at: path), tag: body["t"]?.integer))
       }
       do throws(NodeError) {
         switch envelope.kind {
-        case .control: return try Self.control(envelope.body)
-        case .data: return try Self.data(envelope.body)
+        case .control: return try Self.control(envelope)
+        case .data: return try Self.data(envelope)
         }
       } catch {
         throw MessageError(error.description)
@@ -26,8 +25,8 @@ extension ServerMessage {
     }
   }
 
-  private static func control(_ body: JSONValue) throws(NodeError) -> ServerMessage {
-    guard let kind = body["t"]?.string, let payload = body["d"] else {
+  private static func control(_ envelope: MessageEnvelope) throws(NodeError) -> ServerMessage {
+    guard let kind = envelope["t"]?.string, let payload = envelope["d"] else {
       throw NodeError(description: "a control message needs \"t\" and \"d\"")
     }
     switch kind {
@@ -53,17 +52,17 @@ extension ServerMessage {
     }
   }
 
-  private static func data(_ body: JSONValue) throws(NodeError) -> ServerMessage {
-    if let id = body["r"]?.integer {
-      guard let answer = body["b"], let status = answer["s"]?.string else {
+  private static func data(_ envelope: MessageEnvelope) throws(NodeError) -> ServerMessage {
+    if let id = envelope.requestID {
+      guard let answer = envelope.body, let status = answer["s"]?.string else {
         throw NodeError(description: "an answer needs a status \"s\"")
       }
       return .response(id: id, Response(StatusCode(status), .json(answer["d"] ?? .null)))
     }
-    if let action = body["a"]?.string {
-      return .push(try ServerPush(action: action, body: body["b"] ?? .object([])))
+    if let action = envelope.action {
+      return .push(try ServerPush(action: action, body: envelope.body ?? MessageBody()))
     }
-    return .error(body["error"]?.string ?? "a message that is neither answer nor push")
+    return .error(envelope["error"]?.string ?? "a message that is neither answer nor push")
   }
 
   /// The JSON of the message.
@@ -116,8 +115,8 @@ extension ServerHello {
 }
 
 extension ServerPush {
-  fileprivate init(action: String, body: JSONValue) throws(NodeError) {
-    let path = Path(wire: body["p"]?.string ?? "")
+  fileprivate init(action: String, body: MessageBody) throws(NodeError) {
+    let path = body.path ?? .root
     let tag = body["t"]?.integer
     switch action {
     case "d": self = .data(path: path, .empty, tag: tag)

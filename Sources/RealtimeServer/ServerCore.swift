@@ -95,7 +95,8 @@ final class ServerCore {
   /// Takes a connection that has been admitted.
   func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
     // Admission has opened it; only a server that is stopping has closed it since.
-    guard let database = databases.opened(name(in: connection.request)) else {
+    guard let request = connection.request, let database = databases.opened(name(in: request))
+    else {
       connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
       return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
     }

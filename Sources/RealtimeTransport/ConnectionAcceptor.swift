@@ -14,6 +14,8 @@ struct ConnectionAcceptor: Sendable {
   let openConnections: NIOLoopBoundBox<Int>
   /// What connections are encrypted with, if they are.
   let certificate: NIOLoopBoundBox<ServerCertificate?>
+  /// Flushes what connections are sent.
+  let endOfTick: NIOLoopBoundBox<OutputTick>
   /// The connections that are not WebSockets.
   let plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
 
@@ -159,6 +161,7 @@ struct ConnectionAcceptor: Sendable {
       role: .server,
       limits: limits,
       peerName: "\(request.peer)",
+      endOfTick: endOfTick.value,
       onMessage: { callbacks.value?.onMessage($0) },
       onEnd: { end in
         connection.detach()
@@ -170,6 +173,7 @@ struct ConnectionAcceptor: Sendable {
     try channel.pipeline.syncOperations.addHandler(handler)
     connection.attach(handler)
     let accepted = handlers.accept(connection)
+    connection.forgetRequest()
     // What is sent while a connection is accepted may already have ended it.
     if let end = early.value { accepted.onClose(end) } else { callbacks.value = accepted }
   }

@@ -24,6 +24,7 @@ final class MessageHandler: ChannelInboundHandler {
   private let role: Role
   private let limits: TransportLimits
   private let peerName: String
+  private let endOfTick: OutputTick?
   private let onMessage: ([UInt8]) -> Void
   private let onEnd: (ConnectionEnd) -> Void
   private var phase = Phase.open
@@ -39,12 +40,14 @@ final class MessageHandler: ChannelInboundHandler {
     role: Role,
     limits: TransportLimits,
     peerName: String,
+    endOfTick: OutputTick? = nil,
     onMessage: @escaping ([UInt8]) -> Void,
     onEnd: @escaping (ConnectionEnd) -> Void
   ) {
     self.role = role
     self.limits = limits
     self.peerName = peerName
+    self.endOfTick = endOfTick
     self.onMessage = onMessage
     self.onEnd = onEnd
     assembler = FrameAssembler(
@@ -124,7 +127,11 @@ final class MessageHandler: ChannelInboundHandler {
     let frames = try? context.pipeline.syncOperations.context(
       handlerType: WebSocketFrameEncoder.self
     )
-    output = OutputQueue(limits: limits, context: frames ?? context) { [weak self] reason in
+    output = OutputQueue(
+      limits: limits,
+      context: frames ?? context,
+      endOfTick: endOfTick
+    ) { [weak self] reason in
       self?.fail(.slowConsumer, code: nil, "is too slow: \(reason)")
     }
   }

@@ -10,7 +10,9 @@ final class OutputQueue {
 
   private let limits: TransportLimits
   private let context: ChannelHandlerContext
+  private let endOfTick: OutputTick
   private let onStall: (String) -> Void
+  /// The frames of this tick; the first of them may share their bytes with other connections.
   private var tick: ByteBuffer?
   private var isFlushScheduled = false
   private var isClosed = false
@@ -24,14 +26,17 @@ final class OutputQueue {
   /// - Parameters:
   ///   - limits: The bounds of the connection.
   ///   - context: Where buffers of whole frames can be written.
+  ///   - endOfTick: What flushes this queue together with others; nil for one by itself.
   ///   - onStall: Takes the reason when the other end is too slow.
   init(
     limits: TransportLimits,
     context: ChannelHandlerContext,
+    endOfTick: OutputTick? = nil,
     onStall: @escaping (String) -> Void
   ) {
     self.limits = limits
     self.context = context
+    self.endOfTick = endOfTick ?? OutputTick(context.eventLoop)
     self.onStall = onStall
   }
 
@@ -91,7 +96,7 @@ final class OutputQueue {
   private func scheduleFlush() {
     guard !isFlushScheduled else { return }
     isFlushScheduled = true
-    context.eventLoop.assumeIsolated().execute { self.flush() }
+    endOfTick.flush(self)
   }
 
   private func writeTick() {

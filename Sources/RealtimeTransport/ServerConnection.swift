@@ -6,17 +6,21 @@ package final class ServerConnection: Sendable {
   package let eventLoop: any EventLoop
   /// Who is at the other end.
   package let peer: Peer
-  /// The request that opened the connection.
-  package let request: HTTPRequest
 
+  private let opening: NIOLoopBoundBox<HTTPRequest?>
   private let handler: NIOLoopBoundBox<MessageHandler?>
 
   init(eventLoop: any EventLoop, request: HTTPRequest) {
     self.eventLoop = eventLoop
-    self.request = request
+    opening = NIOLoopBoundBox(request, eventLoop: eventLoop)
     peer = request.peer
     handler = NIOLoopBoundBox(nil, eventLoop: eventLoop)
   }
+
+  /// The request that opened the connection; nil once that has been accepted.
+  ///
+  /// What a client says of itself then takes up no memory for as long as it is connected.
+  package var request: HTTPRequest? { opening.value }
 
   /// Sends a message; ignored once the connection is closing.
   package func send(_ message: EncodedMessage) {
@@ -47,6 +51,10 @@ package final class ServerConnection: Sendable {
 
   func attach(_ handler: MessageHandler) {
     self.handler.value = handler
+  }
+
+  func forgetRequest() {
+    opening.value = nil
   }
 
   func detach() {

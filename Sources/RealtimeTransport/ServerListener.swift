@@ -60,6 +60,7 @@ package final class ServerListener: Sendable {
       user: geteuid(),
       openConnections: NIOLoopBoundBox.makeBoxSendingValue(0, eventLoop: eventLoop),
       certificate: NIOLoopBoundBox.makeBoxSendingValue(certificate, eventLoop: eventLoop),
+      endOfTick: NIOLoopBoundBox.makeBoxSendingValue(OutputTick(eventLoop), eventLoop: eventLoop),
       plainConnections: NIOLoopBoundBox.makeBoxSendingValue([:], eventLoop: eventLoop)
     )
     let bootstrap = ServerBootstrap(group: eventLoop)

@@ -3,78 +3,115 @@
 /// Swift's `String` treats composed and decomposed characters as equal; a database does not. Two
 /// keys are equal when their code units are, and order is the one that official clients use: keys
 /// that read as 32-bit integers come first, by number, then all others by UTF-16 code unit.
-package struct ChildKey: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The key as text.
-  package let text: String
-  /// What tells most keys apart at a glance: of two keys, the one with the lower rank comes first.
-  private let rank: UInt64
+///
+/// A key of up to 21 bytes, as a push id is, lies in the value itself, in a form that compares by a
+/// few integers; a longer one is text, with the same form of its beginning.
+package struct ChildKey: Hashable, Comparable, Sendable {
+  private enum Storage: Sendable {
+    case short(SortableText)
+    case long(LongKey)
+  }
+
+  /// A key that is too long to lie in the value.
+  private final class LongKey: Sendable {
+    let start: SortableText
+    let text: String
+
+    init(_ start: SortableText, _ text: String) {
+      self.start = start
+      self.text = text
+    }
+  }
+
+  private let storage: Storage
 
   /// Makes a key of any text; whether the text is legal in a database is checked elsewhere.
   package init(_ text: String) {
-    self.text = text
-    rank = Self.rank(of: text)
+    var text = text
+    self = text.withUTF8 { ChildKey(validUTF8: $0) }
+  }
+
+  /// Makes a key of bytes that are known to be UTF-8.
+  init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
+    let start = SortableText(bytes)
+    storage =
+      start.isWhole
+      ? .short(start) : .long(LongKey(start, String(decoding: bytes, as: UTF8.self)))
   }
 
   /// The pseudo key under which a node's own priority is addressed.
   package static let priority = ChildKey(".priority")
 
-  /// The value of this key as a 32-bit integer, or nil when it does not read as one.
-  package var integer: Int64? {
-    rank < Self.textRank ? Int64(rank) - Self.integerOffset : nil
+  private var start: SortableText {
+    switch storage {
+    case .short(let text): text
+    case .long(let key): key.start
+    }
   }
 
-  package var description: String { text }
+  /// The key as text.
+  ///
+  /// - Complexity: O(length)
+  package var text: String {
+    switch storage {
+    case .short(let text): text.withUTF8 { String(decoding: $0, as: UTF8.self) }
+    case .long(let key): key.text
+    }
+  }
+
+  /// Hands out the UTF-8 of the key, without making text of it.
+  package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    switch storage {
+    case .short(let text): return text.withUTF8(body)
+    case .long(let key):
+      var text = key.text
+      return text.withUTF8(body)
+    }
+  }
+
+  /// The length in bytes of UTF-8.
+  package var byteCount: Int {
+    switch storage {
+    case .short(let text): text.byteCount
+    case .long(let key): key.text.utf8.count
+    }
+  }
+
+  /// The value of this key as a 32-bit integer, or nil when it does not read as one.
+  package var integer: Int64? { start.integer }
 
   package static func == (left: ChildKey, right: ChildKey) -> Bool {
-    left.rank == right.rank && CodeUnits.areEqual(left.text, right.text)
+    switch (left.storage, right.storage) {
+    case (.short(let left), .short(let right)): left == right
+    case (.long(let left), .long(let right)):
+      left.start == right.start && CodeUnits.areEqual(left.text, right.text)
+    case (.short, .long), (.long, .short): false
+    }
   }
 
   package static func < (left: ChildKey, right: ChildKey) -> Bool {
-    if left.rank != right.rank { return left.rank < right.rank }
-    if left.rank < textRank {
-      let leftLength = left.text.utf8.count
-      let rightLength = right.text.utf8.count
-      if leftLength != rightLength { return leftLength < rightLength }
+    switch (left.storage, right.storage) {
+    case (.short(let left), .short(let right)): return left < right
+    case (.short, _), (.long, _):
+      let (leftStart, rightStart) = (left.start, right.start)
+      if leftStart != rightStart { return leftStart < rightStart }
+      if left.integer != nil, left.byteCount != right.byteCount {
+        return left.byteCount < right.byteCount
+      }
+      return CodeUnits.precedes(left.text, right.text)
     }
-    return CodeUnits.precedes(left.text, right.text)
   }
 
   package func hash(into hasher: inout Hasher) {
-    CodeUnits.hash(text, into: &hasher)
-  }
-
-  /// The lowest rank of keys that are no integers.
-  private static let textRank: UInt64 = 1 << 63
-  /// What makes the rank of the lowest integer zero.
-  private static let integerOffset: Int64 = 2_147_483_648
-
-  private static func rank(of text: String) -> UInt64 {
-    if let integer = integer(text) { return UInt64(integer + integerOffset) }
-    return CodeUnits.start(of: text) >> 8 | textRank
-  }
-
-  /// Reads `-?0*[0-9]{1,10}` within 32 bits, as official clients do.
-  private static func integer(_ text: String) -> Int64? {
-    // Nearly every key begins like no number, and is told by its first byte.
-    guard let first = text.utf8.first, first == UInt8(ascii: "-") || first &- 0x30 <= 9 else {
-      return nil
+    switch storage {
+    case .short(let text): hasher.combine(text)
+    case .long(let key): CodeUnits.hash(key.text, into: &hasher)
     }
-    var value: Int64 = 0
-    var digits = 0
-    var isNegative = false
-    for (position, byte) in text.utf8.enumerated() {
-      if position == 0, byte == UInt8(ascii: "-") {
-        isNegative = true
-        continue
-      }
-      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-      digits += 1
-      value = value * 10 + Int64(byte - UInt8(ascii: "0"))
-      if value > 2_147_483_648 { return nil }
-    }
-    if isNegative { value = -value }
-    return digits > 0 && value <= 2_147_483_647 ? value : nil
   }
+}
+
+extension ChildKey: CustomStringConvertible {
+  package var description: String { text }
 }
 
 extension ChildKey: ExpressibleByStringLiteral {

@@ -61,22 +61,6 @@ package enum CodeUnits {
     return position(of: left[index]) < position(of: right[index])
   }
 
-  /// The first eight bytes of a string as a number, zeros after its end.
-  ///
-  /// Of two strings that differ in it, the one with the lower number ``precedes(_:_:)`` the other.
-  static func start(of text: String) -> UInt64 {
-    let fast = text.utf8.withContiguousStorageIfAvailable { start(of: $0) }
-    return fast ?? Array(text.utf8.prefix(8)).withUnsafeBufferPointer { start(of: $0) }
-  }
-
-  private static func start(of bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-    var number: UInt64 = 0
-    for index in 0..<min(bytes.count, 8) {
-      number |= UInt64(position(of: bytes[index])) << UInt64(56 - 8 * index)
-    }
-    return number
-  }
-
   /// Feeds the code units of a string to a hasher.
   package static func hash(_ text: String, into hasher: inout Hasher) {
     var text = text

@@ -67,6 +67,12 @@ package struct IndexEntry: Hashable, Sendable, Comparable {
   }
 
   package static func < (left: IndexEntry, right: IndexEntry) -> Bool {
+    // Children are mostly ordered by whole numbers, which need no look at the kinds of two values.
+    if case .leaf(.integer(let leftNumber)) = left.value,
+      case .leaf(.integer(let rightNumber)) = right.value
+    {
+      return leftNumber == rightNumber ? left.key < right.key : leftNumber < rightNumber
+    }
     if left.value < right.value { return true }
     if right.value < left.value { return false }
     return left.key < right.key

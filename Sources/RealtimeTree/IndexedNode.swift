@@ -1,14 +1,15 @@
 /// A node with its children in the order of an index, kept up to date as children change.
 ///
 /// Key order (and priority order while no child has a priority) is the order of the node itself and
-/// costs nothing; every other order is a second sorted map.
+/// costs nothing; every other order is a second sorted map, of positions only: the children
+/// themselves are looked up in the node.
 package struct IndexedNode: Sendable {
   /// The node.
   package private(set) var node: Node
   /// What the children are ordered by.
   package let index: Index
   /// The order, or nil when key order serves.
-  private var order: SortedMap<IndexEntry, Node>?
+  private var order: OrderedPositions?
 
   /// Orders the children of a node.
   ///
@@ -32,8 +33,7 @@ package struct IndexedNode: Sendable {
       order = nil
       return
     }
-    let entries = children.map.map { (key: index.entry($0.key, $0.value), value: $0.value) }
-    order = SortedMap(sorted: entries.sorted { $0.key < $1.key })
+    order = OrderedPositions(sorted: children.map.map { index.entry($0.key, $0.value) }.sorted())
   }
 
   /// Sets a child, or removes it by an empty node.
@@ -43,12 +43,32 @@ package struct IndexedNode: Sendable {
     let old = node[key]
     let hadChildren = node.children != nil
     node.update(at: Path([key]), to: child)
-    if usesKeyOrder || !hadChildren || order == nil {
-      rebuildOrder()
-      return
-    }
-    if !old.isEmpty { order?.removeValue(forKey: index.entry(key, old)) }
-    if !child.isEmpty { order?.updateValue(child, forKey: index.entry(key, child)) }
+    if usesKeyOrder || !hadChildren || order == nil { return rebuildOrder() }
+    move(key, from: old, to: child)
+  }
+
+  /// Follows the node to a version of it in which some children are others.
+  ///
+  /// The version is taken over as it is, so that no second map of the children is changed.
+  ///
+  /// - Parameters:
+  ///   - version: The node as it is now.
+  ///   - keys: The children that may differ, each once.
+  /// - Complexity: O(keys · log n), O(n log n) when the first priority appears among the children
+  package mutating func follow(_ version: Node, changed keys: [ChildKey]) {
+    let old = node
+    node = version
+    if usesKeyOrder || order == nil || node.children == nil { return rebuildOrder() }
+    for key in keys { move(key, from: old[key], to: node[key]) }
+  }
+
+  /// Moves a child to its new position, if that is another one.
+  private mutating func move(_ key: ChildKey, from old: Node, to new: Node) {
+    let before = old.isEmpty ? nil : index.entry(key, old)
+    let after = new.isEmpty ? nil : index.entry(key, new)
+    if before == after { return }
+    if let before { order?.remove(before) }
+    if let after { order?.insert(after) }
   }
 
   /// Replaces the node's own priority.
@@ -57,48 +77,41 @@ package struct IndexedNode: Sendable {
   }
 
   /// The children in index order.
-  package var ascending: AnySequence<(key: ChildKey, node: Node)> {
-    if let order { return AnySequence(order.lazy.map { ($0.key.key, $0.value) }) }
-    guard let children = node.children else { return AnySequence([]) }
-    return AnySequence(children.map.lazy.map { ($0.key, $0.value) })
+  package var ascending: OrderedChildren {
+    OrderedChildren(of: node, order?.ascending { _ in false }, children?.ascending { _ in false })
   }
 
   /// The children in the reverse of index order.
-  package var descending: AnySequence<(key: ChildKey, node: Node)> {
-    if let order { return AnySequence(order.descending.lazy.map { ($0.key.key, $0.value) }) }
-    guard let children = node.children else { return AnySequence([]) }
-    return AnySequence(children.map.descending.lazy.map { ($0.key, $0.value) })
+  package var descending: OrderedChildren {
+    OrderedChildren(of: node, order?.descending { _ in true }, children?.descending)
   }
 
   /// The children from the first that is not before a bound, in index order.
   ///
   /// - Parameter isBefore: True for a prefix of the order, false for all after it.
   /// - Returns: The rest in ascending order.
-  package func ascending(
-    after isBefore: (IndexEntry) -> Bool
-  ) -> AnySequence<(key: ChildKey, node: Node)> {
-    if let order {
-      return AnySequence(order.ascending(after: isBefore).lazy.map { ($0.key.key, $0.value) })
-    }
-    guard let children = node.children else { return AnySequence([]) }
-    let entries = children.map.ascending { isBefore(IndexEntry(value: .missing, key: $0)) }
-    return AnySequence(entries.lazy.map { ($0.key, $0.value) })
+  package func ascending(after isBefore: (IndexEntry) -> Bool) -> OrderedChildren {
+    OrderedChildren(
+      of: node,
+      order?.ascending(after: isBefore),
+      children?.ascending { isBefore(IndexEntry(value: .missing, key: $0)) }
+    )
   }
 
   /// The children from the last that is within a bound, in the reverse of index order.
   ///
   /// - Parameter isWithin: True for a prefix of the order, false for all after it.
   /// - Returns: The start in descending order.
-  package func descending(
-    within isWithin: (IndexEntry) -> Bool
-  ) -> AnySequence<(key: ChildKey, node: Node)> {
-    if let order {
-      return AnySequence(order.descending(within: isWithin).lazy.map { ($0.key.key, $0.value) })
-    }
-    guard let children = node.children else { return AnySequence([]) }
-    let entries = children.map.descending { isWithin(IndexEntry(value: .missing, key: $0)) }
-    return AnySequence(entries.lazy.map { ($0.key, $0.value) })
+  package func descending(within isWithin: (IndexEntry) -> Bool) -> OrderedChildren {
+    OrderedChildren(
+      of: node,
+      order?.descending(within: isWithin),
+      children?.descending { isWithin(IndexEntry(value: .missing, key: $0)) }
+    )
   }
+
+  /// The children where they are in order as they are.
+  private var children: ChildMap? { order == nil ? node.children?.map : nil }
 
   /// The key before a child in index order, or nil when it comes first.
   ///
@@ -106,7 +119,7 @@ package struct IndexedNode: Sendable {
   ///
   /// - Complexity: O(log n)
   package func keyBefore(_ key: ChildKey, _ child: Node) -> ChildKey? {
-    if let order { return order.entry(before: index.entry(key, child))?.key.key }
+    if let order { return order.before(index.entry(key, child))?.key }
     return node.children?.map.entry(before: key)?.key
   }
 

@@ -8,7 +8,8 @@ extension Node {
     case .empty: return false
     case .leaf(.deferred, _): return true
     case .leaf: return false
-    case .children(let children): return children.map.contains { $0.value.hasDeferredValues }
+    case .children(let children):
+      return children.packed == nil && children.map.contains { $0.value.hasDeferredValues }
     }
   }
 
@@ -21,7 +22,8 @@ extension Node {
     case .empty: return false
     case .leaf(.deferred(.unknown), _): return true
     case .leaf: return false
-    case .children(let children): return children.map.contains { $0.value.hasUnknownDeferredValues }
+    case .children(let children):
+      return children.packed == nil && children.map.contains { $0.value.hasUnknownDeferredValues }
     }
   }
 

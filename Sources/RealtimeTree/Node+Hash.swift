@@ -18,14 +18,22 @@ extension Node {
     switch self {
     case .empty: return
     case .leaf(let value, _): value.appendHashText(to: &text)
-    case .children:
-      for (key, child) in IndexedNode(self, by: .priority).ascending {
-        text.append(UInt8(ascii: ":"))
-        text.append(contentsOf: key.text.utf8)
-        text.append(UInt8(ascii: ":"))
-        text.append(contentsOf: child.hash.utf8)
+    case .children(let children):
+      if children.prioritizedCount == 0 {
+        for (key, child) in children.map { Self.append(key, child, to: &text) }
+      } else {
+        for (key, child) in IndexedNode(self, by: .priority).ascending {
+          Self.append(key, child, to: &text)
+        }
       }
     }
+  }
+
+  private static func append(_ key: ChildKey, _ child: Node, to text: inout [UInt8]) {
+    text.append(UInt8(ascii: ":"))
+    key.withUTF8 { text.append(contentsOf: $0) }
+    text.append(UInt8(ascii: ":"))
+    text.append(contentsOf: child.hash.utf8)
   }
 }
 

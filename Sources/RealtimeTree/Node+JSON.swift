@@ -131,12 +131,13 @@ extension Node {
       priority.value.write(to: &writer)
       writer.raw("}")
     case .children(let children):
+      if let packed = children.packed { return packed.write(to: &writer) }
       writer.raw("{")
       var isFirst = true
       for (key, child) in children.map {
         if !isFirst { writer.raw(",") }
         isFirst = false
-        writer.write(key.text)
+        writer.write(key)
         writer.raw(":")
         child.write(to: &writer)
       }

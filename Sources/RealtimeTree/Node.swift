@@ -100,7 +100,7 @@ package final class Priority: Sendable {
 /// The children of a node by key, with the priority of the node.
 package struct NodeChildren: Sendable {
   /// The children in key order; never empty, and no child is empty.
-  package private(set) var map: SortedMap<ChildKey, Node>
+  package private(set) var map: ChildMap
   /// The priority of the node these are the children of.
   package var priority: Priority?
   /// How many children have a priority: with none, priority order is key order.
@@ -109,35 +109,45 @@ package struct NodeChildren: Sendable {
   /// The number of children.
   package var count: Int { map.count }
 
+  /// All that there is in a packed form, or nil when it has none.
+  var packed: PackedChildren? { priority == nil ? map.packed : nil }
+
   init(sorted entries: [(key: ChildKey, value: Node)], priority: Priority?) {
-    map = SortedMap(sorted: entries)
+    map = ChildMap(sorted: entries)
     self.priority = priority
-    prioritizedCount = entries.count { $0.value.priority != nil }
+    prioritizedCount = map.packed == nil ? entries.count { $0.value.priority != nil } : 0
   }
 
   init(sortedKeys keys: [ChildKey], nodes: [Node], priority: Priority?) {
-    map = SortedMap(sortedKeys: keys, values: nodes)
+    map = ChildMap(sortedKeys: keys, nodes: nodes)
     self.priority = priority
-    prioritizedCount = nodes.count { $0.priority != nil }
+    prioritizedCount = map.packed == nil ? nodes.count { $0.priority != nil } : 0
   }
 
   init(_ key: ChildKey, _ node: Node, priority: Priority?) {
-    self.init(sorted: [(key, node)], priority: priority)
+    self.init(sortedKeys: [key], nodes: [node], priority: priority)
+  }
+
+  /// Takes over children that are packed, of which none has a priority.
+  init(_ packed: PackedChildren) {
+    map = ChildMap(packed)
+    prioritizedCount = 0
   }
 
   /// Sets a child, or removes it by an empty node, which may leave no children.
   mutating func set(_ key: ChildKey, _ node: Node) {
-    let old = node.isEmpty ? map.removeValue(forKey: key) : map.updateValue(node, forKey: key)
+    // What is packed has no priority.
+    let old = node.isEmpty ? map.remove(key) : map.set(key, to: node)
     if old?.priority != nil { prioritizedCount -= 1 }
     if node.priority != nil { prioritizedCount += 1 }
   }
 
   /// Updates the data below a child in place.
   mutating func update(_ key: ChildKey, at path: Path, to node: Node) {
-    let change = map.modify(key) { child -> (before: Bool, after: Bool, isEmpty: Bool) in
+    let change = map.modify(key) { child -> (before: Bool, after: Bool) in
       let before = child.priority != nil
       child.update(at: path, to: node)
-      return (before, child.priority != nil, child.isEmpty)
+      return (before, child.priority != nil)
     }
     guard let change else {
       var child = Node.empty
@@ -146,7 +156,6 @@ package struct NodeChildren: Sendable {
       return
     }
     prioritizedCount += (change.after ? 1 : 0) - (change.before ? 1 : 0)
-    if change.isEmpty { map.removeValue(forKey: key) }
   }
 }
 

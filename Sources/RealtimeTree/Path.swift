@@ -19,18 +19,21 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   /// Reads a path as the wire spells it: slashes between keys, empty segments dropped, nothing decoded.
   package init(wire text: String) {
     var text = text
-    keys = text.withUTF8 { bytes in
-      var keys: [ChildKey] = []
-      var start = 0
-      for end in 0...bytes.count where end == bytes.count || bytes[end] == UInt8(ascii: "/") {
-        if start < end {
-          let segment = UnsafeBufferPointer(rebasing: bytes[start..<end])
-          keys.append(ChildKey(String(decoding: segment, as: UTF8.self)))
-        }
-        start = end + 1
+    self = text.withUTF8 { Path(validUTF8: $0) }
+  }
+
+  /// Reads a path as the wire spells it, of bytes that are known to be UTF-8.
+  init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
+    var keys: [ChildKey] = []
+    var start = 0
+    for end in 0...bytes.count where end == bytes.count || bytes[end] == UInt8(ascii: "/") {
+      if start < end {
+        // A slash is no part of a character, so that what lies between two is valid as well.
+        keys.append(ChildKey(validUTF8: UnsafeBufferPointer(rebasing: bytes[start..<end])))
       }
-      return keys
+      start = end + 1
     }
+    self.keys = keys
   }
 
   /// Whether this is the root.
@@ -75,7 +78,10 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
 extension Path: Comparable {
   /// Orders key by key; of two paths where one contains the other, the shorter comes first.
   package static func < (left: Path, right: Path) -> Bool {
-    left.keys.lexicographicallyPrecedes(right.keys)
+    for (leftKey, rightKey) in zip(left.keys, right.keys) where leftKey != rightKey {
+      return leftKey < rightKey
+    }
+    return left.count < right.count
   }
 }
 

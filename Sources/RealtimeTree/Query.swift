@@ -49,14 +49,43 @@ package struct Query: Hashable, Sendable {
     }
   }
 
+  /// The ends of the range, away from the query: most have none, and a server keeps one a listener.
+  private indirect enum Range: Hashable, Sendable {
+    case whole
+    case bounded(start: QueryBound?, end: QueryBound?)
+
+    init(_ start: QueryBound?, _ end: QueryBound?) {
+      self = start == nil && end == nil ? .whole : .bounded(start: start, end: end)
+    }
+  }
+
   /// The order.
   package var index: Index
-  /// Where the range starts, or nil.
-  package var start: QueryBound?
-  /// Where the range ends, or nil.
-  package var end: QueryBound?
+  private var range: Range
   /// The limit, or nil.
   package var limit: Limit?
+
+  /// Where the range starts, or nil.
+  package var start: QueryBound? {
+    get {
+      switch range {
+      case .whole: nil
+      case .bounded(let start, _): start
+      }
+    }
+    set { range = Range(newValue, end) }
+  }
+
+  /// Where the range ends, or nil.
+  package var end: QueryBound? {
+    get {
+      switch range {
+      case .whole: nil
+      case .bounded(_, let end): end
+      }
+    }
+    set { range = Range(start, newValue) }
+  }
 
   /// Makes a query; without arguments the default one, all children by priority.
   package init(
@@ -66,8 +95,7 @@ package struct Query: Hashable, Sendable {
     limit: Limit? = nil
   ) {
     self.index = index
-    self.start = start
-    self.end = end
+    range = Range(start, end)
     self.limit = limit
   }
 
@@ -75,7 +103,7 @@ package struct Query: Hashable, Sendable {
   package static let all = Query()
 
   /// Whether every child belongs to the result, whatever the order.
-  package var loadsAllData: Bool { start == nil && end == nil && limit == nil }
+  package var loadsAllData: Bool { range == .whole && limit == nil }
 
   /// Whether this is the default query.
   package var isDefault: Bool { loadsAllData && index == .priority }
@@ -151,14 +179,16 @@ package struct Query: Hashable, Sendable {
     var result: [(key: ChildKey, node: Node)] = []
     if limit?.side == .last {
       for (key, node) in indexed.descending(within: { !isAfterEnd($0) }) {
-        if result.count >= maximum || isBeforeStart(index.entry(key, node)) { break }
+        if result.count >= maximum { break }
+        if start != nil, isBeforeStart(index.entry(key, node)) { break }
         result.append((key, node))
       }
       result.reverse()
       return result
     }
     for (key, node) in indexed.ascending(after: isBeforeStart) {
-      if result.count >= maximum || isAfterEnd(index.entry(key, node)) { break }
+      if result.count >= maximum { break }
+      if end != nil, isAfterEnd(index.entry(key, node)) { break }
       result.append((key, node))
     }
     return result

@@ -1,76 +1,93 @@
 extension SortedMap: Sequence {
   /// Walks a map in ascending or descending order of its keys.
+  ///
+  /// State: `node` and `index` are the next entry, or `node` is nil at the end; `parents` are the
+  /// nodes above, each with the position of the entry that comes when the nodes below it are done.
   public struct Iterator: IteratorProtocol {
-    /// The node that the next entry is in, and its position; nil at the end.
     @usableFromInline var node: SortedMapNode<Key, Value>?
     @usableFromInline var index = 0
-    /// The nodes above that have entries left, each with the position of its next one.
-    @usableFromInline var above: [(node: SortedMapNode<Key, Value>, index: Int)] = []
+    @usableFromInline var parents: [(node: SortedMapNode<Key, Value>, index: Int)] = []
     @usableFromInline let isForward: Bool
 
     /// Starts at the first key for which the predicate (true for a prefix of the keys) is false.
     @inlinable init(forward root: SortedMapNode<Key, Value>?, isBefore: (Key) -> Bool) {
       isForward = true
-      var current = root
-      while let node = current {
-        let index = node.partition(isBefore)
-        if index < node.keys.count { push(node, index) }
-        current = node.isLeaf ? nil : node.children[index]
+      guard var current = root else { return }
+      while true {
+        index = current.partition(isBefore)
+        if current.isLeaf { break }
+        if index < current.keys.count { parents.append((current, index)) }
+        current = current.children[index]
       }
+      node = current
+      if index == current.keys.count { ascend() }
     }
 
     /// Starts at the last key for which the predicate (true for a prefix of the keys) is true.
     @inlinable init(backward root: SortedMapNode<Key, Value>?, isWithin: (Key) -> Bool) {
       isForward = false
-      var current = root
-      while let node = current {
-        let index = node.partition(isWithin)
-        if index > 0 { push(node, index - 1) }
-        current = node.isLeaf ? nil : node.children[index]
+      guard var current = root else { return }
+      while true {
+        index = current.partition(isWithin) - 1
+        if current.isLeaf { break }
+        if index >= 0 { parents.append((current, index)) }
+        current = current.children[index + 1]
       }
+      node = current
+      if index < 0 { ascend() }
     }
 
     /// Gives the next entry, or nil at the end.
     @inlinable public mutating func next() -> (key: Key, value: Value)? {
-      guard let node else { return nil }
-      let index = index
-      let following = isForward ? index + 1 : index - 1
-      if following >= 0, following < node.keys.count { self.index = following } else { pop() }
-      if !node.isLeaf {
-        if isForward { descendToFirst(node.children[index + 1]) }
-        if !isForward { descendToLast(node.children[index]) }
+      guard let here = node else { return nil }
+      let entry = (key: here.keys[index], value: here.values[index])
+      if isForward {
+        if !here.isLeaf {
+          if index + 1 < here.keys.count { parents.append((here, index + 1)) }
+          descendToFirst(here.children[index + 1])
+        } else if index + 1 < here.keys.count {
+          index += 1
+        } else {
+          ascend()
+        }
+      } else {
+        if !here.isLeaf {
+          if index > 0 { parents.append((here, index - 1)) }
+          descendToLast(here.children[index])
+        } else if index > 0 {
+          index -= 1
+        } else {
+          ascend()
+        }
       }
-      return (node.keys[index], node.values[index])
+      return entry
     }
 
-    @inlinable mutating func push(_ next: SortedMapNode<Key, Value>, _ position: Int) {
-      if let node { above.append((node, index)) }
-      node = next
-      index = position
-    }
-
-    @inlinable mutating func pop() {
-      let next = above.popLast()
-      node = next?.node
-      index = next?.index ?? 0
+    /// Goes on with the node above whose turn it is, or to the end.
+    @inlinable mutating func ascend() {
+      let parent = parents.popLast()
+      node = parent?.node
+      index = parent?.index ?? 0
     }
 
     @inlinable mutating func descendToFirst(_ start: SortedMapNode<Key, Value>) {
-      var node = start
-      push(node, 0)
-      while let child = node.children.first {
-        node = child
-        push(node, 0)
+      var current = start
+      while let child = current.children.first {
+        parents.append((current, 0))
+        current = child
       }
+      node = current
+      index = 0
     }
 
     @inlinable mutating func descendToLast(_ start: SortedMapNode<Key, Value>) {
-      var node = start
-      push(node, node.keys.count - 1)
-      while let child = node.children.last {
-        node = child
-        push(node, node.keys.count - 1)
+      var current = start
+      while let child = current.children.last {
+        parents.append((current, current.keys.count - 1))
+        current = child
       }
+      node = current
+      index = current.keys.count - 1
     }
   }
 

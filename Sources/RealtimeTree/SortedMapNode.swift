@@ -30,25 +30,41 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   /// The first position whose key is not below the given one.
   @inlinable func lowerBound(_ key: Key) -> Int {
-    partition { $0 < key }
+    position(of: key).index
   }
 
   /// The first position whose key does not satisfy a predicate that holds for a prefix only.
   @inlinable func partition(_ isBefore: (Key) -> Bool) -> Int {
-    var low = 0
-    var high = keys.count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(keys[middle]) { low = middle + 1 } else { high = middle }
+    // A buffer lends its elements, where an array would copy each key to be looked at.
+    keys.withUnsafeBufferPointer { keys in
+      var low = 0
+      var high = keys.count
+      while low < high {
+        let middle = (low + high) / 2
+        if isBefore(keys[middle]) { low = middle + 1 } else { high = middle }
+      }
+      return low
     }
-    return low
+  }
+
+  /// Where a key is, or the first position whose key is above it.
+  @inlinable func position(of key: Key) -> (index: Int, isHere: Bool) {
+    keys.withUnsafeBufferPointer { keys in
+      var low = 0
+      var high = keys.count
+      while low < high {
+        let middle = (low + high) / 2
+        if keys[middle] < key { low = middle + 1 } else { high = middle }
+      }
+      return (low, low < keys.count && !(key < keys[low]))
+    }
   }
 
   @inlinable func value(for key: Key) -> Value? {
     var node = self
     while true {
-      let index = node.lowerBound(key)
-      if index < node.keys.count, !(key < node.keys[index]) { return node.values[index] }
+      let (index, isHere) = node.position(of: key)
+      if isHere { return node.values[index] }
       guard !node.isLeaf else { return nil }
       node = node.children[index]
     }
@@ -68,8 +84,8 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   @discardableResult
   @inlinable func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
-    let index = lowerBound(key)
-    if index < keys.count, !(key < keys[index]) { return body(&values[index]) }
+    let (index, isHere) = position(of: key)
+    if isHere { return body(&values[index]) }
     return isLeaf ? nil : uniqueChild(index).modify(key, body)
   }
 
@@ -112,8 +128,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   @inlinable func remove(_ key: Key) {
     count -= 1
-    let index = lowerBound(key)
-    let isHere = index < keys.count && !(key < keys[index])
+    let (index, isHere) = position(of: key)
     if isLeaf {
       guard isHere else { return }
       keys.remove(at: index)

@@ -2,17 +2,28 @@
 package enum Validation {
   /// Why a key is not legal, or nil when it is.
   package static func problem(withKey text: String) -> String? {
+    var text = text
+    return text.withUTF8 { problem(withKey: $0) }
+  }
+
+  private static func problem(with key: ChildKey) -> String? {
+    key.withUTF8 { problem(withKey: $0) }
+  }
+
+  private static func problem(withKey text: UnsafeBufferPointer<UInt8>) -> String? {
     if text.isEmpty { return "a key cannot be empty" }
-    if text.utf8.count > Limits.keyBytes {
-      return "a key cannot be longer than \(Limits.keyBytes) bytes; this one has \(text.utf8.count)"
+    if text.count > Limits.keyBytes {
+      return "a key cannot be longer than \(Limits.keyBytes) bytes; this one has \(text.count)"
     }
-    for byte in text.utf8 {
-      if byte < 0x20 || byte == 0x7F {
+    for byte in text {
+      switch byte {
+      case 0..<0x20, 0x7F:
         return "a key cannot contain control characters; this one has byte \(byte)"
-      }
-      if isForbidden(byte) {
+      case UInt8(ascii: "."), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "["),
+        UInt8(ascii: "]"), UInt8(ascii: "/"):
         let character = Character(UnicodeScalar(byte))
         return "a key cannot contain '\(character)' (nor any of . # $ [ ] /)"
+      default: break
       }
     }
     return nil
@@ -21,7 +32,7 @@ package enum Validation {
   /// Why a path is not legal, or nil when it is.
   package static func problem(withPath path: Path) -> String? {
     for key in path.keys {
-      if let problem = problem(withKey: key.text) { return problem }
+      if let problem = problem(with: key) { return problem }
     }
     return problem(withDepth: path.count, bytes: bytes(of: path), limit: Limits.storedPathBytes)
   }
@@ -51,7 +62,7 @@ package enum Validation {
   }
 
   private static func bytes(of path: Path) -> Int {
-    path.keys.reduce(0) { $0 + $1.text.utf8.count + 1 }
+    path.keys.reduce(0) { $0 + $1.byteCount + 1 }
   }
 
   private static func problem(
@@ -71,8 +82,8 @@ package enum Validation {
     case .leaf: return nil
     case .children(let children):
       for (key, child) in children.map {
-        if let problem = problem(withKey: key.text) { return problem }
-        let below = bytes + key.text.utf8.count + 1
+        if let problem = problem(with: key) { return problem }
+        let below = bytes + key.byteCount + 1
         if let problem = problem(withDepth: depth + 1, bytes: below, limit: limit)
           ?? problem(with: child, depth: depth + 1, bytes: below, limit: limit)
         {
@@ -87,14 +98,5 @@ package enum Validation {
     if depth > Limits.depth { return "data cannot be nested deeper than \(Limits.depth) keys" }
     if bytes > limit { return "a path cannot be longer than \(Limits.pathBytes) bytes" }
     return nil
-  }
-
-  private static func isForbidden(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "."), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "["),
-      UInt8(ascii: "]"), UInt8(ascii: "/"):
-      true
-    default: false
-    }
   }
 }

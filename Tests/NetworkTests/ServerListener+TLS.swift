@@ -20,7 +20,7 @@ extension ServerListener {
           return loop.makeSucceededFuture(.answer(answer))
         },
         accept: { connection in
-          onRequest(connection.request)
+          if let request = connection.request { onRequest(request) }
           connection.send(EncodedMessage(Array("hello".utf8)))
           return ServerHandlers.Callbacks(
             onMessage: { connection.send(EncodedMessage($0)) },

@@ -63,7 +63,7 @@ final class StandIn: Sendable {
         return loop.makeSucceededFuture(.answer(answer(host, asked.path)))
       },
       accept: { connection in
-        let host = connection.request.header("Host") ?? ""
+        let host = connection.request?.header("Host") ?? ""
         connections.withLockedValue { $0.append(connection) }
         for text in greeting(host) ?? [] { connection.send(EncodedMessage(Array(text.utf8))) }
         return ServerHandlers.Callbacks(

@@ -6,7 +6,7 @@ import Testing
 @Suite("ClientMessage")
 struct ClientMessageTests {
   private func message(_ text: String) throws -> ClientMessage {
-    try ClientMessage(decoding: text.utf8)
+    try ClientMessage(decoding: Array(text.utf8))
   }
 
   private func text(_ message: ClientMessage) -> String {

@@ -11,7 +11,9 @@ struct GotchaMessageTests {
 
   private func request(_ json: String) throws -> ClientRequest? {
     let text = #"{"t":"d","d":{"r":1,\#(json)}}"#
-    guard case .request(1, let request) = try ClientMessage(decoding: text.utf8) else { return nil }
+    guard case .request(1, let request) = try ClientMessage(decoding: Array(text.utf8)) else {
+      return nil
+    }
     return request
   }
 

@@ -90,7 +90,7 @@ struct ServerMessageTests {
   @Test("ignores extensions it does not know")
   func extensions() throws {
     let text = #"{"t":"c","d":{"t":"h","d":{"ts":1,"v":"5","h":"h","s":"s","x":["once","zz",5]}}}"#
-    #expect(try ServerMessage(decoding: text.utf8) == Self.messages[1])
+    #expect(try ServerMessage(decoding: Array(text.utf8)) == Self.messages[1])
   }
 
   @Test(
@@ -105,12 +105,14 @@ struct ServerMessageTests {
     ]
   )
   func malformed(text: String) {
-    #expect(throws: MessageError.self) { try ServerMessage(decoding: text.utf8) }
+    #expect(throws: MessageError.self) { try ServerMessage(decoding: Array(text.utf8)) }
   }
 
   @Test("reads a fatal error")
   func fatal() throws {
-    #expect(try ServerMessage(decoding: #"{"t":"d","d":{"error":"no"}}"#.utf8) == .error("no"))
+    #expect(
+      try ServerMessage(decoding: Array(#"{"t":"d","d":{"error":"no"}}"#.utf8)) == .error("no")
+    )
   }
 
   @Test("never traps on a good message with a few bytes changed")

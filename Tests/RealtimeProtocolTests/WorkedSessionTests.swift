@@ -36,7 +36,7 @@ struct WorkedSessionTests {
 
   @Test("is read from a client and written again the same", arguments: clientFrames)
   func client(frame: String) throws {
-    let message = try ClientMessage(decoding: frame.utf8)
+    let message = try ClientMessage(decoding: Array(frame.utf8))
     let written = message.encoded()
     #expect(try ClientMessage(decoding: written) == message)
     #expect(String(decoding: written, as: UTF8.self) == frame)
@@ -47,7 +47,7 @@ struct WorkedSessionTests {
     arguments: serverFrames
   )
   func server(frame: String) throws {
-    let message = try ServerMessage(decoding: frame.utf8)
+    let message = try ServerMessage(decoding: Array(frame.utf8))
     let written = message.encoded()
     #expect(try ServerMessage(decoding: written) == message)
     #expect(try JSONParser.parse(written).canonicalText == JSONParser.parse(frame).canonicalText)
@@ -56,7 +56,7 @@ struct WorkedSessionTests {
   @Test("has the requests that it says")
   func content() throws {
     #expect(
-      try ClientMessage(decoding: Self.clientFrames[5].utf8)
+      try ClientMessage(decoding: Array(Self.clientFrames[5].utf8))
         == .request(
           id: 6,
           .write(
@@ -71,7 +71,7 @@ struct WorkedSessionTests {
         )
     )
     #expect(
-      try ServerMessage(decoding: Self.serverFrames[8].utf8)
+      try ServerMessage(decoding: Array(Self.serverFrames[8].utf8))
         == .push(
           .merge(path: "msgs", [Change("-Nc", .string("z")), Change("-Na", .empty)], tag: 1)
         )

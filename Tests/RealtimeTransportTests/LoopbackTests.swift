@@ -42,6 +42,27 @@ struct LoopbackTests {
     try await listener.close().get()
   }
 
+  @Test("forget the request as soon as the connection has been accepted")
+  func forgottenRequest() async throws {
+    let listener = try await ServerListener.start { connection in
+      let host = connection.request?.header("Host") ?? "none"
+      connection.send(EncodedMessage(Array("from \(host)".utf8)))
+      return ServerHandlers.Callbacks(
+        onMessage: { _ in
+          let isForgotten = connection.request == nil
+          connection.send(EncodedMessage(Array((isForgotten ? "forgotten" : "kept").utf8)))
+        },
+        onClose: { _ in }
+      )
+    }
+    let client = try await ClientProbe(listener.address.target)
+    #expect(try await client.next() != "from none")
+    client.send("{}")
+    #expect(try await client.next() == "forgotten")
+    client.close()
+    try await listener.close().get()
+  }
+
   @Test("let in the server's user and root, and nobody else")
   func users() {
     let credentials = PeerCredentials(process: 1, user: 1_000, group: 1_000)

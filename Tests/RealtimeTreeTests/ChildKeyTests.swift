@@ -81,4 +81,31 @@ struct ChildKeyTests {
       }
     }
   }
+
+  @Test("keeps its text and its order at any length", arguments: 0..<20 as Range<UInt64>)
+  func lengths(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let pieces = ["0", "7", "-", "k", "é", "\u{FFFF}", "🐵", "\u{0}"]
+    func text() -> String {
+      let start = String(repeating: pieces[Int.random(in: 0..<4, using: &random)], count: 9)
+      let rest = (0..<Int.random(in: 0...9, using: &random)).map { _ in
+        pieces[Int.random(in: 0..<pieces.count, using: &random)]
+      }
+      return String(
+        (start + rest.joined()).unicodeScalars.prefix(Int.random(in: 0...24, using: &random))
+      )
+    }
+    let texts = (0..<200).map { _ in text() }
+    for (left, right) in zip(texts, texts.shuffled(using: &random)) {
+      let (leftKey, rightKey) = (ChildKey(left), ChildKey(right))
+      #expect(leftKey.text.utf8.elementsEqual(left.utf8))
+      #expect(leftKey.byteCount == left.utf8.count)
+      let bytes = leftKey.withUTF8 { Array($0) }
+      #expect(bytes == Array(left.utf8))
+      #expect((leftKey == rightKey) == left.utf8.elementsEqual(right.utf8))
+      if leftKey == rightKey { #expect(leftKey.hashValue == rightKey.hashValue) }
+      guard leftKey.integer == nil, rightKey.integer == nil else { continue }
+      #expect((leftKey < rightKey) == left.utf16.lexicographicallyPrecedes(right.utf16))
+    }
+  }
 }

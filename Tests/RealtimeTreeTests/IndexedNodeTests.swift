@@ -25,11 +25,53 @@ struct IndexedNodeTests {
     }
   }
 
+  @Test(
+    "follows versions of the node in which several children are others, as sorting them anew does",
+    arguments: [.priority, .key, .value, .child("a"), .child("a/b")] as [Index],
+    1...4 as ClosedRange<UInt64>
+  )
+  func follow(index: Index, seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var node = Node.empty
+    var indexed = IndexedNode(node, by: index)
+    for step in 1...120 {
+      // Every now and then nothing is left, and the next child is the first one again.
+      var changed = step % 50 == 0 ? node.children?.map.map(\.key) ?? [] : []
+      for key in changed { node.update(at: Path([key]), to: .empty) }
+      while step % 50 != 0, changed.count < Int.random(in: 1...4, using: &random) {
+        let key = Self.anyKey(&random)
+        guard !changed.contains(key) else { continue }
+        changed.append(key)
+        Self.change(key, of: &node, &random)
+      }
+      indexed.follow(node, changed: changed)
+      check(indexed, node, index)
+    }
+  }
+
+  /// One of so many keys that the children do not fit into a few bytes.
+  private static func anyKey(_ random: inout SplitMix64) -> ChildKey {
+    Bool.random(using: &random)
+      ? Node.randomKey(using: &random)
+      : ChildKey("child \(Int.random(in: 0..<60, using: &random))")
+  }
+
+  private static func change(_ key: ChildKey, of node: inout Node, _ random: inout SplitMix64) {
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: node.update(at: Path([key]), to: .empty)
+    case 1: node.update(at: Path([key, "a"]), to: Node.random(depth: 1, using: &random))
+    // A child can be among the changed ones and still be what it was.
+    case 2: break
+    default: node.update(at: Path([key]), to: Node.random(depth: 2, using: &random))
+    }
+  }
+
   private func check(_ indexed: IndexedNode, _ model: Node, _ index: Index) {
     #expect(indexed.node == model)
     let entries = (model.children?.map.map { index.entry($0.key, $0.value) } ?? []).sorted()
     let keys = entries.map(\.key)
     #expect(indexed.ascending.map(\.key) == keys)
+    #expect(indexed.ascending.map(\.node) == keys.map { model[$0] })
     #expect(indexed.descending.map(\.key) == Array(keys.reversed()))
     #expect(indexed.first?.key == keys.first)
     #expect(indexed.last?.key == keys.last)

@@ -15,10 +15,14 @@ struct NodeParserTests {
     let bytes = Array("{\"d\":\(text)}".utf8)
     return bytes.withUnsafeBufferPointer { source in
       do {
-        let (_, span) = try JSONParser.parse(source, settingAside: ["d"])
-        guard let span else { return .noJSON }
-        return .node(try span.node())
-      } catch NodeParserError.data {
+        var reader = JSONReader(source)
+        try reader.startObject()
+        _ = try reader.nextName()
+        let (node, _) = try reader.node()
+        guard try reader.nextName() == nil else { return .noJSON }
+        try reader.finish()
+        return .node(try node.get())
+      } catch is NodeError {
         return .noData
       } catch {
         return .noJSON

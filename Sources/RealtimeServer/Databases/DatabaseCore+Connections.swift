@@ -11,13 +11,13 @@ extension DatabaseCore {
   func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
     let peer = makePeer()
     let session = Session.makeName()
-    if let last = connection.request.parameter("ls") { retire(last) }
+    if let last = connection.request?.parameter("ls") { retire(last) }
     sessions[peer] = Session(peer, connection: connection, name: session)
     peersByName[session] = peer
     metrics.connections += 1
     context.connectionOpened()
     hub.open(peer, as: ServerCore.identity(of: connection.peer))
-    let host = connection.request.header("Host") ?? "localhost"
+    let host = connection.request?.header("Host") ?? "localhost"
     let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
     connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
     logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])

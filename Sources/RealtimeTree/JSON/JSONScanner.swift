@@ -13,9 +13,9 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 // Safety: `source` is only read below `end`, which every read checks first, and a scanner does not
 // leave the closure that lends it the bytes.
 struct JSONScanner {
-  private let source: UnsafeBufferPointer<UInt8>
-  private let end: Int
-  private(set) var position: Int
+  let source: UnsafeBufferPointer<UInt8>
+  let end: Int
+  var position: Int
   /// The deepest nesting that is followed.
   let depthLimit: Int
 
@@ -44,8 +44,11 @@ struct JSONScanner {
     case object, array, string, yes, no, null, number
   }
 
-  private var current: UInt8? { position < end ? source[position] : nil }
+  /// The byte that comes next, or nil at the end.
+  @inline(__always)
+  var current: UInt8? { position < end ? source[position] : nil }
 
+  @inline(__always)
   mutating func skipWhitespace() {
     while position < end {
       let byte = source[position]
@@ -87,7 +90,7 @@ struct JSONScanner {
     return start
   }
 
-  private static func describe(_ byte: UInt8) -> String {
+  static func describe(_ byte: UInt8) -> String {
     (0x21...0x7E).contains(byte) ? "'\(Character(UnicodeScalar(byte)))'" : "byte \(byte)"
   }
 
@@ -118,17 +121,6 @@ struct JSONScanner {
       return false
     default: throw error("expected ',' or '\(Character(UnicodeScalar(bracket)))' in \(what)")
     }
-  }
-
-  /// Reads the name of a member and the colon.
-  mutating func name() throws(JSONError) -> String {
-    skipWhitespace()
-    guard current == UInt8(ascii: "\"") else { throw error("expected a member name in quotes") }
-    let name = try string()
-    skipWhitespace()
-    guard current == UInt8(ascii: ":") else { throw error("expected ':' after a member name") }
-    position += 1
-    return name
   }
 
   /// Makes sure that nothing but white space is left.
@@ -180,136 +172,6 @@ struct JSONScanner {
       }
     }
     throw error("a string is not closed")
-  }
-
-  // MARK: Strings
-
-  /// How many of the next bytes, eight at a time, are printable ASCII without quote or backslash.
-  ///
-  /// Each test makes the top bit of a byte show what is looked for: a byte with a top bit of its own,
-  /// one below 0x20, and one that becomes zero by exclusive-or with the quote or the backslash. See
-  /// "Determine if a word has a byte less than n" in Anderson's "Bit Twiddling Hacks".
-  private func plainBytes() -> Int {
-    guard let base = source.baseAddress else { return 0 }
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let tops: UInt64 = 0x8080_8080_8080_8080
-    var length = 0
-    while position + length + 8 <= end {
-      // Safety: the condition of the loop keeps all eight bytes within the buffer.
-      let word = UInt64(
-        littleEndian: UnsafeRawPointer(base)
-          .loadUnaligned(fromByteOffset: position + length, as: UInt64.self)
-      )
-      let quote = word ^ (ones &* 0x22)
-      let backslash = word ^ (ones &* 0x5C)
-      let found = (word &- (ones &* 0x20)) | (quote &- ones) | (backslash &- ones) | word
-      if found & tops != 0 { return length + (found & tops).trailingZeroBitCount / 8 }
-      length += 8
-    }
-    return length
-  }
-
-  /// Reads a string, standing at its opening quote.
-  mutating func string() throws(JSONError) -> String {
-    position += 1
-    let start = position
-    var isASCII = true
-    while position < end {
-      position += plainBytes()
-      guard position < end else { break }
-      let byte = source[position]
-      switch byte {
-      case UInt8(ascii: "\""):
-        let text = try text(start..<position, isASCII: isASCII)
-        position += 1
-        return text
-      case UInt8(ascii: "\\"): return try escapedString(from: start)
-      case 0..<0x20: throw error("a control character in a string must be escaped")
-      case 0x80...: isASCII = false
-      default: break
-      }
-      position += 1
-    }
-    throw error("a string is not closed")
-  }
-
-  private func text(_ range: Range<Int>, isASCII: Bool) throws(JSONError) -> String {
-    let bytes = UnsafeBufferPointer(rebasing: source[range])
-    if isASCII { return String(decoding: bytes, as: UTF8.self) }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw error("a string is not valid UTF-8")
-    }
-    return text
-  }
-
-  private mutating func escapedString(from start: Int) throws(JSONError) -> String {
-    var buffer = Array(source[start..<position])
-    while let byte = current {
-      position += 1
-      switch byte {
-      case UInt8(ascii: "\""):
-        guard let text = String(validating: buffer, as: UTF8.self) else {
-          throw error("a string is not valid UTF-8")
-        }
-        return text
-      case UInt8(ascii: "\\"): try escape(into: &buffer)
-      case 0..<0x20: throw error("a control character in a string must be escaped")
-      default: buffer.append(byte)
-      }
-    }
-    throw error("a string is not closed")
-  }
-
-  private mutating func escape(into buffer: inout [UInt8]) throws(JSONError) {
-    guard let byte = current else { throw error("a string is not closed") }
-    position += 1
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): buffer.append(byte)
-    case UInt8(ascii: "b"): buffer.append(0x08)
-    case UInt8(ascii: "f"): buffer.append(0x0C)
-    case UInt8(ascii: "n"): buffer.append(0x0A)
-    case UInt8(ascii: "r"): buffer.append(0x0D)
-    case UInt8(ascii: "t"): buffer.append(0x09)
-    case UInt8(ascii: "u"): buffer.append(contentsOf: try unicodeEscape())
-    default:
-      position -= 1
-      throw error("unknown escape \(Self.describe(byte))")
-    }
-  }
-
-  private mutating func unicodeEscape() throws(JSONError) -> [UInt8] {
-    let high = try hexUnit()
-    guard UTF16.isSurrogate(high) else { return encode(UInt32(high)) }
-    guard UTF16.isLeadSurrogate(high), current == UInt8(ascii: "\\") else {
-      throw error("half a surrogate pair")
-    }
-    position += 1
-    guard current == UInt8(ascii: "u") else { throw error("half a surrogate pair") }
-    position += 1
-    let low = try hexUnit()
-    guard UTF16.isTrailSurrogate(low) else { throw error("half a surrogate pair") }
-    return encode(0x10000 + (UInt32(high - 0xD800) << 10) + UInt32(low - 0xDC00))
-  }
-
-  private func encode(_ codePoint: UInt32) -> [UInt8] {
-    UnicodeScalar(codePoint).map { Array(String($0).utf8) } ?? []
-  }
-
-  private mutating func hexUnit() throws(JSONError) -> UInt16 {
-    guard position + 4 <= end else { throw error("expected four hexadecimal digits") }
-    var unit: UInt16 = 0
-    for _ in 0..<4 {
-      let digit: UInt8
-      switch source[position] {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = source[position] - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = source[position] - UInt8(ascii: "a") + 10
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = source[position] - UInt8(ascii: "A") + 10
-      default: throw error("expected four hexadecimal digits")
-      }
-      unit = unit << 4 | UInt16(digit)
-      position += 1
-    }
-    return unit
   }
 
   // MARK: Numbers

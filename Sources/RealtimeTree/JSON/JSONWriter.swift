@@ -21,6 +21,7 @@ package struct JSONWriter: Sendable {
 
   /// Writes a whole number.
   package mutating func write(_ value: Int64) {
+    guard value >= 10 || value < 0 else { return bytes.append(UInt8(ascii: "0") + UInt8(value)) }
     bytes.append(contentsOf: String(value).utf8)
   }
 
@@ -40,18 +41,26 @@ package struct JSONWriter: Sendable {
 
   /// Writes a string in quotes, escaping what JSON demands.
   package mutating func write(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
     var text = text
-    text.withUTF8 { source in
-      var start = 0
-      for index in 0..<source.count {
-        let byte = source[index]
-        guard byte < 0x20 || byte == 0x22 || byte == 0x5C else { continue }
-        bytes.append(contentsOf: source[start..<index])
-        escape(byte)
-        start = index + 1
-      }
-      bytes.append(contentsOf: source[start...])
+    text.withUTF8 { write(text: $0) }
+  }
+
+  /// Writes a key as the name of a member, with quotes.
+  package mutating func write(_ key: ChildKey) {
+    key.withUTF8 { write(text: $0) }
+  }
+
+  /// Writes UTF-8 in quotes, escaping what JSON demands.
+  mutating func write(text source: UnsafeBufferPointer<UInt8>) {
+    bytes.append(UInt8(ascii: "\""))
+    var start = 0
+    while true {
+      let plain = source.plainLength(from: start)
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: source[start..<(start + plain)]))
+      start += plain
+      guard start < source.count else { break }
+      escape(source[start])
+      start += 1
     }
     bytes.append(UInt8(ascii: "\""))
   }
@@ -100,4 +109,32 @@ package struct JSONWriter: Sendable {
   }
 
   private static let hexDigits = Array("0123456789abcdef".utf8)
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// How many bytes from a place on need no escape in JSON, looked at eight at a time.
+  ///
+  /// Each test makes the top bit of a byte show what is looked for, as in ``JSONScanner``; a byte with
+  /// a top bit of its own is left out by the mask.
+  fileprivate func plainLength(from start: Int) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let tops: UInt64 = 0x8080_8080_8080_8080
+    let raw = UnsafeRawBufferPointer(self)
+    var index = start
+    while index + 8 <= count {
+      // Safety: the condition of the loop keeps all eight bytes within the buffer.
+      let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      let quote = word ^ (ones &* 0x22)
+      let backslash = word ^ (ones &* 0x5C)
+      let found = (word &- (ones &* 0x20)) | (quote &- ones) | (backslash &- ones)
+      if found & ~word & tops != 0 { break }
+      index += 8
+    }
+    while index < count {
+      let byte = self[index]
+      if byte < 0x20 || byte == 0x22 || byte == 0x5C { break }
+      index += 1
+    }
+    return index - start
+  }
 }

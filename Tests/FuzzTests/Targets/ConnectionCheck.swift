@@ -38,6 +38,7 @@ enum ConnectionCheck {
       user: 0,
       openConnections: NIOLoopBoundBox(0, eventLoop: channel.eventLoop),
       certificate: NIOLoopBoundBox(nil, eventLoop: channel.eventLoop),
+      endOfTick: NIOLoopBoundBox(OutputTick(channel.eventLoop), eventLoop: channel.eventLoop),
       plainConnections: NIOLoopBoundBox([:], eventLoop: channel.eventLoop)
     )
     acceptor.initialize(channel, at: .loopback(port: 0))

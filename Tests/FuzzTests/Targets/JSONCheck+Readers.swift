@@ -11,12 +11,29 @@ extension JSONCheck {
       )
     }
     guard let value else { return }
-    let wrapped = Array(#"{"a":1,"d":"#.utf8) + input + Array("}".utf8)
-    let node = wrapped.withUnsafeBufferPointer { source -> Node? in
-      guard let parts = try? JSONParser.parse(source, settingAside: ["d"]) else { return nil }
-      return try? parts.aside?.node()
+    let wrapped = Array(#"{"d":"#.utf8) + input + Array("}".utf8)
+    for isSkipped in [false, true] {
+      let node = wrapped.withUnsafeBufferPointer { try? Self.node(in: $0, isSkipped: isSkipped) }
+      try demand(node == (try? Node(json: value)), "read as a node the text stands for other data")
     }
-    try demand(node == (try? Node(json: value)), "set aside, the text stands for other data")
+  }
+
+  /// The node that is the first member of an object, read at once or after it was passed over.
+  private static func node(
+    in source: UnsafeBufferPointer<UInt8>,
+    isSkipped: Bool
+  ) throws -> Node {
+    var reader = JSONReader(source)
+    try reader.startObject()
+    _ = try reader.nextName()
+    let node = try isSkipped ? reader.skip().node() : reader.node().0.get()
+    guard try reader.nextName() == nil else { throw JSONReaderError.textAfterValue }
+    try reader.finish()
+    return node
+  }
+
+  private enum JSONReaderError: Error {
+    case textAfterValue
   }
 
   /// The value that the tokens of a text make up; nil when it is no JSON.

@@ -75,7 +75,7 @@ enum SessionCheck {
     _ session: inout Session
   ) -> [HubOutput] {
     do throws(MessageError) {
-      let message = try ClientMessage(decoding: line)
+      let message = try ClientMessage(decoding: Array(line))
       if case .request(let id, _) = message { session.asked[peer, default: []].append(id) }
       return session.hub.handle(message, from: peer, at: time)
     } catch {
