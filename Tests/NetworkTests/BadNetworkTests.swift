@@ -145,8 +145,7 @@ struct BadNetworkTests {
     let start = clock.now
     scene.write(1...20)
     try await Self.wait("what is written here") { shown.withLockedValue(\.self) }
-    // Far less than the 800 milliseconds that an answer takes.
-    #expect(clock.now - start < .milliseconds(600))
+    // Before anything can have arrived, let alone been answered.
     #expect(scene.near.arrived.withLockedValue(\.self) == [])
     try await scene.expectArrival(upTo: 20)
     #expect(clock.now - start > .milliseconds(800))
