@@ -81,25 +81,27 @@ package struct ChildKey: Hashable, Comparable, Sendable {
   package var integer: Int64? { start.integer }
 
   package static func == (left: ChildKey, right: ChildKey) -> Bool {
-    switch (left.storage, right.storage) {
-    case (.short(let left), .short(let right)): left == right
-    case (.long(let left), .long(let right)):
-      left.start == right.start && CodeUnits.areEqual(left.text, right.text)
-    case (.short, .long), (.long, .short): false
+    // One after the other: to match both as a pair would copy them first.
+    if case .short(let left) = left.storage {
+      if case .short(let right) = right.storage { return left == right }
+      return false
     }
+    guard case .long(let left) = left.storage, case .long(let right) = right.storage else {
+      return false
+    }
+    return left.start == right.start && CodeUnits.areEqual(left.text, right.text)
   }
 
   package static func < (left: ChildKey, right: ChildKey) -> Bool {
-    switch (left.storage, right.storage) {
-    case (.short(let left), .short(let right)): return left < right
-    case (.short, _), (.long, _):
-      let (leftStart, rightStart) = (left.start, right.start)
-      if leftStart != rightStart { return leftStart < rightStart }
-      if left.integer != nil, left.byteCount != right.byteCount {
-        return left.byteCount < right.byteCount
-      }
-      return CodeUnits.precedes(left.text, right.text)
+    if case .short(let left) = left.storage, case .short(let right) = right.storage {
+      return left < right
     }
+    let (leftStart, rightStart) = (left.start, right.start)
+    if leftStart != rightStart { return leftStart < rightStart }
+    if left.integer != nil, left.byteCount != right.byteCount {
+      return left.byteCount < right.byteCount
+    }
+    return CodeUnits.precedes(left.text, right.text)
   }
 
   package func hash(into hasher: inout Hasher) {

@@ -9,11 +9,12 @@ package enum CodeUnits {
     return fast.flatMap(\.self) ?? left.utf8.elementsEqual(right.utf8)
   }
 
-  private static func areEqual(
+  /// Whether two texts in UTF-8 have the same code units.
+  static func areEqual(
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
   ) -> Bool {
-    commonPrefix(left, right) == left.count
+    left.count == right.count && commonPrefix(left, right) == left.count
   }
 
   /// How many bytes at the start are the same, looked at eight at a time.

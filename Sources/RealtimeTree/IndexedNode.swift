@@ -68,7 +68,8 @@ package struct IndexedNode: Sendable {
     let after = new.isEmpty ? nil : index.entry(key, new)
     if before == after { return }
     if let before { order?.remove(before) }
-    if let after { order?.insert(after) }
+    // Each child has one position, and this is another one than before.
+    if let after { order?.insert(absent: after) }
   }
 
   /// Replaces the node's own priority.

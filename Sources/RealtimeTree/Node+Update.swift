@@ -35,6 +35,11 @@ extension Node {
   ///
   /// - Complexity: O(depth · log children)
   package mutating func update(at path: Path, to node: Node) {
+    update(at: path.keys[...], to: node)
+  }
+
+  /// The same, of a path that may be the rest of a longer one.
+  mutating func update(at path: ArraySlice<ChildKey>, to node: Node) {
     guard let key = path.first else {
       self = node
       return
@@ -45,10 +50,12 @@ extension Node {
     }
     switch self {
     case .empty:
-      let child = Node.empty.setting(path.rest, to: node)
+      var child = Node.empty
+      child.update(at: path.dropFirst(), to: node)
       if !child.isEmpty { self = .children(NodeChildren(key, child, priority: nil)) }
     case .leaf(_, let priority):
-      let child = Node.empty.setting(path.rest, to: node)
+      var child = Node.empty
+      child.update(at: path.dropFirst(), to: node)
       if !child.isEmpty { self = .children(NodeChildren(key, child, priority: priority)) }
     case .children(var children):
       // Given up first, so that the map below is referenced once and changes in place.
@@ -56,7 +63,7 @@ extension Node {
       if path.count == 1 {
         children.set(key, node)
       } else {
-        children.update(key, at: path.rest, to: node)
+        children.update(key, at: path.dropFirst(), to: node)
       }
       if children.count > 0 { self = .children(children) }
     }

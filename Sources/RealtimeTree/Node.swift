@@ -143,7 +143,7 @@ package struct NodeChildren: Sendable {
   }
 
   /// Updates the data below a child in place.
-  mutating func update(_ key: ChildKey, at path: Path, to node: Node) {
+  mutating func update(_ key: ChildKey, at path: ArraySlice<ChildKey>, to node: Node) {
     let change = map.modify(key) { child -> (before: Bool, after: Bool) in
       let before = child.priority != nil
       child.update(at: path, to: node)

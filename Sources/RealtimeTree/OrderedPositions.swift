@@ -37,6 +37,14 @@ package struct OrderedPositions: Sendable {
     map.updateValue((), forKey: position)
   }
 
+  /// Adds a position that is known to be none of these, without looking for it first.
+  ///
+  /// - Complexity: O(log n)
+  mutating func insert(absent position: IndexEntry) {
+    assert(!contains(position), "a position twice")
+    map.insert((), forKey: position)
+  }
+
   /// Removes a position, and tells whether it was there.
   ///
   /// - Complexity: O(log n)

@@ -37,9 +37,10 @@ struct PackedValue {
   }
 
   /// The text, or the packed children, that this is, if its tag says so.
-  var content: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: source[(start + 3)..<(start + 3 + length)])
-  }
+  var content: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: source[contentRange]) }
+
+  /// Where that text, or those children, are.
+  var contentRange: Range<Int> { (start + 3)..<(start + 3 + length) }
 
   /// The value as a node.
   var node: Node {

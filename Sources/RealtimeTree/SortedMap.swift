@@ -1,6 +1,6 @@
 /// A persistent ordered map: copies share structure, and a change copies only the path it touches.
 ///
-/// A B-tree of up to 31 entries a node. A node that no other map shares is changed in place, so a
+/// A B-tree of up to 15 entries a node. A node that no other map shares is changed in place, so a
 /// sole owner pays no copies and a holder of an old version keeps it for the price of a few nodes.
 ///
 /// Public although no product shows it: the compiler specialises inlinable code of another module
@@ -96,11 +96,9 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   /// - Complexity: O(log n)
   @discardableResult
   @inlinable public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
-    if let existing = self[key] {
-      makeRootUnique()
-      root?.replace(value, for: key)
-      return existing
-    }
+    // What must be copied for a new key is not copied again by the insertion.
+    makeRootUnique()
+    if let existing = root?.exchange(value, for: key) { return existing }
     insert(value, forKey: key)
     return nil
   }
@@ -127,7 +125,6 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     _ key: Key,
     _ body: (inout Value) -> Result
   ) -> Result? {
-    guard self[key] != nil else { return nil }
     makeRootUnique()
     return root?.modify(key, body)
   }

@@ -1,12 +1,15 @@
-/// A node of a ``SortedMap``: up to 31 entries, with one more child than entries unless it is a leaf.
+/// A node of a ``SortedMap``: up to 15 entries, with one more child than entries unless it is a leaf.
+///
+/// A change of a shared map copies a node of each level, and retains all that is in it: with 31
+/// entries fewer levels would be copied, but half as many values again.
 ///
 // Safety: a node is changed only while exactly one map refers to it (checked with
 // `isKnownUniquelyReferenced` on the way down); a node that is shared is never written again. So no
 // access can overlap a change, which need not be checked again each time a key is looked at.
 @usableFromInline
 final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @unchecked Sendable {
-  @inlinable static var maximumCount: Int { 31 }
-  @inlinable static var minimumCount: Int { 15 }
+  @inlinable static var maximumCount: Int { 15 }
+  @inlinable static var minimumCount: Int { 7 }
 
   @exclusivity(unchecked) @usableFromInline var keys: [Key]
   @exclusivity(unchecked) @usableFromInline var values: [Value]
@@ -78,8 +81,13 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   // MARK: Changing a present entry
 
-  @inlinable func replace(_ value: Value, for key: Key) {
-    modify(key) { $0 = value }
+  /// Puts a value in the place of a present one, and returns that.
+  @inlinable func exchange(_ value: Value, for key: Key) -> Value? {
+    modify(key) { present in
+      let replaced = present
+      present = value
+      return replaced
+    }
   }
 
   @discardableResult

@@ -81,6 +81,11 @@ package enum Validation {
         ? "a string is longer than \(Limits.stringBytes) bytes" : nil
     case .leaf: return nil
     case .children(let children):
+      if let packed = children.map.packed {
+        return packed.bytes.withUnsafeBytes {
+          problem(withPacked: $0, depth: depth, bytes: bytes, limit: limit)
+        }
+      }
       for (key, child) in children.map {
         if let problem = problem(with: key) { return problem }
         let below = bytes + key.byteCount + 1
@@ -92,6 +97,30 @@ package enum Validation {
       }
       return nil
     }
+  }
+
+  /// The same of packed children, whose values are all short enough.
+  private static func problem(
+    withPacked source: UnsafeRawBufferPointer,
+    depth: Int,
+    bytes: Int,
+    limit: Int
+  ) -> String? {
+    var cursor = PackedCursor(source)
+    while let entry = cursor.next() {
+      let key = entry.key
+      if let problem = key.withMemoryRebound(to: UInt8.self, { problem(withKey: $0) }) {
+        return problem
+      }
+      let below = bytes + key.count + 1
+      if let problem = problem(withDepth: depth + 1, bytes: below, limit: limit) { return problem }
+      guard entry.value.tag == .children else { continue }
+      let children = entry.value.content
+      if let problem = problem(withPacked: children, depth: depth + 1, bytes: below, limit: limit) {
+        return problem
+      }
+    }
+    return nil
   }
 
   private static func problem(withDepth depth: Int, bytes: Int, limit: Int) -> String? {

@@ -4,6 +4,20 @@ import Testing
 
 @Suite("IndexedNode")
 struct IndexedNodeTests {
+  @Test("Positions by equal numbers are the same, and all numbers have one order")
+  func numbers() {
+    func entry(_ value: LeafValue) -> IndexEntry { IndexEntry(value: .leaf(value), key: "k") }
+    #expect(entry(.integer(1)) == entry(.double(1)))
+    #expect(Set([entry(.integer(1)), entry(.double(1)), entry(.integer(2))]).count == 2)
+    #expect(!(entry(.integer(1)) < entry(.double(1))) && !(entry(.double(1)) < entry(.integer(1))))
+    let ordered: [LeafValue] = [
+      .bool(true), .double(-0.5), .integer(0), .integer(1), .double(1.5), .integer(2), .string("0"),
+    ]
+    #expect(ordered.reversed().map(entry).sorted() == ordered.map(entry))
+    let other = IndexEntry(value: .leaf(.integer(1)), key: "l")
+    #expect(entry(.integer(1)) < other && entry(.integer(1)) != other)
+  }
+
   @Test(
     "agrees with sorting through random changes",
     arguments: [.priority, .key, .value, .child("a"), .child("a/b")] as [Index]
