@@ -20,7 +20,9 @@ struct Inspection {
     let scope: RuleScope
     let outcome: Explanation.Outcome
 
-    var isSatisfied: Bool { outcome == .satisfied }
+    var isSatisfied: Bool {
+      if case .satisfied = outcome { true } else { false }
+    }
 
     var evaluation: Explanation.Evaluation {
       Explanation.Evaluation(
@@ -126,22 +128,25 @@ struct Inspection {
 
   /// The first `.validate` in the way below a location; only where rules exist are data visited.
   private mutating func refusal(below node: RuleNode, _ scope: RuleScope) -> Verdict? {
-    guard node.hasValidationBelow, let data = scope.newNode?.children else { return nil }
+    guard node.hasValidationBelow, let data = scope.newNode, data.childCount > 0 else { return nil }
     let asksAllChildren = node.wildcard.map {
       $0.node.validate != nil || $0.node.hasValidationBelow
     }
-    if asksAllChildren == true || data.count < node.literals.count {
-      for (key, value) in data.map {
-        guard let child = node.child(key) else { continue }
+    if asksAllChildren == true || data.childCount < node.literals.count {
+      var refusal: Verdict?
+      data.forEachChild { key, value in
+        guard let child = node.child(key) else { return true }
         let below = scope.child(key, becoming: value, isCaptured: child.isCaptured)
-        if let refusal = refusal(at: child.node, below) { return refusal }
+        refusal = self.refusal(at: child.node, below)
+        return refusal == nil
       }
-    } else {
-      for (key, child) in node.literals {
-        guard let value = data.map[key] else { continue }
-        let below = scope.child(key, becoming: value, isCaptured: false)
-        if let refusal = refusal(at: child, below) { return refusal }
-      }
+      return refusal
+    }
+    for (key, child) in node.literals {
+      let value = data.child(key)
+      guard !value.isEmpty else { continue }
+      let below = scope.child(key, becoming: value, isCaptured: false)
+      if let refusal = refusal(at: child, below) { return refusal }
     }
     return nil
   }
@@ -182,12 +187,12 @@ struct Inspection {
     let scope = verdict.scope
     let names = verdict.rule.path.split(separator: "/").filter { $0.first == "$" }
     var bindings = zip(names, scope.captures).map {
-      Explanation.Binding(name: String($0), text: JSONValue.string($1).text)
+      Explanation.Binding(name: String($0), text: JSONValue.string($1.text).text)
     }
     bindings.append(Explanation.Binding(name: "auth", text: Self.text(scope.request.auth)))
-    bindings.append(Explanation.Binding(name: "data", text: Self.text(scope.node)))
+    bindings.append(Explanation.Binding(name: "data", text: Self.text(scope.node.node)))
     if let newNode = scope.newNode {
-      bindings.append(Explanation.Binding(name: "newData", text: Self.text(newNode)))
+      bindings.append(Explanation.Binding(name: "newData", text: Self.text(newNode.node)))
     }
     return bindings
   }
@@ -197,7 +202,7 @@ struct Inspection {
     case .null: "null"
     case .bool(let value): String(value)
     case .number(let value): NumberText.of(value)
-    case .string(let text): shortened(JSONValue.string(text).text)
+    case .string(let text): shortened(JSONValue.string(text.string).text)
     case .map(let json): shortened(json.text)
     case .object, .snapshot: value.kind
     }

@@ -6,7 +6,7 @@ final class RuleNode: Sendable {
   let write: Rule?
   let validate: Rule?
   let indexes: [Index]
-  let literals: [ChildKey: RuleNode]
+  let literals: RuleChildren
   /// The name of the wildcard with its dollar sign, and its rules.
   let wildcard: (name: String, node: RuleNode)?
   /// Whether there is a `.validate` anywhere below this location.
@@ -24,7 +24,7 @@ final class RuleNode: Sendable {
     self.write = write
     self.validate = validate
     self.indexes = indexes
-    self.literals = literals
+    self.literals = RuleChildren(literals)
     self.wildcard = wildcard
     let below = literals.values + [wildcard?.node].compactMap(\.self)
     hasValidationBelow = below.contains { $0.validate != nil || $0.hasValidationBelow }

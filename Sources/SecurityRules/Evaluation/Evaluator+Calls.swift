@@ -40,13 +40,15 @@ extension Evaluator {
     case .getPriority: return place.node.priority.map { RuleValue($0) } ?? .null
     case .exists: return .bool(!place.node.isEmpty)
     case .isNumber:
-      if case .number = RuleValue(place.node) { return .bool(true) }
-      return .bool(false)
+      switch place.node.content {
+      case .leaf(.integer), .leaf(.double): return .bool(true)
+      case .empty, .text, .leaf, .children: return .bool(false)
+      }
     case .isString:
-      if case .string = RuleValue(place.node) { return .bool(true) }
+      if case .text = place.node.content { return .bool(true) }
       return .bool(false)
     case .isBoolean:
-      if case .bool = RuleValue(place.node) { return .bool(true) }
+      if case .leaf(.bool) = place.node.content { return .bool(true) }
       return .bool(false)
     case .hasChild, .hasChildren:
       if arguments.isEmpty { return .bool(place.node.childCount > 0) }
@@ -72,7 +74,7 @@ extension Evaluator {
 
   /// A location that is only read, so that the way back up need not be kept.
   private struct Place {
-    let node: Node
+    let node: NodeView
     let depth: Int
   }
 
@@ -109,7 +111,7 @@ extension Evaluator {
   ) throws(EvaluationError) -> Place {
     let keys = try keys(argument, method, from: place.depth, at: offset)
     return Place(
-      node: keys.reduce(place.node) { Snapshot.node($1, below: $0) },
+      node: keys.reduce(place.node) { $0.child($1) },
       depth: place.depth + keys.count
     )
   }
@@ -143,9 +145,9 @@ extension Evaluator {
     at offset: Int
   ) throws(EvaluationError) -> RuleValue {
     let name = "\(method.rawValue)()"
-    let text = try string(base, name, at: offset)
+    let text = try string(base, name, at: offset).string
     var operands: [String] = []
-    for argument in arguments { operands.append(try string(argument, name, at: offset)) }
+    for argument in arguments { operands.append(try string(argument, name, at: offset).string) }
     try budget.spend(bytes: text.utf8.count + operands.reduce(0) { $0 + $1.utf8.count })
     let first = operands.first ?? ""
     switch method {
@@ -156,8 +158,8 @@ extension Evaluator {
     case .beginsWith: return .bool(text.utf8.starts(with: first.utf8))
     case .endsWith: return .bool(text.utf8.reversed().starts(with: first.utf8.reversed()))
     case .replace: return try replaced(text, first, operands.last ?? "")
-    case .toLowerCase: return .string(text.lowercased())
-    case .toUpperCase: return .string(text.uppercased())
+    case .toLowerCase: return .text(text.lowercased())
+    case .toUpperCase: return .text(text.uppercased())
     case .matches: return .bool(false)
     }
   }
@@ -181,7 +183,7 @@ extension Evaluator {
       next = start + target.utf8.count
     }
     result.append(contentsOf: bytes[next...])
-    return .string(String(decoding: result, as: UTF8.self))
+    return .text(String(decoding: result, as: UTF8.self))
   }
 
   // MARK: The query
@@ -196,7 +198,7 @@ extension Evaluator {
     case .orderByValue: return .bool(query.index == .value)
     case .orderByPriority: return .bool(query.index == .priority && !query.isDefault)
     case .orderByChild:
-      if case .child(let path) = query.index { return .string(path.wireText) }
+      if case .child(let path) = query.index { return .text(path.wireText) }
       return .null
     case .startAt: return bound(query.start)
     case .endAt: return bound(query.end)

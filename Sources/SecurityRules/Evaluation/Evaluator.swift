@@ -7,6 +7,33 @@ struct Evaluator {
 
   /// Whether a rule holds.
   mutating func holds(_ expression: Expression) throws(EvaluationError) -> Bool {
+    // What is a boolean for certain need not become a value first.
+    switch expression {
+    case .not(let operand):
+      try budget.spend(1)
+      return try !holds(operand)
+    case .all(let operands):
+      try budget.spend(1)
+      for operand in operands where try !holds(operand) { return false }
+      return true
+    case .any(let operands):
+      try budget.spend(1)
+      for operand in operands where try holds(operand) { return true }
+      return false
+    case .ternary(let condition, let first, let second):
+      try budget.spend(1)
+      return try holds(holds(condition) ? first : second)
+    case .binary(.equal, let left, let right, let offset):
+      try budget.spend(1)
+      let first = try value(left)
+      return try areEqual(first, value(right), at: offset)
+    case .literal, .auth, .now, .root, .data, .newData, .capture, .query, .member, .index,
+      .negate, .binary, .snapshotCall, .stringCall, .matches:
+      return try boolean(expression)
+    }
+  }
+
+  private mutating func boolean(_ expression: Expression) throws(EvaluationError) -> Bool {
     guard case .bool(let value) = try value(expression) else {
       throw EvaluationError("expected a boolean", at: nil)
     }
@@ -23,25 +50,25 @@ struct Evaluator {
     case .data: return .snapshot(scope.data)
     case .newData: return scope.newData.map { .snapshot($0) } ?? .null
     case .capture(let index):
-      return scope.captures.indices.contains(index) ? .string(scope.captures[index]) : .null
+      let captures = scope.captures
+      return captures.indices.contains(index) ? .string(LeafText(captures[index])) : .null
     case .query(let member): return scope.request.query.map { Self.value(of: member, $0) } ?? .null
     case .member(let base, let name, let offset):
+      // The one that nearly every rule asks for is at hand; it costs as much as any other.
+      if case .auth = base, name == "uid", case .map(let json) = scope.request.auth {
+        try budget.spend(1 + (json.members?.count ?? 0))
+        return scope.request.uid
+      }
       return try member(name, of: value(base), at: offset)
     case .index(let base, let index, let offset):
       let receiver = try value(base)
       let name = try string(index, "the name in brackets", at: offset)
-      return try member(name, of: receiver, at: offset)
-    case .not(let operand): return .bool(try !holds(operand))
+      return try member(name.string, of: receiver, at: offset)
+    case .not, .all, .any: return .bool(try holds(expression))
     case .negate(let operand, let offset): return .number(try -number(value(operand), "-", offset))
     case .binary(let operation, let left, let right, let offset):
       let first = try value(left)
       return try binary(operation, first, value(right), at: offset)
-    case .all(let operands):
-      for operand in operands where try !holds(operand) { return .bool(false) }
-      return .bool(true)
-    case .any(let operands):
-      for operand in operands where try holds(operand) { return .bool(true) }
-      return .bool(false)
     case .ternary(let condition, let first, let second):
       return try value(holds(condition) ? first : second)
     case .snapshotCall(let method, let base, let arguments, let offset):
@@ -59,7 +86,7 @@ struct Evaluator {
     _ expression: Expression,
     _ what: String,
     at offset: Int
-  ) throws(EvaluationError) -> String {
+  ) throws(EvaluationError) -> LeafText {
     let value = try value(expression)
     guard case .string(let text) = value else {
       throw EvaluationError("\(what) needs a string, but this is \(value.kind)", at: offset)
@@ -89,8 +116,8 @@ struct Evaluator {
       try budget.spend(json.members?.count ?? 0)
       return RuleValue(json[name])
     case .string(let text) where name == "length":
-      try budget.spend(bytes: text.utf8.count)
-      return .number(Double(text.utf16.count))
+      try budget.spend(bytes: text.byteCount)
+      return .number(Double(text.utf16Count))
     case .bool, .number, .string, .object, .snapshot:
       throw EvaluationError("\(value.kind) has no member '\(name)'", at: offset)
     }
@@ -133,9 +160,11 @@ struct Evaluator {
   ) throws(EvaluationError) -> RuleValue {
     switch (left, right) {
     case (.number(let left), .number(let right)): return .number(left + right)
-    case (.string(let left), .string(let right)): return try joined(left, right)
-    case (.string(let left), .number(let right)): return try joined(left, NumberText.of(right))
-    case (.number(let left), .string(let right)): return try joined(NumberText.of(left), right)
+    case (.string(let left), .string(let right)): return try joined(left.string, right.string)
+    case (.string(let left), .number(let right)):
+      return try joined(left.string, NumberText.of(right))
+    case (.number(let left), .string(let right)):
+      return try joined(NumberText.of(left), right.string)
     case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _), (.object, _),
       (.snapshot, _):
       throw EvaluationError(
@@ -150,7 +179,7 @@ struct Evaluator {
     _ right: String
   ) throws(EvaluationError) -> RuleValue {
     try budget.spend(bytes: left.utf8.count + right.utf8.count)
-    return .string(left + right)
+    return .text(left + right)
   }
 
   private mutating func areEqual(
@@ -163,8 +192,8 @@ struct Evaluator {
     case (.bool(let left), .bool(let right)): return left == right
     case (.number(let left), .number(let right)): return left == right
     case (.string(let left), .string(let right)):
-      try budget.spend(bytes: min(left.utf8.count, right.utf8.count))
-      return CodeUnits.areEqual(left, right)
+      try budget.spend(bytes: min(left.byteCount, right.byteCount))
+      return left == right
     case (.map, .map), (.object, .object), (.map, .object), (.object, .map):
       // Whether two objects are the same cannot be told, so neither '==' nor '!=' may allow anything.
       throw EvaluationError("objects cannot be compared", at: offset)
@@ -187,7 +216,8 @@ struct Evaluator {
       if left.isNaN || right.isNaN { return false }
       (isLess, isGreater) = (left < right, left > right)
     case (.string(let left), .string(let right)):
-      try budget.spend(bytes: min(left.utf8.count, right.utf8.count))
+      try budget.spend(bytes: min(left.byteCount, right.byteCount))
+      let (left, right) = (left.string, right.string)
       (isLess, isGreater) = (CodeUnits.precedes(left, right), CodeUnits.precedes(right, left))
     case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _), (.object, _),
       (.snapshot, _):

@@ -4,13 +4,13 @@ internal import RealtimeTree
 final class RuleScope: Sendable {
   let request: RuleRequest
   /// The data of the location as they are.
-  let node: Node
+  let node: NodeView
   /// Those as they would be; nil for a read.
-  let newNode: Node?
+  let newNode: NodeView?
   /// The number of keys from the root down.
   let depth: Int
   /// What the wildcards on the way down stand for.
-  let captures: [String]
+  let captures: [ChildKey]
   /// The scope of the location above, and the key that leads here; nil at the root.
   private let way: (above: RuleScope, key: ChildKey)?
 
@@ -24,23 +24,22 @@ final class RuleScope: Sendable {
     way = nil
   }
 
-  private init(_ key: ChildKey, below above: RuleScope, _ newNode: Node?, isCaptured: Bool) {
+  private init(_ key: ChildKey, below above: RuleScope, _ newNode: NodeView?, isCaptured: Bool) {
     request = above.request
-    node = Snapshot.node(key, below: above.node)
+    node = above.node.child(key)
     self.newNode = newNode
     depth = above.depth + 1
-    captures = isCaptured ? above.captures + [key.text] : above.captures
+    captures = isCaptured ? above.captures + [key] : above.captures
     way = (above, key)
   }
 
   /// The scope one level further down, at a child.
   func child(_ key: ChildKey, isCaptured: Bool) -> RuleScope {
-    let below = newNode.map { Snapshot.node(key, below: $0) }
-    return RuleScope(key, below: self, below, isCaptured: isCaptured)
+    RuleScope(key, below: self, newNode?.child(key), isCaptured: isCaptured)
   }
 
   /// The scope one level further down, at a child whose new data are known.
-  func child(_ key: ChildKey, becoming newNode: Node, isCaptured: Bool) -> RuleScope {
+  func child(_ key: ChildKey, becoming newNode: NodeView, isCaptured: Bool) -> RuleScope {
     RuleScope(key, below: self, newNode, isCaptured: isCaptured)
   }
 

@@ -5,19 +5,23 @@ enum RuleValue: Sendable {
   case null
   case bool(Bool)
   case number(Double)
-  case string(String)
+  case string(LeafText)
   /// A member of `auth` that has members itself.
   case map(JSONValue)
   /// Data with children: neither null nor comparable.
   case object
-  case snapshot(Snapshot)
+  /// Apart, since few values are one and all others would be as large.
+  indirect case snapshot(Snapshot)
+
+  /// Makes a text.
+  static func text(_ text: String) -> RuleValue { .string(LeafText(text)) }
 
   init(_ leaf: LeafValue) {
     switch leaf {
     case .bool(let value): self = .bool(value)
     case .integer(let value): self = .number(Double(value))
     case .double(let value): self = .number(value)
-    case .string(let value): self = .string(value)
+    case .string(let value): self = .text(value)
     // The server decides these before it asks the rules.
     case .deferred: self = .object
     }
@@ -29,15 +33,16 @@ enum RuleValue: Sendable {
     case .bool(let value)?: self = .bool(value)
     case .integer(let value)?: self = .number(Double(value))
     case .double(let value)?: self = .number(value)
-    case .string(let value)?: self = .string(value)
+    case .string(let value)?: self = .text(value)
     case .array?, .object?: self = json.map { .map($0) } ?? .null
     }
   }
 
-  init(_ node: Node) {
-    switch node {
+  init(_ node: NodeView) {
+    switch node.content {
     case .empty: self = .null
-    case .leaf(let value, _): self.init(value)
+    case .text(let text): self = .string(text)
+    case .leaf(let value): self.init(value)
     case .children: self = .object
     }
   }

@@ -2,7 +2,7 @@ internal import RealtimeTree
 
 /// A location in a tree, which need not exist, with the way back up; nothing is copied.
 struct Snapshot: Sendable {
-  let node: Node
+  let node: NodeView
   /// The number of keys from the root down.
   let depth: Int
   private let origin: Origin
@@ -24,30 +24,25 @@ struct Snapshot: Sendable {
     }
   }
 
-  private init(_ node: Node, depth: Int, _ origin: Origin) {
+  private init(_ node: NodeView, depth: Int, _ origin: Origin) {
     self.node = node
     self.depth = depth
     self.origin = origin
   }
 
   /// The root of a tree.
-  init(root: Node) {
+  init(root: NodeView) {
     self.init(root, depth: 0, .root)
   }
 
   /// The location where a rule is asked, in the data as they are or as they would be.
   init(of scope: RuleScope, isNew: Bool) {
-    let node = isNew ? scope.newNode ?? .empty : scope.node
+    let node = isNew ? scope.newNode ?? NodeView(.empty) : scope.node
     self.init(node, depth: scope.depth, .scope(scope, isNew: isNew))
   }
 
   func child(_ key: ChildKey) -> Snapshot {
-    Snapshot(Self.node(key, below: node), depth: depth + 1, .child(Step(self)))
-  }
-
-  /// The data of a child; the pseudo key of priorities is no child for rules.
-  static func node(_ key: ChildKey, below node: Node) -> Node {
-    key == .priority ? .empty : node[key]
+    Snapshot(node.child(key), depth: depth + 1, .child(Step(self)))
   }
 
   /// The location above, or nil at the root.

@@ -39,7 +39,7 @@ struct Checker {
   func check(_ syntax: Syntax) throws(RuleProblem) -> Typed {
     switch syntax.kind {
     case .number(let value): return Typed(expression: .literal(.number(value)), type: .number)
-    case .string(let value): return Typed(expression: .literal(.string(value)), type: .string)
+    case .string(let value): return Typed(expression: .literal(.text(value)), type: .string)
     case .bool(let value): return Typed(expression: .literal(.bool(value)), type: .boolean)
     case .null: return Typed(expression: .literal(.null), type: .null)
     case .regex:

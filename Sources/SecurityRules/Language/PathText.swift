@@ -6,10 +6,8 @@ struct PathText: Sendable {
   /// The length of the text.
   let bytes: Int
 
-  init(_ text: String) {
-    bytes = text.utf8.count
-    // Most paths are one key, and that needs no cutting.
-    let isOne = !text.isEmpty && !text.utf8.contains(UInt8(ascii: "/"))
-    keys = isOne ? [ChildKey(text)] : Path(wire: text).keys
+  init(_ text: LeafText) {
+    bytes = text.byteCount
+    keys = Path(wire: text).keys
   }
 }

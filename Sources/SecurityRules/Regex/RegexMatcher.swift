@@ -1,3 +1,5 @@
+internal import RealtimeTree
+
 /// Follows all states of a machine at once: each character costs at most one step for each state.
 struct RegexMatcher {
   private let program: RegexProgram
@@ -16,25 +18,23 @@ struct RegexMatcher {
   /// Whether the pattern matches anywhere in a text.
   static func matches(
     _ program: RegexProgram,
-    _ text: String,
+    _ text: LeafText,
     _ budget: inout StepBudget
   ) throws(EvaluationError) -> Bool {
     if let set = program.only, !program.ignoresCase { return try contains(set, text, &budget) }
     var matcher = RegexMatcher(program)
-    return try matcher.search(text, &budget)
+    return try matcher.search(text.string, &budget)
   }
 
   /// Whether a text has a character of a set; it costs what following the states would cost.
   private static func contains(
     _ set: ScalarSet,
-    _ text: String,
+    _ text: LeafText,
     _ budget: inout StepBudget
   ) throws(EvaluationError) -> Bool {
-    for scalar in text.unicodeScalars {
-      if set.contains(scalar.value) { return true }
-      try budget.spend(3)
-    }
-    return false
+    let search = text.withUTF8 { set.search($0) }
+    try budget.spend(3 * search.passed)
+    return search.isFound
   }
 
   private mutating func search(

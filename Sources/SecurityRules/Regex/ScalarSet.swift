@@ -54,6 +54,33 @@ struct ScalarSet: Hashable, Sendable {
     (isListed(value) || otherCases.contains(where: isListed)) != isNegated
   }
 
+  /// Looks for a member in valid UTF-8.
+  ///
+  /// - Parameter bytes: The text.
+  /// - Returns: Whether there is one, and how many characters come before the first.
+  /// - Complexity: O(bytes · log ranges), O(bytes) for ASCII
+  func search(_ bytes: UnsafeBufferPointer<UInt8>) -> (isFound: Bool, passed: Int) {
+    var passed = 0
+    var index = 0
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte < 128 {
+        let bits = byte < 64 ? lowBits : highBits
+        if (bits >> UInt64(byte & 63) & 1 == 1) != isNegated { return (true, passed) }
+        index += 1
+      } else {
+        // The lead byte tells the length; each further byte brings six bits.
+        let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2
+        let rest = bytes[(index + 1)..<min(index + length, bytes.count)]
+        let lead = UInt32(byte & (0x7F >> UInt8(length)))
+        if contains(rest.reduce(lead) { $0 << 6 | UInt32($1 & 0x3F) }) { return (true, passed) }
+        index += length
+      }
+      passed += 1
+    }
+    return (false, passed)
+  }
+
   /// Sorts and joins the ranges, which the search for a character relies on.
   mutating func normalize() {
     var joined: [ClosedRange<UInt32>] = []
