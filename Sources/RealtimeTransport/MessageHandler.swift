@@ -119,6 +119,13 @@ final class MessageHandler: ChannelInboundHandler {
     [UInt8(code >> 8), UInt8(code & 0xFF)]
   }
 
+  /// What a frame carries, copied once and unmasked in place.
+  private static func payload(of frame: WebSocketFrame) -> [UInt8] {
+    var payload = Array(buffer: frame.data)
+    if let key = frame.maskKey { payload.applyMask(key) }
+    return payload
+  }
+
   // MARK: Channel
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -162,7 +169,7 @@ final class MessageHandler: ChannelInboundHandler {
       fail(.protocolViolation, code: 1_002, "sent a frame with wrong flags")
       return
     }
-    let payload = Array(frame.unmaskedData.readableBytesView)
+    let payload = Self.payload(of: frame)
     switch frame.opcode {
     case .ping: if phase == .open { sendControl(.pong, payload) }
     case .pong: break

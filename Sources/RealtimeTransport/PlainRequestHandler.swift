@@ -18,7 +18,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
   }
 
   /// How long a client may take to close after the last answer.
-  private static let farewell = TimeAmount.seconds(2)
+  static let farewell = TimeAmount.seconds(2)
 
   private let recorder: RequestHeadRecorder
   private let peer: Peer

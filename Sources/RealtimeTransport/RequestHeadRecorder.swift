@@ -14,6 +14,7 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   var refusal: HTTPAnswer?
   /// Whether somebody further on answers what is no request.
   var handsErrorsOn = false
+  private var farewell: Scheduled<Void>?
 
   /// Makes a recorder.
   ///
@@ -39,6 +40,8 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
       context.fireErrorCaught(error)
       return
     }
+    // More of what is no request; it is read only so that the answer gets through.
+    guard farewell == nil else { return }
     guard context.channel.isActive, head == nil else {
       context.close(promise: nil)
       return
@@ -56,9 +59,22 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
     context.write(Self.wrapOutboundOut(.head(refusal)), promise: nil)
     let body = ByteBuffer(bytes: answer.body)
     context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
-    context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
-      context.close(promise: nil)
+    context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+    leave(context)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    farewell?.cancel()
+    context.fireChannelInactive()
+  }
+
+  /// Ends the output and waits a little, since closing with input unread could lose the answer.
+  private func leave(_ context: ChannelHandlerContext) {
+    let channel = context.channel
+    farewell = context.eventLoop.scheduleTask(in: PlainRequestHandler.farewell) {
+      channel.close(promise: nil)
     }
+    context.close(mode: .output, promise: nil)
   }
 
   /// What is answered to what is no request.

@@ -65,6 +65,7 @@ package final class ServerListener: Sendable {
     )
     let bootstrap = ServerBootstrap(group: eventLoop)
       .serverChannelOption(.backlog, value: 4_096)
+      .childChannelOption(.recvAllocator, value: Self.readBuffers)
       .childChannelInitializer { acceptor.initialize($0, at: address) }
     switch address {
     case .unix(let path): return listen(at: path, bootstrap, acceptor, on: eventLoop)
@@ -89,6 +90,13 @@ package final class ServerListener: Sendable {
         }
     }
   }
+
+  /// Each connection keeps a buffer or two, so they begin small; they grow with what is read.
+  private static let readBuffers = AdaptiveRecvByteBufferAllocator(
+    minimum: 256,
+    initial: 512,
+    maximum: 64 * 1_024
+  )
 
   private static func listen(
     at path: String,

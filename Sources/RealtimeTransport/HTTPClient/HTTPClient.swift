@@ -29,6 +29,14 @@ package struct HTTPClient: Sendable {
     self.timeout = TimeAmount(timeout)
   }
 
+  /// Opens a connection, whose handlers a closure adds.
+  func connect(
+    to target: ConnectionTarget,
+    _ initialize: @escaping @Sendable (any Channel) throws -> Void
+  ) -> EventLoopFuture<any Channel> {
+    target.connect(on: group.next(), trust: trust, timeout: timeout, initialize: initialize)
+  }
+
   /// Sends a request and waits for the answer, whatever its status.
   ///
   /// - Throws: ``HTTPClientError``; of kind `cancelled` when the task is cancelled.
