@@ -15,24 +15,40 @@ extension BinaryWriter {
   /// Writes a node exactly, whole numbers apart from doubles.
   ///
   /// - Throws: A ``StoreError`` for what no store can hold: undecided values, keys with a slash.
-  mutating func write(_ node: Node, depth: Int = 0) throws(StoreError) {
-    let flag = node.priority == nil ? 0 : NodeTag.priorityBit
-    switch node {
+  mutating func write(_ node: Node) throws(StoreError) {
+    try write(NodeView(node), depth: 0)
+  }
+
+  private mutating func write(_ node: NodeView, depth: Int) throws(StoreError) {
+    let priority = node.priority
+    let flag = priority == nil ? 0 : NodeTag.priorityBit
+    switch node.content {
     case .empty: write(byte: NodeTag.empty.rawValue)
-    case .leaf(let value, let priority):
+    case .text(let text):
+      write(byte: NodeTag.string.rawValue | flag)
+      text.withUTF8 { write(text: $0) }
+      if let priority { try write(priority) }
+    case .leaf(let value):
       try write(value, flag: flag)
-      if let priority { try write(priority.value) }
-    case .children(let children):
+      if let priority { try write(priority) }
+    case .children:
       guard depth < NodeTag.depthLimit else {
         throw StoreError(.failed, "data nested deeper than \(NodeTag.depthLimit) levels")
       }
       write(byte: NodeTag.children.rawValue | flag)
-      if let priority = children.priority { try write(priority.value) }
-      write(count: children.count)
-      for (key, child) in children.map {
-        try write(key: key)
-        try write(child, depth: depth + 1)
+      if let priority { try write(priority) }
+      write(count: node.childCount)
+      var failure: StoreError?
+      node.forEachChild { key, child in
+        do throws(StoreError) {
+          try write(key: key)
+          try write(child, depth: depth + 1)
+        } catch {
+          failure = error
+        }
+        return failure == nil
       }
+      if let failure { throw failure }
     }
   }
 
@@ -54,10 +70,13 @@ extension BinaryWriter {
   }
 
   private mutating func write(key: ChildKey) throws(StoreError) {
-    if key.text.utf8.contains(UInt8(ascii: "/")) {
+    let hasSlash = key.withUTF8 { text in
+      write(text: text)
+      return text.contains(UInt8(ascii: "/"))
+    }
+    if hasSlash {
       throw StoreError(.failed, "the key \"\(key)\" has a slash and cannot be stored")
     }
-    write(text: key.text)
   }
 
   private mutating func write(_ leaf: LeafValue, flag: UInt8 = 0) throws(StoreError) {

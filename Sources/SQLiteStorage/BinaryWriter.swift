@@ -25,9 +25,14 @@ struct BinaryWriter {
   }
 
   mutating func write(text: String) {
-    let utf8 = text.utf8
-    write(count: utf8.count)
-    bytes.append(contentsOf: utf8)
+    var text = text
+    text.withUTF8 { write(text: $0) }
+  }
+
+  /// Writes text that is UTF-8 already.
+  mutating func write(text: UnsafeBufferPointer<UInt8>) {
+    write(count: text.count)
+    bytes.append(contentsOf: text)
   }
 
   /// Appends a checksum of everything written so far.

@@ -57,6 +57,16 @@ struct LogTable {
     }
   }
 
+  /// The number of the first commit after another that is still there, or nil when there is none.
+  func firstRevision(after revision: Int64) throws -> Int64? {
+    let row = try Row.fetchOne(
+      database,
+      sql: "SELECT revision, payload FROM log WHERE revision > ? ORDER BY revision LIMIT 1",
+      arguments: [revision]
+    )
+    return try row.map { try decode($0[1], revision: $0[0]) }?.first?.revision
+  }
+
   /// Gives everything that the node table lacks, as changes that lead to the same tree.
   func forEachMissingChange(_ body: (Change) throws -> Void) throws {
     let progress = try FoldTable(database, path: path).progress()

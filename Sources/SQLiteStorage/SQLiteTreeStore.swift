@@ -14,8 +14,8 @@ import RealtimeTree
 /// refused when that does not work either) → open; then closed for good.
 package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   // Safety: every mutable property is used only within `turns`, except that of the folder, which is
-  // changed within `maintenance` and `turns` at once, and used within `maintenance`. The others are
-  // Sendable.
+  // changed within `maintenance` and `turns` at once, and used within `maintenance`; and except
+  // `hasFoldFailed`, which is used only within `maintenance`. The others are Sendable.
 
   private let directory: StoreDirectory
   private let options: StoreOptions
@@ -31,6 +31,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private var isFoldScheduled = false
   private var isHandOverScheduled = false
   private var failure: StoreError?
+  /// Whether the connection of the folder is to be opened anew before it is used; of `maintenance`.
+  private var hasFoldFailed = false
 
   /// What has been committed since the last fold began.
   private struct Unfolded {
@@ -93,10 +95,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     return try StoreError.translating(at: file) {
       let connections = try turns.sync(execute: opened)
       let tree = try connections.writer.read { database in
-        options.report(.loading(rows: try NodeTable(database, path: file).rowCount()))
+        let rows = try NodeTable(database, path: file).rowCount()
+        options.report(.loading(directory: directory.path, rows: rows))
         return try Self.load(database, path: file)
       }
-      options.report(.loaded(revision: tree.revision))
+      options.report(.loaded(directory: directory.path, revision: tree.revision))
       return tree
     }
   }
@@ -285,8 +288,18 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   }
 
   private func foldWithinMaintenance() throws(StoreError) {
+    do throws(StoreError) {
+      try foldThroughFolder()
+    } catch {
+      // A disk that is full says so before anything is written.
+      if error.kind != .full { hasFoldFailed = true }
+      throw error
+    }
+  }
+
+  private func foldThroughFolder() throws(StoreError) {
     try StoreError.translating(at: directory.database) {
-      let connections = try turns.sync(execute: opened)
+      let connections = try folderConnections()
       let folder = connections.folder
       try folder.readLog()
       // An earlier fold may have been cut short.
@@ -299,6 +312,21 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       folder.begin(through: revision)
       while try turns.sync(execute: folder.step) {}
       try checkpoint(connections.maintainer)
+    }
+  }
+
+  /// What is open, with another connection for the folder after the last one has failed.
+  private func folderConnections() throws -> StoreConnections {
+    try turns.sync {
+      let old = try opened()
+      guard hasFoldFailed else { return old }
+      let new = try old.reopeningMaintainer(of: directory.database, options)
+      connections = new
+      hasFoldFailed = false
+      // The new folder reads these in the log.
+      unfolded.changes = []
+      try? old.maintainer.close()
+      return new
     }
   }
 

@@ -16,21 +16,47 @@ struct StoreConnections {
     self.lock = lock
     writer = try Self.openWriter(of: file, options)
     try StoreSchema.migrator.migrate(writer)
-    maintainer = try StoreSchema.openWriter(path: file, synchronous: "NORMAL", expecting: 1)
-    try Self.limitPages(of: maintainer, options)
-    folder = try LogFolder(maintainer, path: file, changesPerTurn: options.foldChangesPerTurn)
+    (maintainer, folder) = try Self.openMaintainer(of: file, options)
   }
 
-  private init(_ other: StoreConnections, writer: DatabaseQueue) {
-    lock = other.lock
+  private init(
+    lock: DirectoryLock,
+    writer: DatabaseQueue,
+    maintainer: DatabaseQueue,
+    folder: LogFolder
+  ) {
+    self.lock = lock
     self.writer = writer
-    folder = other.folder
-    maintainer = other.maintainer
+    self.maintainer = maintainer
+    self.folder = folder
   }
 
   /// The same with another connection for commits; the present one stays open.
   func reopeningWriter(of file: String, _ options: StoreOptions) throws -> StoreConnections {
-    StoreConnections(self, writer: try Self.openWriter(of: file, options))
+    let writer = try Self.openWriter(of: file, options)
+    return StoreConnections(lock: lock, writer: writer, maintainer: maintainer, folder: folder)
+  }
+
+  /// The same with another connection for folding; the present one stays open.
+  ///
+  /// The new folder begins with what the file says: all that was handed to the old one is in the log.
+  func reopeningMaintainer(of file: String, _ options: StoreOptions) throws -> StoreConnections {
+    let (maintainer, folder) = try Self.openMaintainer(of: file, options)
+    return StoreConnections(lock: lock, writer: writer, maintainer: maintainer, folder: folder)
+  }
+
+  private static func openMaintainer(
+    of file: String,
+    _ options: StoreOptions
+  ) throws -> (DatabaseQueue, LogFolder) {
+    let maintainer = try StoreSchema.openWriter(path: file, synchronous: "NORMAL", expecting: 1)
+    try limitPages(of: maintainer, options)
+    let folder = try LogFolder(
+      maintainer,
+      path: file,
+      changesPerTurn: options.foldChangesPerTurn
+    )
+    return (maintainer, folder)
   }
 
   private static func openWriter(

@@ -23,6 +23,8 @@ final class FaultyDisk: @unchecked Sendable {
   private var isLasting = false
   private var count = 0
   private var operations = 0
+  /// Counts how often the open files have been broken.
+  private var breakages = 0
 
   /// Makes the files of a directory fail when this is told so, from the next opening on.
   init(directory: String) {
@@ -50,10 +52,22 @@ final class FaultyDisk: @unchecked Sendable {
     lock.withLock { countdown = nil }
   }
 
-  /// Whether the operation that is about to happen fails, and how.
-  fileprivate func next() -> Fault? {
+  /// Lets every file that is open now fail for good; those that are opened from now on work.
+  func breakOpenFiles() {
+    lock.withLock { breakages += 1 }
+  }
+
+  /// How often the open files have been broken, which a file remembers that is opened.
+  fileprivate var epoch: Int { lock.withLock { breakages } }
+
+  /// Whether the operation that is about to happen on a file of an epoch fails, and how.
+  fileprivate func next(_ epoch: Int) -> Fault? {
     lock.withLock {
       operations += 1
+      if epoch < breakages {
+        count += 1
+        return .broken
+      }
       guard let left = countdown else { return nil }
       guard left <= 1 else {
         countdown = left - 1
@@ -77,6 +91,7 @@ private final class FileSystem: @unchecked Sendable {
   struct Header {
     var methods: UnsafePointer<sqlite3_io_methods>?
     var disk: Unmanaged<FaultyDisk>?
+    var epoch: Int
   }
 
   private let base: UnsafeMutablePointer<sqlite3_vfs>
@@ -119,8 +134,10 @@ private final class FileSystem: @unchecked Sendable {
     let isOpen = real.pointee.pMethods != nil
     header.pointee.methods = isOpen ? UnsafePointer(methods) : nil
     header.pointee.disk = nil
+    header.pointee.epoch = 0
     if isOpen, let name, let disk = disk(for: String(cString: name)) {
       header.pointee.disk = .passRetained(disk)
+      header.pointee.epoch = disk.epoch
     }
     return code
   }
@@ -225,7 +242,7 @@ private func isWatched(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Bool {
 /// Whether the operation on a file that is about to happen fails.
 private func nextFault(_ file: UnsafeMutablePointer<sqlite3_file>?) -> FaultyDisk.Fault? {
   file.flatMap {
-    UnsafeMutableRawPointer($0).assumingMemoryBound(to: FileSystem.Header.self).pointee.disk?
-      .takeUnretainedValue().next()
+    let header = UnsafeMutableRawPointer($0).assumingMemoryBound(to: FileSystem.Header.self).pointee
+    return header.disk?.takeUnretainedValue().next(header.epoch)
   }
 }

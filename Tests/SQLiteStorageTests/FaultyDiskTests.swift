@@ -234,4 +234,30 @@ struct FaultyDiskTests {
     check(try store.load(), model)
     try store.close()
   }
+
+  @Test("opens its files anew after an I/O error, to commit as well as to fold")
+  func reopening() throws {
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    var model = StoreModel(seed: 3)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    for _ in 0..<3 { try store.commit(model.nextBatch()) }
+    // From here on the files that are open are of no use, as after a device has gone and come back.
+    disk.breakOpenFiles()
+    var next = model
+    let lost = next.nextBatch()
+    #expect(throws: StoreError.self) { try store.commit(lost) }
+    for _ in 0..<3 { try store.commit(model.nextBatch()) }
+    let error = #expect(throws: StoreError.self) { try store.fold() }
+    #expect(error?.kind == .failed)
+    check(try store.load(), model)
+    let failures = disk.failureCount
+    try store.fold()
+    #expect(disk.failureCount == failures)
+    for _ in 0..<3 { try store.commit(model.nextBatch()) }
+    try store.fold()
+    check(try store.load(), model)
+    try store.close()
+    check(try SQLiteTreeStore.readOnlyLoad(directory: directory.store), model)
+  }
 }

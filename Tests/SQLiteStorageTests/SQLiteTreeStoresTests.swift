@@ -52,6 +52,23 @@ struct SQLiteTreeStoresTests {
     #expect(other.root == .integer(2))
   }
 
+  @Test("says of which store it reads, so that several can be read at once")
+  func events() throws {
+    let events = Events()
+    var options = StoreOptions()
+    options.report = { events.add($0) }
+    let stores = SQLiteTreeStores(directory: directory.file("data"), options: options) { 1 }
+    for name in ["a", "b"] { _ = try stores.create(name) }
+    let (first, second) = (try #require(try stores.open("a")), try #require(try stores.open("b")))
+    _ = (try first.load(), try second.load())
+    let expected = ["a", "b"].flatMap { name in
+      ["loading \(stores.directory(of: name))", "loaded \(stores.directory(of: name))"]
+    }
+    #expect(events.texts == expected)
+    try first.close()
+    try second.close()
+  }
+
   @Test("opens the others where one is damaged or in use")
   func damage() throws {
     for name in ["broken", "busy", "fine"] { _ = try stores.create(name) }
@@ -85,5 +102,24 @@ struct SQLiteTreeStoresTests {
       )
       #expect(attributes[.posixPermissions] as? Int == mode)
     }
+  }
+}
+
+/// What stores report, from any thread.
+private final class Events: @unchecked Sendable {
+  // Safety: the only property is used under `lock`.
+  private let lock = NSLock()
+  private var added: [String] = []
+
+  var texts: [String] { lock.withLock { added } }
+
+  func add(_ event: StoreEvent) {
+    let text =
+      switch event {
+      case .loading(let directory, _): "loading \(directory)"
+      case .loaded(let directory, _): "loaded \(directory)"
+      case .foldFailed(let error): "failed \(error)"
+      }
+    lock.withLock { added.append(text) }
   }
 }
