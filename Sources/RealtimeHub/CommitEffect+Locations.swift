@@ -5,7 +5,12 @@ extension CommitEffect {
   ///
   /// - Complexity: O(depth · log locations) for a place, and O(1) for a location found
   func affectedPaths<Value>(in locations: SortedMap<Path, Value>) -> [Path] {
-    if locations.isEmpty { return [] }
+    // A few are looked at one by one sooner than searched for by each path above a place.
+    if locations.count <= 8 {
+      return locations.compactMap { path, _ in
+        places.contains { path.overlaps($0) } ? path : nil
+      }
+    }
     var affected: [Path] = []
     for place in places {
       for count in 0..<place.count {

@@ -5,10 +5,11 @@ internal import SecurityRules
 extension TreeHub {
   /// Why someone may not read what a query selects, or nil; administrators read everything.
   func refusal(toRead path: Path, _ query: Query, as standing: Standing) -> Refusal? {
-    guard let decision = decision(toRead: path, query, as: standing) else { return nil }
-    return refusal(decision, standing) {
-      self.decision(toRead: path, query, as: standing, explaining: true)
+    guard let decision = decision(toRead: path, query, as: standing), !decision.isAllowed else {
+      return nil
     }
+    guard standing.isExplained else { return Self.refusal(nil) }
+    return Self.refusal(self.decision(toRead: path, query, as: standing, explaining: true))
   }
 
   /// What the rules say of a read, or nil where they are not asked.
@@ -45,30 +46,25 @@ extension TreeHub {
     at timestamp: Int64
   ) -> Refusal? {
     guard case .user(let auth) = standing.identity else { return nil }
-    let decide = { [rules, root] (explaining: Bool) in
+    let decision = rules.canWrite(paths, auth: auth, now: timestamp, from: root, to: after)
+    if decision.isAllowed { return nil }
+    guard standing.isExplained else { return Self.refusal(nil) }
+    return Self.refusal(
       rules.canWrite(
         paths,
         auth: auth,
         now: timestamp,
         from: root,
         to: after,
-        explaining: explaining
+        explaining: true
       )
-    }
-    return refusal(decide(false), standing) { decide(true) }
+    )
   }
 
-  /// The refusal of a decision; only those who may know the rules are told the reason.
-  private func refusal(
-    _ decision: Decision,
-    _ standing: Standing,
-    explained: () -> Decision?
-  ) -> Refusal? {
-    if decision.isAllowed { return nil }
-    guard standing.isExplained, let explanation = explained()?.explanation else {
-      return Refusal(.permissionDenied, "Permission denied")
-    }
-    return Refusal(.permissionDenied, "Permission denied: \(explanation)")
+  /// The refusal of a request, with the reason for those who may know the rules.
+  private static func refusal(_ explained: Decision?) -> Refusal {
+    let reason = explained.map { ": \($0.explanation)" } ?? ""
+    return Refusal(.permissionDenied, "Permission denied\(reason)")
   }
 
   /// Looks again at what a peer listens to, after it or the rules have changed, and ends what it may

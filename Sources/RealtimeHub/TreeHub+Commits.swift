@@ -82,9 +82,10 @@ extension TreeHub {
     now = timestamp
     guard let batch = inFlight else { return [] }
     inFlight = nil
-    storageFailure = error.description
+    let reason = error.publicReason
+    storageFailure = reason
     rollBack(batch)
-    let refusal = Refusal(.unavailable, error.description)
+    let refusal = Refusal(.unavailable, reason)
     var outputs: [HubOutput] = []
     var leaving = Set(peers.filter { !$0.value.listens.isEmpty }.keys)
     for entry in outbox.removeAll() {
@@ -97,7 +98,7 @@ extension TreeHub {
     for peer in leaving.sorted() {
       peers[peer]?.listens = []
       peers[peer]?.isLeaving = true
-      outputs.append(.disconnect(peer, .storageFailed(error.description)))
+      outputs.append(.disconnect(peer, .storageFailed(reason)))
     }
     return outputs
   }

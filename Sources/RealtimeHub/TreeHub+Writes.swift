@@ -12,7 +12,7 @@ extension TreeHub {
     var response = ServerMessage.Response(.ok)
     do throws(Refusal) {
       try apply(write, origin, at: timestamp)
-      peers[origin.peer]?.isLetIn = true
+      if peers[origin.peer]?.isLetIn == false { peers[origin.peer]?.isLetIn = true }
       if showsData(to: origin.peer) { response.payload = .node(root[write.path]) }
     } catch {
       response = error.response

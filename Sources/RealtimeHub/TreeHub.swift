@@ -49,7 +49,7 @@ package struct TreeHub: Sendable {
   var openCommits: [Commit] = []
   /// The batch that is being stored.
   var inFlight: BatchInFlight?
-  /// Why the last batch could not be stored, until one can.
+  /// Why the last batch could not be stored, as peers are told, until one can.
   var storageFailure: String?
 
   var ledger: WriteLedger

@@ -129,8 +129,18 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
 
   /// The kind of failure.
   package let kind: Kind
-  /// What was wrong, where, and what to do.
+  /// What was wrong, where, and what to do; for the log and whoever runs the server.
   package let description: String
+
+  /// What clients may be told: neither the names of files nor the words of the system.
+  package var publicReason: String {
+    switch kind {
+    case .full: "the disk is full"
+    case .damaged: "the stored data are damaged"
+    case .locked, .notWritable: "the data cannot be written"
+    case .failed: "the disk does not work"
+    }
+  }
 
   /// Makes an error.
   package init(_ kind: Kind, _ description: String) {

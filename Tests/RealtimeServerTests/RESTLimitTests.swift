@@ -158,6 +158,29 @@ struct RESTLimitTests {
     await server.stop()
   }
 
+  @Test("of an answer holds for the first event of a stream, not for those that follow")
+  func firstEvent() async throws {
+    let server = try await start(["response-bytes": 200])
+    let http = try await HTTPProbe(server.address)
+    let accept = "Accept: text/event-stream"
+    func text(_ count: Int) -> String { "\"" + String(repeating: "x", count: count) + "\"" }
+    // The lines of the event and the object around the data take 39 bytes.
+    #expect(try await http.request("PUT", "/big.json", text(159)).status == 200)
+    let stream = try await HTTPProbe(server.address)
+    #expect(try await stream.request("GET", "/big.json", lines: [accept]).status == 200)
+    #expect(try await stream.chunk().utf8.count == 200)
+    #expect(try await http.request("PUT", "/big.json", text(160)).status == 200)
+    #expect(try await stream.chunk().utf8.count == 201)
+    let refusal = try await http.request("GET", "/big.json", lines: [accept])
+    #expect(refusal.status == 413)
+    #expect(refusal.body.contains("Data requested exceeds the maximum size"))
+    // What was refused counts for nobody any more.
+    await stream.close()
+    #expect(try await http.request("PUT", "/big.json", "1").status == 200)
+    #expect(try await http.request("GET", "/big.json").body == "1")
+    await server.stop()
+  }
+
   @Test("has the size that is documented: 16 MB for a write, 256 MB for a read")
   func defaults() {
     let limits = DatabaseServer.Limits()

@@ -4,6 +4,7 @@ import RealtimeTransport
 import RealtimeTree
 import TestSupport
 import Testing
+import TransportTestSupport
 
 @testable import RealtimeServer
 
@@ -23,15 +24,20 @@ struct StoreFailureTests {
       return try JSONParser.parse(body)["databases"]?["hearth"]?["storeFailure"]
     }
     #expect(try await storeFailure() == .null)
-    for (kind, status) in [(StoreError.Kind.full, 507), (.failed, 503), (.damaged, 500)] {
-      store.release(StoreError(kind, "the disk is no good"))
+    let kinds: [(kind: StoreError.Kind, status: Int, reason: String)] = [
+      (.full, 507, "the disk is full"), (.failed, 503, "the disk does not work"),
+      (.damaged, 500, "the stored data are damaged"),
+    ]
+    for (kind, status, reason) in kinds {
+      // The names of files are for the log, not for clients.
+      store.release(StoreError(kind, "/var/lib/hearth/hearth.sqlite: I/O error 10"))
       let refusal = try await http.request("PUT", "/a.json", "1")
       #expect(refusal.status == status, "\(kind)")
-      #expect(refusal.body == #"{"error":"the disk is no good"}"#)
+      #expect(refusal.body == #"{"error":"\#(reason)"}"#)
       #expect(try await storeFailure() == .string("\(kind)"))
       #expect(try await http.request("GET", "/a.json").body == "null")
     }
-    store.release(StoreError(.full, "the disk is no good"))
+    store.release(StoreError(.full, "/var/lib/hearth/hearth.sqlite: I/O error 13"))
     let rules = try await http.request("PUT", "/.settings/rules.json", #"{"rules":{}}"#)
     #expect(rules.status == 507)
     // Whatever else is unavailable is not the fault of the store.
@@ -40,6 +46,19 @@ struct StoreFailureTests {
     #expect(try await http.request("PUT", "/a.json", "1").status == 200)
     #expect(try await storeFailure() == .null)
     #expect(try await http.request("PUT", "/a.json", "2").body == "2")
+    await server.stop()
+  }
+
+  @Test("clients of WebSockets are told no more than others")
+  func reason() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let client = try await server.connectAndGreet()
+    store.release(StoreError(.failed, "/var/lib/hearth/hearth.sqlite: I/O error 10"))
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#)
+    let reason = #"{"s":"unavailable","d":"the disk does not work"}"#
+    #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":\#(reason)}}"#)
+    store.open()
     await server.stop()
   }
 

@@ -16,6 +16,8 @@ final class EventStream: InternalPeer {
   private var stream: HTTPStream?
   /// The data, until the first event has been sent.
   private var initial = Node.empty
+  /// The first event, until it has been sent or the data have changed.
+  private var first: [UInt8]?
   private var isAccepted = false
   private var keepAlive: Scheduled<Void>?
   /// Whether changes are left out, since the client does not keep up.
@@ -72,6 +74,11 @@ final class EventStream: InternalPeer {
       return
     }
     isAccepted = true
+    guard makeFirstEvent() else {
+      promise.succeed(.answer(RESTError.answerTooBig.answer))
+      close()
+      return
+    }
     let head = HTTPAnswer(
       status: 200,
       contentType: "text/event-stream",
@@ -91,17 +98,14 @@ final class EventStream: InternalPeer {
     switch push {
     case .data(let path, let node, _):
       guard let relative = path.relative(to: request.path) else { return }
-      guard stream != nil else { return initial.update(at: relative, to: node) }
+      guard stream != nil else { return update([Change(relative, node)]) }
       if leavesOut() { return }
       if relative.isPriority, request.options.form == .value { return }
       send(.put(relative, json(node, at: relative)))
     case .merge(let path, let changes, _):
       guard let relative = path.relative(to: request.path) else { return }
       guard stream != nil else {
-        for change in changes {
-          initial.update(at: relative.appending(change.path), to: change.node)
-        }
-        return
+        return update(changes.map { Change(relative.appending($0.path), $0.node) })
       }
       if leavesOut() { return }
       if let event = StreamEvent.patch(relative, changes, request.options.form) { send(event) }
@@ -111,15 +115,31 @@ final class EventStream: InternalPeer {
     }
   }
 
+  /// Changes the data before the first event has been sent.
+  private func update(_ changes: [Change]) {
+    first = nil
+    for change in changes { initial.update(at: change.path, to: change.node) }
+  }
+
+  /// Makes the first event, unless it is there; tells whether it may be sent, as other answers.
+  private func makeFirstEvent() -> Bool {
+    let event = first ?? StreamEvent.put(.root, json(initial, at: .root)).text
+    first = event
+    return event.count <= core.options.limits.responseBytes
+  }
+
   // MARK: Stream
 
   private func begin(_ stream: HTTPStream) {
-    guard peer != nil else {
+    // The data may have grown too large since the stream was granted.
+    guard peer != nil, makeFirstEvent(), let first else {
       stream.end()
+      close()
       return
     }
     self.stream = stream
-    send(.put(.root, json(initial, at: .root)))
+    stream.send(first)
+    self.first = nil
     initial = .empty
     scheduleKeepAlive()
   }

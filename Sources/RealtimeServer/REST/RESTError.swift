@@ -72,7 +72,7 @@ extension DatabaseCore {
   /// What a refusal of the hub is over HTTP; where the store has failed, the status says how.
   func restError(_ response: ServerMessage.Response) -> RESTError {
     let error = RESTError(response)
-    guard let storeFailure, error.reason == storeFailure.description else { return error }
+    guard let storeFailure, error.reason == storeFailure.publicReason else { return error }
     switch storeFailure.kind {
     case .full: return RESTError(507, error.reason)
     case .damaged: return RESTError(500, error.reason)
