@@ -20,6 +20,8 @@ public struct ConnectionStatus: Hashable, Sendable {
       case network
       /// The server does not let anybody in, or not this client.
       case refused
+      /// Whoever issues the tokens does not let this user in any more, or not this project.
+      case signInRefused
       /// What answers is no database server.
       case notADatabaseServer
       /// The connection ended because one of the ends broke the rules of the protocol.

@@ -68,15 +68,23 @@ extension Repo {
         case .success(let token) where token?.userID == provider.userID:
           repo.tokenChanged(token)
           connect(repo)
-        case .success: repo.gaveUp(id, "the user changed while the connection was made")
-        case .failure(let error): repo.gaveUp(id, "signing in failed: \(error)")
+        case .success:
+          repo.gaveUp(id, .network, "the user changed while the connection was made")
+        case .failure(let error as any DatabaseTokenFailure) where !error.isTemporary:
+          repo.gaveUp(id, .signInRefused, "signing in was refused: \(error)")
+        case .failure(let error): repo.gaveUp(id, .network, "signing in failed: \(error)")
         }
       }
     }
   }
 
-  private func gaveUp(_ id: ConnectionID, _ reason: String) {
-    problem = ConnectionStatus.Problem(cause: .network, reason: reason, isPermanent: false)
+  private func gaveUp(
+    _ id: ConnectionID,
+    _ cause: ConnectionStatus.Problem.Cause,
+    _ reason: String
+  ) {
+    let isPermanent = cause == .signInRefused
+    problem = ConnectionStatus.Problem(cause: cause, reason: reason, isPermanent: isPermanent)
     handle(.transportClosed(id, reason: reason))
   }
 
