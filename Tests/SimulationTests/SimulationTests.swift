@@ -36,6 +36,19 @@ struct SimulationTests {
     #expect(found >= 2, "\(fault) was found in \(found) of 12 runs")
   }
 
+  @Test(
+    "Ten minutes without a server end in the same views, and every write of theirs arrives once"
+  )
+  func outage() {
+    for seed: UInt64 in 1...8 {
+      var simulation = Simulation(seed: seed)
+      simulation.crash(for: 600_000)
+      #expect(simulation.run() == nil, "seed \(seed)")
+      #expect(simulation.now >= 600_000)
+      #expect(simulation.marks["crash"] == 1 || simulation.marks["crash"] == 2)
+    }
+  }
+
   @Test("A seed names one run")
   func repeats() {
     var first = Simulation(seed: 7)
