@@ -1,5 +1,5 @@
 /// A person who writes.
-package struct Author: Hashable, Sendable {
+package struct Author: Hashable, Sendable, Codable {
   /// The identifier, a legal key.
   package let uid: String
   /// The name that others see.

@@ -26,6 +26,15 @@ package struct Blog: Sendable {
 
   var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid, journal: journal) }
 
+  var fragments: FragmentSweep { FragmentSweep(paths: paths, uid: me.uid) }
+
+  /// Removes what edits of an earlier run have left of posts of mine that were deleted meanwhile.
+  package func removeFragments() async {
+    await withCheckedContinuation { continuation in
+      fragments.sweep { continuation.resume() }
+    }
+  }
+
   // MARK: Reading
 
   /// A list as it is now, in the order in which it is shown.
@@ -78,7 +87,12 @@ package struct Blog: Sendable {
   }
 
   /// Writes a post under a key that was made before.
-  func write(post id: PostID, title: String, body: String, completion: @escaping Completion) {
+  package func write(
+    post id: PostID,
+    title: String,
+    body: String,
+    completion: @escaping Completion
+  ) {
     let post = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
     update(
       [
@@ -106,7 +120,7 @@ package struct Blog: Sendable {
   }
 
   /// Writes a comment under a key that was made before.
-  func write(
+  package func write(
     comment: String,
     on id: PostID,
     text: String,
@@ -130,6 +144,11 @@ package struct Blog: Sendable {
     try await starToggle.set(isStarred, on: id)
   }
 
+  /// Stars or unstars a post that is known to be there; the change shows at once.
+  package func star(_ isStarred: Bool, on id: PostID, completion: @escaping Completion) {
+    starToggle.start(isStarred, on: id, completion: completion)
+  }
+
   /// Changes the title and the text of a post of mine in both places at once.
   ///
   /// - Parameters:
@@ -147,16 +166,41 @@ package struct Blog: Sendable {
   }
 
   /// Changes a post that is known to be mine; stars that come meanwhile are not touched.
-  func rewrite(post id: PostID, title: String, body: String, completion: @escaping Completion) {
+  ///
+  /// A post that was deleted before the change arrived stays deleted, and is not found.
+  package func rewrite(
+    post id: PostID,
+    title: String,
+    body: String,
+    completion: @escaping Completion
+  ) {
+    let checked = whole(or: BlogError.notFound(id), completion)
     update(
       [
         "posts/\(id)/title": title,
         "posts/\(id)/body": body,
         "user-posts/\(me.uid)/\(id)/title": title,
         "user-posts/\(me.uid)/\(id)/body": body,
-      ],
-      completion
-    )
+      ]
+    ) { [fragments] error in
+      if let error { return completion(error) }
+      fragments.check(id, completion: checked)
+    }
+  }
+
+  /// What is called when it is known whether something that was changed is there.
+  private func whole(
+    or missing: BlogError,
+    _ completion: @escaping Completion
+  ) -> @Sendable (Result<Bool, any Error>) -> Void {
+    { result in
+      switch result {
+      case .success(true): completion(nil)
+      case .success(false): completion(missing)
+      // The change itself was stored; only the look at it was cut short.
+      case .failure: completion(nil)
+      }
+    }
   }
 
   /// Changes the text of a comment that is known to be mine.
@@ -166,7 +210,11 @@ package struct Blog: Sendable {
     text: String,
     completion: @escaping Completion
   ) {
-    update(["post-comments/\(id)/\(comment)/text": text], completion)
+    let checked = whole(or: BlogError.commentNotFound(comment), completion)
+    update(["post-comments/\(id)/\(comment)/text": text]) { [fragments] error in
+      if let error { return completion(error) }
+      fragments.check(comment, on: id, completion: checked)
+    }
   }
 
   /// Deletes a post of mine from both places, with its comments, at once.
@@ -180,7 +228,7 @@ package struct Blog: Sendable {
   }
 
   /// Deletes a post that is known to be mine.
-  func remove(post id: PostID, completion: @escaping Completion) {
+  package func remove(post id: PostID, completion: @escaping Completion) {
     update(
       [
         "posts/\(id)": NSNull(),
@@ -209,7 +257,7 @@ package struct Blog: Sendable {
   }
 
   /// What is called when the server has answered.
-  typealias Completion = @Sendable ((any Error)?) -> Void
+  package typealias Completion = @Sendable ((any Error)?) -> Void
 
   private func update(_ values: [String: Any], _ completion: @escaping Completion) {
     paths.root.updateChildValues(values) { error, _ in completion(error) }

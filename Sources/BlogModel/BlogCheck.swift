@@ -3,17 +3,6 @@ private import RealtimeTree
 
 /// Looks for contradictions in a blog: what "fsck" reports.
 package struct BlogCheck: Sendable {
-  /// Something that is not as it must be.
-  package struct Fault: Hashable, Sendable, CustomStringConvertible {
-    /// Where.
-    package let path: String
-    /// What is wrong.
-    package let problem: String
-
-    /// The place and the problem in one line.
-    package var description: String { "\(path): \(problem)" }
-  }
-
   /// How many posts were looked at.
   package private(set) var postCount = 0
   /// How many comments were looked at.
@@ -21,7 +10,9 @@ package struct BlogCheck: Sendable {
   /// How many stars were counted.
   package private(set) var starCount = 0
   /// What is wrong, in the order of the paths.
-  package private(set) var faults: [Fault] = []
+  package private(set) var faults: [BlogFault] = []
+  /// What is left of posts that are gone, and hurts nobody.
+  package private(set) var leftovers: [BlogFault] = []
 
   /// Checks a whole blog.
   ///
@@ -36,48 +27,119 @@ package struct BlogCheck: Sendable {
     let copies = node[.userPosts]
     for (id, post) in posts.entries {
       postCount += 1
-      check(post, at: "/posts/\(id)")
-      guard case .string(let owner)? = post[.uid].leafValue, !owner.isEmpty else {
-        report("/posts/\(id)", "has no author (uid)")
-        continue
-      }
-      let copy = copies[ChildKey(owner)][id]
-      if copy.isEmpty {
-        report("/posts/\(id)", "has no copy at /user-posts/\(owner)/\(id)")
-      } else if copy != post {
-        let fields = post.differences(from: copy).joined(separator: ", ")
-        report("/user-posts/\(owner)/\(id)", "differs from /posts/\(id) in \(fields)")
-      }
+      starCount += post[.stars].childCount
+      check(post, at: Path([.posts, id]))
+      check(copyOf: post, id, in: copies)
     }
     for (owner, list) in copies.entries {
-      for (id, copy) in list.entries {
-        check(copy, at: "/user-posts/\(owner)/\(id)")
-        if posts[id].isEmpty { report("/user-posts/\(owner)/\(id)", "is a copy of no post") }
-      }
+      for (id, copy) in list.entries { check(copy, of: owner, id, posts[id]) }
     }
     for (id, comments) in node[.postComments].entries {
       commentCount += comments.childCount
-      if posts[id].isEmpty { report("/post-comments/\(id)", "has comments on no post") }
+      check(comments, on: id, posts[id])
+    }
+    for (uid, state) in node[ChildKey("seen")].entries {
+      for (id, mark) in state[ChildKey("posts")].entries where posts[id].isEmpty {
+        leftovers.append(
+          BlogFault(
+            path: "/seen/\(uid)/posts/\(id)",
+            problem: "says what was read of no post",
+            remedy: .remove(Path(["seen", uid, "posts", id]), without: id, mark.json(.value).text)
+          )
+        )
+      }
     }
   }
 
-  private mutating func check(_ post: Node, at path: String) {
+  // MARK: Posts
+
+  /// Compares a post with the copy that its author has of it.
+  private mutating func check(copyOf post: Node, _ id: ChildKey, in copies: Node) {
+    guard case .string(let owner)? = post[.uid].leafValue, !owner.isEmpty else {
+      report(Path([.posts, id]), "has no author (uid)", .person("say whose it is, or delete it"))
+      return
+    }
+    guard Validation.problem(withKey: owner) == nil else {
+      report(
+        Path([.posts, id]),
+        "has an author (uid) who cannot have posts",
+        .person("say whose it is, or delete it")
+      )
+      return
+    }
+    let copy = copies[ChildKey(owner)][id]
+    if copy.isEmpty {
+      report(
+        Path([.posts, id]),
+        "has no copy at /user-posts/\(owner)/\(id)",
+        .followPost(id, owner: ChildKey(owner))
+      )
+    } else if copy != post {
+      let fields = post.differences(from: copy).joined(separator: ", ")
+      report(
+        Path([.userPosts, ChildKey(owner), id]),
+        "differs from /posts/\(id) in \(fields)",
+        .followPost(id, owner: ChildKey(owner))
+      )
+    }
+  }
+
+  /// Checks a copy by itself, and that it has a post of its owner.
+  private mutating func check(_ copy: Node, of owner: ChildKey, _ id: ChildKey, _ post: Node) {
+    let path = Path([.userPosts, owner, id])
+    if case .string(let author)? = post[.uid].leafValue, ChildKey(author) != owner {
+      report(
+        path,
+        "is a copy of a post of \(author)",
+        .removeCopy(id, owner: owner, copy.json(.value).text)
+      )
+      return
+    }
+    check(copy, at: path)
+    if post.isEmpty {
+      report(path, "is a copy of no post", .remove(path, without: id, copy.json(.value).text))
+    }
+  }
+
+  private mutating func check(_ post: Node, at path: Path) {
     let stars = post[.stars].childCount
-    if path.hasPrefix("/posts/") { starCount += stars }
     let count = post[.starCount].leafValue?.number ?? 0
     if count != Double(stars) {
       report(
         path,
-        "starCount is \(post[.starCount].json(.value).text), but there are \(stars) stars"
+        "starCount is \(post[.starCount].json(.value).text), but there are \(stars) stars",
+        .count(path)
       )
     }
     for (uid, star) in post[.stars].entries where star.leafValue != .bool(true) {
-      report("\(path)/stars/\(uid)", "is \(star.json(.value).text) instead of true")
+      report(
+        path.appending(Path([.stars, uid])),
+        "is \(star.json(.value).text) instead of true",
+        star.leafValue == .bool(false) ? .count(path) : .person("say whether it is a star")
+      )
     }
   }
 
-  private mutating func report(_ path: String, _ problem: String) {
-    faults.append(Fault(path: path, problem: problem))
+  // MARK: Comments
+
+  private mutating func check(_ comments: Node, on id: ChildKey, _ post: Node) {
+    let path = Path([.postComments, id])
+    guard !post.isEmpty else {
+      let text = comments.json(.value).text
+      return report(path, "has comments on no post", .remove(path, without: id, text))
+    }
+    for (key, comment) in comments.entries {
+      if case .string(let uid)? = comment[.uid].leafValue, !uid.isEmpty { continue }
+      report(
+        path.appending(key),
+        "has no author (uid)",
+        .person("say whose it is, or delete it")
+      )
+    }
+  }
+
+  private mutating func report(_ path: Path, _ problem: String, _ remedy: BlogFault.Remedy) {
+    faults.append(BlogFault(path: path.description, problem: problem, remedy: remedy))
   }
 }
 

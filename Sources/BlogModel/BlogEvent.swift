@@ -1,5 +1,5 @@
 /// Something that happened to the blog, as the screen must learn of it.
-package enum BlogEvent: Sendable, Equatable {
+package enum BlogEvent: Sendable, Equatable, Codable {
   /// A list is now this, in the order in which it is shown.
   case feed(FeedKind, posts: [Post])
   /// So much of a list is kept from now on; told before the list itself.
@@ -10,6 +10,8 @@ package enum BlogEvent: Sendable, Equatable {
   case post(PostID, Post?)
   /// The comments of the open post are now these, oldest first.
   case comments(PostID, [Comment])
+  /// These are the newest comments on a post that is in view but not open, oldest first.
+  case latestComments(PostID, [Comment])
   /// These people are writing comments on the open post.
   case typing(PostID, [Typist])
   /// These terminals are here.
@@ -33,7 +35,7 @@ package enum BlogEvent: Sendable, Equatable {
 }
 
 /// Something I do to the blog.
-package enum BlogAction: Sendable, Hashable {
+package enum BlogAction: Sendable, Hashable, Codable {
   /// Writing a post; the key is known at once.
   case post(PostID, title: String, body: String)
   /// Writing a comment.
@@ -51,7 +53,7 @@ package enum BlogAction: Sendable, Hashable {
 }
 
 /// How the database can be reached.
-package enum ConnectionState: Sendable, Hashable {
+package enum ConnectionState: Sendable, Hashable, Codable {
   /// A first connection is being made.
   case connecting
   /// Connected.

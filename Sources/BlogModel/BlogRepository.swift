@@ -24,6 +24,9 @@ package protocol BlogRepository: Sendable {
   /// No longer follows a post.
   func close(_ post: PostID)
 
+  /// Tells the newest comments on these posts, and on no others, while they are not open.
+  func watchComments(on posts: [PostID])
+
   /// Writes a post and returns its key.
   func post(title: String, body: String) -> PostID
   /// Writes a comment and returns its key.

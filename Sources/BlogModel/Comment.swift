@@ -1,5 +1,5 @@
 /// A comment on a post.
-package struct Comment: Hashable, Sendable, Identifiable {
+package struct Comment: Hashable, Sendable, Identifiable, Codable {
   /// The key, a push id.
   package let id: String
   /// The identifier of the author.

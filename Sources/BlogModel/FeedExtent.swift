@@ -1,5 +1,5 @@
 /// How much of a list is kept here.
-package struct FeedExtent: Hashable, Sendable {
+package struct FeedExtent: Hashable, Sendable, Codable {
   /// Whether the list goes on below what is kept.
   package let hasOlder: Bool
   /// Whether the list goes on above what is kept.

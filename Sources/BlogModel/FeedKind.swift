@@ -1,5 +1,5 @@
 /// A list of posts.
-package enum FeedKind: Hashable, Sendable {
+package enum FeedKind: Hashable, Sendable, Codable {
   /// All posts, newest first.
   case recent
   /// All posts, those with the most stars first.

@@ -64,6 +64,10 @@ extension LiveBlog {
     queue.async { [self] in people?.setTyping(isTyping, on: post) }
   }
 
+  package func watchComments(on posts: [PostID]) {
+    queue.async { [self] in latest?.watch(posts) }
+  }
+
   package func setNotices(_ areTold: Bool) {
     queue.async { [self] in areTold ? notices?.start() : notices?.stop() }
   }

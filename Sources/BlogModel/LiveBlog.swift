@@ -19,9 +19,12 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var pulse: Pulse?
   private var phase: ConnectionStatus.Phase?
   private var connectionProblem: String?
+  /// Whether writes of an earlier run wait to be sent; nil before that is known.
+  private var restoredWrites: Bool?
   private(set) var people: PeopleWatch?
   private(set) var marks: ReadMarks?
   private(set) var notices: NoticeWatch?
+  private(set) var latest: CommentWatch?
 
   private struct OpenedPost {
     var comments = OrderedSnapshots<Comment>()
@@ -55,6 +58,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     people = PeopleWatch(paths, me: me, terminal: terminal, tell: tell)
     marks = ReadMarks(paths.seen(by: me.uid)) { tell(.readState($0)) }
     notices = NoticeWatch(paths, me: me) { tell(.notice($0)) }
+    latest = CommentWatch(paths) { tell(.latestComments($0, $1)) }
     pulse = Pulse(paths.user(me.uid).child("username"), queue: queue) { milliseconds in
       tell(.roundTrip(milliseconds: milliseconds))
     }
@@ -89,8 +93,19 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       connectionProblem = problem
       handler?(.connectionProblem(reason: problem))
     }
+    sweepFragments(status)
     handler?(.connection(ConnectionState(status.phase)))
     handler?(.pendingWrites(status.pendingWrites))
+  }
+
+  /// Looks at what an earlier run has edited, once the server has all of it.
+  private func sweepFragments(_ status: ConnectionStatus) {
+    if restoredWrites == nil { restoredWrites = status.pendingWrites > 0 }
+    guard restoredWrites == true, status.phase == .connected, status.pendingWrites == 0 else {
+      return
+    }
+    restoredWrites = false
+    blog.fragments.sweep()
   }
 
   /// Carries out what an earlier run of the program noted but did not finish.
@@ -112,11 +127,16 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
         self?.handler?(.feed(feed, posts: posts))
       } fail: { [weak self] error in
         self?.feeds[feed] = nil
-        self?.handler?(.feedFailed(feed, reason: Self.reason(error)))
+        self?.feedFailed(feed, error)
       }
       feeds[feed] = followed
       followed.start()
     }
+  }
+
+  private func feedFailed(_ feed: FeedKind, _ error: any Error) {
+    let reason = refusal.text(error, .read, at: feed.place(of: me.uid))
+    handler?(.feedFailed(feed, reason: reason))
   }
 
   package func stopFollowing(_ feed: FeedKind) {
@@ -179,22 +199,15 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   /// What to call when an action has been answered.
   func report(_ action: BlogAction) -> @Sendable ((any Error)?) -> Void {
-    { [queue] error in
+    { [queue, refusal] error in
+      let reason = error.map { refusal.text($0, .write, at: action.place) }
       queue.async {
-        self.handler?(
-          error.map { .failed(action, reason: Self.reason($0)) } ?? .succeeded(action)
-        )
+        self.handler?(reason.map { .failed(action, reason: $0) } ?? .succeeded(action))
       }
     }
   }
 
-  /// Why something was refused: where, and how to find out which rule it was.
-  private static func reason(_ error: any Error) -> String {
-    guard let error = error as? DatabaseError else { return String(describing: error) }
-    guard error.code == .permissionDenied else { return error.reason }
-    let place = error.path.map { " at \($0)" } ?? ""
-    return error.reason + place + "; \"hearth rules explain\" names the rule"
-  }
+  private var refusal: RefusalText { RefusalText(uid: me.uid) }
 }
 
 extension ConnectionState {

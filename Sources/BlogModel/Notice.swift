@@ -1,5 +1,5 @@
 /// Something that others did to what I wrote.
-package enum Notice: Hashable, Sendable {
+package enum Notice: Hashable, Sendable, Codable {
   /// Somebody commented on a post of mine.
   case comment(PostID, title: String, by: Author)
   /// A post of mine has more stars than before.

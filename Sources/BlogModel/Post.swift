@@ -2,7 +2,7 @@
 package typealias PostID = String
 
 /// A post of the blog.
-package struct Post: Hashable, Sendable, Identifiable {
+package struct Post: Hashable, Sendable, Identifiable, Codable {
   /// The key, a push id.
   package let id: PostID
   /// The identifier of the author.

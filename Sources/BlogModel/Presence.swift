@@ -1,5 +1,5 @@
 /// A terminal that somebody has open.
-package struct Presence: Hashable, Sendable, Identifiable {
+package struct Presence: Hashable, Sendable, Identifiable, Codable {
   /// The key of the terminal.
   package let id: String
   /// Who it is.

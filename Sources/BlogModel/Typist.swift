@@ -1,5 +1,5 @@
 /// Somebody who is writing a comment.
-package struct Typist: Hashable, Sendable {
+package struct Typist: Hashable, Sendable, Codable {
   /// How long a sign of life counts, in milliseconds; a program that was killed sends no other.
   package static let patience: Int64 = 30_000
 

@@ -1,6 +1,7 @@
 import BlogModel
 import Dispatch
 import Foundation
+import FoundationNetworking
 import NIOConcurrencyHelpers
 import RealtimeDatabase
 import RealtimeServer
@@ -10,8 +11,42 @@ import Testing
 final class BlogServer: Sendable {
   let server: DatabaseServer
 
-  init() async throws {
-    server = try await DatabaseServer.start(DatabaseServer.Options(port: 0, rules: .open))
+  /// The secret of the administrator.
+  private static let key = "0123456789abcdef0123456789abcdef"
+
+  init(rules: DatabaseServer.Rules = .open) async throws {
+    var options = DatabaseServer.Options(port: 0, rules: rules)
+    options.identities.administratorKey = Self.key
+    server = try await DatabaseServer.start(options)
+  }
+
+  /// How many listens the server has now, and how many it was asked for since its start.
+  func listens() async throws -> (now: Int, sinceStart: Int) {
+    let port = try #require(server.port)
+    var request = URLRequest(
+      url: try #require(URL(string: "http://127.0.0.1:\(port)/.info/metrics.json"))
+    )
+    request.setValue("Bearer \(Self.key)", forHTTPHeaderField: "Authorization")
+    let (data, _) = try await URLSession.shared.data(for: request)
+    let json = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+    let databases = try #require(json?["databases"] as? [String: [String: Any]])
+    let requests = databases.values.compactMap { $0["requests"] as? [String: Int] }
+    return (
+      databases.values.compactMap { $0["listens"] as? Int }.reduce(0, +),
+      requests.compactMap { $0["listen"] }.reduce(0, +)
+    )
+  }
+
+  /// Waits until the server has that many listens.
+  func waitForListens(
+    _ count: Int,
+    _ what: Testing.Comment,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let deadline = Date().addingTimeInterval(30)
+    var last = try await listens().now
+    while last != count, Date() < deadline { last = try await listens().now }
+    #expect(last == count, what, sourceLocation: sourceLocation)
   }
 
   func database() throws -> Database {
@@ -103,6 +138,11 @@ final class ScreenProbe: Sendable {
     }.first
   }
 
+  /// Why something was refused, in order.
+  var refusals: [String] {
+    all.compactMap { if case .failed(_, let reason) = $0 { reason } else { nil } }
+  }
+
   /// How much of the list was kept when it was told last.
   func extent(_ feed: FeedKind) -> FeedExtent? {
     all.reversed().lazy.compactMap { event in
@@ -134,6 +174,19 @@ final class ScreenProbe: Sendable {
     all.reversed().lazy.compactMap { event in
       if case .readState(let state) = event { state } else { nil }
     }.first
+  }
+
+  /// The newest comments on a post that is not open, as they were told last.
+  func latestComments(_ post: PostID) -> [BlogModel.Comment]? {
+    all.reversed().lazy.compactMap { event in
+      if case .latestComments(post, let comments) = event { comments } else { nil }
+    }.first
+  }
+
+  /// How many comments of a post are to be read.
+  func newComments(on post: PostID, for uid: String) -> Int? {
+    guard let comments = latestComments(post) else { return nil }
+    return readState?.newComments(among: comments, on: post, for: uid).count
   }
 
   /// The comments as they were told last.

@@ -29,6 +29,64 @@ struct ChangingTests {
     }
   }
 
+  @Test("An edit of a post that another terminal has deleted leaves nothing, on an open database")
+  func editOfDeleted() async throws {
+    let server = try await BlogServer()
+    let first = try server.screen("alice")
+    let second = try server.screen("alice")
+    let id = first.blog.post(title: "t", body: "b")
+    second.blog.follow(.recent)
+    try await second.wait("the post") { $0.posts(.recent)?.count == 1 }
+    first.blog.deletePost(id)
+    // At the same moment, before the second can know of it, and once more when it does.
+    second.blog.edit(id, title: "late", body: "x")
+    try await second.wait("a refusal") { $0.refusals.contains { $0.contains(id) } }
+    second.blog.edit(id, title: "later", body: "x")
+    try await second.wait("a refusal of the second") { $0.refusals.count == 2 }
+    #expect(try await server.database().reference().getData().hasChild("posts/\(id)") == false)
+    #expect(try await server.database().reference().child("user-posts").getData().exists() == false)
+    try await second.wait("an empty list") { $0.posts(.recent)?.isEmpty == true }
+  }
+
+  @Test("An edit that was made offline leaves nothing of a post that was deleted meanwhile")
+  func offlineEditOfDeleted() async throws {
+    let server = try await BlogServer()
+    let first = try server.screen("alice")
+    let database = try server.database()
+    let second = try server.screen("alice", on: database)
+    let id = first.blog.post(title: "t", body: "b")
+    let comment = first.blog.comment(on: id, text: "c")
+    second.blog.follow(.recent)
+    try await second.wait("the post") { $0.posts(.recent)?.count == 1 }
+    database.goOffline()
+    second.blog.edit(id, title: "late", body: "x")
+    second.blog.editComment(comment, on: id, text: "late")
+    try await second.wait("the edit is shown") { $0.posts(.recent)?.first?.title == "late" }
+    first.blog.deletePost(id)
+    try await first.wait("the deletion is stored") { $0.all.contains(.succeeded(.deletePost(id))) }
+    database.goOnline()
+    try await second.wait("two refusals") { $0.refusals.count == 2 }
+    #expect(
+      try await server.database().reference().getData().childSnapshots.map(\.key) == [
+        "seen", "users",
+      ]
+    )
+  }
+
+  @Test("Fragments of posts of mine that an earlier run left behind are removed")
+  func sweep() async throws {
+    let server = try await BlogServer()
+    let alice = try server.blog("alice")
+    let whole = try await alice.post(title: "t", body: "b")
+    let root = try server.database().reference()
+    try await root.updateChildValues([
+      "posts/gone/title": "late", "user-posts/alice/gone/title": "late",
+    ])
+    await alice.removeFragments()
+    #expect(try await root.child("posts").getData().childSnapshots.map(\.key) == [whole])
+    #expect(try await root.child("user-posts/alice").getData().childSnapshots.map(\.key) == [whole])
+  }
+
   @Test("A comment that another changes or deletes is seen in place")
   func comments() async throws {
     let server = try await BlogServer()

@@ -62,6 +62,35 @@ struct PeopleTests {
     #expect(second.readState?.marks.isEmpty == true)
   }
 
+  @Test(
+    "New comments on a post that was read are told in one terminal and end when read in another"
+  )
+  func newComments() async throws {
+    let server = try await BlogServer()
+    let id = try await server.blog("bob").post(title: "t", body: "b")
+    let bob = try server.blog("bob")
+    let first = try server.screen("alice")
+    let second = try server.screen("alice")
+    let old = try await bob.comment(on: id, text: "old")
+    first.blog.mark(id, .read(lastComment: old))
+    for screen in [first, second] {
+      try await screen.wait("the mark") { $0.readState?.marks[id] == .read(lastComment: old) }
+      screen.blog.watchComments(on: [id])
+    }
+    let new = try await bob.comment(on: id, text: "new")
+    for screen in [first, second] {
+      try await screen.wait("one new comment") { $0.newComments(on: id, for: "alice") == 1 }
+    }
+    second.blog.mark(id, .read(lastComment: new))
+    try await first.wait("none any more") { $0.newComments(on: id, for: "alice") == 0 }
+    // What is no longer in view is no longer told.
+    first.blog.watchComments(on: [])
+    second.blog.watchComments(on: [id])
+    let more = try await bob.comment(on: id, text: "more")
+    try await second.wait("one more") { $0.latestComments(id)?.last?.id == more }
+    #expect(first.latestComments(id)?.last?.id == new)
+  }
+
   @Test("tell of comments and stars on my posts, but not of my own and not of old ones")
   func notices() async throws {
     let server = try await BlogServer()

@@ -1,0 +1,218 @@
+import BlogModel
+import RealtimeDatabase
+import RealtimeTree
+import Testing
+
+@Suite("Repairing a blog")
+struct BlogRepairTests {
+  private static let post: [String: any Sendable] = [
+    "uid": "u", "author": "u", "title": "t", "body": "b", "starCount": 1, "stars": ["x": true],
+  ]
+
+  /// What a program may have damaged, and what is right in the end.
+  struct Damage: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    /// What is written over a sound blog of one post.
+    let values: [String: any Sendable]
+    /// The paths of the faults.
+    let faults: [String]
+  }
+
+  private static let damages: [Damage] = [
+    Damage(
+      testDescription: "a count that differs from the stars, in both copies",
+      values: ["posts/p/starCount": 7, "user-posts/u/p/starCount": 7],
+      faults: ["/posts/p", "/user-posts/u/p"]
+    ),
+    Damage(
+      testDescription: "a count that is missing",
+      values: ["posts/p/starCount": Removed.value],
+      faults: ["/posts/p", "/user-posts/u/p"]
+    ),
+    Damage(
+      testDescription: "a count that is text",
+      values: ["posts/p/starCount": "many"],
+      faults: ["/posts/p", "/user-posts/u/p"]
+    ),
+    Damage(
+      testDescription: "copies that differ",
+      values: ["user-posts/u/p/title": "other", "user-posts/u/p/body": Removed.value],
+      faults: ["/user-posts/u/p"]
+    ),
+    Damage(
+      testDescription: "a copy that is missing",
+      values: ["user-posts/u/p": Removed.value],
+      faults: ["/posts/p"]
+    ),
+    Damage(
+      testDescription: "a star that is false",
+      values: ["posts/p/stars/y": false, "user-posts/u/p/stars/y": false],
+      faults: [
+        "/posts/p", "/posts/p/stars/y", "/user-posts/u/p", "/user-posts/u/p/stars/y",
+      ]
+    ),
+    Damage(
+      testDescription: "a copy of no post",
+      values: ["user-posts/u/gone": post],
+      faults: ["/user-posts/u/gone"]
+    ),
+    Damage(
+      testDescription: "a copy of the post of another",
+      values: ["user-posts/v/p": post],
+      faults: ["/user-posts/v/p"]
+    ),
+    Damage(
+      testDescription: "comments on a post that is gone",
+      values: ["post-comments/gone/c": ["uid": "u", "author": "u", "text": "x"]],
+      faults: ["/post-comments/gone"]
+    ),
+    Damage(
+      testDescription: "marks of what was read of a post that is gone",
+      values: ["seen/u/posts/gone": "c"],
+      faults: ["/seen/u/posts/gone"]
+    ),
+    Damage(
+      testDescription: "several things at once",
+      values: [
+        "posts/p/starCount": 9, "user-posts/u/p": Removed.value, "user-posts/w/q": post,
+        "post-comments/q/c": ["uid": "u", "author": "u", "text": "x"],
+      ],
+      faults: ["/post-comments/q", "/posts/p", "/posts/p", "/user-posts/w/q"]
+    ),
+  ]
+
+  /// Stands for no value in a list of values.
+  private enum Removed: Sendable { case value }
+
+  private func damage(_ database: Database, _ values: [String: any Sendable]) async throws {
+    let root = database.reference()
+    try await root.setValue(["posts": ["p": Self.post], "user-posts": ["u": ["p": Self.post]]])
+    for (path, value) in values.sorted(by: { $0.key < $1.key }) {
+      if value is Removed {
+        try await root.child(path).removeValue()
+      } else {
+        try await root.child(path).setValue(value)
+      }
+    }
+  }
+
+  private func check(_ database: Database) async throws -> BlogCheck {
+    BlogCheck(try await database.reference().getData())
+  }
+
+  /// Repairs until nothing is found any more, as the command does.
+  private func repair(_ database: Database) async throws -> [BlogRepair.Outcome] {
+    let blog = BlogRepair(database.reference())
+    var outcomes: [BlogRepair.Outcome] = []
+    for _ in 0..<4 {
+      let found = try await check(database)
+      let faults = (found.faults + found.leftovers).filter(\.remedy.isAutomatic)
+      if faults.isEmpty { break }
+      for fault in faults { outcomes.append(try await blog.repair(fault)) }
+    }
+    return outcomes
+  }
+
+  @Test("puts right what has one right answer, and then there is nothing", arguments: damages)
+  func repairs(_ damage: Damage) async throws {
+    let server = try await BlogServer()
+    let database = try server.database()
+    try await self.damage(database, damage.values)
+    let before = try await check(database)
+    #expect((before.faults + before.leftovers).map(\.path).sorted() == damage.faults)
+    _ = try await repair(database)
+    let after = try await check(database)
+    #expect(after.faults == [] && after.leftovers == [])
+    let sound = try #require(try await database.reference().getData().value as? [String: Any])
+    #expect(Set(sound.keys) == ["posts", "user-posts"])
+    let posts = try #require(sound["posts"] as? [String: [String: Any]])
+    #expect(posts["p"]?["starCount"] as? Int == 1)
+    #expect(posts["p"]?["title"] as? String == "t")
+    #expect((posts["p"]?["stars"] as? [String: Bool]) == ["x": true])
+    #expect((sound["user-posts"] as? [String: [String: Any]])?["u"]?.count == 1)
+  }
+
+  @Test("says what it removed, so that nothing is lost")
+  func removed() async throws {
+    let server = try await BlogServer()
+    let database = try server.database()
+    try await damage(
+      database,
+      ["post-comments/gone/c": ["uid": "u", "author": "u", "text": "precious"]]
+    )
+    let outcome = try #require(try await repair(database).first)
+    guard case .repaired(let what) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+    #expect(what.contains("precious"))
+  }
+
+  @Test("leaves to a person what has several answers, and changes nothing of it")
+  func persons() async throws {
+    let server = try await BlogServer()
+    let database = try server.database()
+    try await damage(
+      database,
+      [
+        "posts/q": ["title": "whose"], "posts/p/stars/z": "yes", "posts/p/starCount": 2,
+        "user-posts/u/p/stars/z": "yes", "user-posts/u/p/starCount": 2,
+        "post-comments/p/c": ["text": "whose"],
+      ]
+    )
+    let before = try await database.reference().getData().exportedJSON
+    let found = try await check(database)
+    #expect(
+      found.faults.map(\.path) == [
+        "/posts/p/stars/z", "/posts/q", "/user-posts/u/p/stars/z", "/post-comments/p/c",
+      ]
+    )
+    for fault in found.faults {
+      #expect(!fault.remedy.isAutomatic)
+      guard case .left = try await BlogRepair(database.reference()).repair(fault) else {
+        Issue.record("\(fault) was not left")
+        return
+      }
+    }
+    #expect(try await database.reference().getData().exportedJSON == before)
+  }
+
+  @Test("finds nothing to do when others were faster")
+  func gone() async throws {
+    let server = try await BlogServer()
+    let database = try server.database()
+    try await damage(
+      database,
+      ["user-posts/u/gone": Self.post, "user-posts/u/p/title": "other"]
+    )
+    let faults = try await check(database).faults
+    #expect(faults.count == 2)
+    _ = try await repair(database)
+    for fault in faults {
+      #expect(try await BlogRepair(database.reference()).repair(fault) == .gone)
+    }
+  }
+
+  @Test("loses no star of people who go on starring meanwhile")
+  func race() async throws {
+    let server = try await BlogServer()
+    let database = try server.database()
+    try await damage(
+      database,
+      ["posts/p/starCount": 70, "user-posts/u/p/starCount": 3, "user-posts/u/p/stars/q": true]
+    )
+    let names = (0..<12).map { "person\($0)" }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for name in names {
+        group.addTask { try await server.blog(name).setStar(true, on: "p") }
+      }
+      group.addTask { _ = try await self.repair(database) }
+      try await group.waitForAll()
+    }
+    _ = try await repair(database)
+    let check = try await check(database)
+    #expect(check.faults == [])
+    let stars = try await database.reference().child("posts/p/stars").getData().value
+    #expect(Set((stars as? [String: Bool] ?? [:]).keys) == Set(names + ["x"]))
+  }
+}

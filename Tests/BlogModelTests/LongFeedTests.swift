@@ -1,0 +1,94 @@
+import BlogModel
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+import Testing
+
+/// A page costs the same wherever it is in a list and however long the list is: what is counted is
+/// what goes to the server, what comes back, and what is kept.
+@Suite("A long list")
+struct LongFeedTests {
+  /// What some pages have cost.
+  private struct Cost: Equatable {
+    var queries = 0
+    var ended = 0
+    var childEvents = 0
+    var kept = 0
+  }
+
+  private final class Meter: Sendable {
+    private let cost = NIOLockedValueBox(Cost())
+
+    init(_ database: Database) {
+      database.observeDiagnostics { [cost] diagnostic in
+        cost.withLockedValue { cost in
+          switch diagnostic.kind {
+          case .observing: cost.queries += 1
+          case .stopped: cost.ended += 1
+          case .event: cost.childEvents += 1
+          case .sent, .received, .writing, .written, .transaction, .connection: break
+          }
+        }
+      }
+    }
+
+    /// The cost since the last look.
+    func take() -> Cost {
+      cost.withLockedValue { cost in
+        defer { cost = Cost() }
+        return cost
+      }
+    }
+  }
+
+  private func seed(_ count: Int, _ server: BlogServer) async throws {
+    let posts = try server.database().reference(withPath: "posts")
+    for start in stride(from: 1, through: count, by: 1_000) {
+      var values: [String: Any] = [:]
+      for number in start..<min(start + 1_000, count + 1) {
+        values[BlogServer.key(number)] = [
+          "uid": "o", "author": "o", "title": "\(number)", "body": "b",
+        ]
+      }
+      try await posts.updateChildValues(values)
+    }
+  }
+
+  /// Reads so many pages on, and tells what they have cost together.
+  private func read(_ pages: Int, _ screen: ScreenProbe, _ meter: Meter) async throws -> Cost {
+    _ = meter.take()
+    var kept = 0
+    for _ in 0..<pages {
+      let last = try #require(screen.posts(.recent)?.last?.id)
+      screen.blog.read(.recent, at: last)
+      try await screen.wait("posts below \(last)") { $0.posts(.recent)?.last?.id != last }
+      kept = max(kept, screen.posts(.recent)?.count ?? 0)
+    }
+    var cost = meter.take()
+    cost.kept = kept
+    return cost
+  }
+
+  @Test("Eight pages at the fortieth cost what eight near the beginning do, and no more is kept")
+  func pages() async throws {
+    let server = try await BlogServer()
+    try await seed(5_200, server)
+    let database = try server.database()
+    let meter = Meter(database)
+    let alice = try server.screen("alice", on: database)
+    alice.keep(20)
+    alice.blog.follow(.recent)
+    try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
+    // As far as it grows at all.
+    _ = try await read(13, alice, meter)
+    let early = try await read(8, alice, meter)
+    let before = try await server.listens().now
+    _ = try await read(20, alice, meter)
+    let late = try await read(8, alice, meter)
+    #expect(late.kept <= 1_500)
+    #expect(abs(late.kept - early.kept) <= 100)
+    #expect(late.queries <= early.queries + 2 && late.queries <= 30)
+    #expect(late.ended <= late.queries + 2)
+    #expect(abs(late.childEvents - early.childEvents) <= early.childEvents / 4)
+    #expect(try await server.listens().now <= before + 2)
+  }
+}

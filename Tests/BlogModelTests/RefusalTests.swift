@@ -1,0 +1,65 @@
+import RealtimeDatabase
+import RealtimeServer
+import Testing
+
+@testable import BlogModel
+
+@Suite("A refused request says what, where, by which rule, and how to find that out")
+struct RefusalTests {
+  private let refusal = RefusalText(uid: "alice")
+
+  private func denied(_ reason: String, at path: String? = "/") -> DatabaseError {
+    DatabaseError(.permissionDenied, path: path, reason: reason)
+  }
+
+  @Test("A server that tells nothing: the path, and the command that names the rule")
+  func untold() {
+    #expect(
+      refusal.text(denied("Permission denied"), .write, at: "/posts/p")
+        == "Permission denied at /posts/p; the server does not tell the rule: "
+        + "\"hearth rules explain RULES.json --as alice --write /posts/p\" does"
+    )
+    #expect(
+      refusal.text(denied("Permission denied", at: "/user-posts/bob/p"), .read, at: "/posts/p")
+        .contains("--read /user-posts/bob/p")
+    )
+  }
+
+  @Test("A server that tells: the rule with its path and expression, and what its names stood for")
+  func told() {
+    let explanation = """
+      Permission denied: .write of /posts/$post (line 3) at /posts/p: auth.uid === 'bob' → false
+        $post = "p"
+        auth = {"uid":"alice"}
+      """
+    #expect(
+      refusal.text(denied(explanation), .write, at: "/posts/p")
+        == "Permission denied at /posts/p: .write of /posts/$post (line 3) at /posts/p: "
+        + "auth.uid === 'bob' → false, where $post = \"p\", auth = {\"uid\":\"alice\"}"
+    )
+    #expect(
+      refusal.text(denied("Permission denied: no rule grants this"), .write, at: "/posts/p")
+        == "Permission denied at /posts/p: no rule grants this"
+    )
+  }
+
+  @Test("What a real server refuses names the place, for lists and for every kind of write")
+  func real() async throws {
+    let rules = #"{"rules": {"users": {".read": true, ".write": true}}}"#
+    let server = try await BlogServer(rules: .source(rules))
+    let alice = try server.screen("alice")
+    alice.blog.follow(.recent)
+    try await alice.wait("the list is refused") { probe in
+      probe.all.contains { event in
+        guard case .feedFailed(.recent, let reason) = event else { return false }
+        return reason.contains("at /posts;") && reason.contains("--as alice --read /posts")
+      }
+    }
+    let id = alice.blog.post(title: "t", body: "b")
+    let comment = alice.blog.comment(on: id, text: "c")
+    alice.blog.setStar(id, true)
+    try await alice.wait("three refusals") { $0.refusals.count == 3 }
+    #expect(alice.refusals.contains { $0.hasPrefix("Permission denied at /posts/\(id);") })
+    #expect(alice.refusals.contains { $0.contains("--write /post-comments/\(id)/\(comment)") })
+  }
+}
