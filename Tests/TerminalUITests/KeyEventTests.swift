@@ -28,11 +28,12 @@ struct KeyEventTests {
     #expect(KeySequence(description: name) == nil)
   }
 
-  @Test("Sequences are one or two keys with a blank between them")
+  @Test("Sequences are one to four keys with blanks between them")
   func sequences() {
     #expect(KeySequence(description: "g g") == KeySequence(.character("g"), .character("g")))
     #expect(("^X Enter" as KeySequence).description == "^X Enter")
-    #expect(KeySequence(description: "a b c") == nil)
+    #expect(KeySequence(description: "a b c d")?.keys.count == 4)
+    #expect(KeySequence(description: "a b c d e") == nil)
     #expect(KeySequence(description: "a Hm") == nil)
   }
 }

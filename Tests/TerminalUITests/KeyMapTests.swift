@@ -29,9 +29,9 @@ struct KeyMapTests {
   func sequences() {
     var map = makeMap()
     #expect(map.match(.character("g"), in: [.post]) == .pending)
-    #expect(map.pendingKey == .character("g"))
+    #expect(map.pendingKeys == [.character("g")])
     #expect(map.match(.character("g"), in: [.post]) == .action(.top))
-    #expect(map.pendingKey == nil)
+    #expect(map.pendingKeys.isEmpty)
   }
 
   @Test("A sequence that nobody knows does nothing, and the table begins anew")
@@ -43,6 +43,28 @@ struct KeyMapTests {
     #expect(map.match(.character("g"), in: [.list]) == .pending)
     map.reset()
     #expect(map.match(.character("j"), in: [.list]) == .action(.down))
+  }
+
+  @Test("A sequence of four keys waits for each of them, however long that takes")
+  func longSequences() {
+    var map = KeyMap([
+      KeyBinding(["g a b c"], Action.top, in: [Context.list], help: "First"),
+      KeyBinding(["g a x"], .open, in: [.list], help: "Open"),
+    ])
+    for key in "gab" { #expect(map.match(.character(key), in: [.list]) == .pending) }
+    #expect(map.pendingKeys == [.character("g"), .character("a"), .character("b")])
+    #expect(map.match(.character("c"), in: [.list]) == .action(.top))
+    for key in "ga" { #expect(map.match(.character(key), in: [.list]) == .pending) }
+    #expect(
+      map.continuations(in: .list).map(\.keys) == [
+        [.character("b"), .character("c")], [.character("x")],
+      ]
+    )
+    #expect(map.match(.character("x"), in: [.list]) == .action(.open))
+    #expect(map.continuations(in: .list).isEmpty)
+    for key in "ga" { #expect(map.match(.character(key), in: [.list]) == .pending) }
+    #expect(map.match(.escape, in: [.list]) == .unbound)
+    #expect(map.pendingKeys.isEmpty)
   }
 
   @Test("The help of a context is its rows in the order of the table")

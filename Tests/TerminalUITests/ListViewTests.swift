@@ -72,6 +72,76 @@ struct ListViewTests {
     #expect(list.id(at: Position(row: 4, column: 2), in: screen.bounds) == nil)
   }
 
+  @Test("A row that begins a section has a line above it, unless it is the first in view")
+  func sections() {
+    var list = ListView<String>()
+    var screen = Screen(size: Size(width: 6, height: 5))
+    list.resize(to: screen.size)
+    list.update(ids: ["a", "b", "c", "d", "e"], sectionStarts: ["a", "b", "d"])
+    func draw() -> String {
+      screen = Screen(size: screen.size)
+      list.draw(on: &screen, in: screen.bounds) { screen, id, rect in
+        screen.put("-" + SafeText(untrusted: id), in: rect)
+      } row: { screen, id, isSelected, rect in
+        screen.put((isSelected ? ">" : " ") + SafeText(untrusted: id), in: rect)
+      }
+      return screen.text()
+    }
+    #expect(draw() == ">a\n-b\n b\n c\n")
+    #expect(list.pageLength == 3)
+    list.move(by: 3)
+    #expect(draw() == " b\n c\n-d\n>d\n e")
+    #expect(list.id(at: Position(row: 2, column: 0), in: screen.bounds) == nil)
+    #expect(list.id(at: Position(row: 3, column: 0), in: screen.bounds) == "d")
+    // A row above, and one that begins another section, move nothing.
+    list.update(ids: ["x", "a", "b", "c", "d", "e"], sectionStarts: ["a", "b", "d"])
+    #expect(draw() == " b\n c\n-d\n>d\n e")
+  }
+
+  @Test(
+    "With sections, what is in view fits, fills the screen and contains the selection",
+    arguments: 0..<12 as Range<UInt64>
+  )
+  func randomSections(seed: UInt64) {
+    var generator = SplitMix64(seed: seed)
+    let rowHeight = Int.random(in: 1...3, using: &generator)
+    var list = ListView<Int>(rowHeight: rowHeight)
+    var height = 10
+    var starts: Set<Int> = []
+    list.resize(to: Size(width: 1, height: height))
+    func lines(_ range: Range<Int>) -> Int {
+      range.reduce(0) { lines, index in
+        lines + rowHeight + (index > range.lowerBound && starts.contains(list.ids[index]) ? 1 : 0)
+      }
+    }
+    for _ in 0..<300 {
+      switch Int.random(in: 0...3, using: &generator) {
+      case 0:
+        let ids = (0..<Int.random(in: 0...30, using: &generator)).shuffled(using: &generator)
+        starts = Set(ids.filter { _ in Bool.random(using: &generator) })
+        list.update(ids: ids, sectionStarts: starts)
+      case 1:
+        height = Int.random(in: 1...12, using: &generator)
+        list.resize(to: Size(width: 1, height: height))
+      default:
+        _ = list.handle(RandomKeys.next(using: &generator))
+      }
+      guard let selected = list.selectedIndex else {
+        #expect(list.visibleRange.isEmpty)
+        continue
+      }
+      let visible = list.visibleRange
+      #expect(visible.contains(selected))
+      #expect(lines(visible) <= height || visible.count == 1)
+      let isFull =
+        visible.upperBound < list.ids.count
+        ? lines(visible.lowerBound..<visible.upperBound + 1) > height
+        : visible.lowerBound == 0
+          || lines(visible.lowerBound - 1..<visible.upperBound) > height
+      #expect(isFull || visible.count == 1)
+    }
+  }
+
   @Test("The selection survives any change that leaves its row", arguments: 0..<12 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SplitMix64(seed: seed)

@@ -1,42 +1,53 @@
-/// A table of key bindings, and the first key of a sequence that has begun.
+/// A table of key bindings, and the first keys of a sequence that has begun.
 ///
-/// States: idle → (first key of a sequence) → pending → (any key) → idle. A key that begins a
-/// sequence in one of the contexts always waits for the second one, even if it is also bound alone.
+/// States: idle → (first key of a sequence) → pending ⇄ (next key) → (last key, or any other) → idle.
+/// Keys that begin a longer sequence in one of the contexts always wait for the rest, even if they are
+/// also bound alone. No clock decides: a sequence can be typed as slowly as one likes, and any key that
+/// does not go on with it ends it.
 package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>: Sendable {
   /// The rows, in the order of the help screen.
   package let bindings: [KeyBinding<Action, Context>]
-  /// The first key of a sequence whose second key has not come yet.
-  package private(set) var pendingKey: KeyEvent?
+  /// The first keys of a sequence whose next key has not come yet.
+  package private(set) var pendingKeys: [KeyEvent] = []
 
-  /// Makes a table without a pending key.
+  /// Makes a table without pending keys.
   package init(_ bindings: [KeyBinding<Action, Context>]) {
     self.bindings = bindings
   }
 
   /// Tells what the key does in the first of the contexts that knows it.
   ///
-  /// A second key that completes no sequence does nothing, and the table is idle again.
+  /// A further key that goes on with no sequence does nothing, and the table is idle again.
   package mutating func match(_ key: KeyEvent, in contexts: [Context]) -> KeyMatch<Action> {
-    if let first = pendingKey {
-      pendingKey = nil
-      return action(of: KeySequence(first, key), in: contexts).map { .action($0) } ?? .unbound
-    }
+    let typed = pendingKeys + [key]
+    pendingKeys = []
     for context in contexts {
-      let rows = bindings.filter { $0.contexts.contains(context) }
-      if rows.contains(where: { row in
-        row.keys.contains { $0.first == key && $0.second != nil }
+      if bindings.contains(where: { row in
+        row.contexts.contains(context) && row.keys.contains { $0.continues(typed) }
       }) {
-        pendingKey = key
+        pendingKeys = typed
         return .pending
       }
-      if let action = action(of: KeySequence(key), in: [context]) { return .action(action) }
+      if let action = action(of: typed, in: context) { return .action(action) }
     }
     return .unbound
   }
 
-  /// Forgets the first key of a sequence.
+  /// Forgets the first keys of a sequence.
   package mutating func reset() {
-    pendingKey = nil
+    pendingKeys = []
+  }
+
+  /// What can follow the pending keys in the context: the keys that are left, and what they do.
+  package func continuations(
+    in context: Context
+  ) -> [(keys: [KeyEvent], binding: KeyBinding<Action, Context>)] {
+    guard !pendingKeys.isEmpty else { return [] }
+    return bindings(in: context).flatMap { row in
+      row.keys.filter { $0.continues(pendingKeys) }.map {
+        (Array($0.keys.dropFirst(pendingKeys.count)), row)
+      }
+    }
   }
 
   /// The rows that work in the context, in the order of the table.
@@ -58,18 +69,13 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
     var seen: Set<KeySequence> = []
     return sequences.filter { sequence in
       let isRepeated = !seen.insert(sequence).inserted
-      let isHidden =
-        sequence.second == nil
-        && sequences.contains { $0.first == sequence.first && $0.second != nil }
-      return isRepeated || isHidden
+      return isRepeated || sequences.contains { $0.continues(sequence.keys) }
     }
   }
 
-  private func action(of sequence: KeySequence, in contexts: [Context]) -> Action? {
-    for context in contexts {
-      let row = bindings.first { $0.contexts.contains(context) && $0.keys.contains(sequence) }
-      if let row { return row.action }
-    }
-    return nil
+  private func action(of typed: [KeyEvent], in context: Context) -> Action? {
+    bindings.first { row in
+      row.contexts.contains(context) && row.keys.contains { $0.keys == typed }
+    }?.action
   }
 }

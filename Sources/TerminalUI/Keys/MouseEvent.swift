@@ -1,7 +1,7 @@
 /// Something that the mouse did over a cell.
-package struct MouseEvent: Hashable, Sendable {
+package struct MouseEvent: Hashable, Sendable, Codable {
   /// What the mouse did.
-  package enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable, Codable {
     /// The left button went down.
     case press
     /// The left button went up.

@@ -1,5 +1,5 @@
 /// A colour as terminals know them: their own default, a name, a palette index, or red, green and blue.
-package enum Color: Hashable, Sendable {
+package enum Color: Hashable, Sendable, Codable {
   /// Whatever the terminal uses by itself.
   case standard
   /// Black.

@@ -1,5 +1,5 @@
 /// A cell of the screen, counted from zero at the top left.
-package struct Position: Hashable, Sendable {
+package struct Position: Hashable, Sendable, Codable {
   /// The row, growing downwards.
   package var row: Int
   /// The column in cells, growing to the right.

@@ -11,21 +11,25 @@ extension Screen {
     }
     var changes: [ScreenChange] = []
     for number in 0..<size.height {
-      let new = Array(row(number))
-      let before = Array(old.row(number))
+      let (new, before) = (row(number), old.row(number))
       if new == before { continue }
-      var column = 0
-      while column < size.width {
-        guard new[column] != before[column] else {
-          column += 1
+      // Both screens have the same size, so a cell has the same index in both.
+      var index = new.startIndex
+      while index < new.endIndex {
+        guard new[index] != before[index] else {
+          index += 1
           continue
         }
-        let start = new[column].isContinuation ? column - 1 : column
-        while column < size.width, new[column] != before[column] || new[column].isContinuation {
-          column += 1
+        let start = new[index].isContinuation ? index - 1 : index
+        while index < new.endIndex, new[index] != before[index] || new[index].isContinuation {
+          index += 1
         }
-        let cells = Array(new[start..<column])
-        changes.append(ScreenChange(row: number, column: start, cells: cells))
+        let change = ScreenChange(
+          row: number,
+          column: start - new.startIndex,
+          cells: Array(new[start..<index])
+        )
+        changes.append(change)
       }
     }
     return changes

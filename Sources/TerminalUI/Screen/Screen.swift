@@ -88,6 +88,21 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
+  /// Draws another screen into the rectangle, cut at its edges; the cursor stays where it was.
+  package mutating func put(_ other: Screen, in rect: Rect) {
+    let area = bounds.intersection(rect)
+    for row in area.row..<area.endRow {
+      for column in area.column..<area.endColumn {
+        let source = Position(row: row - rect.row, column: column - rect.column)
+        guard let cell = other[source] else { continue }
+        if cell.isContinuation, column > area.column { continue }
+        let fits = cell.width == 1 || cell.width == 2 && column + 1 < area.endColumn
+        let cluster = fits ? Cluster(text: cell.text, width: cell.width) : .space
+        set(cluster, row: row, column: column, style: cell.style)
+      }
+    }
+  }
+
   /// Makes every cell of the rectangle a blank (or the given narrow cluster) of the style.
   package mutating func fill(_ rect: Rect, with cluster: Cluster = .space, style: Style = .plain) {
     let area = bounds.intersection(rect)

@@ -1,5 +1,5 @@
 /// A width and a height in cells, neither of them negative.
-package struct Size: Hashable, Sendable {
+package struct Size: Hashable, Sendable, Codable {
   /// A size without any cell.
   package static let zero = Size(width: 0, height: 0)
 

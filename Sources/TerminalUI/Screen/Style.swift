@@ -1,7 +1,7 @@
 /// The colours and attributes of a cell.
-package struct Style: Hashable, Sendable {
+package struct Style: Hashable, Sendable, Codable {
   /// The attributes that a cell can have beside its colours.
-  package struct Attributes: OptionSet, Hashable, Sendable {
+  package struct Attributes: OptionSet, Hashable, Sendable, Codable {
     /// The bits of the set.
     package let rawValue: UInt8
 

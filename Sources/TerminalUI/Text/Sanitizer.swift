@@ -5,6 +5,10 @@
 struct Sanitizer {
   private static let tabWidth = 4
   private static let ellipsis = Cluster(text: "…", width: 1)
+  /// The characters of ASCII that show as themselves, which most texts consist of.
+  private static let printable = (0x20...0x7E).map { byte in
+    Cluster(text: String(Character(Unicode.Scalar(UInt8(byte)))), width: 1)
+  }
 
   private let mode: SafeText.Mode
   private let limit: Int
@@ -51,7 +55,9 @@ struct Sanitizer {
     afterCarriageReturn = value == 0x0D
     switch value {
     case 0x20...0x7E:
-      begin(scalar, width: 1)
+      clusters.append(Self.printable[Int(value) - 0x20])
+      base = scalar
+      marks = 0
     case 0x09:
       addTab()
     case 0x0A:

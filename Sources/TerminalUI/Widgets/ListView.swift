@@ -1,7 +1,8 @@
 /// The state of a list: which row is selected, and which rows are in view.
 ///
 /// Both are kept by identifier and never by number, so rows that come and go elsewhere do not move
-/// what the user reads. All rows have the same height.
+/// what the user reads. All rows have the same height; rows that begin a section have a line above
+/// them, unless they are the first in view.
 package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   /// What a key did to the list.
   package enum Outcome: Hashable, Sendable {
@@ -19,12 +20,16 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   package private(set) var selection: ID?
   /// The number of rows above the first visible one.
   package private(set) var top = 0
-  /// The number of rows that fit in view.
+  /// The number of rows that fit in view where no section begins.
   package private(set) var capacity = 1
   /// The number of screen lines of each row.
   package private(set) var rowHeight: Int
 
   private var selected = 0
+  /// The rows that begin a section.
+  private var sectionStarts: Set<ID> = []
+  /// The number of screen lines.
+  private var height = 1
 
   /// Makes a list; rows have at least one line.
   package init(ids: [ID] = [], rowHeight: Int = 1) {
@@ -35,7 +40,20 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   /// The number of the selected row.
   package var selectedIndex: Int? { ids.isEmpty ? nil : selected }
   /// The numbers of the rows in view.
-  package var visibleRange: Range<Int> { top..<min(ids.count, top + capacity) }
+  ///
+  /// - Complexity: O(n) in the number of rows in view.
+  package var visibleRange: Range<Int> {
+    guard !sectionStarts.isEmpty else { return top..<min(ids.count, top + capacity) }
+    guard !ids.isEmpty else { return 0..<0 }
+    var end = top + 1
+    var line = rowHeight
+    while end < ids.count {
+      line += rowHeight + (sectionStarts.contains(ids[end]) ? 1 : 0)
+      if line > height { break }
+      end += 1
+    }
+    return top..<end
+  }
   /// The identifiers of the rows in view.
   package var visibleIDs: ArraySlice<ID> { ids[visibleRange] }
 
@@ -46,6 +64,7 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
 
   /// Tells the list how much room it has; the selection stays in view.
   package mutating func resize(to size: Size) {
+    height = max(1, size.height)
     capacity = max(1, size.height / rowHeight)
     reveal()
   }
@@ -54,19 +73,23 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   ///
   /// If the selected row is gone, the next one that is left is selected, else the previous one.
   ///
+  /// - Parameters:
+  ///   - new: The identifiers of the rows, from top to bottom.
+  ///   - newStarts: The rows that begin a section.
   /// - Complexity: O(n) in the number of rows.
-  package mutating func update(ids new: [ID]) {
-    guard new != ids else { return }
-    let offset = selected - top
+  package mutating func update(ids new: [ID], sectionStarts newStarts: Set<ID> = []) {
+    guard new != ids || newStarts != sectionStarts else { return }
+    let lines = selectedLine
     var places: [ID: Int] = [:]
     for (index, id) in new.enumerated() where places[id] == nil { places[id] = index }
     let after = ids.isEmpty ? nil : ids[selected...].lazy.compactMap { places[$0] }.first
     let before =
       ids.isEmpty ? nil : ids[..<selected].reversed().lazy.compactMap { places[$0] }.first
     ids = new
+    sectionStarts = newStarts
     selected = after ?? before ?? 0
     selection = ids.isEmpty ? nil : ids[selected]
-    top = selected - offset
+    putSelection(atLine: lines)
     reveal()
   }
 
@@ -91,10 +114,53 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     move(to: selected + count)
   }
 
+  /// How many rows a page has where the user is.
+  package var pageLength: Int { sectionStarts.isEmpty ? capacity : visibleRange.count }
+
+  // MARK: Lines
+
+  /// The number of lines that a row takes below the first row in view.
+  private func lines(of index: Int) -> Int {
+    rowHeight + (sectionStarts.contains(ids[index]) ? 1 : 0)
+  }
+
+  /// The number of lines above the selected row in view.
+  private var selectedLine: Int {
+    guard top < selected, !ids.isEmpty else { return 0 }
+    guard !sectionStarts.isEmpty else { return (selected - top) * rowHeight }
+    return (top + 1...selected).reduce(0) { $0 + lines(of: $1) }
+  }
+
+  /// Scrolls so that so many lines, or the next smaller number, are above the selected row.
+  private mutating func putSelection(atLine line: Int) {
+    top = selected
+    var above = 0
+    while top > 0 {
+      above += lines(of: top)
+      guard above <= line else { return }
+      top -= 1
+    }
+  }
+
   private mutating func reveal() {
-    top = min(top, selected)
+    top = max(0, min(top, selected))
+    guard !ids.isEmpty else { return }
+    // No more than what fits is ever looked at.
     top = max(top, selected - capacity + 1)
-    top = max(0, min(top, ids.count - capacity))
+    while top < selected, selectedLine + rowHeight > height { top += 1 }
+    fillEnd()
+  }
+
+  /// Leaves no line empty below the last row as long as there are rows above the first.
+  private mutating func fillEnd() {
+    guard top > ids.count - capacity else { return }
+    var used = rowHeight
+    for index in stride(from: ids.count - 1, to: top, by: -1) { used += lines(of: index) }
+    while top > 0 {
+      used += lines(of: top)
+      guard used <= height else { return }
+      top -= 1
+    }
   }
 }
 
@@ -128,8 +194,17 @@ extension ListView {
   /// The row under a cell of the screen when the list is drawn in the rectangle.
   package func id(at position: Position, in rect: Rect) -> ID? {
     guard rect.contains(position) else { return nil }
-    let index = top + (position.row - rect.row) / rowHeight
-    return visibleRange.contains(index) ? ids[index] : nil
+    return places(in: rect).first { $0.rect.contains(position) }.map { ids[$0.index] }
+  }
+
+  /// The rows in view with their places.
+  private func places(in rect: Rect) -> [(index: Int, rect: Rect)] {
+    var line = rect.row
+    return visibleRange.map { index in
+      if index > top, sectionStarts.contains(ids[index]) { line += 1 }
+      defer { line += rowHeight }
+      return (index, Rect(row: line, column: rect.column, width: rect.width, height: rowHeight))
+    }
   }
 
   /// Draws the visible rows, each by the closure in a rectangle of its own.
@@ -139,17 +214,21 @@ extension ListView {
   /// - Parameters:
   ///   - screen: The screen.
   ///   - rect: The room that ``resize(to:)`` was told about.
+  ///   - section: Draws the line above a row that begins a section.
   ///   - row: Draws one row: its identifier, whether it is selected, and its rectangle.
   package func draw(
     on screen: inout Screen,
     in rect: Rect,
+    section: (inout Screen, ID, Rect) -> Void = { _, _, _ in },
     row: (inout Screen, ID, Bool, Rect) -> Void
   ) {
-    for index in visibleRange {
-      let line = rect.row + (index - top) * rowHeight
-      let place = Rect(row: line, column: rect.column, width: rect.width, height: rowHeight)
-        .intersection(rect)
+    for (index, full) in places(in: rect) {
+      let place = full.intersection(rect)
       guard !place.isEmpty else { continue }
+      if index > top, sectionStarts.contains(ids[index]) {
+        let line = Rect(row: full.row - 1, column: rect.column, width: rect.width, height: 1)
+        section(&screen, ids[index], line)
+      }
       row(&screen, ids[index], index == selected, place)
       if index == selected { screen.cursor = place.origin }
     }
