@@ -13,8 +13,10 @@ package enum ManualPages {
     page.heading("Description")
     page.paragraph(
       "What every key does when no configuration says otherwise. Keys are written as the program "
-        + "shows them: ^X is Control with x, Alt-x is Alt with x, and two keys with a blank between "
-        + "them are typed one after the other. The name of an action can be typed as a command "
+        + "shows them: ^X is Control with x, Alt-x is Alt with x, and up to four keys with "
+        + "blanks between them are typed one after the other, as slowly as one likes: no clock ends "
+        + "a sequence, but any key that does not go on with it, such as Esc. The screen shows what "
+        + "can follow. The name of an action can be typed as a command "
         + "after a colon, and is what a configuration file binds keys to: see hearth-config(5)."
     )
     page.heading("Keys")
@@ -124,6 +126,11 @@ extension ManualPages {
         + "and identifiers are made without chance, so that two runs show the same. The exit status "
         + "is 0 if every step succeeded, 1 if one failed, and 2 if a line is no step."
     )
+    page.paragraph(
+      "With \"--show\" the script runs on the terminal for somebody to look at: each key waits for "
+        + "\"--pace\" milliseconds, a pause takes up to three seconds, and q ends it. What the "
+        + "script does and expects is the same."
+    )
     page.heading("Steps")
     page.paragraph("One on each line; empty lines and lines that begin with # are skipped.")
     for (step, meaning) in steps { page.item(step, meaning) }
@@ -146,6 +153,10 @@ extension ManualPages {
     ("wait-for TEXT", "wait until the screen shows the text; half a minute at most"),
     ("expect TEXT", "fail unless the screen shows the text"),
     ("refuse TEXT", "fail if the screen shows the text"),
+    ("as NAME post TITLE | TEXT", "let somebody else write a post, on a connection of their own"),
+    ("as NAME comment TITLE | TEXT", "let them comment on the post of that title"),
+    ("as NAME star TITLE", "let them star it; unstar, delete and type (a comment) likewise"),
+    ("as NAME join", "let them come, so that they are here; leave likewise"),
     (":COMMAND", "do what a command says: see hearth-keys(7)"),
     (":wait-idle", "wait until everything is acknowledged and all that is shown has come"),
     (":dump-screen FILE", "write what the screen shows to a file"),

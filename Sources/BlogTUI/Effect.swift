@@ -24,6 +24,8 @@ package enum Effect: Hashable, Sendable {
   case edit(PostID, title: String, body: String)
   /// Change a comment of mine.
   case editComment(PostID, commentID: String, text: String)
+  /// Tell the newest comments on these posts, and on no others.
+  case watchComments([PostID])
   /// Note that a post was read, or is to be read again.
   case mark(PostID, ReadState.Mark)
   /// Count everything up to now as read.
@@ -62,6 +64,8 @@ package enum Effect: Hashable, Sendable {
   case keepSetting(Setting, SettingValue)
   /// Use the terminal as the settings say.
   case configureTerminal(Settings)
+  /// Connect to the database (true), or stay without a connection (false).
+  case network(Bool)
   /// Begin or end to watch what goes over the wire.
   case watchWire(Bool)
 }

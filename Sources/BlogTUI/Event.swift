@@ -2,7 +2,7 @@ package import BlogModel
 package import TerminalUI
 
 /// Something that the screens have to take notice of.
-package enum Event: Equatable, Sendable {
+package enum Event: Equatable, Sendable, Codable {
   /// The program begins.
   case started
   /// The user did something, or the terminal has a new size.

@@ -53,6 +53,37 @@ struct KeyOverrideTests {
     for context in Context.allCases { #expect(table.conflicts(in: context) == []) }
   }
 
+  @Test("Sequences of up to four keys work beside each other, and the screen shows what can follow")
+  func longSequences() {
+    let (table, problems) = apply(("list", "x a b c", "star"), ("list", "x a d", "compose"))
+    #expect(problems.count == 1)
+    #expect(problems[0].hasPrefix("c.toml:2: there is no action \"compose\""))
+    #expect(action(table, "x a b c", in: .list) == .star)
+    var model = Fixture.loaded()
+    model.keys = apply(("list", "x a b c", "star"), ("list", "x a d", "write")).table
+    #expect(model.type("xa") == [])
+    #expect(model.rows[22].hasPrefix(" x a …  d write a post  b c star or unstar"))
+    #expect(model.type("bc") == [.star("p12", false)])
+    model.type("x", .escape)
+    #expect(!model.rows[22].hasPrefix(" x"))
+    #expect(model.search == nil)
+  }
+
+  @Test("A sequence that begins like another of the file is refused with the lines of both")
+  func prefixes() {
+    let (table, problems) = apply(
+      ("list", "x a", "star"),
+      ("list", "x a b", "open"),
+      ("list", "x", "write"),
+      ("list", "x a c d e", "open")
+    )
+    #expect(action(table, "x a", in: .list) == .star)
+    #expect(problems.count == 3)
+    #expect(problems[0].hasPrefix("c.toml:2: \"x a b\" in list collides with \"x a\" of line 1"))
+    #expect(problems[1].hasPrefix("c.toml:3: \"x\" in list collides with \"x a\" of line 1"))
+    #expect(problems[2] == "c.toml:4: \"x a c d e\" has 5 keys; a sequence has at most 4")
+  }
+
   @Test("none takes a key away")
   func none() {
     let (table, problems) = apply(("list", "q", "none"))

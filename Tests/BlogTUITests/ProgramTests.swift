@@ -79,6 +79,7 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   func setTyping(_ isTyping: Bool, on post: PostID) { note("typing \(post) \(isTyping)") }
   func setNotices(_ areTold: Bool) { note("notices \(areTold)") }
   func setStar(_ post: PostID, _ isStarred: Bool) { note("star \(post) \(isStarred)") }
+  func watchComments(on posts: [PostID]) { note("watch \(posts.joined(separator: ","))") }
   func deletePost(_ post: PostID) { note("delete \(post)") }
   func deleteComment(_ comment: String, on post: PostID) { note("delete \(post)/\(comment)") }
 }
@@ -268,5 +269,31 @@ struct ProgramTests {
     ]
     let left = Program<ScriptedTerminal>.withoutOvertaken(events.map { .blog($0) })
     #expect(left == [events[2], events[3], events[4], events[5]].map { .blog($0) })
+  }
+
+  @Test("What the program takes notice of is recorded, and replayed it is the same screen")
+  func recorded() throws {
+    let terminal = ScriptedTerminal([
+      keys("jsc"), keys("Hi there"), [.key(.enter)],
+      [.key(.resize(Size(width: 60, height: 20)))], keys("q"),
+    ])
+    let repository = RecordingRepository()
+    var writer = RecordingWriter()
+    var file = ""
+    var surroundings = Surroundings()
+    surroundings.record = { file += writer.lines(for: $0) }
+    let program = Program(
+      terminal: terminal,
+      repository: repository,
+      wake: {},
+      history: ["theme light"],
+      surroundings: surroundings
+    )
+    terminal.whenWaiting = { repository.now += Int64($0) * 700 }
+    _ = program.run()
+    var replay = Replay(try Recording(Array((file + writer.finish()).utf8)))
+    replay.move(to: replay.count)
+    #expect(replay.screen == view(program.model))
+    #expect(terminal.screens.contains(replay.screen))
   }
 }

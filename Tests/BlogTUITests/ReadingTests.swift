@@ -133,7 +133,7 @@ struct ReadingTests {
   func undoDeletion() {
     var model = Fixture.loaded()
     model.type("j")
-    #expect(model.type("dy") == [])
+    #expect(model.type("dy", .enter) == [])
     #expect(!model.feed.list.ids.contains("p11"))
     #expect(model.nextTick == .milliseconds(5_000))
     #expect(model.send(.tick(now: Self.now + 4_999)) == [])
@@ -141,7 +141,7 @@ struct ReadingTests {
     #expect(model.feed.list.selection == "p11")
     #expect(model.send(.tick(now: Self.now + 60_000)) == [])
 
-    model.type("dy")
+    model.type("dy", .enter)
     #expect(model.send(.tick(now: Self.now + 65_000)) == [.deletePost("p11")])
     model.send(.blog(.feed(.recent, posts: Fixture.posts)))
     #expect(!model.feed.list.ids.contains("p11"))
@@ -158,18 +158,18 @@ struct ReadingTests {
     #expect(model.type("dd") == [])
     #expect(model.question == nil)
     #expect(model.reading.deletions.isEmpty)
-    model.type("dy")
+    model.type("dy", .enter)
     #expect(model.type("q") == [.deletePost("p11"), .quit])
   }
 
   @Test("A comment is hidden, comes back with u, and is deleted otherwise")
   func deletingComment() {
     var model = Fixture.opened()
-    model.type("G", "dy")
+    model.type("G", "dy", .enter)
     #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2"])
     model.type("u")
     #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2", "c3"])
-    model.type("G", "dy")
+    model.type("G", "dy", .enter)
     let deleted = Effect.deleteComment("p11", commentID: "c3")
     #expect(model.send(.tick(now: Self.now + 5_000)) == [deleted])
   }

@@ -6,10 +6,6 @@ import Testing
 
 @Suite("Signing in")
 struct SignInTests {
-  private static let sizes = [
-    Size(width: 80, height: 24), Size(width: 40, height: 10), Size(width: 20, height: 6),
-  ]
-
   private func signIn(
     _ accounts: [String] = [],
     size: Size = Size(width: 80, height: 24),
@@ -33,35 +29,6 @@ struct SignInTests {
   private func form(_ choice: SignIn.Choice, _ signIn: inout SignIn) {
     _ = signIn.list.select(choice)
     _ = signIn.update(.key(.enter))
-  }
-
-  @Test("The choices", arguments: sizes)
-  func choices(size: Size) {
-    Golden.check(signIn(["ann", "bob"], size: size).view(), "sign-in-choices")
-  }
-
-  @Test("The form of a new account", arguments: sizes)
-  func signUpForm(size: Size) {
-    var signIn = signIn(size: size)
-    form(.signUp, &signIn)
-    type("Ann", into: &signIn)
-    _ = signIn.update(.key(.tab))
-    type("ann@example.org", into: &signIn)
-    _ = signIn.update(.key(.tab))
-    type("secret", into: &signIn)
-    Golden.check(signIn.view(), "sign-up")
-  }
-
-  @Test("The form of an account in ASCII, after a refusal")
-  func refusal() {
-    var signIn = signIn(glyphs: .ascii)
-    form(.signIn, &signIn)
-    type("ann@example.org", into: &signIn)
-    _ = signIn.update(.key(.enter))
-    type("wrong", into: &signIn)
-    _ = signIn.update(.key(.enter))
-    _ = signIn.update(.failed("The email address or the password is wrong."))
-    Golden.check(signIn.view(), "sign-in-refused", isASCII: true)
   }
 
   @Test("No character of a password is on the screen or in a description of it")

@@ -100,14 +100,52 @@ struct UpdateTests {
     #expect(model.type("s") == [.star("p12", false)])
   }
 
-  @Test("Deleting takes d and then y")
-  func delete() {
+  @Test("Deleting takes three different keys", arguments: ["y", "l", "\t"])
+  func delete(key: String) {
     var model = Fixture.loaded()
     #expect(model.type("jd") == [])
     #expect(model.question == .deletePost("p11"))
-    #expect(model.type("y") == [])
+    #expect(model.answer == .cancel)
+    #expect(model.type(key == "\t" ? .tab : .text(key)) == [])
+    #expect(model.answer == .delete)
+    #expect(model.type(.enter) == [])
     #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.deletePost("p11")])
     #expect(model.question == nil)
+  }
+
+  @Test(
+    "No key deletes anything, however often it is hit",
+    arguments: ["d", "y", "n", "l", "h", "\n", "\t", " ", "\u{1B}"]
+  )
+  func noKeyAloneDeletes(key: String) {
+    var model = Fixture.loaded()
+    let events: [String: KeyEvent] = ["\n": .enter, "\t": .tab, "\u{1B}": .escape]
+    let event = events[key] ?? .character(Character(key))
+    model.type("jd")
+    for _ in 0..<10 { model.type(.key(event)) }
+    let effects = model.send(.tick(now: Fixture.now + 2 * Deletion.delay))
+    #expect(!effects.contains(.deletePost("p11")))
+    #expect(model.reading.deletions.isEmpty)
+  }
+
+  @Test("Every question begins with Cancel, which Enter gives and which changes nothing")
+  func cancelIsInFront() {
+    var model = Fixture.opened()
+    model.type("d", .enter)
+    #expect(model.question == nil)
+    #expect(model.openPostID == "p11")
+    model.type("Gd", .enter)
+    #expect(model.question == nil)
+    model.type(.escape, "c", "Half", .escape)
+    #expect(model.rows[22].contains("Keep this draft?  [Cancel]  y Keep  n Discard"))
+    model.type(.enter)
+    #expect(model.composer?.draft.title == "Half")
+    model.type(.escape, "n", "n")
+    #expect(model.composer?.draft.title == "Half")
+    #expect(model.rows[22].contains("Keep this draft?  Cancel  y Keep  [Discard]"))
+    model.type(.enter)
+    #expect(model.composer == nil)
+    #expect(model.drafts.isEmpty)
   }
 
   @Test("Any other key keeps the post", arguments: ["d", "n", "x", " "])
@@ -123,7 +161,7 @@ struct UpdateTests {
     var model = Fixture.loaded()
     model.type("jd")
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...5) + Fixture.posts)))
-    #expect(model.type("y") == [])
+    #expect(model.type("y", .enter) == [])
     #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.deletePost("p11")])
   }
 
@@ -169,6 +207,18 @@ struct UpdateTests {
     #expect(model.type("x") == [])
     #expect(model.type("q") == [])
     #expect(model.type("y") == [.quit])
+  }
+
+  @Test("q leaves by itself once what was on its way is acknowledged, unless another key came")
+  func quitOnceAcknowledged() {
+    var model = Fixture.loaded()
+    model.send(.blog(.pendingWrites(2)))
+    #expect(model.type("q") == [])
+    #expect(model.send(.blog(.pendingWrites(1))) == [])
+    #expect(model.send(.blog(.pendingWrites(0))) == [.quit])
+    model.send(.blog(.pendingWrites(1)))
+    #expect(model.type("qx") == [])
+    #expect(model.send(.blog(.pendingWrites(0))) == [])
   }
 
   @Test("Esc in the list never leaves")

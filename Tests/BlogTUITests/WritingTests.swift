@@ -56,12 +56,12 @@ struct WritingTests {
     #expect(model.unsentDrafts.count == 1)
   }
 
-  @Test("n throws the draft away, any other key goes on")
+  @Test("n and Enter throw the draft away, any other key goes on")
   func draftIsDiscarded() {
     var model = Fixture.loaded()
     model.type("c", "Half", .escape, "x")
     #expect(model.composer?.title.text == "Half")
-    model.type(.escape, "n")
+    model.type(.escape, "n", .enter)
     #expect(model.composer == nil)
     #expect(model.unsentDrafts.isEmpty)
   }
@@ -111,7 +111,7 @@ struct WritingTests {
     var model = Fixture.loaded()
     model.type("c", "Half", .escape, "y")
     #expect(model.type("q") == [])
-    #expect(model.rows[22].contains("1 unsent text is lost"))
+    #expect(model.rows[22].contains("1 unsent text is kept"))
     #expect(model.type("n") == [])
     #expect(model.type("q", "y") == [.quit])
   }

@@ -18,6 +18,8 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
   case dumpScreen = "dump-screen"
   /// Write what was said to a file.
   case saveMessages = "save-messages"
+  /// Cut this terminal off, or connect it again.
+  case network = "net"
   /// Wait until nothing is under way.
   case waitIdle = "wait-idle"
   /// Leave.
@@ -33,6 +35,7 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
     case .search: "[WORD…]"
     case .openPost: "ID"
     case .dumpScreen, .saveMessages: "FILE"
+    case .network: "[on|off]"
     case .waitIdle, .quit: ""
     }
   }
@@ -48,6 +51,7 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
     case .openPost: "open the post of that identifier"
     case .dumpScreen: "write what the screen shows to a file"
     case .saveMessages: "write all messages to a file"
+    case .network: "cut this terminal off from the database, or connect it again"
     case .waitIdle: "in a script: wait until everything is acknowledged and quiet"
     case .quit: "quit"
     }
@@ -57,7 +61,7 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
   package var needsArguments: Bool {
     switch self {
     case .set, .theme, .bind, .openPost, .dumpScreen, .saveMessages, .search: true
-    case .keys, .help, .waitIdle, .quit: false
+    case .keys, .help, .network, .waitIdle, .quit: false
     }
   }
 }

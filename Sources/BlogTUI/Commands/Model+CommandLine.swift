@@ -100,6 +100,7 @@ extension Model {
     case .openPost: return open(rest)
     case .dumpScreen: return [.write(view(self).text() + "\n", file: rest)]
     case .saveMessages: return [.write(messageLog.text, file: rest)]
+    case .network: return network(rest)
     case .waitIdle: break
     case .quit: return quit()
     }
@@ -184,7 +185,10 @@ extension Model {
     case .bind where words.count >= 4:
       let place = Context.allCases.first { $0.name == words[1] }
       return keys.bindings(in: place ?? .list).map { ($0.action.name, $0.help.string) }
-    case .set, .theme, .bind, .keys, .help, .search, .openPost, .dumpScreen, .saveMessages,
+    case .network where words.count == 2:
+      return [("off", "work without a connection"), ("on", "connect again")]
+    case .set, .theme, .bind, .network, .keys, .help, .search, .openPost, .dumpScreen,
+      .saveMessages,
       .waitIdle, .quit, nil:
       return []
     }
@@ -193,7 +197,7 @@ extension Model {
 
 extension String {
   /// The text without blanks at both ends.
-  fileprivate var trimmingBlanks: String {
+  var trimmingBlanks: String {
     let start = drop { $0 == " " }
     return String(start.reversed().drop { $0 == " " }.reversed())
   }

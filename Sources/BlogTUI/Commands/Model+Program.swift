@@ -31,6 +31,25 @@ extension Model {
     return []
   }
 
+  /// Cuts this terminal off or connects it again; without a word it says which of both holds.
+  mutating func network(_ word: String) -> [Effect] {
+    switch word {
+    case "off":
+      isCutOff = true
+      message = .note("This terminal is cut off: what you write waits. :net on connects again.")
+      return [.network(false)]
+    case "on":
+      isCutOff = false
+      message = .note("This terminal connects again.")
+      return [.network(true)]
+    case "":
+      message = .note(isCutOff ? "This terminal is cut off." : "This terminal is not cut off.")
+    default:
+      message = .failure("net is on or off, not \"\(word)\".")
+    }
+    return []
+  }
+
   private mutating func copySelection() -> [Effect] {
     if let comment = openPost?.selectedComment {
       message = .note("The comment is copied.")

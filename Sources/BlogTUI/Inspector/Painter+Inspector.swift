@@ -52,7 +52,9 @@ extension Painter {
   private func paint(_ event: WireEvent, isSelected: Bool, _ row: Rect, on screen: inout Screen) {
     let style = isSelected ? theme.selected : theme.text
     if isSelected { screen.fill(row, style: style) }
-    let time = SafeText(untrusted: Clock.text(event.time)) + " "
+    // On a narrow screen what happened matters more than when.
+    let isNarrow = row.width < 36
+    let time = isNarrow ? .empty : SafeText(untrusted: Clock.text(event.time)) + " "
     let used = screen.put(time, at: row.origin, style: isSelected ? style : theme.dim, clip: row)
     let sign = Position(row: row.row, column: row.column + used)
     let signStyle = isSelected ? style : Self.style(of: event.kind, theme)

@@ -1,7 +1,7 @@
 /// One thing that happened between this program and the database.
-package struct WireEvent: Hashable, Sendable {
+package struct WireEvent: Hashable, Sendable, Codable {
   /// What kind of thing.
-  package enum Kind: String, CaseIterable, Hashable, Sendable {
+  package enum Kind: String, CaseIterable, Hashable, Sendable, Codable {
     /// A frame that went to the server.
     case sent
     /// A frame that came from the server.
@@ -19,7 +19,7 @@ package struct WireEvent: Hashable, Sendable {
   }
 
   /// What became of a listener or a write.
-  package enum Change: Hashable, Sendable {
+  package enum Change: Hashable, Sendable, Codable {
     /// It exists now.
     case begun(String)
     /// It no longer exists.

@@ -64,6 +64,7 @@ extension ReadingAction {
     case .people: "people"
     case .density: "density"
     case .times: "times"
+    case .dayRules: "day-rules"
     case .split: "split"
     }
   }

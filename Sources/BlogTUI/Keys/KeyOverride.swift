@@ -1,5 +1,5 @@
 /// A wish of a configuration file: in that place, these keys do that.
-package struct KeyOverride: Hashable, Sendable {
+package struct KeyOverride: Hashable, Sendable, Codable {
   /// The name of the place, or nil for every place where the action makes sense.
   package let context: String?
   /// The names of the keys, such as `g g`.

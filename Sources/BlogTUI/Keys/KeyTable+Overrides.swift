@@ -74,7 +74,7 @@ extension KeyMap where Action == BlogTUI.Action, Context == BlogTUI.Context {
 
   private func resolve(_ wish: KeyOverride) -> Result<Resolved, Refusal> {
     guard let sequence = KeySequence(description: wish.keys) else {
-      return .failure(Refusal(reason: "\"\(wish.keys)\" is no key; write keys as :keys shows them"))
+      return .failure(Refusal(reason: Self.problem(withKeys: wish.keys)))
     }
     guard !sequence.contains(.control("z")) else {
       return .failure(Refusal(reason: "^Z always suspends and cannot be given another meaning"))
@@ -100,7 +100,7 @@ extension KeyMap where Action == BlogTUI.Action, Context == BlogTUI.Context {
       return .failure(Refusal(reason: "\"\(wish.action)\" has a meaning only in \(all)"))
     }
     let typing = possible.filter(\.isTyping)
-    guard case .character = sequence.first, !typing.isEmpty else {
+    guard case .character? = sequence.keys.first, !typing.isEmpty else {
       return .success(Resolved(sequence: sequence, action: action, contexts: possible))
     }
     guard wish.context == nil, possible != typing else {
@@ -108,6 +108,16 @@ extension KeyMap where Action == BlogTUI.Action, Context == BlogTUI.Context {
     }
     let others = possible.subtracting(typing)
     return .success(Resolved(sequence: sequence, action: action, contexts: others))
+  }
+
+  /// What is wrong with the names of keys.
+  private static func problem(withKeys keys: String) -> String {
+    let names = keys.split(separator: " ")
+    if names.count > KeySequence.longest {
+      return "\"\(keys)\" has \(names.count) keys; a sequence has at most \(KeySequence.longest)"
+    }
+    let unknown = names.first { KeyEvent(description: String($0)) == nil }.map(String.init)
+    return "\"\(unknown ?? keys)\" is no key; write keys as :keys shows them"
   }
 
   private func closest(to name: String) -> String? {

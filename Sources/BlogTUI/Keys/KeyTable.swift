@@ -62,6 +62,7 @@ extension KeyMap where Action == BlogTUI.Action, Context == BlogTUI.Context {
     KeyBinding(["w"], .reading(.people), in: whileReading, help: "who is here"),
     KeyBinding(["v"], .reading(.density), in: [.list], help: "more or less of each post"),
     KeyBinding(["t"], .reading(.times), in: whileReading, help: "times as ages or as dates"),
+    KeyBinding(["D"], .reading(.dayRules), in: [.list], help: "a line between days or none"),
     KeyBinding(["|"], .reading(.split), in: whileReading, help: "list and post side by side"),
   ]
 
@@ -78,8 +79,16 @@ extension KeyMap where Action == BlogTUI.Action, Context == BlogTUI.Context {
   ]
 
   private static let questions: [KeyBinding<Action, Context>] = [
-    KeyBinding(["y"], .confirm, in: [.confirm], help: "yes; any other key changes nothing"),
-    KeyBinding(["n"], .decline, in: [.confirm], help: "no"),
+    KeyBinding(["Enter"], .send, in: [.confirm], help: "the answer in brackets"),
+    KeyBinding(["Tab", "Right", "l"], .down, in: [.confirm], help: "the next answer"),
+    KeyBinding(["S-Tab", "Left", "h"], .up, in: [.confirm], help: "the answer before"),
+    KeyBinding(
+      ["y"],
+      .confirm,
+      in: [.confirm],
+      help: "yes; where something is deleted, Enter has to follow"
+    ),
+    KeyBinding(["n"], .decline, in: [.confirm], help: "no; any other key changes nothing"),
   ]
 
   private static let pages: Set<Context> = [.list, .post, .help, .inspector]

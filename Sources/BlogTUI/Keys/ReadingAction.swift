@@ -20,6 +20,8 @@ package enum ReadingAction: CaseIterable, Hashable, Sendable {
   case density
   /// Times as ages, or as dates.
   case times
+  /// A line between days, or none.
+  case dayRules
   /// The post beside the list, or in front of it.
   case split
 }

@@ -3,9 +3,10 @@ extension Effect {
   var isWrite: Bool {
     switch self {
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment: true
-    case .follow, .stopFollowing, .read, .showFirst, .open, .close, .mark, .markAllRead, .typing,
-      .hearNotices, .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally,
-      .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire:
+    case .follow, .stopFollowing, .read, .showFirst, .open, .close, .watchComments, .mark,
+      .markAllRead, .typing, .hearNotices, .notify, .redraw, .suspend, .bell, .quit,
+      .changeAccount, .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
+      .configureTerminal, .watchWire, .network:
       false
     }
   }

@@ -1,5 +1,5 @@
 package import BlogModel
-import TerminalUI
+package import TerminalUI
 
 /// The loop that connects a terminal, the screens and a blog, until the user leaves.
 ///
@@ -49,15 +49,17 @@ package final class Program<Terminal: TerminalDevice> {
     kept = unsent
     keptAt = repository.now - keepInterval
     inbox = Inbox(wake: wake)
-    model = Model(
+    let start = RecordingStart(
       me: repository.me,
       databaseName: repository.databaseName,
       size: terminal.size,
-      glyphs: terminal.glyphs,
+      isASCII: terminal.glyphs.repertoire == .ascii,
       now: repository.now,
-      unsent: unsent
+      unsent: unsent,
+      history: history
     )
-    model.commandHistory = history
+    surroundings.record(.start(start))
+    model = Model(start)
     send(.configured(configuration))
   }
 
@@ -70,18 +72,31 @@ package final class Program<Terminal: TerminalDevice> {
   ///
   /// What was typed and not sent is in the ``model`` afterwards: see ``Model/unsent``.
   package func run() -> Ending {
+    begin()
+    while true {
+      if let ending = turn(terminal.nextEvents(timeout: timeout)) { return ending }
+    }
+  }
+
+  /// Follows the blog and draws the first screen: what ``run()`` does first.
+  ///
+  /// For whoever has several programs at once, and calls ``turn(_:)`` in place of ``run()``.
+  package func begin() {
     repository.start { [inbox] in inbox.add(.blog($0)) }
     send(.started)
-    while true {
-      draw()
-      let events = terminal.nextEvents(timeout: timeout)
-      send(.tick(now: repository.now))
-      takeInbox()
-      for event in events {
-        handle(event)
-        if let ending { return leave(ending) }
-      }
+    draw()
+  }
+
+  /// Takes notice of all that has happened, and draws; tells how the program ended, if it did.
+  package func turn(_ events: [TerminalEvent]) -> Ending? {
+    send(.tick(now: repository.now))
+    takeInbox()
+    for event in events {
+      handle(event)
+      if let ending { return leave(ending) }
     }
+    draw()
+    return nil
   }
 
   private func handle(_ event: TerminalEvent) {
@@ -107,6 +122,7 @@ package final class Program<Terminal: TerminalDevice> {
 
   private func send(_ event: Event) {
     mayBeUnkept = true
+    surroundings.record(.event(event))
     if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
     if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
     for effect in update(&model, event) { perform(effect) }
@@ -163,6 +179,7 @@ package final class Program<Terminal: TerminalDevice> {
     case .edit(let id, let title, let body): repository.edit(id, title: title, body: body)
     case .editComment(let id, let comment, let text):
       repository.editComment(comment, on: id, text: text)
+    case .watchComments(let posts): repository.watchComments(on: posts)
     case .mark(let id, let mark): repository.mark(id, mark)
     case .markAllRead: repository.markAllRead()
     case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
@@ -185,7 +202,7 @@ package final class Program<Terminal: TerminalDevice> {
       send(.resumed)
     case .bell: if model.settings.isOn(.bell) { terminal.bell() }
     case .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
-      .configureTerminal, .watchWire:
+      .configureTerminal, .watchWire, .network:
       performOutside(effect)
     case .quit: ending = .quit
     case .changeAccount:
@@ -215,8 +232,10 @@ extension Program {
       tell(surroundings.keepSetting(setting, value)) { _ in nil }
     case .configureTerminal(let settings): terminal.apply(settings)
     case .watchWire(let isOn): surroundings.watchWire(isOn)
+    case .network(let isOn): surroundings.setNetwork(isOn)
     case .follow, .stopFollowing, .read, .showFirst, .open, .close, .post, .comment, .star, .edit,
-      .editComment, .mark, .markAllRead, .typing, .hearNotices, .notify, .deletePost,
+      .editComment, .watchComments, .mark, .markAllRead, .typing, .hearNotices, .notify,
+      .deletePost,
       .deleteComment, .redraw, .suspend, .bell, .quit, .changeAccount:
       break
     }
@@ -238,6 +257,7 @@ extension Program {
   private enum Subject: Hashable {
     case feed(FeedKind)
     case extent(FeedKind)
+    case latestComments(PostID)
     case typing(PostID)
     case people
     case readState
@@ -267,6 +287,7 @@ extension Program {
     return switch event {
     case .feed(let feed, _): .feed(feed)
     case .extent(let feed, _): .extent(feed)
+    case .latestComments(let id, _): .latestComments(id)
     case .typing(let id, _): .typing(id)
     case .people: .people
     case .readState: .readState

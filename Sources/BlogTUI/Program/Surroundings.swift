@@ -23,6 +23,10 @@ package struct Surroundings {
   }
   /// Begins or ends to watch what goes over the wire.
   package var watchWire: (Bool) -> Void = { _ in }
+  /// Connects to the database (true), or stays without a connection (false).
+  package var setNetwork: (Bool) -> Void = { _ in }
+  /// Keeps what the program takes notice of, before it does so; see ``Recording``.
+  package var record: (RecordingEntry) -> Void = { _ in }
 
   /// Whether whoever uses the database has signed in to it.
   package var canChangeAccount = false

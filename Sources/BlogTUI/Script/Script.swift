@@ -20,6 +20,8 @@ package struct Script: Hashable, Sendable {
     case expect(String)
     /// Fail if the screen shows the text.
     case refuse(String)
+    /// Let somebody else do something.
+    case other(String, Act)
   }
 
   /// A step and where it stands.
@@ -90,6 +92,12 @@ package struct Script: Hashable, Sendable {
     case "wait-for" where !rest.isEmpty: return .waitFor(rest)
     case "expect" where !rest.isEmpty: return .expect(rest)
     case "refuse" where !rest.isEmpty: return .refuse(rest)
+    case "as":
+      let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
+      guard words.count == 2, let act = Act(words[1]) else {
+        throw Failure(line: number, reason: "nobody can \"\(rest)\"")
+      }
+      return .other(words[0], act)
     default: throw Failure(line: number, reason: "there is no step \"\(parts[0])\"")
     }
   }

@@ -1,5 +1,5 @@
 /// Everything that files, variables and options say about the screens.
-package struct Configuration: Hashable, Sendable {
+package struct Configuration: Hashable, Sendable, Codable {
   /// The settings.
   package var settings: Settings
   /// Keys that mean something else than usual.

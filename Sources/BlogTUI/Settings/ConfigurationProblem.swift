@@ -1,5 +1,5 @@
 /// What is wrong with a line of a configuration file; the line has no effect.
-package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
+package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible, Codable {
   /// The file, or where else the value comes from.
   package let source: String
   /// The line, counted from 1; nil where there are no lines.

@@ -51,6 +51,7 @@ extension Model {
   private mutating func settingsChanged() -> [Effect] {
     let chosen = configuration.theme
     theme = settings.word(.color) == "never" ? chosen.withoutColors : chosen
+    refilter()
     relayout()
     return [.configureTerminal(settings)]
   }

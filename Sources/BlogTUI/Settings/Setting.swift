@@ -1,5 +1,5 @@
 /// Something about the program that its user can choose.
-package enum Setting: String, CaseIterable, Hashable, Sendable {
+package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   /// The colours.
   case theme
   /// When colours are used.
@@ -20,6 +20,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
   case density
   /// How times are shown.
   case times
+  /// A line between days.
+  case dayRules = "day-rules"
   /// List and post side by side.
   case split
   /// Typing is told to others.
@@ -46,7 +48,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     switch self {
     case .theme: .theme
     case .color: .choice(["auto", "always", "never"])
-    case .ascii, .mouse, .bell, .synchronized, .sendTyping, .showTyping, .notifications: .flag
+    case .ascii, .mouse, .bell, .synchronized, .sendTyping, .showTyping, .notifications,
+      .dayRules:
+      .flag
     case .cursor: .choice(["selection", "hidden"])
     case .textWidth: .number(40...400)
     case .density: .choice(["compact", "normal", "full"])
@@ -60,7 +64,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     switch self {
     case .theme: .word("dark")
     case .color: .word("auto")
-    case .ascii, .notifications: .flag(false)
+    case .ascii, .notifications, .dayRules: .flag(false)
     case .mouse, .bell, .synchronized, .sendTyping, .showTyping: .flag(true)
     case .cursor: .word("selection")
     case .textWidth: .number(100)
@@ -84,6 +88,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case .textWidth: "The largest number of columns that text takes."
     case .density: "How many lines a post has in a list."
     case .times: "Show how long ago something was, or its date."
+    case .dayRules: "Show a line with the date between the days of a list."
     case .split: "Show list and post side by side when the terminal is wide."
     case .sendTyping: "Let others see that you are writing a comment."
     case .showTyping: "Show who is writing a comment."

@@ -1,5 +1,5 @@
 /// The value of a setting.
-package enum SettingValue: Hashable, Sendable, CustomStringConvertible {
+package enum SettingValue: Hashable, Sendable, CustomStringConvertible, Codable {
   /// Yes or no.
   case flag(Bool)
   /// A word.

@@ -1,7 +1,7 @@
 /// What the user has chosen, and where each choice comes from.
-package struct Settings: Hashable, Sendable {
+package struct Settings: Hashable, Sendable, Codable {
   /// Where a value comes from; later ones win over earlier ones.
-  package enum Origin: Hashable, Sendable, Comparable {
+  package enum Origin: Hashable, Sendable, Comparable, Codable {
     /// Nobody chose.
     case standard
     /// The configuration file.
@@ -38,7 +38,7 @@ package struct Settings: Hashable, Sendable {
     }
   }
 
-  private struct Choice: Hashable, Sendable {
+  private struct Choice: Hashable, Sendable, Codable {
     let value: SettingValue
     let origin: Origin
   }

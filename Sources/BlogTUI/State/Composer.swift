@@ -28,7 +28,7 @@ package struct Composer: Equatable, Sendable {
     self.editing = editing
     title = TextField(text: draft.title, limit: PostLimits.editor)
     body = TextArea(text: draft.body, limit: PostLimits.editor)
-    problem = draft.problem.map { SafeText(untrusted: $0, limit: 400) }
+    problem = draft.problem.map { SafeText(untrusted: $0, limit: 1_200) }
     focus = draft.title.isEmpty ? .title : .body
   }
 

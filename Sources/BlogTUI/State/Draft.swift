@@ -1,5 +1,5 @@
 /// A post that is not sent, or that came back.
-package struct Draft: Hashable, Sendable {
+package struct Draft: Hashable, Sendable, Codable {
   /// The title.
   package var title: String
   /// The text.

@@ -86,8 +86,22 @@ package struct Feed: Equatable, Sendable {
 
   /// Shows only the posts that pass.
   mutating func filter(_ filter: PostFilter) {
-    guard !filter.passesAll else { return list.update(ids: posts.map(\.id)) }
-    list.update(ids: posts.lazy.filter { filter.passes($0) }.map(\.id))
+    let shown = filter.passesAll ? posts : posts.filter { filter.passes($0) }
+    let starts = filter.dividesDays ? Self.dayStarts(of: shown) : []
+    list.update(ids: shown.map(\.id), sectionStarts: starts)
+  }
+
+  /// The posts that are of another day than the one before; those without a time divide nothing.
+  private static func dayStarts(of posts: [Post]) -> Set<PostID> {
+    var starts: Set<PostID> = []
+    var last: Int64?
+    for post in posts {
+      guard let created = post.createdAt else { continue }
+      let day = CalendarDay.number(of: created)
+      if let last, last != day { starts.insert(post.id) }
+      last = day
+    }
+    return starts
   }
 
   /// Forgets that posts are new once they are in view.

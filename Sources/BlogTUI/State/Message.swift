@@ -22,6 +22,6 @@ package struct Message: Hashable, Sendable {
 
   /// Makes a message for something that went wrong.
   static func failure(_ text: String) -> Message {
-    Message(kind: .failure, text: SafeText(untrusted: text, limit: 400))
+    Message(kind: .failure, text: SafeText(untrusted: text, limit: 1_200))
   }
 }

@@ -21,6 +21,8 @@ package struct Model: Sendable {
   package internal(set) var connection = ConnectionState.connecting
   /// Why the server cannot be used, if waiting alone will not change that.
   package internal(set) var connectionProblem: String?
+  /// Whether the user has cut this terminal off.
+  package internal(set) var isCutOff = false
   /// When the connection came into that state.
   package internal(set) var connectionChangedAt: Int64
   /// The number of writes that are not acknowledged.
@@ -35,8 +37,12 @@ package struct Model: Sendable {
   package internal(set) var search: Search?
   /// The table of keys, in front of everything but a question.
   package internal(set) var help: Page?
-  /// The question that the next key answers.
-  package internal(set) var question: Question?
+  /// The question that has to be answered; each begins with the answer that changes nothing.
+  package internal(set) var question: Question? {
+    didSet { answer = .cancel }
+  }
+  /// The answer in front, which Enter gives.
+  package internal(set) var answer = Answer.cancel
   /// What the user is told until the next key.
   package internal(set) var message: Message? {
     didSet { if let message { messageLog.add(message, at: now) } }

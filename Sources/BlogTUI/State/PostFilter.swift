@@ -10,18 +10,22 @@ package struct PostFilter: Sendable {
   package let readState: ReadState?
   /// What disappears soon.
   package let hidden: Set<String>
+  /// Whether the list is divided by days.
+  package let dividesDays: Bool
 
   /// Makes a filter.
   package init(
     pattern: SearchPattern?,
     me: String,
     readState: ReadState? = nil,
-    hidden: Set<String> = []
+    hidden: Set<String> = [],
+    dividesDays: Bool = false
   ) {
     self.pattern = pattern
     self.me = me
     self.readState = readState
     self.hidden = hidden
+    self.dividesDays = dividesDays
   }
 
   /// Whether nothing is left out.

@@ -1,6 +1,6 @@
 package import BlogModel
 
-/// A question that the next key answers.
+/// A question that has to be answered before anything else can be done.
 package enum Question: Hashable, Sendable {
   /// Whether the post is to be deleted.
   case deletePost(PostID)
@@ -10,4 +10,13 @@ package enum Question: Hashable, Sendable {
   case keepDraft
   /// Whether to leave although something is not sent or not acknowledged.
   case quit
+
+  /// What can be answered: first what changes nothing, then what "yes" means, then "no".
+  var answers: [Answer] {
+    switch self {
+    case .deletePost, .deleteComment: [.cancel, .delete]
+    case .keepDraft: [.cancel, .keep, .discard]
+    case .quit: [.cancel, .quit]
+    }
+  }
 }

@@ -15,6 +15,10 @@ package struct Reading: Equatable, Sendable {
   package internal(set) var people: [Presence] = []
   /// What I have read; nil as long as nobody knows.
   package internal(set) var state: ReadState?
+  /// The newest comments on posts in view whose text I have read, oldest first.
+  package internal(set) var latestComments: [PostID: [Comment]] = [:]
+  /// The posts whose newest comments the blog was asked for.
+  var watched: [PostID] = []
   /// How long the server took to answer last, in milliseconds.
   package internal(set) var roundTrip: Int?
   /// When the server told something last, in milliseconds since 1970.
@@ -46,6 +50,7 @@ package struct Reading: Equatable, Sendable {
   /// Compares everything that can be seen.
   package static func == (left: Reading, right: Reading) -> Bool {
     left.deliveries == right.deliveries && left.people == right.people && left.state == right.state
+      && left.latestComments == right.latestComments
       && left.roundTrip == right.roundTrip && left.lastEventAt == right.lastEventAt
       && left.changes == right.changes && left.deletions == right.deletions
       && left.author == right.author && left.tabBefore == right.tabBefore

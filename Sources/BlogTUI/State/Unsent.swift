@@ -1,7 +1,7 @@
 package import BlogModel
 
 /// Everything that was typed and not sent.
-package struct Unsent: Hashable, Sendable {
+package struct Unsent: Hashable, Sendable, Codable {
   /// Posts; the last one is offered first.
   package var posts: [Draft]
   /// Comments, by the post that they are about; the last one is offered first.

@@ -7,10 +7,12 @@ extension Model {
     switch event {
     case .feed(let kind, let posts):
       reading.lastEventAt = now
-      self[kind].update(posts, matching: filter)
+      self[kind].update(posts, matching: filter(of: kind))
       if kind == tab, search?.pattern == nil { return tellPlace() }
     case .extent(let kind, let extent):
       self[kind].extent = extent
+    case .latestComments(let id, let comments):
+      reading.latestComments[id] = comments
     case .typing(let id, let typists):
       if openPost?.id == id { openPost?.typists = typists }
     case .people(let people):
@@ -42,6 +44,8 @@ extension Model {
     case .connectionProblem(let reason): connectionProblem = reason
     case .pendingWrites(let count):
       pendingWrites = max(0, count)
+      // Leaving was put off for what was on its way: with nothing open there is nothing to ask.
+      if question == .quit, !hasOpenEnds { return give(.quit) }
     case .succeeded(let action):
       note(action, succeeded: true)
       forgetIntent(action)

@@ -123,10 +123,21 @@ extension Model {
       message = .note("Nothing was changed.")
       return []
     }
+    guard isPresent(post.id) else {
+      drafts.append(Draft(title: title, body: body))
+      message = .failure("This post was deleted meanwhile. Your text is kept: c opens it.")
+      return []
+    }
     reading.add(.edit(post.id, title: post.title, body: post.body))
     note(post.id)
     message = .note("The post is changed; u takes that back.")
     return [.edit(post.id, title: title, body: body)]
+  }
+
+  /// Whether a post of a list is still there, as far as that is known here.
+  private func isPresent(_ id: PostID) -> Bool {
+    if let openPost, openPost.id == id { return !openPost.isGone }
+    return knownPost(id) != nil
   }
 
   /// Writes the changed comment.

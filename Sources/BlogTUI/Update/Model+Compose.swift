@@ -83,6 +83,7 @@ extension Model {
     if composer?.draft.isEmpty == true || context == .list {
       composer = Composer(draft)
       relayout()
+      explain(problem)
       return
     }
     drafts.append(draft)
@@ -92,9 +93,19 @@ extension Model {
     )
   }
 
+  /// Keeps what the form says is wrong with the messages, and shows all of it if it has no room there.
+  private mutating func explain(_ problem: String) {
+    let failure = Message.failure(problem)
+    if failure.text.width > composeFrame.problem.width - 2 {
+      message = failure
+    } else {
+      messageLog.add(failure, at: now)
+    }
+  }
+
   /// A reason as part of a sentence, without the period at its end.
   static func clause(_ reason: String) -> String {
-    let text = SafeText(untrusted: reason, limit: 200).string
+    let text = SafeText(untrusted: reason, limit: 1_000).string
     return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 }

@@ -43,7 +43,7 @@ extension Model {
     case .redraw: return [.redraw]
     case .suspend: return [.suspend]
     case .quit: return quit()
-    case .confirm: return question == .quit ? confirm() : []
+    case .confirm: return question == .quit ? give(.quit) : []
     case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
       .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
       .previousMatch, .writeComment, .send, .switchField, .decline, .reload, .help, .reading,

@@ -37,7 +37,7 @@ extension Model {
   }
 
   private mutating func moveInList(_ action: Action) {
-    let capacity = feed.list.capacity
+    let capacity = feed.list.pageLength
     feed.awaited = nil
     switch action {
     case .up: feed.list.move(by: -1)
@@ -105,13 +105,16 @@ extension Model {
     return [.open(id)]
   }
 
-  /// Leaves, or asks first when something would be lost.
+  /// Leaves, or asks first when something would be lost, until nothing would be.
   mutating func quit() -> [Effect] {
-    guard unsentDrafts.isEmpty, unsentComments.isEmpty, pendingWrites == 0 else {
-      question = .quit
-      return []
-    }
-    return leaveForGood()
+    guard hasOpenEnds else { return leaveForGood() }
+    question = .quit
+    return []
+  }
+
+  /// Whether something is typed and not sent, or written and not acknowledged.
+  var hasOpenEnds: Bool {
+    !unsentDrafts.isEmpty || !unsentComments.isEmpty || pendingWrites > 0
   }
 
   /// Leaves; what was to be deleted is deleted.

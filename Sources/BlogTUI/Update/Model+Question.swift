@@ -1,33 +1,59 @@
 import BlogModel
 
+/// Questions and their answers.
+///
+/// What changes nothing is in front, and Enter gives the answer in front. A key that stands for a
+/// destructive answer only brings it to the front, so that no key does harm however often it is hit.
 extension Model {
   mutating func performInQuestion(_ action: Action) -> [Effect] {
     switch action {
-    case .confirm: return confirm()
-    case .decline:
-      if question == .keepDraft { composer = nil }
-      question = nil
-    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
+    case .confirm: return choose(question?.answers.dropFirst().first)
+    case .decline: return choose(question?.answers.dropFirst(2).first)
+    case .send: return give(answer)
+    case .down: moveAnswer(by: 1)
+    case .up: moveAnswer(by: -1)
+    case .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
       .quit, .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
-      .previousMatch, .writeComment, .send, .switchField, .reload, .help, .redraw, .suspend,
+      .previousMatch, .writeComment, .switchField, .reload, .help, .redraw, .suspend,
       .reading, .program:
       question = nil
     }
     return []
   }
 
-  /// Does what was asked about.
-  mutating func confirm() -> [Effect] {
+  /// Gives an answer, or only shows it in front if something would be gone; nil changes nothing.
+  private mutating func choose(_ chosen: Answer?) -> [Effect] {
+    guard let chosen, chosen.isDestructive else { return give(chosen ?? .cancel) }
+    answer = chosen
+    return []
+  }
+
+  private mutating func moveAnswer(by step: Int) {
+    guard let answers = question?.answers, let place = answers.firstIndex(of: answer) else {
+      return
+    }
+    answer = answers[(place + step + answers.count) % answers.count]
+  }
+
+  /// Does what the answer means for what was asked.
+  mutating func give(_ answer: Answer) -> [Effect] {
     guard let asked = question else { return [] }
     question = nil
-    switch asked {
-    case .quit:
-      return leaveForGood()
-    case .keepDraft:
+    switch answer {
+    case .cancel: return []
+    case .quit: return leaveForGood()
+    case .discard: composer = nil
+    case .keep:
       if let draft = composer?.draft { drafts.append(draft) }
       composer = nil
       message = .note("The draft is kept: c opens it again.")
-      return []
+    case .delete: return deleteWhatWasAsked(asked)
+    }
+    return []
+  }
+
+  private mutating func deleteWhatWasAsked(_ asked: Question) -> [Effect] {
+    switch asked {
     case .deletePost(let id):
       let effects = openPost?.id == id ? closePost() : []
       delete(.post(id))
@@ -35,6 +61,7 @@ extension Model {
     case .deleteComment(let id, let comment):
       delete(.comment(id, commentID: comment))
       return []
+    case .keepDraft, .quit: return []
     }
   }
 }

@@ -8,6 +8,43 @@ extension Model {
     post.uid != me.uid && reading.state?.isUnread(post) == true
   }
 
+  /// How many comments are to be read on a post whose text I have read.
+  func newComments(on post: Post) -> NewComments {
+    guard let state = reading.state, let comments = reading.latestComments[post.id],
+      openPost?.id != post.id
+    else { return NewComments(count: 0) }
+    return state.newComments(among: comments, on: post.id, for: me.uid)
+  }
+
+  /// Whether there is something to read: the post itself, or comments on it.
+  func hasNews(_ post: Post) -> Bool { isUnread(post) || newComments(on: post).count > 0 }
+
+  /// Asks for the newest comments on the posts in view that I have opened or written.
+  ///
+  /// Of others it is not known what was read of their comments, so that nothing can be new there.
+  mutating func watchComments() -> [Effect] {
+    // Behind an open post nothing is in view, and the same posts come back with the list.
+    guard openPost == nil || isSplit else { return [] }
+    let wanted = postsToWatch
+    guard wanted != reading.watched else { return [] }
+    reading.watched = wanted
+    for id in reading.latestComments.keys where !wanted.contains(id) {
+      reading.latestComments[id] = nil
+    }
+    return [.watchComments(wanted)]
+  }
+
+  private var postsToWatch: [PostID] {
+    guard let state = reading.state else { return [] }
+    return feed.list.visibleIDs.filter { id in
+      switch state.marks[id] {
+      case .read: true
+      case .unread: false
+      case nil: feed.post(id)?.uid == me.uid
+      }
+    }
+  }
+
   /// Takes over what all my terminals have read.
   mutating func take(_ readState: ReadState) -> [Effect] {
     let isFirst = reading.state == nil
@@ -31,13 +68,14 @@ extension Model {
   }
 
   mutating func toggleRead() -> [Effect] {
-    guard let state = reading.state, let post = currentPost else { return [] }
-    if post.uid == me.uid {
+    guard reading.state != nil, let post = currentPost else { return [] }
+    if post.uid == me.uid, !hasNews(post) {
       message = .note("Your own posts are never unread.")
       return []
     }
-    let last = state.lastComment(on: post.id) ?? ""
-    let mark: ReadState.Mark = state.isUnread(post) ? .read(lastComment: last) : .unread
+    let latest = openPost?.id == post.id ? nil : reading.latestComments[post.id]?.last?.id
+    let read = latest.map { ReadState.Mark.read(lastComment: $0) } ?? .read(until: now)
+    let mark = hasNews(post) ? read : .unread
     reading.state?.marks[post.id] = mark
     openPost?.staysUnread = mark == .unread
     message = .note(mark == .unread ? "Marked as unread." : "Marked as read.")
@@ -63,7 +101,7 @@ extension Model {
     let ids = feed.list.ids
     let start = (feed.list.selectedIndex ?? 0) + 1
     let order = Array(ids.dropFirst(start)) + Array(ids.prefix(start))
-    guard let id = order.first(where: { feed.post($0).map(isUnread) == true }) else {
+    guard let id = order.first(where: { feed.post($0).map(hasNews) == true }) else {
       message = .note("No post in this list is unread.")
       return
     }

@@ -15,6 +15,7 @@ extension Model {
     case .people: openPeople()
     case .density: chooseNext(.density, of: ["compact", "normal", "full"])
     case .times: chooseNext(.times, of: ["age", "date"])
+    case .dayRules: chooseNext(.dayRules, of: ["true", "false"])
     case .split: chooseNext(.split, of: ["auto", "never"])
     }
     return []
@@ -23,19 +24,20 @@ extension Model {
   /// The post that keys act on: the open one, or the selected one.
   var currentPost: Post? { openPost?.post ?? (openPost == nil ? feed.selectedPost : nil) }
 
-  /// What the lists show of their posts.
-  var filter: PostFilter {
+  /// What a list shows of its posts.
+  func filter(of kind: FeedKind) -> PostFilter {
     PostFilter(
       pattern: search?.pattern,
       me: me.uid,
       readState: reading.state,
-      hidden: reading.hidden
+      hidden: reading.hidden,
+      dividesDays: settings.isOn(.dayRules) && !kind.isByStars
     )
   }
 
   /// Shows the list by the present filter.
   mutating func refilter() {
-    feed.filter(filter)
+    feed.filter(filter(of: tab))
     feed.markSeen()
   }
 
@@ -101,7 +103,9 @@ extension Model {
   private mutating func chooseNext(_ setting: Setting, of words: [String]) {
     let index = words.firstIndex(of: settings.word(setting)) ?? 0
     let word = words[(index + 1) % words.count]
-    settings.choose(.word(word), for: setting, from: .session)
+    guard case .success(let value) = setting.value(of: word, themes: []) else { return }
+    settings.choose(value, for: setting, from: .session)
+    refilter()
     relayout()
     message = .note("\(setting.rawValue): \(word)")
   }
@@ -117,7 +121,7 @@ extension Model {
       return Page.Paragraph(text: name + "  " + terminal + "  " + age, isHeading: false)
     }
     let nobody = Page.Paragraph(text: "Nobody is known to be here.", isHeading: false)
-    help = Page(title: " Who is here", content: .text(lines.isEmpty ? [nobody] : lines))
+    help = Page(title: "Who is here", content: .text(lines.isEmpty ? [nobody] : lines))
     relayout()
   }
 }

@@ -5,7 +5,7 @@
 ///   - event: What happened.
 /// - Returns: What the program has to do, in order.
 package func update(_ model: inout Model, _ event: Event) -> [Effect] {
-  handle(event, &model) + model.hearNotices()
+  handle(event, &model) + model.hearNotices() + model.watchComments()
 }
 
 private func handle(_ event: Event, _ model: inout Model) -> [Effect] {

@@ -40,22 +40,10 @@ enum Age {
 
   /// The day by the calendar of UTC.
   private static func date(_ milliseconds: Int64, isShort: Bool) -> SafeText {
-    let perDay = day * 1_000
-    let days = milliseconds / perDay - (milliseconds % perDay < 0 ? 1 : 0)
-    // Years that begin in March make leap days the last of a year; 146,097 days are 400 years.
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let monthFromMarch = (5 * dayOfYear + 2) / 153
-    let dayOfMonth = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    guard (0...9_999).contains(year) else { return "?" }
-    if isShort { return digits(year, count: 4) }
-    return [digits(year, count: 4), digits(month, count: 2), digits(dayOfMonth, count: 2)]
+    let date = CalendarDay(milliseconds)
+    guard (0...9_999).contains(date.year) else { return "?" }
+    if isShort { return digits(date.year, count: 4) }
+    return [digits(date.year, count: 4), digits(date.month, count: 2), digits(date.day, count: 2)]
       .joined(separator: "-")
   }
 

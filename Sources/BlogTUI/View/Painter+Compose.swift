@@ -4,9 +4,9 @@ extension Painter {
   mutating func paintComposer() {
     guard let form = model.composer else { return }
     let places = model.composeFrame
-    let style = theme.brand
-    screen.put(" New post ", at: frame.header.origin, style: style, clip: frame.header)
-    paintCount(form)
+    let name: SafeText = form.editing == nil ? " New post " : " Edit post "
+    screen.put(name, at: frame.header.origin, style: theme.brand, clip: frame.header)
+    paintCount(form, after: name.width)
     let isTitle = form.focus == .title
     screen.put(" Title", in: places.titleLabel, style: isTitle ? theme.key : theme.dim)
     screen.put(" Text", in: places.bodyLabel, style: isTitle ? theme.dim : theme.key)
@@ -44,7 +44,7 @@ extension Painter {
   }
 
   /// How much of each field is used, and what is too long; the focused field alone when narrow.
-  private mutating func paintCount(_ form: Composer) {
+  private mutating func paintCount(_ form: Composer, after column: Int) {
     let title = form.title.text.utf16.count
     let body = form.body.utf16Count
     let isTitle = form.focus == .title
@@ -57,7 +57,12 @@ extension Painter {
     if let problem = PostLimits.problem(titleCount: title, bodyCount: body) {
       text = frame.header.width >= 60 ? problem + " " : glyphs.cross + " " + text
     }
-    let room = Rect(row: frame.header.row, column: 10, width: frame.header.width - 10, height: 1)
+    let room = Rect(
+      row: frame.header.row,
+      column: column,
+      width: frame.header.width - column,
+      height: 1
+    )
     guard text.width <= room.width else { return }
     let isNearLimit = used * 10 >= limit * 9
     let style = isTooLong ? theme.failure : isNearLimit ? theme.notice : theme.dim

@@ -5,7 +5,9 @@ extension Painter {
   /// The most pressing of: a question, a message, the search line, hints.
   mutating func paintFooter() {
     if let question = model.question {
-      paintText(text(of: question), style: theme.question)
+      paintQuestion(question)
+    } else if !model.keys.pendingKeys.isEmpty {
+      paintPendingKeys()
     } else if let message = model.message {
       paintText(message.text, style: message.kind == .failure ? theme.failure : theme.note)
     } else if model.commandLine != nil {
@@ -27,8 +29,17 @@ extension Painter {
   private mutating func paintText(_ text: SafeText, style: Style) {
     let width = frame.footer.width - 2
     let all = text.wrapped(width: width)
-    let height = min(all.count, max(1, min(5, model.size.height / 2)))
-    let lines = all.prefix(height)
+    let height = min(all.count, footerLimit)
+    var lines = Array(all.prefix(height))
+    if all.count > height, let last = lines.popLast() { lines.append(last + glyphs.ellipsis) }
+    paintLines(lines, style: style)
+  }
+
+  /// The number of lines that the footer may have.
+  var footerLimit: Int { max(1, min(5, model.size.height / 2)) }
+
+  /// Lines at the bottom; all but the last stand over the content.
+  mutating func paintLines(_ lines: [SafeText], style: Style) {
     for (index, line) in lines.enumerated() {
       let row = Rect(
         row: frame.footer.row - lines.count + 1 + index,
@@ -36,44 +47,29 @@ extension Painter {
         width: frame.footer.width,
         height: 1
       )
-      let isCut = index == height - 1 && all.count > height
-      let shown = isCut ? (line + glyphs.ellipsis) : line
       screen.fill(row, style: style)
-      screen.put(shown, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
+      screen.put(line, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
     }
   }
 
-  private func text(of question: Question) -> SafeText {
-    switch question {
-    case .deletePost(let id):
-      let title = SafeText(untrusted: model.knownPost(id)?.title ?? "", limit: 60)
-      let shown = title.truncated(to: max(8, frame.footer.width - 48), ellipsis: glyphs.ellipsis)
-      return "Delete \"" + shown + "\"? y deletes, any other key does not."
-    case .deleteComment:
-      return "Delete this comment? y deletes, any other key does not."
-    case .keepDraft:
-      return "Keep this draft? y keeps it, n discards it, any other key goes on."
-    case .quit:
-      return "Quit? " + lostText + " y quits, any other key stays."
-    }
-  }
-
-  /// What leaving now would cost.
-  private var lostText: SafeText {
-    let typed = model.unsentDrafts.count + model.unsentComments.count
-    let pending = model.pendingWrites
-    var parts: [SafeText] = []
-    if typed > 0 {
-      parts.append(Self.count(typed, "unsent text is lost.", "unsent texts are lost."))
-    }
-    if pending > 0 {
-      parts.append(Self.count(pending, "write is unacknowledged.", "writes are unacknowledged."))
-    }
-    return parts.joined(separator: " ")
-  }
-
-  private static func count(_ number: Int, _ one: SafeText, _ many: SafeText) -> SafeText {
+  static func count(_ number: Int, _ one: SafeText, _ many: SafeText) -> SafeText {
     SafeText(number) + " " + (number == 1 ? one : many)
+  }
+
+  /// The keys of a sequence that has begun, and what can follow.
+  private mutating func paintPendingKeys() {
+    let typed = model.keys.pendingKeys.map(\.description).joined(separator: " ")
+    var text = SafeText(untrusted: typed) + " " + glyphs.ellipsis
+    for (keys, binding) in model.keys.continuations(in: model.context) {
+      let rest = keys.map(\.description).joined(separator: " ")
+      text = text + "  " + SafeText(untrusted: rest) + " " + binding.help
+    }
+    screen.put(
+      text,
+      in: frame.footer.inset(rows: 0, columns: 1),
+      style: theme.key,
+      ellipsis: glyphs.ellipsis
+    )
   }
 
   private mutating func paintSearchLine() {
@@ -134,7 +130,7 @@ extension Painter {
     case .compose:
       [(.help, "help"), (.send, "post"), (.back, "back"), (.switchField, "title/text")]
     case .search: [(.help, "help"), (.send, "keep"), (.back, "all")]
-    case .confirm: [(.confirm, "yes"), (.decline, "no")]
+    case .confirm: [(.send, "answer"), (.down, "next"), (.confirm, "yes"), (.decline, "no")]
     case .help:
       [
         (.back, "back"), (.search, "search"), (.down, "down"), (.up, "up"), (.pageDown, "page"),

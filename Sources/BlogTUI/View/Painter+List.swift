@@ -55,13 +55,25 @@ extension Painter {
     let density = Density(model.settings)
     // The closure draws on the screen it is given, not on the one of the painter it reads.
     let painter = self
-    feed.list.draw(on: &screen, in: place) { screen, id, isSelected, rect in
+    feed.list.draw(on: &screen, in: place) { screen, id, rect in
+      painter.paintDayRule(above: feed.post(id), in: rect, on: &screen)
+    } row: { screen, id, isSelected, rect in
       guard let post = feed.post(id) else { return }
       let row = Row(post: post, isSelected: isSelected, rect: rect)
       let columns = Columns(rect, ageWidth: ageWidth, showsExcerpt: density == .compact)
       painter.paint(row, isShort: isShort, in: columns, on: &screen)
       painter.paintText(row, density, in: columns, on: &screen)
     }
+  }
+
+  /// The line above the first post of another day.
+  private func paintDayRule(above post: Post?, in rect: Rect, on screen: inout Screen) {
+    screen.horizontalLine(in: rect, glyphs: glyphs, style: theme.rule)
+    guard let created = post?.createdAt else { return }
+    let day = CalendarDay(created).text(besides: CalendarDay(model.now))
+    let room = rect.inset(rows: 0, columns: 2)
+    let text = " " + SafeText(untrusted: day) + " "
+    screen.put(text, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
   }
 
   /// A time as the user wants to see it.
@@ -122,7 +134,7 @@ extension Painter {
     if let delivery = model.delivery(of: row.post.id) {
       let style = row.style(style(of: delivery), theme)
       screen.put(sign(of: delivery), at: columns.sign.origin, style: style, clip: columns.sign)
-    } else if model.isUnread(row.post) {
+    } else if model.hasNews(row.post) {
       let style = row.style(theme.notice, theme)
       screen.put(glyphs.bullet, at: columns.sign.origin, style: style, clip: columns.sign)
     }
@@ -183,7 +195,8 @@ extension Painter {
   private func paintTitle(_ row: Row, in columns: Columns, on screen: inout Screen) {
     let title = SafeText(untrusted: row.post.title, mode: .singleLine, limit: 300)
     let style = row.style(theme.title, theme).with(.bold)
-    let used = screen.put(title, in: columns.title, style: style, ellipsis: glyphs.ellipsis)
+    var used = screen.put(title, in: columns.title, style: style, ellipsis: glyphs.ellipsis)
+    used += paintNewComments(row, after: used, in: columns, on: &screen)
     let dim = row.style(theme.dim, theme)
     let left = columns.title.width - used - separator.width
     guard columns.showsExcerpt, left >= 8, !row.post.body.isEmpty else { return }
@@ -199,11 +212,43 @@ extension Painter {
     screen.put(excerpt, in: room, style: dim, ellipsis: glyphs.ellipsis)
   }
 
+  /// How many comments are to be read, at the end of the title; returns the columns it takes.
+  private func paintNewComments(
+    _ row: Row,
+    after used: Int,
+    in columns: Columns,
+    on screen: inout Screen
+  ) -> Int {
+    let new = model.newComments(on: row.post)
+    guard new.count > 0 else { return 0 }
+    let number = SafeText(new.count) + (new.isAtLeast ? "+" : "")
+    let words: SafeText = new.count == 1 ? " new comment" : " new comments"
+    let long = columns.showsExcerpt && columns.title.width >= 30
+    let text = long ? separator + number + words : " +" + SafeText(new.count)
+    // A long title gives way, since it can be guessed and this cannot.
+    let start = min(used, max(0, columns.title.width - text.width))
+    let place = Position(row: row.rect.row, column: columns.title.column + start)
+    let style = row.style(theme.notice, theme)
+    screen.put(text, at: place, style: style, clip: columns.title)
+    return start + text.width - used
+  }
+
   /// The beginning of a text on one line.
   static func excerpt(_ body: String, limit: Int = 200) -> SafeText {
-    let start = String(String.UnicodeScalarView(body.unicodeScalars.prefix(limit)))
-    let words = start.split { $0.isWhitespace }
-    return SafeText(untrusted: words.joined(separator: " "), limit: limit)
+    var line = String.UnicodeScalarView()
+    var followsBlank = false
+    for scalar in body.unicodeScalars.prefix(limit) {
+      // Asking for the properties of ASCII would take longer than all the rest.
+      let isBlank =
+        scalar.isASCII
+        ? scalar == " " || (0x09...0x0D).contains(scalar.value) : scalar.properties.isWhitespace
+      if !isBlank {
+        if followsBlank, !line.isEmpty { line.append(" ") }
+        line.append(scalar)
+      }
+      followsBlank = isBlank
+    }
+    return SafeText(untrusted: String(line), limit: limit)
   }
 
   /// A number in at most four cells.

@@ -61,6 +61,13 @@ extension Painter {
   }
 
   private func connectionText(isNarrow: Bool) -> [(SafeText, Style)] {
+    if model.connection != .online, let problem = model.connectionProblem, !isNarrow {
+      let text = SafeText(untrusted: Model.clause(problem))
+      let room = max(20, frame.status.width / 2)
+      return [
+        (glyphs.offline + " " + text.truncated(to: room, ellipsis: glyphs.ellipsis), theme.bad)
+      ]
+    }
     switch model.connection {
     case .online:
       return [(glyphs.online + " online", theme.good)]
@@ -69,6 +76,7 @@ extension Painter {
       return [(glyphs.pending + text, theme.waiting)]
     case .offline:
       let text = glyphs.offline + " offline"
+      if model.isCutOff { return [(isNarrow ? text : text + " by :net off", theme.bad)] }
       guard let seconds = model.secondsUntilRetry, seconds > 0 else {
         return [(isNarrow ? text : text + ", trying now", theme.bad)]
       }

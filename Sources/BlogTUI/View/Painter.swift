@@ -5,17 +5,21 @@ import TerminalUI
 struct Painter {
   let model: Model
   let frame: Frame
-  var screen: Screen
-
-  var theme: Theme { model.theme }
-  var glyphs: GlyphSet { model.glyphs }
-  var isASCII: Bool { glyphs.repertoire == .ascii }
+  // Looked up once for all the rows of a screen.
+  let theme: Theme
+  let glyphs: GlyphSet
+  let isASCII: Bool
   /// Between facts on one line; in ASCII not the sign of a star that was not given.
-  var separator: SafeText { isASCII ? " | " : " " + glyphs.separator + " " }
+  let separator: SafeText
+  var screen: Screen
 
   init(_ model: Model) {
     self.model = model
     frame = Frame(model.size)
+    theme = model.theme
+    glyphs = model.glyphs
+    isASCII = glyphs.repertoire == .ascii
+    separator = isASCII ? " | " : " " + glyphs.separator + " "
     screen = Screen(size: model.size)
   }
 
@@ -46,6 +50,8 @@ struct Painter {
   private mutating func paintReading() {
     guard model.isSplit else { return model.openPost != nil ? paintPost() : paintList() }
     paintList()
+    // The line between both goes all the way down, also beside a short post.
+    screen.verticalLine(in: model.postFrame.border, glyphs: glyphs, style: theme.border)
     paintPost()
   }
 

@@ -1,9 +1,9 @@
 package import TerminalUI
 
 /// The styles of all parts; colour only ever repeats what words or signs say.
-package struct Theme: Hashable, Sendable {
+package struct Theme: Hashable, Sendable, Codable {
   /// A part that has a style of its own.
-  package enum Role: String, CaseIterable, Hashable, Sendable {
+  package enum Role: String, CaseIterable, Hashable, Sendable, Codable {
     /// The name of the program or of the page.
     case brand
     /// The list that is shown.

@@ -1,0 +1,63 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Errors that teach: what, where, by which rule, what to do; and they are kept")
+struct RefusalScreenTests {
+  private static let told =
+    "Permission denied at /posts/p12: .write of /posts/$post (line 31) at /posts/p12: "
+    + "auth.uid === data.child('uid').val() → false, where $post = \"p12\""
+  private static let untold =
+    "Permission denied at /posts/p12; the server does not tell the rule: "
+    + "\"hearth rules explain RULES.json --as alice --write /posts/p12\" does"
+
+  /// The lines of the footer, however many it has, as one text.
+  private func footer(_ model: Model) -> String {
+    model.rows.suffix(8).joined(separator: " ").split(separator: " ").joined(separator: " ")
+  }
+
+  @Test(
+    "A refused star shows the path, the rule and the key that tries again",
+    arguments: [
+      told, untold,
+    ]
+  )
+  func star(reason: String) {
+    var model = Fixture.loaded()
+    model.send(.blog(.failed(.star("p12", true), reason: reason)))
+    let text = "The star was not saved: \(reason). s tries again."
+    #expect(footer(model).contains(text))
+    #expect(model.messageLog.entries.last?.message.text.string == text)
+  }
+
+  @Test("A refused post is back in its form, which shows all of the reason until the next key")
+  func post() {
+    var model = Fixture.loaded()
+    model.send(
+      .blog(.failed(.post("p12", title: "Mine", body: "Text"), reason: Self.untold))
+    )
+    #expect(model.composer?.draft.title == "Mine")
+    #expect(footer(model).contains("--write /posts/p12\" does. Change it, or send it again."))
+    model.type("x")
+    #expect(!footer(model).contains("send it again"))
+    #expect(
+      model.messageLog.entries.last?.message.text.string.contains("--write /posts/p12") == true
+    )
+  }
+
+  @Test("The messages are there after the key that hid them, newest first, in full")
+  func messages() {
+    var model = Fixture.loaded(Size(width: 60, height: 24))
+    model.send(.blog(.failed(.star("p12", true), reason: Self.told)))
+    model.type("j")
+    #expect(model.message == nil)
+    model.type(":messages", .enter)
+    let page = model.rows.joined(separator: " ").split(separator: " ").joined(separator: " ")
+    for part in ["/posts/$post (line 31)", "auth.uid === data.child('uid').val()", "s tries again"]
+    {
+      #expect(page.contains(part))
+    }
+  }
+}

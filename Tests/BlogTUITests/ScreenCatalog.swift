@@ -1,0 +1,274 @@
+import BlogModel
+import TerminalUI
+
+@testable import BlogTUI
+
+/// Every screen and dialog of the program, by name, for a terminal of any size.
+enum ScreenCatalog {
+  /// Draws a screen.
+  typealias Painting = @Sendable (Size, GlyphSet) -> Screen
+
+  /// All of them, in the order in which a user meets them.
+  static let all: [(name: String, paint: Painting)] =
+    signingIn + lists + writing + posts + dialogs + tools
+
+  static func named(_ name: String) -> Painting? { all.first { $0.name == name }?.paint }
+
+  /// A screen of the blog that some events lead to.
+  private static func screen(
+    _ name: String,
+    from start: @escaping @Sendable (Size, GlyphSet) -> Model,
+    _ events: @escaping @Sendable (inout Model) -> Void
+  ) -> (name: String, paint: Painting) {
+    (
+      name,
+      { size, glyphs in
+        var model = start(size, glyphs)
+        events(&model)
+        return view(model)
+      }
+    )
+  }
+
+  /// A screen that events lead to from a list of posts.
+  private static func listed(
+    _ name: String,
+    _ events: @escaping @Sendable (inout Model) -> Void
+  ) -> (name: String, paint: Painting) {
+    screen(name, from: Fixture.loaded, events)
+  }
+
+  // MARK: Lists
+
+  private static let lists: [(name: String, paint: Painting)] = [
+    screen("loading", from: Fixture.started) { _ in },
+    listed("recent") { $0.type("j") },
+    listed("top") { model in
+      model.type("2")
+      let posts = Fixture.posts.sorted { $0.starCount > $1.starCount }
+      model.send(.blog(.feed(.top, posts: posts)))
+    },
+    listed("mine") { model in
+      model.type("3")
+      model.send(.blog(.feed(.mine, posts: Fixture.posts.filter { $0.uid == "alice" })))
+    },
+    listed("my-top") { model in
+      model.type("4")
+      let mine = Fixture.posts.filter { $0.uid == "alice" }
+      model.send(.blog(.feed(.myTop, posts: mine.sorted { $0.starCount > $1.starCount })))
+    },
+    screen("author", from: busy) { model in
+      model.type("a")
+      let kind = FeedKind.author(uid: "bob")
+      model.send(.blog(.feed(kind, posts: Fixture.posts.filter { $0.uid == "bob" })))
+      model.type("F", "t")
+    },
+    screen("empty", from: Fixture.started) { model in
+      model.send(.blog(.connection(.online)))
+      model.send(.blog(.feed(.recent, posts: [])))
+    },
+    listed("unreadable") {
+      $0.send(.blog(.feedFailed(.recent, reason: "permission denied at /posts")))
+    },
+    listed("unseen") { model in
+      model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...90))))
+      model.type("jj")
+      model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...93))))
+    },
+    screen("signs", from: busy) { _ in },
+    screen("density-normal", from: busy) { $0.type("j", "v") },
+    screen("density-full", from: busy) { $0.type("j", "v", "v") },
+    listed("offline") { model in
+      model.send(.blog(.connection(.offline(retryInSeconds: 7))))
+      model.send(.blog(.pendingWrites(2)))
+      model.send(.tick(now: Fixture.now + 3_000))
+    },
+    listed("search") { $0.type("/train") },
+    listed("filtered") { $0.type("/bob", .enter) },
+    listed("nothing-found") { $0.type("/author:zoe stars>5", .enter) },
+  ]
+
+  // MARK: Posts
+
+  private static let posts: [(name: String, paint: Painting)] = [
+    screen("post", from: Fixture.opened) { _ in },
+    listed("post-loading") { $0.type("j", .enter) },
+    screen("comment", from: Fixture.opened) { $0.type("Gc", "Nobody waits for me, though.") },
+    screen("edit-comment", from: Fixture.opened) { $0.type("G", "e") },
+    screen("deleted", from: Fixture.opened) { model in
+      model.type("c", "Half a sentence", .escape)
+      model.send(.blog(.post("p11", nil)))
+    },
+    screen("unread", from: busy) { model in
+      let state = ReadState(before: 0, marks: ["p11": .read(lastComment: "c1")])
+      model.send(.blog(.readState(state)))
+      open(&model)
+      let bob = Author(uid: "bob", name: "bob")
+      model.send(.blog(.typing("p11", [Typist(person: bob, at: Fixture.now)])))
+      model.type("U")
+    },
+    screen("links", from: Fixture.loaded) { model in
+      var post = Fixture.posts[0]
+      post.body = "See https://example.org/a;b$(c) and https://example.org/" + repeated("long/", 40)
+      model.send(.blog(.feed(.recent, posts: [post])))
+      model.type("o")
+    },
+  ]
+
+  // MARK: Writing
+
+  private static let writing: [(name: String, paint: Painting)] = [
+    listed("compose") { $0.type("c") },
+    listed("compose-refused") { $0.type("c", "A title without a text", .control("s")) },
+    listed("compose-long") { model in
+      model.type("c", .paste("A title that is long enough to be scrolled on narrow screens"))
+      model.type(.tab, .paste(Fixture.longBody))
+    },
+    listed("edit-post") { $0.type("j", "e") },
+  ]
+
+  // MARK: Questions and messages
+
+  private static let dialogs: [(name: String, paint: Painting)] = [
+    listed("delete-question") { $0.type("jd") },
+    listed("delete-answered") { $0.type("jd", "y") },
+    listed("draft-question") { $0.type("c", "A title", .escape) },
+    listed("quit-question") { model in
+      model.send(.blog(.pendingWrites(2)))
+      model.type("c", "A title", .escape, "y", "q")
+    },
+    screen("deletion", from: busy) { $0.type("j", "dy", .enter) },
+    listed("refused-write") { model in
+      let action = BlogAction.post("x", title: "My news", body: "Text")
+      model.send(.blog(.failed(action, reason: "permission denied at /posts/x")))
+    },
+  ]
+
+  // MARK: Tools
+
+  private static let tools: [(name: String, paint: Painting)] = [
+    listed("help") { $0.type("?") },
+    screen("help-of-a-post", from: Fixture.opened) { $0.type("?") },
+    listed("help-search") { $0.type("?", "/post") },
+    listed("messages") { model in
+      let action = BlogAction.post("x", title: "My news", body: "Text")
+      model.send(.blog(.failed(action, reason: "permission denied at /posts/x")))
+      model.send(.failed("There is no file \"nowhere\"."))
+      model.type(.key(.function(4)))
+    },
+    screen("people", from: busy) { $0.type("w") },
+    listed("palette") { $0.type(.control("p")) },
+    listed("palette-filtered") { $0.type(.control("p"), "sta") },
+    listed("command-line") { $0.type(":th") },
+    listed("command-completion") { $0.type(":", .tab, .tab) },
+    listed("settings") { $0.type(.key(.function(2))) },
+    listed("setting") { $0.type(.key(.function(2)), "theme", .enter) },
+    listed("inspector") { watch(&$0) },
+    listed("inspector-paused") { model in
+      watch(&model)
+      model.type("f", "p")
+      model.send(.wire(wire))
+    },
+    listed("inspector-detail") { model in
+      watch(&model)
+      model.type("k", .enter)
+    },
+  ]
+
+  // MARK: Signing in
+
+  private static let signingIn: [(name: String, paint: Painting)] = [
+    ("sign-in-choices", { signIn(["ann", "bob"], $0, $1).view() }),
+    (
+      "sign-up",
+      { size, glyphs in
+        var form = signIn([], size, glyphs)
+        begin(.signUp, &form)
+        type(["Ann", "ann@example.org", "secret"], into: &form)
+        return form.view()
+      }
+    ),
+    (
+      "sign-in-refused",
+      { size, glyphs in
+        var form = signIn([], size, glyphs)
+        begin(.signIn, &form)
+        type(["ann@example.org", "wrong"], into: &form)
+        _ = form.update(.key(.enter))
+        _ = form.update(.failed("The email address or the password is wrong."))
+        return form.view()
+      }
+    ),
+  ]
+
+  private static func signIn(_ accounts: [String], _ size: Size, _ glyphs: GlyphSet) -> SignIn {
+    SignIn(
+      databaseName: "team",
+      accounts: accounts.map { SignIn.Account(uid: $0, title: "\($0), \($0)@example.org") },
+      allowsNobody: true,
+      size: size,
+      glyphs: glyphs
+    )
+  }
+
+  private static func begin(_ choice: SignIn.Choice, _ form: inout SignIn) {
+    _ = form.list.select(choice)
+    _ = form.update(.key(.enter))
+  }
+
+  private static func type(_ fields: [String], into form: inout SignIn) {
+    for (number, text) in fields.enumerated() {
+      if number > 0 { _ = form.update(.key(.tab)) }
+      for character in text { _ = form.update(.key(.character(character))) }
+    }
+  }
+}
+
+// MARK: - What the screens begin with
+
+extension ScreenCatalog {
+  private static func repeated(_ text: String, _ count: Int) -> String {
+    String(repeating: text, count: count)
+  }
+
+  /// A model with unread posts, people, and writes in all states.
+  static func busy(_ size: Size, glyphs: GlyphSet = .unicode) -> Model {
+    var model = Fixture.loaded(size, glyphs: glyphs)
+    model.send(.blog(.readState(ReadState(before: Fixture.ago(minutes: 100)))))
+    model.send(.blog(.roundTrip(milliseconds: 3)))
+    let people = ["alice", "bob"].map { name in
+      let person = Author(uid: name, name: name)
+      let since = Fixture.ago(minutes: 5)
+      return Presence(id: name, person: person, terminal: "pts/3 on hearth", since: since)
+    }
+    model.send(.blog(.people(people)))
+    model.send(.blog(.extent(.recent, FeedExtent(hasOlder: true))))
+    model.reading.deliveries = [
+      "p08": .local, "p07": .sent, "p06": .acknowledged(at: Fixture.now), "p05": .refused,
+    ]
+    return model
+  }
+
+  /// Opens my post with three comments.
+  private static func open(_ model: inout Model) {
+    model.type("j", .enter)
+    model.send(.blog(.post("p11", Fixture.posts[1])))
+    model.send(.blog(.comments("p11", Fixture.comments)))
+  }
+
+  private static func watch(_ model: inout Model) {
+    model.type(.key(.function(12)))
+    model.send(.wire(wire))
+  }
+
+  /// What goes over the wire, one event of each kind.
+  private static let wire = WireEvent.Kind.allCases.enumerated().map { number, kind in
+    WireEvent(
+      time: Fixture.now + Int64(number) * 40,
+      kind: kind,
+      title:
+        "\(number + 1): {\"t\":\"d\",\"d\":{\"b\":{\"p\":\"posts/p11\",\"d\":{\"starCount\":13}}}}",
+      detail: "posts/p11/starCount\n12 → 13\n" + repeated("and so on ", 30)
+    )
+  }
+}
