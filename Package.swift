@@ -50,6 +50,7 @@ let package = Package(
     .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
   ],
   dependencies: [
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -140,14 +141,37 @@ let package = Package(
         product("GRDBSQLite", "GRDB.swift"),
       ]
     ),
+    library(
+      "BlogChecker",
+      [
+        "RealtimeHub", "RealtimeProtocol", "RealtimeTransport", "RealtimeTree", "SQLiteStorage",
+        "SecurityRules",
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOHTTP1", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    library(
+      "BlogSwarm",
+      [
+        "BlogChecker", "BlogModel", "RealtimeAuth", "RealtimeDatabase", "RealtimeProtocol",
+        "RealtimeTransport", "RealtimeTree",
+        product("Histogram", "hdrhistogram-swift"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
     .systemLibrary(name: "CNcurses"),
     library("NcursesTerminal", ["CNcurses", "TerminalUI"]),
     .executableTarget(
       name: "hearth",
       dependencies: [
-        "BlogConfiguration", "BlogModel", "BlogTUI", "NcursesTerminal", "RealtimeAuth",
-        "RealtimeDatabase", "RealtimeHub", "RealtimeIdentity", "RealtimeServer",
-        "RealtimeTransport", "RealtimeTree", "SQLiteStorage", "SecurityRules", "TerminalUI",
+        "BlogChecker", "BlogConfiguration", "BlogModel", "BlogSwarm", "BlogTUI",
+        "NcursesTerminal", "RealtimeAuth", "RealtimeDatabase", "RealtimeHub",
+        "RealtimeIdentity", "RealtimeServer", "RealtimeTransport", "RealtimeTree",
+        "SQLiteStorage", "SecurityRules", "TerminalUI",
         product("ArgumentParser", "swift-argument-parser"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
@@ -292,6 +316,22 @@ let package = Package(
       swiftSettings: settings
     ),
     tests("BlogConfiguration", ["BlogTUI", "TerminalUI"]),
+    tests(
+      "BlogChecker",
+      [
+        "RealtimeHub", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport", "RealtimeTree",
+        "SQLiteStorage", "SecurityRules",
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    tests(
+      "BlogSwarm",
+      [
+        "BlogChecker", "RealtimeDatabase", "RealtimeTree",
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
     .testTarget(
       name: "NcursesTerminalTests",
       dependencies: ["CNcurses", "NcursesTerminal", "TerminalUI", "TestSupport"],

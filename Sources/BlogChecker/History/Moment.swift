@@ -1,0 +1,40 @@
+private import Glibc
+
+/// A point in time on the one monotonic clock that all processes of a machine share.
+package struct Moment: Hashable, Comparable, Sendable {
+  /// Microseconds since the machine was started.
+  package let microseconds: Int64
+
+  /// Makes a point in time.
+  package init(microseconds: Int64) {
+    self.microseconds = microseconds
+  }
+
+  /// The present, by `CLOCK_MONOTONIC`.
+  package static var now: Moment {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Moment(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
+  }
+
+  /// The point in time so much later.
+  package func advanced(by duration: Duration) -> Moment {
+    Moment(microseconds: microseconds + duration.microseconds)
+  }
+
+  /// How long after an earlier point in time this is.
+  package func since(_ earlier: Moment) -> Duration {
+    .microseconds(microseconds - earlier.microseconds)
+  }
+
+  package static func < (left: Moment, right: Moment) -> Bool {
+    left.microseconds < right.microseconds
+  }
+}
+
+extension Duration {
+  /// The whole microseconds.
+  var microseconds: Int64 {
+    components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+  }
+}

@@ -1,0 +1,117 @@
+/// Whoever stars a post sees it at once, and it does not go away again unless it was refused.
+struct OwnWritesShown: Invariant {
+  static let promises: [Promise] = [.i7]
+  static let statement = "one's own star is shown at once and does not flicker"
+
+  /// What a client has asked for and must be shown.
+  private struct Expectation {
+    let operation: ClientOperation
+    let isStarred: Bool
+    /// The views that have shown it.
+    var views: Set<String> = []
+  }
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func conclude() {
+    let shared = Self.sharedStars(evidence.history)
+    for client in evidence.history.clients where client.header.role != .driver {
+      check(client, except: shared)
+    }
+  }
+
+  /// The stars that one person writes with several clients: each may change what the other shows.
+  private static func sharedStars(_ history: History) -> Set<Reckoning.Star> {
+    var clients: [Reckoning.Star: Set<String>] = [:]
+    for operation in history.operations where operation.starred != nil {
+      guard let post = operation.intent.post else { continue }
+      clients[.init(post: post, uid: operation.uid), default: []].insert(operation.client)
+    }
+    return Set(clients.filter { $0.value.count > 1 }.keys)
+  }
+
+  private mutating func check(_ client: ClientHistory, except shared: Set<Reckoning.Star>) {
+    let operations = Dictionary(
+      client.operations.map { ($0.number, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    var expectations: [String: Expectation] = [:]
+    // The changes of each star whose end the client was not told; further processes carry them out.
+    var underWay: [String: Set<Int64>] = [:]
+    for line in client.lines {
+      switch line.event {
+      case .started: expectations = [:]
+      case .invoked(let number, let intent):
+        guard let operation = operations[number], let isStarred = operation.starred,
+          let post = intent.post,
+          !shared.contains(.init(post: post, uid: client.header.uid))
+        else { continue }
+        // What an earlier change does that nobody knows the end of may be shown at any time.
+        let isAlone = underWay[post, default: []].isEmpty
+        expectations[post] =
+          isAlone ? Expectation(operation: operation, isStarred: isStarred) : nil
+        underWay[post, default: []].insert(number)
+      case .answered(let number, let outcome):
+        guard let post = operations[number]?.intent.post else { continue }
+        let isExpected = expectations[post]?.operation.number == number
+        switch outcome {
+        case .ok: underWay[post]?.remove(number)
+        case .refused:
+          underWay[post]?.remove(number)
+          if isExpected { expectations[post] = nil }
+        case .unknown: if isExpected { expectations[post] = nil }
+        }
+      case .shown(let showing): check(showing, line.time, client.header.client, &expectations)
+      case .connection, .finalView, .screen, .fault, .server, .rules, .sample, .ended: break
+      }
+    }
+  }
+
+  private mutating func check(
+    _ showing: Showing,
+    _ time: Moment,
+    _ client: String,
+    _ expectations: inout [String: Expectation]
+  ) {
+    switch showing.content {
+    case .comments: break
+    case .postGone(let post): expectations[post] = nil
+    case .post(let post, _, _, let isMine, _):
+      guard let expectation = expectations[post] else { return }
+      let place = "\(client), \(showing.view), event \(showing.order)"
+      if isMine == expectation.isStarred {
+        findings.held()
+        expectations[post]?.views.insert(showing.view)
+      } else if expectation.views.contains(showing.view) {
+        findings.expect(false, at: place, "the own change of post \(post) was shown and went away")
+        {
+          ["\(expectation.operation)"]
+        }
+      } else {
+        findings.expect(
+          time.since(expectation.operation.invoked) <= evidence.options.echo,
+          at: place,
+          "the own change of post \(post) is not shown"
+        ) { ["\(expectation.operation)", "\(time.since(expectation.operation.invoked)) later"] }
+      }
+    }
+  }
+}
+
+extension ClientOperation {
+  /// Whether the operation sets a star or takes it away; nil for all others.
+  var starred: Bool? {
+    switch intent {
+    case .star: true
+    case .unstar: false
+    case .post, .editPost, .deletePost, .comment, .deleteComment, .increment, .read, .starAs,
+      .editOther, .administer:
+      nil
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/// A client never forgets: its acknowledged comments and what it has once shown stay, also when it
+/// was away or started anew.
+struct SessionReads: Invariant {
+  static let promises: [Promise] = [.g6]
+  static let statement = "a client reads its own writes and never forgets"
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func conclude() {
+    for client in evidence.history.clients { check(client) }
+  }
+
+  private mutating func check(_ client: ClientHistory) {
+    let operations = Dictionary(
+      client.operations.map { ($0.number, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    var acknowledged: [String: Set<String>] = [:]
+    var shown: [String: Set<String>] = [:]
+    var start = client.lines.first?.time
+    for line in client.lines {
+      switch line.event {
+      case .started: start = line.time
+      case .answered(let number, .ok):
+        guard case .comment(let post, let key, _)? = operations[number]?.intent else { continue }
+        acknowledged[post, default: []].insert(key)
+      case .shown(let showing):
+        guard case .comments(let post, let list) = showing.content else { continue }
+        let keys = Set(list)
+        // What a new process shows first may be what was kept of an earlier one.
+        let isSettled = start.map { line.time.since($0) > evidence.options.echo } ?? true
+        let place = "\(client.header.client), \(showing.view), event \(showing.order)"
+        if isSettled {
+          expect(acknowledged[post], in: keys, of: post, place, line.time, "its own comment")
+          expect(shown[post], in: keys, of: post, place, line.time, "a comment shown before")
+        }
+        shown[post] = keys.filter { !isOwnUnsettled(CommentKey(post, $0), client) }
+      case .invoked, .answered, .connection, .finalView, .screen, .fault, .server, .rules,
+        .sample, .ended:
+        break
+      }
+    }
+  }
+
+  /// Whether a comment is one of the client's own that may yet be taken back.
+  private func isOwnUnsettled(_ key: CommentKey, _ client: ClientHistory) -> Bool {
+    guard let creation = evidence.reckoning.comments[key]?.creation else { return false }
+    return creation.client == client.header.client && !creation.isAcknowledged
+  }
+
+  private mutating func expect(
+    _ expected: Set<String>?,
+    in keys: Set<String>,
+    of post: String,
+    _ place: String,
+    _ time: Moment,
+    _ what: String
+  ) {
+    for key in expected ?? [] {
+      if keys.contains(key) {
+        findings.held()
+        continue
+      }
+      let deletions = evidence.reckoning.comments[CommentKey(post, key)]?.deletions ?? []
+      findings.expect(
+        deletions.contains { !$0.isRefused && $0.invoked <= time },
+        at: place,
+        "\(what) is missing from the comments on \(post)"
+      ) { [key] }
+    }
+  }
+}

@@ -1,0 +1,174 @@
+private import BlogChecker
+package import BlogModel
+private import Foundation
+private import RealtimeDatabase
+
+/// The users of one process, who do what the driver of the run tells them by lines.
+package struct SwarmCrew: Sendable {
+  /// Where and as whom the users work.
+  package struct Place: Sendable {
+    /// The URL of the database.
+    package var url: String
+    /// The directory of the run, where histories and the files of clients are.
+    package var directory: String
+    /// Whether users say who they are by tokens that an emulator believes.
+    package var hasTokens: Bool
+
+    /// Names a place.
+    package init(url: String, directory: String, hasTokens: Bool) {
+      self.url = url
+      self.directory = directory
+      self.hasTokens = hasTokens
+    }
+  }
+
+  private let settings: SwarmSettings
+  private let process: Int
+  private let plan: SwarmPlan
+  private let users: [SwarmUser]
+
+  /// Makes the users of a process.
+  ///
+  /// - Parameters:
+  ///   - process: Which process, counted from 0.
+  ///   - settings: What the run is.
+  ///   - place: Where they work.
+  ///   - journal: Makes the journal of a user's stars, and tells what an earlier process left in it.
+  /// - Throws: `DatabaseError` for a URL of no database, `HistoryError` when nothing can be written.
+  package init(
+    process: Int,
+    _ settings: SwarmSettings,
+    at place: Place,
+    journal: (_ uid: String) -> (journal: any StarJournal, unfinished: [StarIntent])
+  ) throws {
+    self.process = process
+    self.settings = settings
+    plan = SwarmPlan(settings)
+    let clock = SteppingClock(plan.faults.filter { $0.process == process })
+    users = try settings.users(ofProcess: process).map { number in
+      let (journal, unfinished) = journal(SwarmSettings.uid(number))
+      return SwarmUser(
+        number,
+        settings,
+        database: try Self.database(number, of: settings.users, at: place, clock),
+        journal: journal,
+        unfinished: unfinished,
+        history: try Self.history(number, settings, at: place)
+      )
+    }
+    self.clock = clock
+  }
+
+  private let clock: SteppingClock
+
+  private static func database(
+    _ number: Int,
+    of users: Int,
+    at place: Place,
+    _ clock: SteppingClock
+  ) throws -> Database {
+    let name = SwarmUser.clientName(number)
+    var options = DatabaseOptions()
+    options.maximumReconnectDelay = .milliseconds(500)
+    options.readDeadline = nil
+    options.writeDeadline = nil
+    // A machine that is busy with many users is late without being gone.
+    options.keepaliveInterval = .seconds(min(45, max(5, users / 4)))
+    options.clock = { clock.now }
+    options.persistenceDirectory = "\(place.directory)/offline/\(name)"
+    if place.hasTokens {
+      options.tokenProvider = EmulatorTokens(uid: SwarmSettings.uid(number))
+    }
+    let database = try Database(url: place.url, options: options)
+    database.isPersistenceEnabled = true
+    return database
+  }
+
+  private static func history(
+    _ number: Int,
+    _ settings: SwarmSettings,
+    at place: Place
+  ) throws(HistoryError) -> HistoryWriter {
+    let name = SwarmUser.clientName(number)
+    let uid = SwarmSettings.uid(number)
+    return try HistoryWriter(
+      path: "\(place.directory)/histories/\(name).jsonl",
+      header: HistoryHeader(
+        client: name,
+        role: .client,
+        user: uid,
+        uid: uid,
+        pid: getpid(),
+        seed: settings.seed,
+        strategy: settings.stars,
+        presence: SwarmUser.presence(number, settings),
+        wallClock: Int64(Date().timeIntervalSince1970 * 1_000)
+      )
+    )
+  }
+
+  /// Does what the lines say until they end or the run is concluded.
+  ///
+  /// - Parameters:
+  ///   - orders: What the driver says.
+  ///   - tell: Takes what is to be told to the driver.
+  package func work(
+    _ orders: AsyncStream<CrewOrder>,
+    _ tell: @escaping @Sendable (CrewReport) -> Void
+  ) async {
+    for user in users { user.enter() }
+    for await order in orders {
+      switch order {
+      case .begin(let start):
+        clock.start(Moment(microseconds: start))
+        for user in users {
+          user.begin(
+            Moment(microseconds: start),
+            plan.operations.filter { $0.user == user.number }
+          )
+        }
+      case .finish: for user in users { user.finish() }
+      case .count: tell(.pending(await pending()))
+      case .view: tell(.views(await views()))
+      case .misbehave(let bug): users.first?.misbehave(bug)
+      case .conclude:
+        tell(.tally(await conclude()))
+        return
+      }
+    }
+  }
+
+  private func pending() async -> Int {
+    var count = 0
+    for user in users {
+      count += await withCheckedContinuation { continuation in
+        user.pending { continuation.resume(returning: $0) }
+      }
+    }
+    return count
+  }
+
+  private func views() async -> [String: [String]] {
+    var all: [String: Set<String>] = [:]
+    for user in users {
+      let digests = await withCheckedContinuation { continuation in
+        user.digests { continuation.resume(returning: $0) }
+      }
+      for (name, digest) in digests { all[name, default: []].insert(digest) }
+    }
+    return all.mapValues { $0.sorted() }
+  }
+
+  private func conclude() async -> SwarmTally {
+    var sum = SwarmTally()
+    for user in users {
+      sum.add(
+        await withCheckedContinuation { continuation in
+          user.conclude { continuation.resume(returning: $0) }
+        }
+      )
+      await user.leave()
+    }
+    return sum
+  }
+}

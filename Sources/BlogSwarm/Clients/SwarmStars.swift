@@ -1,0 +1,97 @@
+private import BlogChecker
+package import BlogModel
+private import Foundation
+private import RealtimeDatabase
+private import RealtimeTree
+
+/// Gives and takes stars by one of the strategies.
+package struct SwarmStars: Sendable {
+  /// What is called when the server has answered.
+  package typealias Completion = Blog.Completion
+
+  private let blog: Blog
+  private let strategy: StarStrategy
+
+  /// Makes the stars of one person.
+  package init(_ blog: Blog, _ strategy: StarStrategy) {
+    self.blog = blog
+    self.strategy = strategy
+  }
+
+  /// Gives or takes a star.
+  ///
+  /// - Parameters:
+  ///   - isStarred: Whether the post is to be starred.
+  ///   - post: The post as the person sees it.
+  ///   - completion: Called when both places are written, or with what went wrong.
+  package func set(_ isStarred: Bool, on post: Post, completion: @escaping Completion) {
+    switch strategy {
+    case .transaction: blog.star(isStarred, on: post.id, completion: completion)
+    case .increment: increment(isStarred, post, completion)
+    case .sample: toggleBoth(post, completion)
+    case .naive: setValues(isStarred, post, completion)
+    }
+  }
+
+  private func copy(_ post: Post) -> DatabaseReference {
+    blog.paths.posts(of: post.uid).child(of: ChildKey(post.id))
+  }
+
+  /// One update of four values: the server adds, and the rules demand that star and count go together.
+  private func increment(_ isStarred: Bool, _ post: Post, _ completion: @escaping Completion) {
+    let star: Any = isStarred ? true : NSNull()
+    let change = ServerValue.increment(isStarred ? 1 : -1)
+    let places = ["posts/\(post.id)", "user-posts/\(post.uid)/\(post.id)"]
+    var values: [String: Any] = [:]
+    for place in places {
+      values["\(place)/stars/\(blog.me.uid)"] = star
+      values["\(place)/starCount"] = change
+    }
+    blog.paths.root.updateChildValues(values) { error, _ in completion(error) }
+  }
+
+  /// Turns the star over at the post, finds out whose it is, and turns it over at the copy as well.
+  ///
+  /// Nothing ties the two together: each goes by what it finds at its own place.
+  private func toggleBoth(_ post: Post, _ completion: @escaping Completion) {
+    let copy = copy(post)
+    Self.toggle(blog.paths.post(post.id), blog.me.uid) { error in
+      if let error { return completion(error) }
+      Self.toggle(copy, blog.me.uid, completion)
+    }
+  }
+
+  private static func toggle(
+    _ place: DatabaseReference,
+    _ uid: String,
+    _ completion: @escaping Completion
+  ) {
+    place.runTransactionBlock { data in
+      guard data.hasChildren() else { return .success(withValue: data) }
+      let star = data.childData(byAppendingPath: "stars/\(uid)")
+      let count = data.childData(byAppendingPath: "starCount")
+      let isStarred = star.value as? Bool == true
+      star.value = isStarred ? nil : true
+      count.value = (count.value as? Int ?? 0) + (isStarred ? -1 : 1)
+      return .success(withValue: data)
+    } andCompletionBlock: { error, _, _ in
+      completion(error)
+    }
+  }
+
+  /// Writes the count that was seen plus one, whatever it has become meanwhile.
+  private func setValues(_ isStarred: Bool, _ post: Post, _ completion: @escaping Completion) {
+    let count = post.starCount + (isStarred ? 1 : -1)
+    let uid = blog.me.uid
+    let copy = copy(post)
+    let set: @Sendable (DatabaseReference, @escaping Completion) -> Void = { place, completion in
+      let star: Any = isStarred ? true : NSNull()
+      let values: [String: Any] = ["stars/\(uid)": star, "starCount": count]
+      place.updateChildValues(values) { error, _ in completion(error) }
+    }
+    set(blog.paths.post(post.id)) { error in
+      if let error { return completion(error) }
+      set(copy, completion)
+    }
+  }
+}

@@ -1,0 +1,128 @@
+internal import BlogChecker
+internal import BlogModel
+internal import Dispatch
+internal import RealtimeDatabase
+internal import RealtimeTree
+
+/// What a user of a swarm sees.
+extension SwarmUser {
+  var recentView: SwarmView {
+    SwarmView(
+      name: "recent",
+      path: "/posts",
+      query: blog.paths.query(.recent, of: me.uid),
+      limit: Int(BlogPaths.feedLength)
+    )
+  }
+
+  var topView: SwarmView {
+    SwarmView(
+      name: "top",
+      path: "/posts",
+      query: blog.paths.query(.top, of: me.uid),
+      orderedBy: "starCount",
+      limit: Int(BlogPaths.feedLength)
+    )
+  }
+
+  private func commentsView(_ post: PostID) -> SwarmView {
+    SwarmView(
+      name: "comments/\(post)",
+      path: "/post-comments/\(post)",
+      query: blog.paths.comments(on: post)
+    )
+  }
+
+  /// Begins to follow a list.
+  func look(at view: SwarmView) {
+    guard views[view.name] == nil else { return }
+    views[view.name] = view
+    let name = view.name
+    _ = view.query.observe([.childAdded, .childChanged, .childRemoved, .value]) {
+      [weak self] event, snapshot, _ in
+      self?.take(event, snapshot, in: name)
+    }
+  }
+
+  private func take(_ event: DataEventType, _ snapshot: DataSnapshot, in name: String) {
+    guard !isStuck else { return }
+    if event == .value {
+      views[name]?.shown = snapshot
+      return
+    }
+    if name == recentView.name {
+      takePost(event, snapshot)
+    } else if name == topView.name {
+      show(snapshot, event == .childRemoved ? nil : Post(snapshot), in: name)
+    } else if event == .childAdded, let comment = Comment(snapshot) {
+      noteSeen(comment.text, by: comment.uid)
+    }
+  }
+
+  private func takePost(_ event: DataEventType, _ snapshot: DataSnapshot) {
+    let post = event == .childRemoved ? nil : Post(snapshot)
+    posts[snapshot.key] = post
+    if isWatcher { show(snapshot, post, in: recentView.name) }
+    guard event == .childAdded, let post else { return }
+    noteSeen(post.body, by: post.uid)
+    guard
+      let index = (0..<settings.hotPosts).first(where: {
+        SwarmSettings.hotTitle($0) == post.title
+      })
+    else { return }
+    hotPosts[post.title] = post.id
+    // Everybody follows the talk on one post, watchers all of it.
+    if isWatcher || number % settings.hotPosts == index { look(at: commentsView(post.id)) }
+  }
+
+  /// Notes what a list shows of a post from now on.
+  private func show(_ snapshot: DataSnapshot, _ post: Post?, in name: String) {
+    guard let post else { return show(.postGone(snapshot.key), of: snapshot.key, in: name) }
+    let content = Showing.Content.post(
+      post.id,
+      starCount: post.starCount,
+      stars: post.stars.count,
+      isMine: post.stars.contains(me.uid),
+      version: snapshot.metadata.hasPendingWrites ? nil : snapshot.node.hash
+    )
+    show(content, of: post.id, in: name)
+  }
+
+  /// Shows what there is once all events of one change have come, as a screen is drawn after them.
+  private func show(_ content: Showing.Content, of post: PostID, in name: String) {
+    if unshown.isEmpty { queue.async { [weak self] in self?.draw() } }
+    if let index = unshown.firstIndex(where: { $0.view == name && $0.post == post }) {
+      unshown[index].content = content
+    } else {
+      unshown.append((name, post, content))
+    }
+  }
+
+  private func draw() {
+    for (view, post, content) in unshown {
+      append(content, in: view)
+      guard showsOld, view == recentView.name else { continue }
+      if let old = lastShown.updateValue(content, forKey: post) {
+        append(old, in: view)
+        append(content, in: view)
+      }
+    }
+    unshown = []
+  }
+
+  private func append(_ content: Showing.Content, in name: String) {
+    views[name]?.order += 1
+    history.append(.shown(Showing(view: name, order: views[name]?.order ?? 0, content: content)))
+  }
+
+  /// Measures how long ago what is shown was due, when another user of this run has written it.
+  private func noteSeen(_ text: String, by uid: String) {
+    guard uid != me.uid, let due = Self.dueTime(in: text), due > born.microseconds else { return }
+    tally.seen.record(microseconds: Moment.now.microseconds - due)
+  }
+
+  /// The time that texts of a swarm carry, so that whoever sees them knows how old they are.
+  static func dueTime(in text: String) -> Int64? {
+    text.lastIndex(of: "@").flatMap { Int64(text[text.index(after: $0)...]) }
+  }
+}

@@ -1,0 +1,216 @@
+package import BlogChecker
+private import Foundation
+
+/// A whole run: a server, a network, clients, what is done to them, and what the checker says of it.
+package struct SwarmRun: Sendable {
+  /// How a run is carried out, beside what it is to be.
+  package struct Options: Sendable {
+    /// The directory of the run, which exists.
+    package var directory: String
+    /// The file of the rules of the swarm's own server.
+    package var rules: String
+    /// A database that is there already, or nil for a server of the swarm's own.
+    package var database: String?
+    /// A mistake to make on purpose.
+    package var bug: InjectedBug?
+    /// How many terminals with screens look on.
+    package var terminals = 0
+    /// How long all clients may take to show the same after the storm.
+    package var patience = Duration.seconds(120)
+    /// How much must have been done.
+    package var check = CheckOptions()
+    /// Takes what is to be told meanwhile.
+    package var tell: @Sendable (String) -> Void = { _ in }
+
+    /// Makes options.
+    package init(directory: String, rules: String) {
+      self.directory = directory
+      self.rules = rules
+    }
+
+    /// The directory of the histories.
+    package var histories: String { "\(directory)/histories" }
+  }
+
+  /// A run that cannot be carried out.
+  package struct Problem: Error, Hashable, CustomStringConvertible {
+    /// Why.
+    package let description: String
+  }
+
+  let settings: SwarmSettings
+  let options: Options
+  let plan: SwarmPlan
+  let history: HistoryWriter
+
+  /// Prepares a run; nothing is started yet.
+  ///
+  /// - Throws: `HistoryError` when the directory cannot be written.
+  package init(_ settings: SwarmSettings, _ options: Options) throws {
+    self.settings = settings
+    self.options = options
+    plan = SwarmPlan(settings)
+    for name in ["histories", "offline", "journals"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(options.directory)/\(name)",
+        withIntermediateDirectories: true
+      )
+    }
+    try JSONEncoder().encode(settings).write(to: URL(fileURLWithPath: options.settingsFile))
+    history = try HistoryWriter(
+      path: "\(options.histories)/driver.jsonl",
+      header: HistoryHeader(
+        client: "driver",
+        role: .driver,
+        user: "driver",
+        uid: "driver",
+        pid: getpid(),
+        seed: settings.seed,
+        strategy: settings.stars,
+        wallClock: Int64(Date().timeIntervalSince1970 * 1_000)
+      )
+    )
+  }
+
+  /// Carries the run out.
+  ///
+  /// - Returns: What it was.
+  /// - Throws: ``Problem``, or what keeps the programs from starting.
+  package func run() async throws -> SwarmReport {
+    let stage = try await SwarmStage.set(settings, options, history: history)
+    do {
+      return try await perform(on: stage)
+    } catch {
+      await stage.clear()
+      throw error
+    }
+  }
+
+  private func perform(on stage: SwarmStage) async throws -> SwarmReport {
+    let watch = ServerSampling(stage, history: history)
+    try await gather(stage)
+    let start = Moment.now.advanced(by: .milliseconds(200))
+    for crew in stage.crews { await crew.begin(start) }
+    let sampling = Task { await watch.run() }
+    options.tell("the storm lasts \(Int(settings.seconds)) s")
+    let early = Task { try await self.inject(on: stage, isEarly: true, from: start) }
+    let faults = await stage.nemesis.run(plan.faults, from: start)
+    try await early.value
+    await Pause.until(start.advanced(by: .microseconds(plan.end)))
+    options.tell("healing")
+    try await heal(stage)
+    try await inject(on: stage, isEarly: false, from: start)
+    let quiet = Moment.now
+    let convergence = await converge(stage)
+    let screens = await stage.terminals?.capture() ?? []
+    for screen in screens { history.append(.screen(screen)) }
+    sampling.cancel()
+    await sampling.value
+    let (tally, mishaps) = await conclude(stage)
+    history.append(.ended)
+    history.close()
+    let testimony = try await stage.testimony()
+    var report = SwarmReport(
+      settings: settings,
+      check: try Checker(
+        history: options.histories,
+        witness: testimony,
+        options: options.check
+      ).check(),
+      directory: options.directory
+    )
+    report.tally = tally
+    report.faults = faults
+    report.serverEnds = await stage.server?.ends ?? 0
+    report.convergence = convergence?.since(quiet)
+    report.mishaps = mishaps
+    return report
+  }
+
+  // MARK: Phases
+
+  /// Waits until all clients are connected and see the lists.
+  private func gather(_ stage: SwarmStage) async throws {
+    let deadline = Moment.now.advanced(by: .seconds(60 + settings.users))
+    guard await isQuiet(stage, until: deadline) else {
+      throw Problem(
+        description: "the clients do not get ready; see \(options.directory)/clients.err"
+      )
+    }
+  }
+
+  /// Takes everything back that was done, so that all can become quiet.
+  private func heal(_ stage: SwarmStage) async throws {
+    try await stage.server?.recover()
+    for crew in stage.crews {
+      await crew.send(SIGCONT)
+      try await stage.network?.set(.sound, process: crew.number)
+    }
+    if settings.faults.contains(.rules) { try await stage.nemesis.restoreRules() }
+    for crew in stage.crews { await crew.tell(.finish) }
+  }
+
+  private func inject(on stage: SwarmStage, isEarly: Bool, from start: Moment) async throws {
+    #if DEBUG
+    guard let bug = options.bug, let door = stage.door else { return }
+    let injector = BugInjector(bug, door: door, crews: stage.crews)
+    guard injector.isEarly == isEarly else { return }
+    if isEarly {
+      await Pause.until(start.advanced(by: .microseconds(SwarmPlan.opening)))
+    } else {
+      _ = await isQuiet(stage, until: .now.advanced(by: .seconds(60)))
+    }
+    try await injector.inject(try HistoryReader.all(in: options.histories))
+    #endif
+  }
+
+  /// Waits until nothing is under way and all clients show the same.
+  ///
+  /// - Returns: When that was, or nil when it never was.
+  private func converge(_ stage: SwarmStage) async -> Moment? {
+    let deadline = Moment.now.advanced(by: options.patience)
+    guard await isQuiet(stage, until: deadline) else { return nil }
+    while Moment.now < deadline {
+      let views = await stage.eachCrew { await $0.views() }
+      if views.allSatisfy({ $0 != nil }), Self.agree(views.compactMap(\.self)) { return .now }
+      await Pause.lasting(.milliseconds(100))
+    }
+    return nil
+  }
+
+  /// Whether each view is the same wherever it is looked at.
+  static func agree(_ views: [[String: [String]]]) -> Bool {
+    var seen: [String: Set<String>] = [:]
+    for view in views {
+      for (name, digests) in view { seen[name, default: []].formUnion(digests) }
+    }
+    return seen.values.allSatisfy { $0.count == 1 }
+  }
+
+  private func isQuiet(_ stage: SwarmStage, until deadline: Moment) async -> Bool {
+    while Moment.now < deadline {
+      let pending = await stage.eachCrew { await $0.pending() }
+      if pending.allSatisfy({ $0 == 0 }) { return true }
+      await Pause.lasting(.milliseconds(100))
+    }
+    return false
+  }
+
+  /// Has the clients leave, waits until nobody is here any more, and ends the server.
+  private func conclude(_ stage: SwarmStage) async -> (SwarmTally, [String]) {
+    var tally = SwarmTally()
+    var mishaps: [String] = []
+    let tallies = await stage.eachCrew { await $0.conclude() }
+    for (number, found) in tallies.enumerated() {
+      if let found { tally.add(found) } else { mishaps.append("process \(number) does not end") }
+    }
+    let status = await stage.leave()
+    if status != 0 { mishaps.append("the server ended with status \(status)") }
+    return (tally, mishaps)
+  }
+}
+
+extension SwarmRun.Options {
+  /// The file from which processes of clients know what the run is.
+  package var settingsFile: String { "\(directory)/settings.json" }
+}

@@ -1,0 +1,110 @@
+package import BlogChecker
+private import Foundation
+
+/// Terminals with screens that look on while a swarm works: the program itself, in tmux.
+package struct SwarmTerminals: Sendable {
+  /// A system without tmux.
+  package struct Problem: Error, Hashable, CustomStringConvertible {
+    /// What is missing.
+    package let description: String
+  }
+
+  /// How long the screens may take to show the same.
+  private static let patience = Duration.seconds(20)
+  /// The lines above the list and below it, which tell the terminals apart.
+  private static let frame = (above: 2, below: 3)
+
+  private let count: Int
+  private let socket: String
+  private let directory: String
+
+  /// Opens terminals.
+  ///
+  /// - Parameters:
+  ///   - count: How many.
+  ///   - url: The database that they look at.
+  ///   - directory: The directory of the run.
+  /// - Throws: ``Problem`` where there is no tmux.
+  package init(_ count: Int, url: String, _ directory: String) throws(Problem) {
+    self.count = count
+    self.directory = directory
+    socket = "\(directory)/tmux.sock"
+    let program =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hearth"
+    for number in 0..<count {
+      let home = "\(directory)/terminal\(number)"
+      mkdir(home, 0o700)
+      let variables = [
+        "HOME=\(home)", "XDG_RUNTIME_DIR=\(home)", "XDG_DATA_HOME=", "XDG_STATE_HOME=",
+        "XDG_CONFIG_HOME=", "LC_ALL=C.UTF-8", "TZ=UTC",
+      ].flatMap { ["-e", $0] }
+      let command = "\"$1\" --database \"$2\" --user \"$3\""
+      let isOpen = Tool.run(
+        [
+          "tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", "-s", Self.name(number),
+          "-x", "100", "-y", "40",
+        ] + variables + ["sh", "-c", "exec " + command, "sh", program, url, Self.name(number)]
+      )
+      guard isOpen else {
+        throw Problem(description: "no terminal can be opened; is tmux installed?")
+      }
+    }
+  }
+
+  private static func name(_ number: Int) -> String { "terminal\(number)" }
+
+  /// Waits until all screens show the same, from the beginning of the list, and takes them down.
+  ///
+  /// - Returns: The screens, in the order of the terminals, as they were last.
+  package func capture() async -> [CapturedScreen] {
+    let deadline = Moment.now.advanced(by: Self.patience)
+    for number in 0..<count { _ = tmux(["send-keys", "-t", Self.name(number), "Home"]) }
+    while true {
+      let screens = (0..<count).map(screen)
+      let areEqual = Set(screens.map(\.lines)).count == 1
+      if areEqual, screens.first?.rows.isEmpty == false { return screens }
+      if Moment.now > deadline { return screens }
+      await Pause.lasting(.milliseconds(200))
+    }
+  }
+
+  private func screen(_ number: Int) -> CapturedScreen {
+    let text = tmux(["capture-pane", "-p", "-t", Self.name(number)]) ?? ""
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let list = Self.list(lines)
+    return CapturedScreen(
+      terminal: Self.name(number),
+      group: "recent",
+      lines: list,
+      rows: list.compactMap(Self.row)
+    )
+  }
+
+  /// The lines of the list, without the mark of the selected one.
+  static func list(_ lines: [String]) -> [String] {
+    let shown = lines.last == "" ? lines.dropLast() : lines[...]
+    return shown.dropFirst(frame.above).dropLast(frame.below).map {
+      $0.hasPrefix("▌") ? " \($0.dropFirst())" : $0
+    }
+  }
+
+  /// The post of a line, where the swarm has written it.
+  static func row(_ line: String) -> CapturedScreen.Row? {
+    guard let end = line.range(of: " · "),
+      let stars = line.split(separator: " ").last.flatMap({ Int($0) })
+    else { return nil }
+    let title = line[..<end.lowerBound].trimmingCharacters(in: .whitespaces)
+    guard title.hasPrefix("hot ") || title.hasPrefix("post ") else { return nil }
+    return CapturedScreen.Row(title: title, stars: stars)
+  }
+
+  /// Ends the terminals.
+  package func close() async {
+    _ = tmux(["kill-server"])
+  }
+
+  /// Runs tmux and returns what it prints; nil when it failed.
+  private func tmux(_ arguments: [String]) -> String? {
+    Tool.output(of: ["tmux", "-S", socket] + arguments)
+  }
+}

@@ -1,0 +1,68 @@
+/// What is done to a swarm from outside while it works.
+package enum FaultKind: String, CaseIterable, Codable, Sendable {
+  /// What the server sends is lost for a while, acknowledgements with it; then the connection ends.
+  case drop
+  /// Everything arrives late.
+  case delay
+  /// Connections end, and no new one is let in for a while.
+  case partition
+  /// A client is killed and started again.
+  case kill
+  /// A client is stopped in its tracks and goes on later.
+  case pause
+  /// All that a client has sent on a connection is sent again on another one.
+  case duplicate
+  /// The server is killed and started again.
+  case serverKill = "server-kill"
+  /// A client takes what it is sent only slowly.
+  case slow
+  /// The clock of a client jumps.
+  case clock
+  /// The server cannot write to its disk.
+  case diskFull = "disk-full"
+  /// Comments are forbidden for a while by other rules.
+  case rules
+  /// Posts and comments arrive whose text is made to break screens.
+  case hostile
+
+  /// A list of faults that cannot be read.
+  package struct Problem: Error, Hashable, CustomStringConvertible {
+    /// What is wrong with it.
+    package let description: String
+  }
+
+  /// Whether the fault needs a server that belongs to the swarm.
+  package var needsOwnServer: Bool {
+    switch self {
+    case .serverKill, .diskFull, .rules, .hostile: true
+    case .drop, .delay, .partition, .kill, .pause, .duplicate, .slow, .clock: false
+    }
+  }
+
+  /// Whether the fault needs the network in front of the swarm's own server.
+  package var needsOwnNetwork: Bool {
+    switch self {
+    case .drop, .delay, .partition, .duplicate, .slow: true
+    case .kill, .pause, .serverKill, .clock, .diskFull, .rules, .hostile: false
+    }
+  }
+
+  /// Reads a list such as `drop,delay`; `all` and `none` are lists too.
+  ///
+  /// - Parameter text: Names of faults.
+  /// - Returns: Each of them once, in the order of the kinds.
+  /// - Throws: ``Problem`` that names what is no fault.
+  package static func list(_ text: String) throws(Problem) -> [FaultKind] {
+    if text == "all" { return allCases }
+    if text == "none" || text.isEmpty { return [] }
+    var kinds: Set<FaultKind> = []
+    for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let kind = FaultKind(rawValue: String(name)) else {
+        let names = allCases.map(\.rawValue).joined(separator: ", ")
+        throw Problem(description: "\"\(name)\" is no fault: there are \(names), all and none")
+      }
+      kinds.insert(kind)
+    }
+    return allCases.filter(kinds.contains)
+  }
+}

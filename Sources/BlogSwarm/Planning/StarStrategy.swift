@@ -1,0 +1,14 @@
+package import BlogChecker
+
+/// How a star is given: ours, and what others do.
+package typealias StarStrategy = HistoryHeader.Strategy
+
+extension StarStrategy: Codable {
+  /// Whether the counts are exact by construction, so that drift is a fault of ours.
+  package var isExact: Bool {
+    switch self {
+    case .transaction, .increment: true
+    case .sample, .naive: false
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// How often each action is taken, in relation to the others.
+package struct SwarmMix: Hashable, Codable, Sendable {
+  /// A mix that cannot be read.
+  package struct Problem: Error, Hashable, CustomStringConvertible {
+    /// What is wrong with it.
+    package let description: String
+  }
+
+  /// The share of each action; none means never.
+  package private(set) var shares: [SwarmAction: Int]
+
+  /// The mix of a run that names none: a few posts, much talk, more stars.
+  package static let usual = SwarmMix(
+    shares: [
+      .post: 5, .comment: 20, .star: 48, .unstar: 15, .edit: 5, .delete: 5, .trespass: 2,
+    ]
+  )
+
+  private init(shares: [SwarmAction: Int]) {
+    self.shares = shares
+  }
+
+  /// Reads a mix such as `post=5,comment=20,star=50`.
+  ///
+  /// - Parameter text: Names of actions with their shares; what is not named is not done.
+  /// - Throws: ``Problem`` that names the part that is wrong.
+  package init(_ text: String) throws(Problem) {
+    shares = [:]
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard sides.count == 2, let share = Int(sides[1]), (0...1_000).contains(share) else {
+        throw Problem(description: "\"\(part)\" is not of the form action=share (0 to 1000)")
+      }
+      guard let action = SwarmAction(rawValue: String(sides[0])) else {
+        let names = SwarmAction.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Problem(description: "\"\(sides[0])\" is no action: there are \(names)")
+      }
+      guard shares.updateValue(share, forKey: action) == nil else {
+        throw Problem(description: "\"\(sides[0])\" has two shares")
+      }
+    }
+    guard total > 0 else { throw Problem(description: "a mix of nothing") }
+  }
+
+  /// The sum of all shares.
+  package var total: Int { shares.values.reduce(0, +) }
+
+  /// The mix in the form that can be read again, in the order of the actions.
+  package var text: String {
+    SwarmAction.allCases.compactMap { action in
+      shares[action].map { "\(action.rawValue)=\($0)" }
+    }.joined(separator: ",")
+  }
+
+  /// Chooses an action by its share.
+  ///
+  /// - Parameter generator: Where the choice comes from.
+  /// - Returns: An action whose share is above 0.
+  package func pick(using generator: inout SeededGenerator) -> SwarmAction {
+    var rest = generator.below(total)
+    for action in SwarmAction.allCases {
+      rest -= shares[action] ?? 0
+      if rest < 0 { return action }
+    }
+    return .comment
+  }
+}

@@ -1,0 +1,160 @@
+package import Foundation
+private import NIOConcurrencyHelpers
+
+/// A program that was started by this one, which tells it lines and is told lines.
+package final class ChildProcess: Sendable {
+  /// A program that cannot be started.
+  package struct Problem: Error, Hashable, CustomStringConvertible {
+    /// What is wrong.
+    package let description: String
+  }
+
+  private enum Ending {
+    case running([CheckedContinuation<Int32, Never>])
+    case ended(Int32)
+  }
+
+  /// The number of the process.
+  package let id: pid_t
+  /// What it says, line by line, until it ends; for one reader.
+  package let lines: AsyncStream<String>
+  private let input: Int32
+  private let ending = NIOLockedValueBox(Ending.running([]))
+
+  /// Starts this very program again, with other arguments.
+  ///
+  /// - Parameters:
+  ///   - arguments: What follows the name of the program.
+  ///   - errors: The file that takes what it says on stderr.
+  /// - Throws: ``Problem`` with the words of the system.
+  package init(_ arguments: [String], errors: String) throws(Problem) {
+    var toChild: [Int32] = [0, 0]
+    var fromChild: [Int32] = [0, 0]
+    guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw Self.problem(errno) }
+    // Not for other children, who would keep them open.
+    for end in toChild + fromChild { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer {
+      close(toChild[0])
+      close(fromChild[1])
+    }
+    do {
+      id = try Self.spawn(arguments, input: toChild[0], output: fromChild[1], errors: errors)
+    } catch {
+      close(toChild[1])
+      close(fromChild[0])
+      throw error
+    }
+    input = toChild[1]
+    lines = Self.lines(from: fromChild[0])
+    Thread.detachNewThread { [self] in note(Self.waitForEnd(of: id)) }
+  }
+
+  deinit { close(input) }
+
+  /// Whether the process has not ended yet.
+  package var isRunning: Bool {
+    ending.withLockedValue { if case .running = $0 { true } else { false } }
+  }
+
+  /// Tells the program a line; one that has ended does not hear it.
+  package func tell(_ line: String) {
+    let text = line + "\n"
+    _ = text.withCString { write(input, $0, strlen($0)) }
+  }
+
+  /// Sends a signal, unless the process has ended.
+  package func send(_ signal: Int32) {
+    // Within the lock, so that the number cannot belong to another process by then.
+    ending.withLockedValue { if case .running = $0 { kill(id, signal) } }
+  }
+
+  /// Waits for the end, and returns the status, or 128 and the signal.
+  @discardableResult
+  package func end() async -> Int32 {
+    await withCheckedContinuation { continuation in
+      let status = ending.withLockedValue { ending -> Int32? in
+        switch ending {
+        case .ended(let status): return status
+        case .running(let waiting):
+          ending = .running(waiting + [continuation])
+          return nil
+        }
+      }
+      if let status { continuation.resume(returning: status) }
+    }
+  }
+
+  private func note(_ status: Int32) {
+    let waiting = ending.withLockedValue { ending -> [CheckedContinuation<Int32, Never>] in
+      defer { ending = .ended(status) }
+      if case .running(let waiting) = ending { return waiting }
+      return []
+    }
+    for continuation in waiting { continuation.resume(returning: status) }
+  }
+
+  private static func waitForEnd(of process: pid_t) -> Int32 {
+    // It stays in the table of processes until its end has been noted.
+    var word: Int32 = 0
+    while waitpid(process, &word, 0) < 0, errno == EINTR {}
+    let signal = word & 0x7F
+    return signal == 0 ? (word >> 8) & 0xFF : 128 + signal
+  }
+
+  private static func lines(from output: Int32) -> AsyncStream<String> {
+    AsyncStream { continuation in
+      Thread.detachNewThread {
+        var partial: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+          let count = read(output, &buffer, buffer.count)
+          if count < 0, errno == EINTR { continue }
+          guard count > 0 else { break }
+          partial += buffer[..<count]
+          while let end = partial.firstIndex(of: UInt8(ascii: "\n")) {
+            continuation.yield(String(decoding: partial[..<end], as: UTF8.self))
+            partial.removeSubrange(...end)
+          }
+        }
+        close(output)
+        continuation.finish()
+      }
+    }
+  }
+
+  /// Starts the program; writing beyond a limit of its files will be an error and not its end.
+  private static func spawn(
+    _ arguments: [String],
+    input: Int32,
+    output: Int32,
+    errors: String
+  ) throws(Problem) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    let flags = O_WRONLY | O_CREAT | O_APPEND
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o600)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var words = (["hearth"] + arguments).map { strdup($0) } + [nil]
+    defer { words.forEach { free($0) } }
+    // Ignored signals stay ignored in the child: a full disk must be told by an error.
+    let old = signal(SIGXFSZ, SIG_IGN)
+    defer { signal(SIGXFSZ, old) }
+    var process: pid_t = 0
+    let result = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, &words, environ)
+    guard result == 0 else { throw problem(result) }
+    return process
+  }
+
+  private static func problem(_ code: Int32) -> Problem {
+    Problem(description: "a process cannot be started: \(String(cString: strerror(code)))")
+  }
+}

@@ -1,0 +1,67 @@
+private import Foundation
+
+/// Other programs of the system, run to their end.
+enum Tool {
+  /// Runs a program that is looked up in `PATH`; it may leave another one behind.
+  ///
+  /// - Parameter words: Its name and its arguments.
+  /// - Returns: Whether it succeeded.
+  static func run(_ words: [String]) -> Bool {
+    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(nowhere) }
+    return spawn(words, output: nowhere).map { waitForEnd(of: $0) == 0 } ?? false
+  }
+
+  /// Runs a program and takes what it prints.
+  ///
+  /// - Parameter words: Its name and its arguments.
+  /// - Returns: What it prints, or nil when it cannot be run or fails.
+  static func output(of words: [String]) -> String? {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { return nil }
+    defer { close(ends[0]) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let process = spawn(words, output: ends[1])
+    close(ends[1])
+    guard let process else { return nil }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(ends[0], &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      bytes += buffer[..<count]
+    }
+    return waitForEnd(of: process) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+
+  private static func spawn(_ words: [String], output: Int32) -> pid_t? {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    // Threads here may block signals that the program and what it starts must hear.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var pointers = words.map { strdup($0) } + [nil]
+    defer { pointers.forEach { free($0) } }
+    var process: pid_t = 0
+    guard let name = words.first,
+      posix_spawnp(&process, name, &actions, &attributes, &pointers, environ) == 0
+    else { return nil }
+    return process
+  }
+
+  private static func waitForEnd(of process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status
+  }
+}

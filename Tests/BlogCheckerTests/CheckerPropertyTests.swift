@@ -1,0 +1,42 @@
+import BlogChecker
+import RealtimeTree
+import TestSupport
+import Testing
+
+@Suite("The checker", .serialized)
+struct CheckerPropertyTests {
+  @Test("finds nothing in a thousand right histories")
+  func right() throws {
+    var activity = (operations: 0, unknown: 0, crashes: 0)
+    for seed: UInt64 in 0..<1_000 {
+      let report = try RandomRun(seed: seed).scenario.check()
+      #expect(report.violationCount == 0, "seed \(seed): \(report.lines.flatMap(\.violations))")
+      activity.operations += report.activity.operations
+      activity.unknown += report.activity.unknown
+      activity.crashes += report.activity.crashes
+    }
+    // Histories in which nothing happens would prove nothing.
+    #expect(activity.operations > 5_000)
+    #expect(activity.unknown > 500)
+    #expect(activity.crashes > 500)
+  }
+
+  @Test("finds one wrong commit in any of a hundred histories")
+  func wrong() throws {
+    for seed: UInt64 in 0..<100 {
+      var random = SplitMix64(seed: seed)
+      var run = RandomRun(seed: seed).scenario
+      let posts = run.root[ChildKey("posts")].children.map { $0.map.map { $0.key.text } } ?? []
+      if posts.isEmpty { continue }
+      let post = random.pick(posts)
+      let wrong: [(String, JSONValue)] = [
+        ("posts/\(post)/starCount", .integer(77)), ("posts/\(post)/title", .string("wrong")),
+        ("posts/\(post)/stars/stranger", .bool(true)),
+        ("post-comments/\(post)/-zz", Scenario.comment("ann", "of nobody")),
+        ("posts/\(post)", .null),
+      ]
+      run.commit([random.pick(wrong)])
+      #expect(try run.check().verdict == .violated, "seed \(seed)")
+    }
+  }
+}

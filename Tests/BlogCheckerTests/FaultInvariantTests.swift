@@ -1,0 +1,342 @@
+import BlogChecker
+import RealtimeTree
+import Testing
+
+/// For each promise about faults, rules and time a right history that passes and wrong ones that are caught.
+@Suite("Invariants under faults")
+struct FaultInvariantTests {
+  // MARK: I9, G9
+
+  @Test("I9: a star, an edit or a deletion in the name of another")
+  func strangers() throws {
+    let star = try Sound.finished { run in
+      let number = run.invoke("ann", .starAs(post: "-p2", uid: "bob"))
+      run.commit(run.starring("bob", "-p2", true))
+      run.answer("ann", number, .refused("permission_denied"))
+    }
+    #expect(star.violated == [.i9])
+    let edit = try Sound.finished { run in
+      let number = run.invoke("bob", .editOther(post: "-p1", title: "mine"))
+      run.commit([
+        ("posts/-p1/title", .string("mine")), ("user-posts/ann/-p1/title", .string("mine")),
+      ])
+      run.answer("bob", number, .refused("permission_denied"))
+    }
+    #expect(edit.violated.isSuperset(of: [.i9]))
+    let loss = try Sound.finished { $0.commit($0.starring("ann", "-p1", false)) }
+    #expect(loss.violated.isSuperset(of: [.i9]))
+    let deletion = try Sound.finished { run in
+      run.commit([("post-comments/-p1/-q1", .null)])
+    }
+    #expect(deletion.violated.isSuperset(of: [.i9]))
+  }
+
+  @Test("I9: refused attempts that leave no trace are right, acknowledged ones are not")
+  func attempts() throws {
+    for (outcome, expected) in [
+      (Outcome.refused("permission_denied"), []), (.ok(nil), [Promise.i9]),
+    ] {
+      let report = try Sound.finished { run in
+        let star = run.invoke("ann", .starAs(post: "-p2", uid: "bob"))
+        run.answer("ann", star, outcome)
+      }
+      #expect(report.violated == Set(expected))
+    }
+  }
+
+  @Test("I9: what an administrator writes is nobody else's to answer for")
+  func administrator() throws {
+    let report = try Sound.finished { run in
+      let number = run.invoke("driver", .administer(paths: ["posts/-p3", "user-posts/cem"]))
+      run.commit([
+        ("posts/-p3", Scenario.post("cem", "x")), ("user-posts/cem/-p3", Scenario.post("cem", "x")),
+      ])
+      run.answer("driver", number)
+    }
+    #expect(report.violated == [])
+  }
+
+  @Test("G9: a commit that the rules allow to nobody")
+  func rules() throws {
+    let rules = """
+      {"rules": {".read": true, ".write": "auth.uid === 'ann' || auth.uid === 'bob'",
+        "counters": {"x": {".validate": "newData.val() < 6"}}}}
+      """
+    #expect(try Sound.finished { $0.rules = [rules] }.violated == [])
+    let report = try Sound.finished { run in
+      run.rules = [rules]
+      run.increment("ann", "counters/x", by: 3)
+    }
+    #expect(report.violated == [.g9])
+    let changed = try Sound.finished { run in
+      run.rules = [rules]
+      run.note("driver", .rules(source: "{\"rules\": {\".write\": true}}"))
+      run.increment("ann", "counters/x", by: 3)
+    }
+    #expect(changed.violated == [])
+    let hidden = try Sound.finished { run in
+      run.rules = ["{\"rules\": {\".write\": true}}"]
+    }
+    #expect(hidden.violated == [.g9])
+  }
+
+  // MARK: I10
+
+  private func presence(_ change: (inout Scenario) -> Void) throws -> Set<Promise> {
+    try Sound.finished { run in
+      run.options.absence = .seconds(5)
+      run.add(.make("cem", presence: "cem/t"))
+      run.commit([("presence/cem/t", .object(("name", .string("cem"))))])
+      run.note("cem", .connection(isUp: true))
+      change(&run)
+    }.violated
+  }
+
+  @Test("I10: whoever was killed is no longer listed after a while, whoever is here is")
+  func presence() throws {
+    let kill = HistoryEvent.fault(name: "kill", target: "cem", isOver: false)
+    #expect(try presence { _ in } == [])
+    #expect(
+      try presence { run in
+        run.note("driver", kill)
+        run.commit([("presence/cem/t", .null)])
+        run.wait(.seconds(9))
+      } == []
+    )
+    #expect(
+      try presence { run in
+        run.note("driver", kill)
+        run.wait(.seconds(9))
+      } == [.i10, .g8]
+    )
+    #expect(
+      try presence { run in
+        run.note("driver", kill)
+        run.wait(.seconds(9))
+        run.commit([("presence/cem/t", .null)])
+      } == [.i10, .g8]
+    )
+    #expect(try presence { $0.commit([("presence/cem/t", .null)]) } == [.i10, .g8])
+    #expect(try presence { $0.commit([("presence/cem/other", .bool(true))]) } == [.i10, .g8])
+    #expect(
+      try presence { run in
+        for _ in 0..<3 {
+          run.commit([("presence/cem/t", .null)])
+          run.commit([("presence/cem/t", .bool(true))])
+        }
+      } == [.i10, .g8]
+    )
+    #expect(
+      try presence { run in
+        run.note("cem", .ended)
+      } == [.i10, .g8]
+    )
+  }
+
+  // MARK: I11, I12
+
+  @Test("I11: what was acknowledged before the server was killed is missing afterwards")
+  func crashes() throws {
+    let report = try Sound.finished { run in
+      let comment = run.invoke("bob", .comment(post: "-p1", comment: "-q9", text: "bob -q9"))
+      run.answer("bob", comment)
+      run.crash()
+      run.commit([("post-comments/-p1/-q9", Scenario.comment("bob", "bob -q9"))])
+    }
+    #expect(report.violated == [.i11, .g1])
+    let star = try Sound.finished { run in
+      let number = run.invoke("bob", .star(post: "-p2"))
+      run.answer("bob", number)
+      run.crash()
+      run.commit(run.starring("bob", "-p2", true))
+    }
+    #expect(star.violated == [.i11, .g1])
+  }
+
+  @Test("I11: what was under way when the server was killed may be there or not")
+  func underWay() throws {
+    for isCommitted in [false, true] {
+      let report = try Sound.finished { run in
+        let number = run.invoke("bob", .star(post: "-p2"))
+        if isCommitted { run.commit(run.starring("bob", "-p2", true)) }
+        run.crash()
+        if !isCommitted { run.commit(run.starring("bob", "-p2", true)) }
+        run.answer("bob", number)
+      }
+      #expect(report.violated == [])
+    }
+  }
+
+  @Test("I12: what was deleted comes back, or an acknowledged star is gone")
+  func twice() throws {
+    let again = try Sound.finished { run in
+      let number = run.invoke("bob", .deleteComment(post: "-p1", comment: "-q2"))
+      run.commit([("post-comments/-p1/-q2", .null)])
+      run.answer("bob", number)
+      run.commit([("post-comments/-p1/-q2", Scenario.comment("bob", "bob -q2"))])
+    }
+    #expect(again.violated == [.i3, .i12, .g3])
+    let gone = try Sound.finished { run in
+      run.star("bob", "-p2")
+      let number = run.invoke("bob", .star(post: "-p2"))
+      run.commit(run.starring("bob", "-p2", false))
+      run.answer("bob", number)
+    }
+    #expect(gone.violated.isSuperset(of: [.i12, .g3]))
+  }
+
+  @Test("I12: a refused write that took effect, and an acknowledged one that never did")
+  func effects() throws {
+    let refused = try Sound.finished { run in
+      let number = run.invoke("bob", .comment(post: "-p1", comment: "-q9", text: "bob -q9"))
+      run.commit([("post-comments/-p1/-q9", Scenario.comment("bob", "bob -q9"))])
+      run.answer("bob", number, .refused("permission_denied"))
+    }
+    #expect(refused.violated == [.i3, .i9, .i12, .g3])
+    let never = try Sound.finished { run in
+      let number = run.invoke("bob", .post(post: "-r9", title: "bob -r9", body: ""))
+      run.answer("bob", number)
+    }
+    #expect(never.violated == [.i12, .g3])
+  }
+
+  @Test("I12: a star of unknown outcome may be there or not, also before a later one")
+  func unknownStars() throws {
+    for (isCommitted, then) in [(true, nil), (false, nil), (false, true), (true, true)] {
+      let report = try Sound.finished { run in
+        _ = run.invoke("bob", .star(post: "-p2"))
+        if isCommitted { run.commit(run.starring("bob", "-p2", true)) }
+        if then == true {
+          run.star("bob", "-p2", false)
+          // The one of unknown outcome may even come last.
+          run.commit(run.starring("bob", "-p2", true))
+        }
+      }
+      #expect(report.violated == [])
+    }
+  }
+
+  // MARK: I13, I14, G10
+
+  @Test("I13: hostile text outside its box, or characters that steer the terminal")
+  func boxes() throws {
+    func run(_ lines: [String]) throws -> Set<Promise> {
+      try Sound.finished { run in
+        run.note(
+          "driver",
+          .screen(
+            CapturedScreen(
+              terminal: "t",
+              group: "g",
+              lines: lines,
+              reference: ["Posts      |", "ann: hello |", "q quit     |"],
+              box: CapturedScreen.Box(column: 5, line: 1, width: 6, height: 1)
+            )
+          )
+        )
+      }.violated
+    }
+    #expect(try run(["Posts      |", "ann: ⟨RLO⟩x |", "q quit     |"]) == [])
+    #expect(try run(["Posts      |", "ann: 日本 |", "q quit     |"]) == [])
+    #expect(try run(["Posts      |", "bob: hello |", "q quit     |"]) == [.i13])
+    #expect(try run(["Posts      |", "ann: hello", "q quit     |"]) == [.i13])
+    #expect(try run(["Posts      |", "ann: hello |", "x quit     |"]) == [.i13])
+    #expect(try run(["Posts      |", "ann: hello |"]) == [.i13])
+    #expect(try run(["Posts      |", "ann: \u{202E}ello |", "q quit     |"]) == [.i13])
+  }
+
+  @Test("I14: a server that takes more memory, descriptors or time than it may")
+  func bounds() throws {
+    func run(_ bytes: Int64, _ descriptors: Int64, _ p99: Int64) throws -> Set<Promise> {
+      try Sound.finished { run in
+        run.options.residentBytes = 100
+        run.options.descriptors = 10
+        run.options.p99 = .milliseconds(1)
+        run.note(
+          "driver",
+          .sample(residentBytes: bytes, descriptors: descriptors, p99Microseconds: p99)
+        )
+      }.violated
+    }
+    #expect(try run(100, 10, 1_000) == [])
+    #expect(try run(101, 10, 1_000) == [.i14])
+    #expect(try run(100, 11, 1_000) == [.i14])
+    #expect(try run(100, 10, 1_001) == [.i14])
+  }
+
+  @Test("G10: a server that ends by itself, or does not answer at the end")
+  func alive() throws {
+    for (changes, expected) in [
+      ([HistoryEvent.ServerChange.killed, .up], []), ([.died, .up], [Promise.g10]),
+      ([.killed], [.g10]),
+    ] {
+      let report = try Sound.finished { run in
+        for change in changes { run.note("driver", .server(change)) }
+      }
+      #expect(report.violated == Set(expected))
+    }
+  }
+
+  // MARK: G2
+
+  @Test("G2: a commit is missing, or the whole is not what the commits make")
+  func missing() throws {
+    let gap = try Sound.finished { run in
+      run.commit([("counters/y", .integer(1))])
+      run.commit([("counters/y", .integer(2))])
+      run.dropCommit(beforeLast: 1)
+    }
+    #expect(gap.violated == [.g2])
+    var run = Sound.run()
+    run.finalRoot = run.root
+    run.commit([("counters/y", .integer(1))])
+    #expect(try run.violated() == [.g2])
+  }
+
+  @Test("G2: commits that are missed are no violation, and are counted")
+  func jumps() throws {
+    let report = try Sound.finished { run in
+      run.comment("ann", "-q8", on: "-p1")
+      run.jump(instead: 1)
+    }
+    #expect(report.violated == [])
+    #expect(report.activity.gaps == 1)
+  }
+
+  @Test("G2: an operation that was acknowledged before another began has a higher revision")
+  func realTime() throws {
+    let report = try Sound.finished { run in
+      let first = run.invoke("ann", .comment(post: "-p1", comment: "-r1", text: "1"))
+      run.answer("ann", first)
+      let second = run.invoke("bob", .comment(post: "-p1", comment: "-r2", text: "2"))
+      run.commit([("post-comments/-p1/-r2", Scenario.comment("bob", "2"))])
+      run.commit([("post-comments/-p1/-r1", Scenario.comment("ann", "1"))])
+      run.answer("bob", second)
+    }
+    #expect(report.violated == [.g2])
+  }
+
+  @Test("G2: a transaction, an increment or a read that gives what was never there")
+  func results() throws {
+    let star = try Sound.finished { run in
+      let number = run.invoke("bob", .star(post: "-p2"))
+      run.commit(run.starring("bob", "-p2", true))
+      run.answer("bob", number, .ok(.integer(7)))
+    }
+    #expect(star.violated == [.g2])
+    let increment = try Sound.finished { run in
+      let number = run.invoke("bob", .increment(path: "counters/x", amount: 1))
+      run.commit([("counters/x", .integer(6))])
+      run.answer("bob", number, .ok(.integer(8)))
+    }
+    #expect(increment.violated == [.g2])
+    for (value, expected) in [(5, []), (2, [Promise.g2])] {
+      let read = try Sound.finished { run in
+        run.wait(.seconds(1))
+        let number = run.invoke("bob", .read(path: "counters/x"))
+        run.answer("bob", number, .ok(.integer(Int64(value))))
+      }
+      #expect(read.violated == Set(expected))
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import BlogChecker
+import Foundation
+import RealtimeTree
+import TestSupport
+import Testing
+
+@Suite("Histories of clients")
+struct HistoryTests {
+  private static let events: [HistoryEvent] = [
+    .started(.make("a", presence: "a/t")),
+    .invoked(1, .post(post: "p", title: "t", body: "b")),
+    .invoked(2, .editPost(post: "p", title: "t", body: "b")),
+    .invoked(3, .deletePost(post: "p")),
+    .invoked(4, .comment(post: "p", comment: "c", text: "x\n\u{1B}[31m")),
+    .invoked(5, .deleteComment(post: "p", comment: "c")),
+    .invoked(6, .star(post: "p")),
+    .invoked(7, .unstar(post: "p")),
+    .invoked(8, .increment(path: "counters/x", amount: -3)),
+    .invoked(9, .read(path: "counters/x")),
+    .invoked(10, .starAs(post: "p", uid: "b")),
+    .invoked(11, .editOther(post: "p", title: "mine")),
+    .invoked(12, .administer(paths: ["posts", "users/a"])),
+    .answered(1, .ok(nil)),
+    .answered(2, .ok(.object(("a", .integer(1))))),
+    .answered(3, .refused("permission_denied")),
+    .answered(4, .unknown("killed")),
+    .shown(
+      Showing(
+        view: "recent",
+        order: 1,
+        content: .post("p", starCount: 2, stars: 2, isMine: true, version: "hash"),
+        revision: 7
+      )
+    ),
+    .shown(Showing(view: "recent", order: 2, content: .postGone("p"))),
+    .shown(Showing(view: "c", order: 1, content: .comments(post: "p", keys: ["x", "y"]))),
+    .connection(isUp: true),
+    .finalView(
+      FinalView(view: "top", path: "/posts", orderedBy: "starCount", limit: 3, digest: "d")
+    ),
+    .screen(
+      CapturedScreen(
+        terminal: "t1",
+        group: "list",
+        lines: ["one", "two"],
+        rows: [CapturedScreen.Row(title: "t", stars: 2)],
+        reference: ["one", "2"],
+        box: CapturedScreen.Box(column: 0, line: 1, width: 3, height: 1)
+      )
+    ),
+    .fault(name: "kill", target: "a", isOver: false),
+    .server(.killed),
+    .rules(source: "{\"rules\": {}}"),
+    .sample(residentBytes: 1, descriptors: 2, p99Microseconds: 3),
+    .ended,
+  ]
+
+  @Test("say each kind of event in a line and read it again", arguments: events)
+  func lines(event: HistoryEvent) throws {
+    let line = HistoryLine(Moment(microseconds: 42), event)
+    #expect(!line.text.contains("\n"))
+    #expect(try HistoryLine(line.text) == line)
+  }
+
+  @Test("are read as they were written, the operations put together")
+  func files() throws {
+    let directory = try TemporaryDirectory()
+    let writer = try HistoryWriter(path: "\(directory.path)/a.jsonl", header: .make("a"))
+    writer.append(.invoked(1, .star(post: "p")))
+    writer.append(.invoked(2, .star(post: "q")))
+    writer.append(.answered(1, .ok(.integer(3))))
+    writer.close()
+    let history = try HistoryReader.all(in: directory.path)
+    let client = try #require(history.clients.first)
+    #expect(client.operations.map(\.number) == [1, 2])
+    #expect(client.operations[0].outcome == .ok(.integer(3)))
+    #expect(client.operations[1].isUnknown)
+    #expect(!client.hasEnded)
+    #expect(client.lines.map(\.time) == client.lines.map(\.time).sorted())
+  }
+
+  @Test("pass over half a line that a killed process left, also before a further process")
+  func torn() throws {
+    let directory = try TemporaryDirectory()
+    let path = "\(directory.path)/a.jsonl"
+    try HistoryWriter(path: path, header: .make("a")).append(.invoked(1, .star(post: "p")))
+    let file = try #require(FileHandle(forWritingAtPath: path))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data("{\"t\":5,\"k\":\"o".utf8))
+    #expect(try HistoryReader.client(at: path).operations.count == 1)
+    let next = try HistoryWriter(path: path, header: .make("a"))
+    next.append(.answered(1, .ok(nil)))
+    next.append(.ended)
+    let client = try HistoryReader.client(at: path)
+    #expect(client.lives == 2)
+    #expect(client.operations.first?.isAcknowledged == true)
+    #expect(client.hasEnded)
+  }
+
+  @Test("are refused when a line in the middle is none, an answer comes twice or to nothing")
+  func broken() throws {
+    let directory = try TemporaryDirectory()
+    let path = "\(directory.path)/a.jsonl"
+    let header = HistoryLine(Moment(microseconds: 1), .started(.make("a"))).text
+    let ended = HistoryLine(Moment(microseconds: 2), .ended).text
+    let answer = HistoryLine(Moment(microseconds: 2), .answered(1, .ok(nil))).text
+    let begin = HistoryLine(Moment(microseconds: 2), .invoked(1, .star(post: "p"))).text
+    for lines in [
+      [header, "{\"t\":1}", ended], [ended], [header, answer], [header, begin, answer, answer],
+      [header, begin, begin],
+    ] {
+      try (lines.joined(separator: "\n") + "\n").write(
+        toFile: path,
+        atomically: true,
+        encoding: .utf8
+      )
+      #expect(throws: HistoryError.self) { try HistoryReader.client(at: path) }
+    }
+  }
+}

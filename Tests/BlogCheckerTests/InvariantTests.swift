@@ -1,0 +1,348 @@
+import BlogChecker
+import RealtimeTree
+import Testing
+
+/// For each promise a right history that passes and wrong ones that are caught.
+@Suite("Invariants")
+struct InvariantTests {
+  @Test("all hold for a right history, and each is checked")
+  func right() throws {
+    let report = try Sound.finished { run in
+      run.crash()
+      run.note("driver", .server(.killed))
+      run.note("driver", .server(.up))
+      run.note("driver", .sample(residentBytes: 1, descriptors: 1, p99Microseconds: 1))
+      run.note("driver", .screen(CapturedScreen(terminal: "t", group: "g", lines: ["x"])))
+      run.add(.make("cem", presence: "cem/t"))
+      run.commit([("presence/cem/t", .object(("name", .string("cem"))))])
+      run.note("cem", .connection(isUp: true))
+      run.rules = ["{\"rules\": {\".read\": true, \".write\": \"auth != null\"}}"]
+    }
+    #expect(report.lines.flatMap(\.violations) == [])
+    #expect(report.verdict == .held)
+    for line in report.lines { #expect(line.checked > 0, "\(line.name) \(line.statement)") }
+    #expect(Set(report.lines.flatMap(\.promises)) == Set(Promise.allCases))
+  }
+
+  @Test("too little is no success")
+  func tooLittle() throws {
+    var run = Scenario("ann")
+    run.post("ann", "-p1")
+    run.options.least.comments = 1
+    run.options.least.commits = 2
+    #expect(
+      try run.check().verdict
+        == .tooLittle(["1 commits of at least 2", "0 acknowledged comments of at least 1"])
+    )
+  }
+
+  // MARK: I1, I2, G4
+
+  @Test("I1: a count that is not the number of stars, in one commit only")
+  func counts() throws {
+    let report = try Sound.finished { run in
+      run.commit([
+        ("posts/-p1/starCount", .integer(5)), ("user-posts/ann/-p1/starCount", .integer(5)),
+      ])
+      run.commit([
+        ("posts/-p1/starCount", .integer(1)), ("user-posts/ann/-p1/starCount", .integer(1)),
+      ])
+    }
+    #expect(report.violated == [.i1])
+    #expect(report.lines.first?.violationCount == 2)
+  }
+
+  @Test("I1: a count that a client has shown with other stars")
+  func shownCounts() throws {
+    let report = try Sound.finished { run in
+      run.show("ann", .post("-p9", starCount: 2, stars: 1, isMine: false, version: "hash"))
+    }
+    #expect(report.violated.contains(.i1))
+  }
+
+  @Test("I2 and G4: a post whose copy is changed by another commit")
+  func halves() throws {
+    let report = try Sound.finished { run in
+      let edit = run.invoke("ann", .editPost(post: "-p1", title: "new", body: "body"))
+      run.commit([("posts/-p1/title", .string("new"))])
+      run.commit([("user-posts/ann/-p1/title", .string("new"))])
+      run.answer("ann", edit)
+    }
+    #expect(report.violated == [.i2, .g4])
+  }
+
+  @Test("I2: a copy that stays behind, is missing or belongs to nothing")
+  func copies() throws {
+    for change in [
+      ("user-posts/ann/-p1/body", JSONValue.string("other")), ("user-posts/ann/-p1", .null),
+      ("user-posts/bob/-p1", Scenario.post("bob", "x")),
+    ] {
+      #expect(try Sound.finished { $0.commit([change]) }.violated.isSuperset(of: [.i2]))
+    }
+  }
+
+  @Test(
+    "I2: stars that follow into the copy are right with transactions, and wrong with one update"
+  )
+  func following() throws {
+    func run(_ strategy: HistoryHeader.Strategy) throws -> Set<Promise> {
+      try Sound.finished(strategy) { run in
+        let number = run.invoke("ann", .star(post: "-p2"))
+        let changes = run.starring("ann", "-p2", true)
+        run.commit(Array(changes.prefix(2)))
+        run.commit(Array(changes.suffix(2)))
+        run.answer("ann", number)
+      }.violated
+    }
+    #expect(try run(.transaction) == [])
+    #expect(try run(.increment) == [.i2, .g4])
+  }
+
+  @Test("I2: a star that never reaches the copy is caught at the end")
+  func lostCopy() throws {
+    let report = try Sound.finished(.sample) { run in
+      let number = run.invoke("ann", .star(post: "-p2"))
+      run.commit(Array(run.starring("ann", "-p2", true).prefix(2)))
+      run.answer("ann", number)
+    }
+    #expect(report.violated == [.i2])
+  }
+
+  @Test("G4: a post that is deleted without its comments")
+  func orphans() throws {
+    let report = try Sound.finished { run in
+      let number = run.invoke("ann", .deletePost(post: "-p1"))
+      run.commit([("posts/-p1", .null), ("user-posts/ann/-p1", .null)])
+      run.commit([("post-comments/-p1", .null)])
+      run.answer("ann", number)
+    }
+    #expect(report.violated == [.g4])
+  }
+
+  // MARK: I3, I4, I5
+
+  @Test("I3: a comment that is lost, doubled, changed or of nobody")
+  func comments() throws {
+    let lost = try Sound.finished { run in
+      let number = run.invoke("bob", .comment(post: "-p1", comment: "-q9", text: "bob -q9"))
+      run.answer("bob", number)
+    }
+    #expect(lost.violated == [.i3, .i12, .g3])
+    let doubled = try Sound.finished { run in
+      run.commit([("post-comments/-p1/-q5", Scenario.comment("ann", "ann -q1"))])
+    }
+    #expect(doubled.violated.isSuperset(of: [.i3, .i9]))
+    let changed = try Sound.finished { run in
+      run.commit([("post-comments/-p1/-q1/text", .string("other"))])
+    }
+    #expect(changed.violated.isSuperset(of: [.i3, .i9]))
+    let phantom = try Sound.finished { run in
+      run.commit([("post-comments/-p1/-q5", Scenario.comment("bob", "never sent"))])
+    }
+    #expect(phantom.violated.isSuperset(of: [.i3, .i9]))
+  }
+
+  @Test("I3: a comment of unknown outcome may be there or not")
+  func unknownComments() throws {
+    for isThere in [false, true] {
+      let report = try Sound.finished { run in
+        _ = run.invoke("bob", .comment(post: "-p1", comment: "-q9", text: "bob -q9"))
+        if isThere {
+          run.commit([("post-comments/-p1/-q9", Scenario.comment("bob", "bob -q9"))])
+        }
+      }
+      #expect(report.violated == [])
+    }
+  }
+
+  @Test("I4: comments that are committed in another order, and keys that descend")
+  func order() throws {
+    let swapped = try Sound.finished { run in
+      let first = run.invoke("ann", .comment(post: "-p1", comment: "-r1", text: "1"))
+      let second = run.invoke("ann", .comment(post: "-p1", comment: "-r2", text: "2"))
+      run.commit([("post-comments/-p1/-r2", Scenario.comment("ann", "2"))])
+      run.commit([("post-comments/-p1/-r1", Scenario.comment("ann", "1"))])
+      run.answer("ann", first)
+      run.answer("ann", second)
+    }
+    #expect(swapped.violated == [.i4])
+    let descending = try Sound.finished { $0.comment("ann", "-a0", on: "-p1") }
+    #expect(descending.violated == [.i4])
+    let stepped = try Sound.finished { run in
+      run.note("driver", .fault(name: "clock", target: "ann", isOver: false))
+      run.comment("ann", "-a0", on: "-p1")
+    }
+    #expect(stepped.violated == [])
+  }
+
+  @Test("I5: a counter that lost an increment, or counted one twice")
+  func counters() throws {
+    for wrong in [4, 7] {
+      let report = try Sound.finished { run in
+        run.commit([("counters/x", .integer(Int64(wrong)))])
+      }
+      #expect(report.violated.isSuperset(of: [.i5]))
+    }
+    for right in [5, 9] {
+      let report = try Sound.finished { run in
+        _ = run.invoke("bob", .increment(path: "counters/x", amount: 4))
+        if right == 9 { run.commit([("counters/x", .integer(9))]) }
+      }
+      #expect(report.violated == [])
+    }
+  }
+
+  // MARK: I6, I7, I8, G5, G6
+
+  @Test("I6: a view that is not what the database has")
+  func views() throws {
+    let report = try Sound.finished { run in
+      run.note("bob", .finalView(FinalView(view: "top", path: "/posts", digest: "other")))
+    }
+    #expect(report.violated == [.i6, .g7])
+  }
+
+  @Test("I6: screens that differ, and one that shows another number of stars")
+  func screens() throws {
+    func screen(_ terminal: String, _ line: String, _ stars: Int) -> HistoryEvent {
+      .screen(
+        CapturedScreen(
+          terminal: terminal,
+          group: "list",
+          lines: [line],
+          rows: [CapturedScreen.Row(title: "ann -p1", stars: stars)]
+        )
+      )
+    }
+    for (second, expected) in [
+      (screen("t2", "ann -p1 1", 1), []), (screen("t2", "ann -p1", 1), [Promise.i6, .g7]),
+      (screen("t2", "ann -p1 1", 2), [.i6, .g7]),
+    ] {
+      let report = try Sound.finished { run in
+        run.note("driver", screen("t1", "ann -p1 1", 1))
+        run.note("driver", second)
+      }
+      #expect(report.violated == Set(expected))
+    }
+  }
+
+  @Test("I7: an own star that is not shown, or flickers")
+  func echo() throws {
+    func run(_ shown: [Bool], after seconds: Int) throws -> Set<Promise> {
+      try Sound.finished { run in
+        run.show("ann", post: "-p2")
+        let number = run.invoke("ann", .star(post: "-p2"))
+        run.wait(.seconds(seconds))
+        for isMine in shown {
+          let stars = isMine ? 1 : 0
+          run.show(
+            "ann",
+            .post("-p2", starCount: stars, stars: stars, isMine: isMine, version: nil)
+          )
+        }
+        run.commit(run.starring("ann", "-p2", true))
+        run.answer("ann", number)
+      }.violated
+    }
+    #expect(try run([true], after: 0) == [])
+    #expect(try run([false, true], after: 0) == [])
+    #expect(try run([true, false], after: 0) == [.i7])
+    #expect(try run([false], after: 5) == [.i7])
+  }
+
+  @Test("I7: a star that was refused may go away again")
+  func refusedStar() throws {
+    let report = try Sound.finished { run in
+      let number = run.invoke("ann", .star(post: "-p2"))
+      run.show("ann", .post("-p2", starCount: 1, stars: 1, isMine: true, version: nil))
+      run.answer("ann", number, .refused("permission_denied"))
+      run.show("ann", post: "-p2")
+    }
+    #expect(report.violated == [])
+  }
+
+  @Test("I7: while an earlier change of one's own is of unknown outcome, either may be shown")
+  func unsettledStar() throws {
+    let report = try Sound.finished { run in
+      _ = run.invoke("ann", .star(post: "-p2"))
+      let number = run.invoke("ann", .unstar(post: "-p2"))
+      for stars in [0, 1, 0] {
+        let isMine = stars == 1
+        run.show(
+          "ann",
+          .post("-p2", starCount: stars, stars: stars, isMine: isMine, version: nil)
+        )
+      }
+      run.commit(run.starring("ann", "-p2", true))
+      run.commit(run.starring("ann", "-p2", false))
+      run.answer("ann", number)
+    }
+    #expect(report.violated == [])
+  }
+
+  @Test("I8: an older state that is shown after a newer one")
+  func older() throws {
+    let report = try Sound.finished { run in
+      run.show("bob", post: "-p1")
+      run.show("bob", .post("-p1", starCount: 0, stars: 0, isMine: false, version: nil))
+    }
+    #expect(report.violated == [.i8])
+    let revisions = try Sound.finished { run in
+      for revision: Int64 in [7, 6] {
+        let content = Showing.Content.post(
+          "-p2",
+          starCount: 0,
+          stars: 0,
+          isMine: false,
+          version: nil
+        )
+        run.note(
+          "ann",
+          .shown(
+            Showing(
+              view: "v\(7)",
+              order: revision == 7 ? 1 : 2,
+              content: content,
+              revision: revision
+            )
+          )
+        )
+      }
+    }
+    #expect(revisions.violated == [.i8])
+  }
+
+  @Test("G5: a state that no commit ever had, and an event that is left out")
+  func events() throws {
+    let never = try Sound.finished { run in
+      run.show("bob", .post("-p1", starCount: 9, stars: 9, isMine: false, version: nil))
+    }
+    #expect(never.violated == [.g5])
+    let gap = try Sound.finished { run in
+      run.note(
+        "bob",
+        .shown(Showing(view: "recent", order: 99, content: .postGone("-p7")))
+      )
+    }
+    #expect(gap.violated == [.g5])
+  }
+
+  @Test("G6: an own comment, or one shown before, that is no longer shown")
+  func forgotten() throws {
+    for keys in [["-q1", "-q2"], ["-q1", "-q3"]] {
+      let report = try Sound.finished { run in
+        run.wait(.seconds(9))
+        run.show("ann", .comments(post: "-p1", keys: keys), view: "comments/-p1")
+      }
+      #expect(report.violated == [.g6])
+    }
+    let deleted = try Sound.finished { run in
+      run.wait(.seconds(9))
+      let number = run.invoke("bob", .deleteComment(post: "-p1", comment: "-q2"))
+      run.commit([("post-comments/-p1/-q2", .null)])
+      run.answer("bob", number)
+      run.show("ann", commentsOn: "-p1")
+    }
+    #expect(deleted.violated == [])
+  }
+}

@@ -1,0 +1,42 @@
+import BlogChecker
+import RealtimeTree
+import Testing
+
+@Suite("The report of a check")
+struct ReportTests {
+  @Test("is a table with every promise, how often it was checked, and the first evidence")
+  func table() throws {
+    let report = try Sound.finished { run in
+      run.commit([
+        ("posts/-p1/starCount", .integer(9)), ("user-posts/ann/-p1/starCount", .integer(9)),
+      ])
+    }
+    let lines = report.text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.first?.hasPrefix("promise  what it says") == true)
+    #expect(lines.contains { $0.hasPrefix("I6/G7 ") })
+    #expect(
+      lines.contains("  revision 11: /posts/-p1 says starCount 9, but has 1 stars")
+        || report.text.contains("/posts/-p1 says starCount 9, but has 1 stars")
+    )
+    #expect(lines.last == "violations: 2")
+  }
+
+  @Test("says as JSON what it says in words")
+  func json() throws {
+    let json = try Sound.finished().json
+    #expect(json["verdict"] == .string("held"))
+    #expect(json["violations"] == .integer(0))
+    #expect(json["promises"]?.elements?.count == 21)
+    #expect(json["activity"]?["comments"] == .integer(3))
+    let wrong = try Sound.finished { run in
+      run.note("driver", .server(.died))
+      run.note("driver", .server(.up))
+    }.json
+    let line = wrong["promises"]?.elements?.first { $0["name"] == .string("G10") }
+    #expect(line?["violations"] == .integer(1))
+    #expect(
+      line?["first"]?.elements?.first?["problem"]
+        == .string("the server has ended though nobody had asked it to")
+    )
+  }
+}

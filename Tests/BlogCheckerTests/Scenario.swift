@@ -1,0 +1,241 @@
+import BlogChecker
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+
+/// A small blog with its clients, of which tests make right and wrong histories.
+///
+/// Each event is a millisecond after the one before.
+struct Scenario {
+  private(set) var root = Node.empty
+  private(set) var revision: Int64 = 0
+  private(set) var entries: [Testimony.Entry] = []
+  private(set) var lines: [String: [HistoryLine]] = [:]
+  private var time: Int64 = 1_000_000
+  private var numbers: Int64 = 0
+  private var orders: [String: Int] = [:]
+  /// What the final reading gives instead of the data as they are.
+  var finalRoot: Node?
+  var rules: [String] = []
+  var options = CheckOptions()
+
+  init(_ clients: String..., strategy: HistoryHeader.Strategy = .increment) {
+    options.least = .nothing
+    add(HistoryHeader.make("driver", .driver, strategy))
+    for client in clients { add(HistoryHeader.make(client, .client, strategy)) }
+  }
+
+  // MARK: Clients
+
+  mutating func add(_ header: HistoryHeader) {
+    lines[header.client, default: []].append(HistoryLine(tick(), .started(header)))
+    orders = orders.filter { !$0.key.hasPrefix("\(header.client) ") }
+  }
+
+  mutating func note(_ client: String, _ event: HistoryEvent) {
+    lines[client, default: []].append(HistoryLine(tick(), event))
+  }
+
+  mutating func invoke(_ client: String, _ intent: Intent) -> Int64 {
+    numbers += 1
+    note(client, .invoked(numbers, intent))
+    return numbers
+  }
+
+  mutating func answer(_ client: String, _ number: Int64, _ outcome: Outcome = .ok(nil)) {
+    note(client, .answered(number, outcome))
+  }
+
+  mutating func show(_ client: String, _ content: Showing.Content, view: String = "recent") {
+    let order = (orders["\(client) \(view)"] ?? 0) + 1
+    orders["\(client) \(view)"] = order
+    note(client, .shown(Showing(view: view, order: order, content: content)))
+  }
+
+  /// Shows a client the post as it is.
+  mutating func show(_ client: String, post: String) {
+    let node = root[Path(wire: "posts/\(post)")]
+    let stars = node[ChildKey("stars")]
+    show(
+      client,
+      .post(
+        post,
+        starCount: Int(node[ChildKey("starCount")].leafValue?.number ?? 0),
+        stars: stars.childCount,
+        isMine: stars.hasChild(ChildKey(client)),
+        version: node.hash
+      )
+    )
+  }
+
+  /// Shows a client the comments on a post as they are.
+  mutating func show(_ client: String, commentsOn post: String) {
+    let comments = root[Path(wire: "post-comments/\(post)")]
+    let keys = comments.children?.map.map { $0.key.text } ?? []
+    show(client, .comments(post: post, keys: keys), view: "comments/\(post)")
+  }
+
+  mutating func wait(_ duration: Duration) {
+    time += duration.components.seconds * 1_000_000
+  }
+
+  // MARK: The database
+
+  mutating func commit(_ values: [(String, JSONValue)]) {
+    revision += 1
+    let changes = values.compactMap { path, json in
+      (try? Node(json: json)).map { Change(Path(wire: path), $0) }
+    }
+    for change in changes { root.update(at: change.path, to: change.node) }
+    let commit = Commit(revision: revision, timestamp: 1_700_000_000_000, changes: changes)
+    entries.append(.commit(commit, seen: Moment(microseconds: tick().microseconds)))
+  }
+
+  mutating func crash() {
+    let before = tick()
+    entries.append(.crash(after: before, before: tick()))
+  }
+
+  /// Leaves a commit out of what the witness saw.
+  mutating func dropCommit(beforeLast count: Int) {
+    entries.remove(at: entries.count - 1 - count)
+  }
+
+  /// Lets the witness miss the last commits and read all anew.
+  mutating func jump(instead count: Int) {
+    entries.removeLast(count)
+    entries.append(.jump(root, revision: revision, seen: tick()))
+  }
+
+  // MARK: What people do
+
+  static func post(_ uid: String, _ title: String) -> JSONValue {
+    .object(
+      ("uid", .string(uid)),
+      ("author", .string(uid)),
+      ("title", .string(title)),
+      ("body", .string("body")),
+      ("starCount", .integer(0))
+    )
+  }
+
+  static func comment(_ uid: String, _ text: String) -> JSONValue {
+    .object(("uid", .string(uid)), ("author", .string(uid)), ("text", .string(text)))
+  }
+
+  mutating func post(_ client: String, _ key: String, title: String? = nil) {
+    let title = title ?? "\(client) \(key)"
+    let number = invoke(client, .post(post: key, title: title, body: "body"))
+    let post = Self.post(client, title)
+    commit([("posts/\(key)", post), ("user-posts/\(client)/\(key)", post)])
+    answer(client, number)
+  }
+
+  mutating func comment(_ client: String, _ key: String, on post: String) {
+    let text = "\(client) \(key)"
+    let number = invoke(client, .comment(post: post, comment: key, text: text))
+    commit([("post-comments/\(post)/\(key)", Self.comment(client, text))])
+    answer(client, number)
+  }
+
+  /// The changes that set a star or take it away, in both places.
+  func starring(_ uid: String, _ post: String, _ isStarred: Bool) -> [(String, JSONValue)] {
+    let node = root[Path(wire: "posts/\(post)")]
+    guard case .string(let owner)? = node[ChildKey("uid")].leafValue else { return [] }
+    let has = node[ChildKey("stars")].hasChild(ChildKey(uid))
+    let count = Int64(node[ChildKey("starCount")].leafValue?.number ?? 0)
+    let sum = count + (isStarred ? 1 : 0) - (has ? 1 : 0)
+    return ["posts/\(post)", "user-posts/\(owner)/\(post)"].flatMap { place in
+      [
+        ("\(place)/starCount", JSONValue.integer(sum)),
+        ("\(place)/stars/\(uid)", isStarred ? .bool(true) : .null),
+      ]
+    }
+  }
+
+  mutating func star(_ client: String, _ post: String, _ isStarred: Bool = true) {
+    let intent: Intent = isStarred ? .star(post: post) : .unstar(post: post)
+    let number = invoke(client, intent)
+    commit(starring(client, post, isStarred))
+    let count = root[Path(wire: "posts/\(post)/starCount")].leafValue?.number ?? 0
+    answer(client, number, .ok(.integer(Int64(count))))
+  }
+
+  mutating func delete(_ client: String, post: String) {
+    let number = invoke(client, .deletePost(post: post))
+    commit([
+      ("posts/\(post)", .null), ("user-posts/\(client)/\(post)", .null),
+      ("post-comments/\(post)", .null),
+    ])
+    answer(client, number)
+  }
+
+  mutating func increment(_ client: String, _ path: String, by amount: Int64 = 1) {
+    let number = invoke(client, .increment(path: path, amount: amount))
+    let sum = Int64(root[Path(wire: path)].leafValue?.number ?? 0) + amount
+    commit([(path, .integer(sum))])
+    answer(client, number, .ok(.integer(sum)))
+  }
+
+  /// Shows what a client has at the end.
+  mutating func finish(_ client: String) {
+    note(
+      client,
+      .finalView(FinalView(view: "recent", path: "/posts", digest: root[ChildKey("posts")].hash))
+    )
+    note(client, .ended)
+  }
+
+  // MARK: Checking
+
+  var history: History {
+    get throws { History(try lines.values.map { try ClientHistory($0) }) }
+  }
+
+  var testimony: Testimony {
+    Testimony(
+      entries: entries,
+      finalRoot: finalRoot ?? root,
+      finalRevision: revision,
+      rules: rules
+    )
+  }
+
+  func check() throws -> CheckReport { Checker(try history, testimony, options).check() }
+
+  /// The promises that are not kept.
+  func violated() throws -> Set<Promise> { try check().violated }
+
+  private mutating func tick() -> Moment {
+    time += 1_000
+    return Moment(microseconds: time)
+  }
+}
+
+extension HistoryHeader {
+  static func make(
+    _ client: String,
+    _ role: Role = .client,
+    _ strategy: Strategy = .increment,
+    presence: String? = nil
+  ) -> HistoryHeader {
+    HistoryHeader(
+      client: client,
+      role: role,
+      user: client,
+      uid: client,
+      pid: 1,
+      seed: 7,
+      strategy: strategy,
+      presence: presence,
+      wallClock: 1_700_000_000_000
+    )
+  }
+}
+
+extension CheckReport {
+  /// How often a promise was checked, in all lines that stand for it.
+  func checked(_ promise: Promise) -> Int {
+    lines.filter { $0.promises.contains(promise) }.reduce(0) { $0 + $1.checked }
+  }
+}

@@ -1,0 +1,255 @@
+import BlogChecker
+import Dispatch
+import Foundation
+import NIOPosix
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeServer
+import RealtimeTransport
+import RealtimeTree
+import SQLiteStorage
+import TestSupport
+import Testing
+
+@Suite("Witnesses")
+struct WitnessTests {
+  private func batch(_ revisions: ClosedRange<Int64>) -> CommitBatch {
+    CommitBatch(
+      commits: revisions.map { revision in
+        Commit(
+          revision: revision,
+          timestamp: revision,
+          changes: [Change(Path(wire: "counters/\(revision % 7)"), .integer(revision))]
+        )
+      }
+    )
+  }
+
+  private func revisions(_ testimony: Testimony) -> [Int64] {
+    testimony.entries.compactMap { entry in
+      if case .commit(let commit, _) = entry { commit.revision } else { nil }
+    }
+  }
+
+  // MARK: The log
+
+  @Test("The log tells every commit with its number, beside the store that writes it")
+  func log() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.path, now: 0)
+    try store.commit(batch(1...3))
+    let witness = try LogWitness(directory: directory.path)
+    try store.commit(batch(4...4))
+    witness.look()
+    try store.commit(batch(5...9))
+    let moment = Moment.now
+    witness.serverCrashed(after: moment)
+    try store.commit(batch(10...11))
+    let testimony = try witness.testimony()
+    #expect(testimony.revision == 3)
+    #expect(revisions(testimony) == Array(4...11))
+    #expect(testimony.finalRevision == 11)
+    #expect(testimony.gapCount == 0)
+    guard case .crash(moment, _) = testimony.entries[6] else {
+      Issue.record("the crash is not where it was: \(testimony.entries.count)")
+      return
+    }
+    // What was seen one by one leads to what is read as a whole.
+    var root = testimony.root
+    for case .commit(let commit, _) in testimony.entries {
+      for change in commit.changes { root.update(at: change.path, to: change.node) }
+    }
+    #expect(root == testimony.finalRoot)
+    try store.close()
+  }
+
+  @Test("Through folds of its beginning the log gives every commit, or a gap that is noted")
+  func following() throws {
+    let directory = try TemporaryDirectory()
+    var options = StoreOptions()
+    options.foldBatches = 50
+    let store = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
+    let witness = try LogWitness(directory: directory.path)
+    for revision: Int64 in 1...600 {
+      try store.commit(batch(revision...revision))
+      if revision % 20 == 0 { witness.look() }
+    }
+    let testimony = try witness.testimony()
+    var (root, last) = (testimony.root, testimony.revision)
+    for entry in testimony.entries {
+      switch entry {
+      case .commit(let commit, _):
+        #expect(commit.revision == last + 1)
+        for change in commit.changes { root.update(at: change.path, to: change.node) }
+        last = commit.revision
+      case .jump(let node, let revision, _):
+        #expect(revision > last)
+        (root, last) = (node, revision)
+      case .crash: Issue.record("nothing has crashed")
+      }
+    }
+    #expect(last == 600)
+    #expect(root == testimony.finalRoot)
+    try store.close()
+  }
+
+  @Test("The log is looked at by itself once that has begun")
+  func byItself() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.path, now: 0)
+    let witness = try LogWitness(directory: directory.path)
+    witness.start(every: .milliseconds(5))
+    try store.commit(batch(1...3))
+    try await wait { witness.sightings.commitCount == 3 }
+    #expect(revisions(try witness.testimony()) == [1, 2, 3])
+    try store.close()
+  }
+
+  @Test("What was folded away before anybody looked is a gap, and not made up")
+  func folded() throws {
+    let directory = try TemporaryDirectory()
+    var options = StoreOptions()
+    options.foldBatches = 10
+    let store = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
+    let witness = try LogWitness(directory: directory.path)
+    for revision: Int64 in 1...50 { try store.commit(batch(revision...revision)) }
+    // Closing folds the whole log.
+    try store.close()
+    let testimony = try witness.testimony()
+    #expect(testimony.gapCount == 1)
+    #expect(revisions(testimony) == [])
+    #expect(testimony.finalRevision == 50)
+  }
+
+  @Test("A place without a store is said to be one")
+  func nothing() throws {
+    let directory = try TemporaryDirectory()
+    #expect(throws: StoreError.self) { try LogWitness(directory: directory.path) }
+  }
+
+  // MARK: The stream
+
+  private func send(
+    _ method: String,
+    _ path: String,
+    _ body: String,
+    to target: ConnectionTarget
+  ) async throws {
+    let client = HTTPClient(
+      group: MultiThreadedEventLoopGroup.singleton,
+      trust: .system,
+      timeout: .seconds(30)
+    )
+    let answer = try await client.send(
+      HTTPClientRequest(method, to: target, path: "\(path).json", body: Array(body.utf8))
+    )
+    #expect(answer.status == 200)
+  }
+
+  /// Waits until a witness of the stream has seen something.
+  private func wait(
+    for witness: StreamWitness,
+    until isSeen: @escaping @Sendable (Testimony) -> Bool
+  ) async throws {
+    try await wait { witness.sightings.map(isSeen) ?? false }
+  }
+
+  /// Waits until a condition holds, within a deadline.
+  private func wait(until condition: @escaping @Sendable () -> Bool) async throws {
+    let isMet = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+      DispatchQueue.global().async {
+        let deadline = Date().addingTimeInterval(60)
+        while Date() < deadline {
+          if condition() { return continuation.resume(returning: true) }
+          usleep(2_000)
+        }
+        continuation.resume(returning: condition())
+      }
+    }
+    try #require(isMet)
+  }
+
+  @Test("The stream tells every commit in its order, also updates of several places as one")
+  func stream() async throws {
+    let directory = try TemporaryDirectory()
+    let socket = directory.file("s")
+    let server = try await DatabaseServer.start(DatabaseServer.Options(socketPath: socket))
+    let target = ConnectionTarget(unixSocket: socket, namespace: "hearth")
+    try await send("PUT", "/a", "1", to: target)
+    let witness = StreamWitness(
+      client: HTTPClient(
+        group: MultiThreadedEventLoopGroup.singleton,
+        trust: .system,
+        timeout: .seconds(30)
+      ),
+      target: target
+    )
+    try await witness.start()
+    try await send("PUT", "/b/c", "{\"d\": 2}", to: target)
+    try await send("PATCH", "/", "{\"a\": null, \"b/c/d\": 3, \"b/e\": \"x\"}", to: target)
+    try await wait(for: witness) { $0.commitCount == 2 }
+    let testimony = try await witness.testimony()
+    #expect(testimony.root.json(.value).text == "{\"a\":1}")
+    #expect(revisions(testimony) == [1, 2])
+    #expect(!testimony.hasRevisions)
+    let changes = testimony.entries.compactMap { entry in
+      if case .commit(let commit, _) = entry { commit.changes.map(\.path.description) } else { nil }
+    }
+    #expect(changes.map { $0.sorted() } == [["/b/c"], ["/a", "/b/c/d", "/b/e"]])
+    #expect(testimony.finalRoot.json(.value).text == "{\"b\":{\"c\":{\"d\":3},\"e\":\"x\"}}")
+    await server.stop()
+  }
+
+  @Test("The stream notes what it missed while there was no server as a gap, and then the crash")
+  func restart() async throws {
+    let directory = try TemporaryDirectory()
+    let socket = directory.file("s")
+    let first = try await DatabaseServer.start(DatabaseServer.Options(socketPath: socket))
+    let target = ConnectionTarget(unixSocket: socket, namespace: "hearth")
+    let witness = StreamWitness(
+      client: HTTPClient(
+        group: MultiThreadedEventLoopGroup.singleton,
+        trust: .system,
+        timeout: .seconds(30)
+      ),
+      target: target
+    )
+    try await witness.start()
+    try await send("PUT", "/a", "1", to: target)
+    try await wait(for: witness) { $0.commitCount == 1 }
+    let moment = Moment.now
+    await first.stop()
+    witness.serverCrashed(after: moment)
+    let second = try await DatabaseServer.start(DatabaseServer.Options(socketPath: socket))
+    try await wait(for: witness) { $0.gapCount == 1 }
+    try await send("PUT", "/z", "9", to: target)
+    try await wait(for: witness) { $0.commitCount == 2 }
+    let testimony = try await witness.testimony()
+    let kinds = testimony.entries.map { entry in
+      switch entry {
+      case .commit: "commit"
+      case .jump: "jump"
+      case .crash: "crash"
+      }
+    }
+    #expect(kinds == ["commit", "jump", "crash", "commit"])
+    #expect(testimony.finalRoot.json(.value).text == "{\"z\":9}")
+    await second.stop()
+  }
+
+  @Test("A stream that is not allowed is an error, and not an empty database")
+  func refused() async throws {
+    let server = try await DatabaseServer.start(DatabaseServer.Options(port: 0))
+    let port = try #require(server.port)
+    let witness = StreamWitness(
+      client: HTTPClient(
+        group: MultiThreadedEventLoopGroup.singleton,
+        trust: .system,
+        timeout: .seconds(30)
+      ),
+      target: ConnectionTarget(host: "127.0.0.1", port: port, namespace: "hearth")
+    )
+    await #expect(throws: HTTPClientError.self) { try await witness.start() }
+    await server.stop()
+  }
+}

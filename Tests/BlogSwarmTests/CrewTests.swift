@@ -1,0 +1,72 @@
+import BlogChecker
+import BlogSwarm
+import RealtimeDatabase
+import RealtimeTree
+import Testing
+
+@Suite("Crew")
+struct CrewTests {
+  @Test(
+    "Orders are read from the lines that they make",
+    arguments: [
+      CrewOrder.begin(123_456), .finish, .count, .view, .conclude, .misbehave(.staleRead),
+    ]
+  )
+  func orders(order: CrewOrder) {
+    #expect(CrewOrder(order.line) == order)
+  }
+
+  @Test("What is no order is none", arguments: ["", "begin", "begin soon", "dance", "misbehave x"])
+  func noOrder(line: String) {
+    #expect(CrewOrder(line) == nil)
+  }
+
+  @Test("A tally arrives in another process as it was, histograms included")
+  func tally() throws {
+    var tally = SwarmTally()
+    tally.begun = 3
+    tally.attempts = 5
+    tally.transactions = 2
+    for milliseconds in 1...1_000 { tally.seen.record(microseconds: Int64(milliseconds) * 1_000) }
+    guard case .tally(let read)? = CrewReport(CrewReport.tally(tally).line) else {
+      Issue.record("no tally")
+      return
+    }
+    #expect(read.begun == 3)
+    #expect(read.attempts == 5)
+    #expect(read.seen.count == 1_000)
+    #expect(abs(read.seen.milliseconds(atPercentile: 50) - 500) < 2)
+    #expect(abs(read.seen.milliseconds(atPercentile: 99) - 990) < 2)
+  }
+
+  @Test("Views arrive with all their digests")
+  func views() {
+    let views = ["recent": ["a", "b"], "top": ["c"]]
+    guard case .views(let read)? = CrewReport(CrewReport.views(views).line) else {
+      Issue.record("no views")
+      return
+    }
+    #expect(read == views)
+  }
+
+  @Test("A user is who the token says, and the token is one that needs no signature")
+  func tokens() async throws {
+    let token = try #require(try await EmulatorTokens(uid: "swarm7").token(forcingRefresh: false))
+    #expect(token.userID == "swarm7")
+    let parts = token.text.split(separator: ".", omittingEmptySubsequences: false)
+    #expect(parts.count == 3)
+    #expect(parts[2].isEmpty)
+    #expect(!token.text.contains("=") && !token.text.contains("+"))
+  }
+
+  @Test("Sums of tallies are sums of everything in them")
+  func sums() {
+    var one = SwarmTally()
+    one.begun = 1
+    one.acknowledged.record(microseconds: 1_000)
+    var sum = one
+    sum.add(one)
+    #expect(sum.begun == 2)
+    #expect(sum.acknowledged.count == 2)
+  }
+}

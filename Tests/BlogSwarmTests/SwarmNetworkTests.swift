@@ -1,0 +1,187 @@
+import BlogSwarm
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+/// A server that notes what it is sent on each connection, and sends it back.
+private final class Echo: Sendable {
+  private let listener: any Channel
+  private let received: NIOLoopBoundBox<[String]>
+  private let loop: any EventLoop
+
+  var port: Int { listener.localAddress?.port ?? 0 }
+
+  init() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let received = NIOLoopBoundBox.makeBoxSendingValue([String](), eventLoop: loop)
+    self.loop = loop
+    self.received = received
+    listener = try await ServerBootstrap(group: loop)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(Handler(received))
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+  }
+
+  func texts() async throws -> [String] {
+    try await loop.submit { self.received.value }.get()
+  }
+
+  func close() async throws { try await listener.close() }
+
+  private final class Handler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let received: NIOLoopBoundBox<[String]>
+    private var index = 0
+
+    init(_ received: NIOLoopBoundBox<[String]>) { self.received = received }
+
+    func channelActive(context: ChannelHandlerContext) {
+      index = received.value.count
+      received.value.append("")
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let bytes = Self.unwrapInboundIn(data)
+      received.value[index] += String(buffer: bytes)
+      context.writeAndFlush(NIOAny(bytes), promise: nil)
+    }
+  }
+}
+
+/// A client that sends text and gathers what comes.
+private final class Client: Sendable {
+  private let channel: any Channel
+  private let received: NIOLoopBoundBox<String>
+
+  init(port: Int) async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let received = NIOLoopBoundBox.makeBoxSendingValue("", eventLoop: loop)
+    self.received = received
+    channel = try await ClientBootstrap(group: loop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(Handler(received))
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+  }
+
+  var isOpen: Bool { channel.isActive }
+
+  func send(_ text: String) async throws {
+    try await channel.writeAndFlush(ByteBuffer(string: text))
+  }
+
+  func text() async throws -> String {
+    try await channel.eventLoop.submit { self.received.value }.get()
+  }
+
+  private final class Handler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let received: NIOLoopBoundBox<String>
+
+    init(_ received: NIOLoopBoundBox<String>) { self.received = received }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      received.value += String(buffer: Self.unwrapInboundIn(data))
+    }
+  }
+}
+
+/// Looks again and again until something holds.
+private func wait(_ condition: () async throws -> Bool) async throws -> Bool {
+  let deadline = Date().addingTimeInterval(30)
+  while Date() < deadline {
+    if try await condition() { return true }
+    await Pause.lasting(.milliseconds(10))
+  }
+  return false
+}
+
+@Suite("SwarmNetwork")
+struct SwarmNetworkTests {
+  @Test("A sound network delivers in both directions")
+  func sound() async throws {
+    let echo = try await Echo()
+    let network = SwarmNetwork(to: echo.port)
+    let client = try await Client(port: network.open(process: 0))
+    try await client.send("hello")
+    #expect(try await wait { try await client.text() == "hello" })
+    await network.close()
+    try await echo.close()
+  }
+
+  @Test("A deaf network delivers what clients send, loses the answer, and ends the connection")
+  func deaf() async throws {
+    let echo = try await Echo()
+    let network = SwarmNetwork(to: echo.port)
+    let port = try await network.open(process: 0)
+    let client = try await Client(port: port)
+    try await client.send("one")
+    #expect(try await wait { try await client.text() == "one" })
+    try await network.set(.deaf, process: 0)
+    try await client.send("two")
+    #expect(try await wait { try await echo.texts() == ["onetwo"] })
+    try await network.set(.sound, process: 0)
+    #expect(try await wait { !client.isOpen })
+    #expect(try await client.text() == "one")
+    await network.close()
+    try await echo.close()
+  }
+
+  @Test("A partition ends the connections of one process and of no other, and lets nobody in")
+  func cut() async throws {
+    let echo = try await Echo()
+    let network = SwarmNetwork(to: echo.port)
+    let ports = [try await network.open(process: 0), try await network.open(process: 1)]
+    let clients = [try await Client(port: ports[0]), try await Client(port: ports[1])]
+    for client in clients { try await client.send("x") }
+    for client in clients { #expect(try await wait { try await client.text() == "x" }) }
+    try await network.set(.cut, process: 0)
+    #expect(try await wait { !clients[0].isOpen })
+    let late = try await Client(port: ports[0])
+    #expect(try await wait { !late.isOpen })
+    try await clients[1].send("y")
+    #expect(try await wait { try await clients[1].text() == "xy" })
+    await network.close()
+    try await echo.close()
+  }
+
+  @Test(
+    "All that was sent on a connection is sent again on another one, and nothing of it comes back"
+  )
+  func repetition() async throws {
+    let echo = try await Echo()
+    let network = SwarmNetwork(to: echo.port)
+    let client = try await Client(port: network.open(process: 0))
+    try await client.send("first ")
+    try await client.send("second")
+    #expect(try await wait { try await client.text() == "first second" })
+    #expect(try await network.repeatAll(process: 0) == 1)
+    #expect(try await wait { try await echo.texts() == ["first second", "first second"] })
+    #expect(try await wait { !client.isOpen })
+    #expect(try await client.text() == "first second")
+    await network.close()
+    try await echo.close()
+  }
+
+  @Test("A slow network lets a client have its bytes no faster than said")
+  func slow() async throws {
+    let echo = try await Echo()
+    let network = SwarmNetwork(to: echo.port)
+    let client = try await Client(port: network.open(process: 0))
+    try await client.send("x")
+    #expect(try await wait { try await client.text() == "x" })
+    try await network.set(.slow(bytesPerSecond: 1_000), process: 0)
+    let start = ContinuousClock.now
+    try await client.send(String(repeating: "y", count: 500))
+    #expect(try await wait { try await client.text().count == 501 })
+    #expect(ContinuousClock.now - start >= .milliseconds(450))
+    await network.close()
+    try await echo.close()
+  }
+}

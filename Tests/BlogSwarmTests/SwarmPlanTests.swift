@@ -1,0 +1,88 @@
+import BlogSwarm
+import Testing
+
+@Suite("SwarmPlan")
+struct SwarmPlanTests {
+  private func settings(seed: UInt64 = 7) -> SwarmSettings {
+    var settings = SwarmSettings()
+    settings.users = 50
+    settings.seconds = 60
+    settings.seed = seed
+    settings.rate = 100
+    settings.faults = FaultKind.allCases
+    return settings
+  }
+
+  @Test("The same seed makes the same plan, and another seed another one")
+  func seeded() {
+    let plan = SwarmPlan(settings())
+    #expect(plan == SwarmPlan(settings()))
+    let other = SwarmPlan(settings(seed: 8))
+    #expect(plan.operations != other.operations)
+    #expect(plan.faults != other.faults)
+  }
+
+  @Test("Faults do not change what the users do")
+  func independentStreams() {
+    var calm = settings()
+    calm.faults = []
+    #expect(SwarmPlan(calm).operations == SwarmPlan(settings()).operations)
+    #expect(SwarmPlan(calm).faults.isEmpty)
+  }
+
+  @Test("Operations arrive at the rate that is wanted, in the order of time, before the end")
+  func rate() {
+    let plan = SwarmPlan(settings())
+    #expect((5_500...6_500).contains(plan.operations.count))
+    #expect(plan.operations.map(\.at) == plan.operations.map(\.at).sorted())
+    #expect(plan.operations.allSatisfy { $0.at < plan.end })
+    #expect(plan.operations.map(\.number) == Array(plan.operations.indices))
+  }
+
+  @Test("Actions are taken in the shares of the mix, and what is not in it never")
+  func shares() throws {
+    var settings = settings()
+    settings.mix = try SwarmMix("comment=1,star=3")
+    settings.hotPosts = 2
+    let storm = SwarmPlan(settings).operations.dropFirst(2)
+    let comments = storm.count { $0.action == .comment }
+    let stars = storm.count { $0.action == .star }
+    #expect(comments + stars == storm.count)
+    #expect((0.22...0.28).contains(Double(comments) / Double(storm.count)))
+  }
+
+  @Test("The hot posts are written before the storm begins")
+  func opening() {
+    let opening = SwarmPlan(settings()).operations.prefix(5)
+    #expect(opening.map(\.target) == (0..<5).map { .hot($0) })
+    #expect(opening.allSatisfy { $0.action == .post && $0.at < SwarmPlan.opening })
+  }
+
+  @Test("Every fault comes before any comes again, also in a short run")
+  func allFaults() {
+    var settings = settings()
+    for seconds in [10.0, 60] {
+      settings.seconds = seconds
+      let faults = SwarmPlan(settings).faults
+      #expect(Set(faults.prefix(12).map(\.kind)).count == min(12, faults.count))
+      #expect(faults.count >= 10)
+      let end = Int64(seconds * 1_000_000) + SwarmPlan.opening
+      #expect(faults.allSatisfy { $0.at + $0.lasting <= end })
+    }
+  }
+
+  @Test("A clock may jump forwards and backwards, by up to two hours")
+  func clockSteps() {
+    let steps = SwarmPlan(settings()).faults.map(\.clockStep)
+    #expect(steps.contains { $0 > 0 } && steps.contains { $0 < 0 })
+    #expect(steps.allSatisfy { abs($0) <= 7_200_000 })
+  }
+
+  @Test("Users are spread over processes without one left out")
+  func processes() {
+    var settings = settings()
+    settings.usersPerProcess = 7
+    #expect(settings.processes == 8)
+    #expect((0..<8).flatMap { Array(settings.users(ofProcess: $0)) } == Array(0..<50))
+  }
+}

@@ -1,0 +1,30 @@
+import BlogChecker
+import Testing
+
+@testable import BlogSwarm
+
+@Suite("SwarmTerminals")
+struct SwarmTerminalsTests {
+  @Test("A line of the list is read as a post with its stars")
+  func row() {
+    let line = "  hot 1 · from swarm1                 swarm1                      now  ★   12"
+    #expect(SwarmTerminals.row(line) == CapturedScreen.Row(title: "hot 1", stars: 12))
+    #expect(SwarmTerminals.row("  gnihton · by others   now  ☆    0") == nil)
+    #expect(SwarmTerminals.row("") == nil)
+  }
+
+  @Test("The list is compared without what tells the terminals apart")
+  func list() {
+    let one = ["head", "────", "▌ hot 1", "  hot 0", "────", "help", "terminal0", ""]
+    let two = ["head", "────", "  hot 1", "▌ hot 0", "────", "help", "terminal1", ""]
+    #expect(SwarmTerminals.list(one) == ["  hot 1", "  hot 0"])
+    #expect(SwarmTerminals.list(one) == SwarmTerminals.list(two))
+  }
+
+  @Test("Views agree when each is the same wherever it is looked at")
+  func agreement() {
+    #expect(SwarmRun.agree([["recent": ["a"]], ["recent": ["a"], "top": ["b"]]]))
+    #expect(!SwarmRun.agree([["recent": ["a"]], ["recent": ["b"]]]))
+    #expect(!SwarmRun.agree([["recent": ["a", "b"]]]))
+  }
+}
