@@ -20,16 +20,17 @@ struct Hearth: AsyncParsableCommand {
       Open.self, List.self, Show.self, WritePost.self, WriteComment.self, Star.self, Unstar.self,
       Delete.self, Watch.self, Get.self, SetValue.self, Import.self, Export.self, Backup.self,
       Fsck.self, Serve.self, Stop.self, Databases.self, Info.self, Rules.self, Users.self,
-      Manual.self,
-      Completions.self,
-    ] + signIn,
+      ReplayCommand.self, Demo.self, Manual.self, Completions.self,
+    ] + signIn + swarm,
     defaultSubcommand: Open.self
   )
 
   private static let signIn: [any ParsableCommand.Type] = [
-    SignInCommand.self, SignUpCommand.self, SignOutCommand.self, AccountsCommand.self,
-    ProfileCommand.self,
+    SignInCommand.self, SignUpCommand.self, SignOutCommand.self, ResetPasswordCommand.self,
+    AccountsCommand.self, ProfileCommand.self,
   ]
+
+  private static let swarm: [any ParsableCommand.Type] = [Swarm.self, SwarmClient.self]
 
   static func main() async {
     signal(SIGPIPE, SIG_IGN)

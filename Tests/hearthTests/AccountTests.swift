@@ -95,6 +95,55 @@ extension EndToEnd {
       #expect(mode.map { $0 & 0o777 } == 0o600)
     }
 
+    @Test("Who has forgotten the password sets another with a code, once")
+    func resetPassword() throws {
+      let place = try Place()
+      let (server, url) = try serve(place)
+      defer { server.process.terminate() }
+      try signUp(place, "ann", url)
+      let asked = try place.hearth(
+        "reset-password",
+        "--email",
+        "ann@example.org",
+        "--database",
+        url
+      )
+      #expect(asked.status == 0, "\(asked.errors)")
+      #expect(asked.output.contains("if ann@example.org has an account there"))
+      let code = try place.hearth(
+        "users",
+        "reset",
+        "ann@example.org",
+        "--data-dir",
+        place.directory + "/blog",
+        "--socket",
+        place.directory + "/run/blog.sock"
+      ).lines[0]
+      func reset(_ code: String, _ arguments: String..., password: String) throws -> Place.Outcome {
+        try place.run(
+          ["reset-password", "--code", code, "--password-stdin", "--database", url] + arguments,
+          input: password + "\n",
+          environment: place.environment
+        )
+      }
+      #expect(try reset(code, "--email", "bob@example.org", password: "x").status == 2)
+      #expect(try reset("nonsense", password: "battery staple").status == 4)
+      let done = try reset(code, "--email", "Ann@example.org", password: "battery staple")
+      #expect(done.status == 0, "\(done.errors)")
+      #expect(try reset(code, password: "another one").status == 4)
+      func signIn(_ password: String) throws -> Int32 {
+        try place.run(
+          [
+            "sign-in", "--email", "ann@example.org", "--password-stdin", "--database", url,
+          ],
+          input: password + "\n",
+          environment: place.environment
+        ).status
+      }
+      #expect(try signIn(password) == 4)
+      #expect(try signIn("battery staple") == 0)
+    }
+
     @Test("A profile stands for a URL, and the local database has no accounts")
     func profiles() throws {
       let place = try Place()

@@ -173,22 +173,22 @@ _hearth() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    open|list|show|post|comment|star|unstar|delete|watch|get|set|import|export|backup|fsck|serve|stop|databases|info|rules|users|manual|completion|sign-in|sign-up|sign-out|accounts|profile|help)
+    open|list|show|post|comment|star|unstar|delete|watch|get|set|import|export|backup|fsck|serve|stop|databases|info|rules|users|replay|demo|manual|completion|sign-in|sign-up|sign-out|reset-password|accounts|profile|swarm|help)
         # Offer subcommand argument completions
         "_hearth_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete watch get set import export backup fsck serve stop databases info rules users manual completion sign-in sign-up sign-out accounts profile help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete watch get set import export backup fsck serve stop databases info rules users replay demo manual completion sign-in sign-up sign-out reset-password accounts profile swarm help' -- "${cur}"))
         ;;
     esac
 }
 
 _hearth_open() {
     repeating_flags=()
-    non_repeating_flags=(--mouse --no-mouse --ascii --plain --list-themes --print-config --debug-info --json --ephemeral --version -h --help)
+    non_repeating_flags=(--mouse --no-mouse --ascii --plain --show --list-themes --print-config --debug-info --json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--config --theme --color --script --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--config --theme --color --script --pace --record --record-limit --log --log-level --log-format --log-size --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -204,6 +204,29 @@ _hearth_open() {
         return
         ;;
     '--script')
+        return
+        ;;
+    '--pace')
+        return
+        ;;
+    '--record')
+        return
+        ;;
+    '--record-limit')
+        return
+        ;;
+    '--log')
+        return
+        ;;
+    '--log-level')
+        __hearth_add_completions -W 'trace'$'\n''debug'$'\n''info'$'\n''notice'$'\n''warning'$'\n''error'$'\n''critical'
+        return
+        ;;
+    '--log-format')
+        __hearth_add_completions -W 'text'$'\n''json'
+        return
+        ;;
+    '--log-size')
         return
         ;;
     '--user')
@@ -766,7 +789,7 @@ _hearth_backup() {
 
 _hearth_fsck() {
     repeating_flags=()
-    non_repeating_flags=(--json --ephemeral --version -h --help)
+    non_repeating_flags=(--repair --json --ephemeral --version -h --help)
     repeating_options=()
     non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
@@ -810,7 +833,7 @@ _hearth_serve() {
     repeating_flags=()
     non_repeating_flags=(--emulator --allow-plaintext --no-sign-up --json --ephemeral --version -h --help)
     repeating_options=(--allow-origin --limit)
-    non_repeating_options=(--port --rules --ns --idle-exit --log-level --log-format --log --metrics --address --tls-cert --tls-key --token-seconds --admin-key-file --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--port --rules --ns --idle-exit --log --metrics --log-level --log-format --log-size --address --tls-cert --tls-key --token-seconds --admin-key-file --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -833,6 +856,12 @@ _hearth_serve() {
     '--idle-exit')
         return
         ;;
+    '--log')
+        return
+        ;;
+    '--metrics')
+        return
+        ;;
     '--log-level')
         __hearth_add_completions -W 'trace'$'\n''debug'$'\n''info'$'\n''notice'$'\n''warning'$'\n''error'$'\n''critical'
         return
@@ -841,10 +870,7 @@ _hearth_serve() {
         __hearth_add_completions -W 'text'$'\n''json'
         return
         ;;
-    '--log')
-        return
-        ;;
-    '--metrics')
+    '--log-size')
         return
         ;;
     '--address')
@@ -1446,6 +1472,51 @@ _hearth_users_rotate-key() {
     esac
 }
 
+_hearth_replay() {
+    repeating_flags=()
+    non_repeating_flags=(--golden --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--cast --idle)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--cast')
+        return
+        ;;
+    '--idle')
+        return
+        ;;
+    esac
+}
+
+_hearth_demo() {
+    repeating_flags=()
+    non_repeating_flags=(--present --no-tmux --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--panes --seconds --user --database --seed)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--panes')
+        return
+        ;;
+    '--seconds')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--seed')
+        return
+        ;;
+    esac
+}
+
 _hearth_manual() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
@@ -1599,6 +1670,51 @@ _hearth_sign-out() {
     esac
 }
 
+_hearth_reset-password() {
+    repeating_flags=()
+    non_repeating_flags=(--password-stdin --json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--email --code --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--email')
+        return
+        ;;
+    '--code')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
 _hearth_accounts() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
@@ -1704,6 +1820,60 @@ _hearth_profile_remove() {
     repeating_options=()
     non_repeating_options=()
     __hearth_offer_flags_options 1
+}
+
+_hearth_swarm() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--users --seconds --seed --mix --rate --faults --stars --posts --users-per-process --terminals --database --rules --report --directory)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--users')
+        return
+        ;;
+    '--seconds')
+        return
+        ;;
+    '--seed')
+        return
+        ;;
+    '--mix')
+        return
+        ;;
+    '--rate')
+        return
+        ;;
+    '--faults')
+        return
+        ;;
+    '--stars')
+        return
+        ;;
+    '--posts')
+        return
+        ;;
+    '--users-per-process')
+        return
+        ;;
+    '--terminals')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--rules')
+        return
+        ;;
+    '--report')
+        return
+        ;;
+    '--directory')
+        return
+        ;;
+    esac
 }
 
 _hearth_help() {

@@ -12,6 +12,11 @@ struct Fsck: AsyncParsableCommand {
       The files of all databases, or of the one that --ns names, are read page by page, with every \
       checksum, whether a server runs or not; nothing is changed. With a file, such as a backup, \
       only that file is checked.
+
+      Of the blog each fault is told with its place and what is to be done. With --repair it is \
+      done, also while others use the blog: stars are the truth of counts, posts that of copies, and \
+      what belongs to a post that is gone is removed, and printed. What has more than one right \
+      answer is left for a person. The status is 0 when no fault is left, and 1 otherwise.
       """
   )
 
@@ -21,11 +26,20 @@ struct Fsck: AsyncParsableCommand {
   )
   var file: String?
 
+  @Flag(help: "Repair the blog, where there is one right answer.")
+  var repair = false
+
   @OptionGroup var choice: DatabaseChoice
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
     try choice.refuse(with: options)
+    if repair, file != nil || choice.name != SQLiteTreeStores.mainName {
+      throw CommandFailure(
+        .usage,
+        "only the blog can be repaired, and not a file or another database"
+      )
+    }
     if let file {
       guard choice.ns == nil else {
         throw CommandFailure(.usage, "--ns names a database of the data directory, not of a file")
@@ -82,7 +96,7 @@ struct Fsck: AsyncParsableCommand {
       for fault in check.faults { Output.line(untrusted: fault) }
       Output.line(
         (name.map { "\($0): " } ?? "") + "commit \(check.revision), \(check.rowCount) rows: "
-          + Self.summary(check.faults.count)
+          + FsckReport.summary(check.faults.count)
       )
     }
   }
@@ -90,30 +104,17 @@ struct Fsck: AsyncParsableCommand {
   private func checkBlog() async throws {
     let session = try BlogSession(options)
     defer { session.close() }
-    let check = BlogCheck(try await session.database.reference().getData())
-    if options.json {
-      for fault in check.faults {
-        Output.line(.object(("path", .string(fault.path)), ("problem", .string(fault.problem))))
+    let root = session.database.reference()
+    var report = FsckReport(isJSON: options.json)
+    var check = BlogCheck(try await root.getData())
+    if repair {
+      check = try await report.repair(check, with: BlogRepair(root)) {
+        BlogCheck(try await root.getData())
       }
-      Output.line(
-        .object(
-          ("posts", .integer(Int64(check.postCount))),
-          ("comments", .integer(Int64(check.commentCount))),
-          ("stars", .integer(Int64(check.starCount))),
-          ("faults", .integer(Int64(check.faults.count)))
-        )
-      )
     } else {
-      for fault in check.faults { Output.line(untrusted: fault.description) }
-      Output.line(
-        "\(check.postCount) posts, \(check.commentCount) comments, \(check.starCount) stars: "
-          + Self.summary(check.faults.count)
-      )
+      for fault in check.faults + check.leftovers { report.tell(fault) }
     }
+    report.finish(check)
     if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
-  }
-
-  private static func summary(_ count: Int) -> String {
-    count == 0 ? "no fault" : "\(count) faults"
   }
 }

@@ -28,6 +28,7 @@ struct Info: ParsableCommand {
       ("socket", places.socket),
       ("server", server),
       ("log", places.log),
+      ("applog", places.ownLog),
     ]
     if options.json {
       Output.line(.object(facts.map { JSONMember($0.0, .string($0.1)) }))

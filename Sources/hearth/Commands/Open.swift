@@ -3,6 +3,7 @@ import BlogConfiguration
 import BlogModel
 import BlogTUI
 import Foundation
+import Logging
 import NcursesTerminal
 import RealtimeDatabase
 import TerminalUI
@@ -15,6 +16,17 @@ struct Open: AsyncParsableCommand {
 
   @OptionGroup(title: "Screen") var screen: ScreenOptions
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Log to this file instead of hearth.log in the state directory.",
+      valueName: "file"
+    )
+  )
+  var log: String?
+
+  @OptionGroup(title: "Log") var logging: LogOptions
+
   @OptionGroup var options: CommonOptions
 
   @MainActor
@@ -24,6 +36,7 @@ struct Open: AsyncParsableCommand {
     let server = try options.localServer()
     // A terminal that cannot show anything is found out before a server is started for it.
     if !screen.plain { try TerminalScreen.check() }
+    let recording = try screen.recording()
     try server?.ensureRunning()
     var ending = Ending.changeAccount
     var isFirst = true
@@ -31,10 +44,12 @@ struct Open: AsyncParsableCommand {
       var configuration = DatabaseOptions()
       switch try receive(&configuration, isFirst: isFirst) {
       case .left(let reason): ending = reason
-      case .someone(let me): ending = try await runBlog(as: me, configuration, server)
+      case .someone(let me):
+        ending = try await runBlog(as: me, configuration, server, recording)
       }
       isFirst = false
     }
+    recording?.finish()
     switch ending {
     case .quit, .changeAccount: return
     case .hangUp: throw ExitCode(128 + SIGHUP)
@@ -47,7 +62,8 @@ struct Open: AsyncParsableCommand {
   private func runBlog(
     as me: Author,
     _ configuration: DatabaseOptions,
-    _ server: LocalServer?
+    _ server: LocalServer?,
+    _ recording: RecordingFile?
   ) async throws -> Ending {
     var configuration = configuration
     configuration.readDeadline = nil
@@ -55,9 +71,17 @@ struct Open: AsyncParsableCommand {
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
     let places = try options.places()
     let offline = OfflineUse(places, uid: me.uid)
-    try offline.sendLeftovers(url: try options.databaseURL(), options: configuration)
+    try offline.sendLeftovers(url: try options.databaseURL(), options: configuration, as: me)
     offline.prepare(&configuration)
-    let database = try Database(url: try options.databaseURL(), options: configuration)
+    let logger = try makeLogger(places)
+    let database = try Database(
+      url: try options.databaseURL(),
+      options: configuration,
+      logger: logger
+    )
+    database.observeConnection(ConnectionLog(logger).note)
+    logger.notice("opened", metadata: ["pid": "\(getpid())", "user": "\(me.uid)"])
+    defer { logger.notice("left", metadata: ["pid": "\(getpid())"]) }
     offline.enable(database)
     let journal = FileStarJournal(directory: places.state, uid: me.uid)
     let blog = LiveBlog(
@@ -76,7 +100,8 @@ struct Open: AsyncParsableCommand {
         database: database,
         places: places,
         me: me,
-        tokens: configuration.tokenProvider
+        tokens: configuration.tokenProvider,
+        recording: recording
       )
     journal.close()
     await database.close()
@@ -89,7 +114,8 @@ struct Open: AsyncParsableCommand {
     database: Database,
     places: Places,
     me: Author,
-    tokens: (any DatabaseTokenProvider)?
+    tokens: (any DatabaseTokenProvider)?,
+    recording: RecordingFile?
   ) throws -> Ending {
     let drafts = DraftFile(directory: places.state, uid: me.uid)
     let history = CommandHistory(directory: places.state)
@@ -103,8 +129,11 @@ struct Open: AsyncParsableCommand {
       history: history
     )
     let tap = WireTap(database)
+    tap.open()
     surroundings.watchWire = { $0 ? tap.start() : tap.stop() }
+    surroundings.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
     surroundings.canChangeAccount = try hasAccounts()
+    if let recording { surroundings.record = { recording.add($0) } }
     let program = Program(
       terminal: terminal,
       repository: blog,
@@ -114,7 +143,8 @@ struct Open: AsyncParsableCommand {
       history: history.load(),
       surroundings: surroundings
     )
-    tap.report = { program.add(.wire($0)) }
+    tap.report { program.add(.wire($0)) }
+    recording?.report = { [weak program] in program?.add(.failed($0)) }
     let signOut = tokens?.observeTokens { token in
       if token == nil { program.add(.failed("You are signed out. F6 signs in again.")) }
     }
@@ -123,7 +153,7 @@ struct Open: AsyncParsableCommand {
     let ending = program.run()
     terminal.close()
     withExtendedLifetime((watch, signOut)) {}
-    tap.stop()
+    tap.close()
     drafts.save(program.model.unsent)
     drafts.close()
     return ending
@@ -147,6 +177,15 @@ struct Open: AsyncParsableCommand {
       return true
     }
     return false
+  }
+
+  /// The log of this terminal; where there can be no file and none was asked for, there is no log.
+  private func makeLogger(_ places: Places) throws(CommandFailure) -> Logger {
+    if let log { return logging.logger("hearth", try LogFile(log, size: logging.logSize)) }
+    guard let file = try? LogFile(places.ownLog, size: logging.logSize) else {
+      return Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
+    }
+    return logging.logger("hearth", file)
   }
 
   func databaseName(_ places: Places) -> String {

@@ -29,6 +29,8 @@ struct Serve: AsyncParsableCommand {
 
   @OptionGroup var serving: ServeOptions
 
+  @OptionGroup var logging: LogOptions
+
   @OptionGroup var network: NetworkOptions
 
   @OptionGroup var identities: IdentityOptions
@@ -72,8 +74,10 @@ struct Serve: AsyncParsableCommand {
     if hasSocket, options.socket == nil { try PrivateDirectory.prepare(places.socketDirectory) }
     if serving.emulator { warnOfEmulator() }
     if serverOptions.isExposed { Output.message(NetworkOptions.warning) }
-    if let log = serving.log { try ServerLog.redirect(to: log) }
-    let logger = makeLogger()
+    let file = try serving.log.map { path throws(CommandFailure) in
+      try LogFile(path, size: logging.logSize, takesStandardError: true)
+    }
+    let logger = logging.logger("hearth.server", file)
     FileDescriptors.allowMany()
     let stores: any TreeStores =
       keepsData ? places.stores(.logging(to: logger)) : MemoryTreeStores()
@@ -89,12 +93,6 @@ struct Serve: AsyncParsableCommand {
     try announce(server, places, names: stores.names(), startTime)
     await server.waitUntilStopped()
     if keepsData, hasSocket { ServerRecord.remove(from: places.data) }
-  }
-
-  private func makeLogger() -> Logger {
-    Logger(label: "hearth.server") { [serving] _ in
-      LineLogHandler(format: serving.logFormat, level: serving.logLevel)
-    }
   }
 
   private func warnOfEmulator() {

@@ -1,6 +1,5 @@
-public import ArgumentParser
+import ArgumentParser
 import Foundation
-public import Logging
 import RealtimeServer
 import SQLiteStorage
 import SecurityRules
@@ -51,12 +50,6 @@ struct ServeOptions: ParsableArguments {
     help: ArgumentHelp("Stop when no one has been connected for so long.", valueName: "seconds")
   )
   var idleExit: Double?
-
-  @Option(help: "What to log: trace, debug, info, notice, warning, error or critical.")
-  var logLevel = Logger.Level.notice
-
-  @Option(help: "Log as text, for people, or as json, an object a line.")
-  var logFormat = LogFormat.text
 
   @Option(help: ArgumentHelp("Log to this file instead of stderr.", valueName: "file"))
   var log: String?
@@ -113,6 +106,3 @@ struct ServeOptions: ParsableArguments {
     try limits.set(String(parts[0]), to: value)
   }
 }
-
-extension LogFormat: ExpressibleByArgument {}
-extension Logger.Level: @retroactive ExpressibleByArgument {}

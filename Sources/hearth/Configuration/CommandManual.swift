@@ -16,7 +16,9 @@ enum CommandManual {
     page.paragraph("hearth COMMAND [OPTION…] [ARGUMENT…]")
     page.heading("Description")
     page.paragraph(text(root, "abstract") + " " + firstParagraph(text(root, "discussion")))
-    let commands = (root?["subcommands"]?.elements ?? []).filter { name(of: $0) != "help" }
+    let commands = (root?["subcommands"]?.elements ?? []).filter {
+      name(of: $0) != "help" && $0["shouldDisplay"]?.bool != false
+    }
     if let open = commands.first(where: { name(of: $0) == "open" }) {
       page.heading("Options")
       add(arguments(of: open), to: &page)
@@ -73,7 +75,11 @@ enum CommandManual {
     page.heading("Files")
     page.item("$XDG_CONFIG_HOME/hearth/config.toml", "the configuration: see hearth-config(5)")
     page.item("$XDG_DATA_HOME/hearth", "the database that all terminals of a user share")
-    page.item("$XDG_STATE_HOME/hearth", "drafts, the history of commands, logs")
+    page.item(
+      "$XDG_STATE_HOME/hearth",
+      "drafts, the history of commands, and logs: hearth.log of the terminals, server.log of the "
+        + "local server. A log of 10 MB is put aside as NAME.1; three of them are kept"
+    )
     page.item("$XDG_RUNTIME_DIR/hearth", "the socket of the local server")
     page.heading("See also")
     page.paragraph("hearth-keys(7), hearth-config(5), hearth-script(5)")

@@ -70,7 +70,7 @@ struct PlainRun {
     case .follow, .stopFollowing, .read, .showFirst, .edit, .editComment, .mark, .markAllRead,
       .typing, .hearNotices, .notify, .deleteComment, .redraw, .suspend, .bell, .editExternally,
       .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire,
-      .changeAccount:
+      .watchComments, .network, .changeAccount:
       break
     }
     return true

@@ -35,6 +35,33 @@ struct ScreenOptions: ParsableArguments {
   )
   var script: String?
 
+  @Flag(name: .long, help: "Show the script on this terminal while it runs; q ends it.")
+  var show = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How long each key of a script that is shown waits; 0 for none.",
+      valueName: "ms"
+    )
+  )
+  var pace: Int64 = 60
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Keep all that this terminal takes notice of, for hearth replay; no passwords, no tokens.",
+      valueName: "file"
+    )
+  )
+  var record: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The largest size of a recording, in megabytes.", valueName: "n")
+  )
+  var recordLimit = 64
+
   @Flag(name: .long, help: "Print the names of all themes.")
   var listThemes = false
 
@@ -43,6 +70,25 @@ struct ScreenOptions: ParsableArguments {
 
   @Flag(name: .long, help: "Print what helps to find a fault; nothing in it is secret.")
   var debugInfo = false
+
+  func validate() throws {
+    guard !show || script != nil else { throw ValidationError("--show is for --script FILE") }
+    guard (0...60_000).contains(pace) else {
+      throw ValidationError("--pace is a number of milliseconds from 0 to 60000")
+    }
+  }
+
+  /// Begins the recording, if there is to be one.
+  ///
+  /// - Throws: ``CommandFailure`` when its file cannot be written.
+  @MainActor
+  func recording() throws(CommandFailure) -> RecordingFile? {
+    guard (1...100_000).contains(recordLimit) else {
+      throw CommandFailure(.usage, "--record-limit is a number of megabytes from 1 to 100000")
+    }
+    guard let record else { return nil }
+    return try RecordingFile(record, limit: recordLimit * 1_000_000)
+  }
 
   /// The files, with what these options say.
   var files: ConfigurationFiles {

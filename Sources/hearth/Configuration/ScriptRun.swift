@@ -11,7 +11,8 @@ import TerminalUI
 /// A script on a blog of its own: nothing of it is left afterwards, and two runs are the same.
 ///
 /// The server runs in this process, the clock stands still except where the script lets time pass,
-/// and the keys of posts are made without chance.
+/// and the keys of posts are made without chance. Somebody may look on at the terminal; that changes
+/// nothing but how long it takes.
 @MainActor
 struct ScriptRun {
   /// When every script begins: 14 November 2023, 22:13:20 UTC.
@@ -38,6 +39,7 @@ struct ScriptRun {
     } catch let failure as Script.Failure {
       throw CommandFailure(.usage, "\(path): \(failure)")
     }
+    if options.show { try TerminalScreen.check() }
     let directory = NSTemporaryDirectory() + "hearth-script-\(getpid())"
     try PrivateDirectory.prepare(directory)
     defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -59,8 +61,11 @@ struct ScriptRun {
         return digit
       }
     }
-    let database = try Database(url: "unix:\(socket)?ns=hearth", options: databaseOptions)
-    let failure = try play(script, on: database, clock: clock)
+    let url = "unix:\(socket)?ns=hearth"
+    let database = try Database(url: url, options: databaseOptions)
+    let others = ScriptedPeople(url: url, options: databaseOptions)
+    let failure = try play(script, on: database, with: others, clock: clock)
+    await others.close()
     await database.close()
     await server.stop()
     if let failure { throw CommandFailure(.failed, "\(path): \(failure)") }
@@ -69,18 +74,36 @@ struct ScriptRun {
   private func play(
     _ script: Script,
     on database: Database,
+    with others: ScriptedPeople,
     clock: NIOLockedValueBox<Int64>
   ) throws -> Script.Failure? {
     let me = try Author(userName: "alice")
-    let blog = LiveBlog(database: database, name: "script", me: me, journal: NoStarJournal())
+    let blog = LiveBlog(
+      database: database,
+      name: "script",
+      me: me,
+      journal: NoStarJournal(),
+      terminal: TerminalName(key: "me", text: "script")
+    )
     let wakes = DispatchSemaphore(value: 0)
     let configuration = options.files.read()
     let isASCII = configuration.settings.isOn(.ascii)
-    let terminal = ScriptTerminal(script, glyphs: isASCII ? .ascii : .unicode)
+    let stage = options.show ? try TerminalScreen(TerminalOptions(configuration.settings)) : nil
+    defer { stage?.close() }
+    let terminal = ScriptTerminal(
+      script,
+      glyphs: isASCII ? .ascii : .unicode,
+      mirror: stage,
+      pace: options.pace
+    )
     var surroundings = Surroundings()
     surroundings.write = { text, name in TextFile.write(text, to: name) }
     let tap = WireTap(database)
+    tap.open()
     surroundings.watchWire = { $0 ? tap.start() : tap.stop() }
+    surroundings.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
+    let recording = try options.recording()
+    if let recording { surroundings.record = { recording.add($0) } }
     let program = Program(
       terminal: terminal,
       repository: blog,
@@ -88,7 +111,7 @@ struct ScriptRun {
       configuration: configuration,
       surroundings: surroundings
     )
-    tap.report = { program.add(.wire($0)) }
+    tap.report { program.add(.wire($0)) }
     var deadline = Date()
     terminal.world = ScriptTerminal.World(
       wait: { _ = wakes.wait(timeout: .now() + .milliseconds(20)) },
@@ -98,9 +121,41 @@ struct ScriptRun {
       isLate: { isFirstLook in
         if isFirstLook { deadline = Date(timeIntervalSinceNow: Self.patience) }
         return Date() > deadline
+      },
+      act: { name, act, isFirstLook in
+        // What they do comes later than what was done before, also by the keys of posts.
+        if isFirstLook { clock.withLockedValue { $0 += 1 } }
+        return others.perform(act, by: name, isFirst: isFirstLook)
       }
     )
+    if let stage {
+      terminal.world?.look = { time in
+        Self.look(at: stage, for: time) { [weak terminal] in terminal?.showAgain() }
+      }
+    }
     _ = program.run()
+    recording?.finish()
     return terminal.failure
+  }
+
+  /// Leaves the terminal to whoever looks on for a while; tells why to stop, if they want that.
+  private static func look(
+    at stage: TerminalScreen,
+    for milliseconds: Int64,
+    showAgain: () -> Void
+  ) -> TerminalEvent? {
+    let end = ContinuousClock.now + .milliseconds(milliseconds)
+    while true {
+      let rest = max(.zero, end - ContinuousClock.now)
+      for event in stage.nextEvents(timeout: rest) {
+        switch event {
+        case .key(.resize), .resumed: showAgain()
+        case .key(.character("q")), .key(.control("c")): return .terminate(signal: 0)
+        case .hangUp, .terminate: return event
+        case .key, .woken: break
+        }
+      }
+      if rest == .zero { return nil }
+    }
   }
 }

@@ -1,30 +1,120 @@
 import BlogTUI
+import NIOConcurrencyHelpers
 import RealtimeDatabase
 
 /// Brings what the database tells of its work to the inspector.
-final class WireTap {
-  /// Takes the events; set before ``start()``.
-  var report: @Sendable ([WireEvent]) -> Void = { _ in }
+///
+/// States: closed → noting ⇄ telling. While nobody looks, the latest events are only noted, so that the
+/// inspector shows what led to what is seen, and nothing wakes the screen up. What is noted is bounded
+/// in number and in size.
+final class WireTap: Sendable {
+  /// How many events are noted at least, if they are small, and half of how many at most.
+  static let length = 500
+  /// How many bytes of text are noted at most.
+  static let size = 1_000_000
+  /// How many characters of the details of one event are noted.
+  static let longestDetail = 20_000
+
+  fileprivate struct State {
+    var report: @Sendable ([WireEvent]) -> Void = { _ in }
+    var isTelling = false
+    var events: [WireEvent] = []
+    var size = 0
+    /// Listeners and writes that go on although their beginning is no longer noted.
+    var begun: [String: WireEvent] = [:]
+  }
+
+  private let state = NIOLockedValueBox(State())
   private let database: Database
 
-  /// Makes a tap; nothing is watched before ``start()``.
+  /// Makes a tap; nothing is noted before ``open()``.
   init(_ database: Database) {
     self.database = database
   }
 
-  /// Begins to watch.
-  func start() {
-    let report = report
-    database.observeDiagnostics { report([WireEvent($0)]) }
+  /// Says who takes the events.
+  func report(_ receiver: @escaping @Sendable ([WireEvent]) -> Void) {
+    state.withLockedValue { $0.report = receiver }
   }
 
-  /// Ends watching.
+  /// Begins to note what happens.
+  func open() {
+    database.observeDiagnostics { [state] diagnostic in
+      let event = WireEvent(diagnostic)
+      state.withLockedValue { state in
+        if state.isTelling { state.report([event]) } else { state.note(event) }
+      }
+    }
+  }
+
+  /// Tells what was noted, and from now on everything as it happens.
+  func start() {
+    state.withLockedValue { state in
+      guard !state.isTelling else { return }
+      state.isTelling = true
+      let begun = state.begun.values.sorted { ($0.time, $0.title) < ($1.time, $1.title) }
+      state.report(begun + state.events)
+      state.forget()
+    }
+  }
+
+  /// Only notes from now on.
   func stop() {
+    state.withLockedValue { $0.isTelling = false }
+  }
+
+  /// Ends it.
+  func close() {
     database.observeDiagnostics(nil)
   }
 }
 
+extension WireTap.State {
+  fileprivate mutating func note(_ event: WireEvent) {
+    let noted = event.shortened(to: WireTap.longestDetail)
+    events.append(noted)
+    size += noted.size
+    // Half goes at once, so that the cost of an event does not depend on how many there are.
+    while events.count > 2 * WireTap.length || (size > WireTap.size && events.count > 1) {
+      drop(events.count / 2)
+    }
+  }
+
+  private mutating func drop(_ count: Int) {
+    for event in events.prefix(count) {
+      size -= event.size
+      switch event.change {
+      case .begun(let name): begun["\(event.kind.rawValue) \(name)"] = event
+      case .ended(let name): begun["\(event.kind.rawValue) \(name)"] = nil
+      case nil: break
+      }
+    }
+    events.removeFirst(count)
+  }
+
+  fileprivate mutating func forget() {
+    events = []
+    begun = [:]
+    size = 0
+  }
+}
+
 extension WireEvent {
+  /// About how many bytes the event takes.
+  fileprivate var size: Int { title.utf8.count + detail.utf8.count + 100 }
+
+  /// The same with at most so much detail.
+  fileprivate func shortened(to limit: Int) -> WireEvent {
+    guard detail.utf8.count > limit else { return self }
+    return WireEvent(
+      time: time,
+      kind: kind,
+      title: title,
+      detail: detail.prefix(limit) + "…",
+      change: change
+    )
+  }
+
   /// The same in the words of the inspector.
   fileprivate init(_ diagnostic: Diagnostic) {
     let kind: Kind

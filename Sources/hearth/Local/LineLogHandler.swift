@@ -11,16 +11,18 @@ enum LogFormat: String, CaseIterable, Sendable {
   case json
 }
 
-/// Writes each log message as one line to stderr, so that nothing in it can begin another line or
-/// steer a terminal.
+/// Writes each log message as one line to a file or to stderr, so that nothing in it can begin another
+/// line or steer a terminal.
 struct LineLogHandler: LogHandler {
   var logLevel: Logger.Level
   var metadata: Logger.Metadata = [:]
   var metadataProvider: Logger.MetadataProvider?
   private let format: LogFormat
+  private let file: LogFile?
 
-  init(format: LogFormat, level: Logger.Level) {
+  init(format: LogFormat, level: Logger.Level, file: LogFile?) {
     self.format = format
+    self.file = file
     logLevel = level
   }
 
@@ -39,7 +41,8 @@ struct LineLogHandler: LogHandler {
         event.level,
         "\(event.message)",
         details.map { ($0.key, $0.value) }
-      )
+      ),
+      to: file
     )
   }
 

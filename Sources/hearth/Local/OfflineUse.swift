@@ -1,5 +1,6 @@
 import BlogModel
 import Foundation
+import NIOConcurrencyHelpers
 import RealtimeDatabase
 import RealtimeTree
 
@@ -44,8 +45,9 @@ final class OfflineUse: Sendable {
   /// - Parameters:
   ///   - url: The database.
   ///   - options: How it connects.
+  ///   - author: Who uses it.
   /// - Throws: `DatabaseError` when that is no database.
-  func sendLeftovers(url: String, options: DatabaseOptions) throws {
+  func sendLeftovers(url: String, options: DatabaseOptions, as author: Author) throws {
     guard slot != nil else { return }
     for abandoned in OfflineSlot.abandoned(in: directory) {
       var options = options
@@ -53,15 +55,22 @@ final class OfflineUse: Sendable {
       let database = try Database(url: url, options: options)
       database.callbackQueue = DispatchQueue(label: "hearth.leftovers")
       database.isPersistenceEnabled = true
-      Self.send(database, of: abandoned)
+      Self.send(database, of: abandoned, as: author)
     }
   }
 
   /// Holds the database and its slot until nothing in it waits any more.
-  private static func send(_ database: Database, of slot: OfflineSlot) {
+  private static func send(_ database: Database, of slot: OfflineSlot, as author: Author) {
+    let isDone = NIOLockedValueBox(false)
     database.observeConnection { status in
       guard status.phase == .connected, status.pendingWrites == 0 else { return }
+      let isFirst = isDone.withLockedValue { isDone in
+        defer { isDone = true }
+        return !isDone
+      }
+      guard isFirst else { return }
       Task {
+        await Blog(database: database, me: author).removeFragments()
         await database.close()
         slot.clear()
       }

@@ -27,6 +27,21 @@ enum PasswordInput {
     return password
   }
 
+  /// Asks at the terminal for something that may be seen, such as an address.
+  ///
+  /// - Parameter prompt: What is asked for.
+  /// - Returns: The answer.
+  /// - Throws: ``CommandFailure`` when there is no terminal, or no answer.
+  static func text(_ prompt: String) throws(CommandFailure) -> String {
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard terminal >= 0 else {
+      throw CommandFailure(.usage, "there is no terminal to ask at; give an option instead")
+    }
+    defer { close(terminal) }
+    show("\(prompt): ", at: terminal)
+    return try line(from: terminal, or: "no answer was given")
+  }
+
   private static func ask(_ prompt: String) throws(CommandFailure) -> String {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else {
@@ -52,7 +67,7 @@ enum PasswordInput {
       pthread_sigmask(SIG_SETMASK, &earlier, nil)
     }
     show(prompt, at: terminal)
-    return try line(from: terminal)
+    return try line(from: terminal, or: "no password was given")
   }
 
   private static func show(_ text: String, at terminal: Int32) {
@@ -60,12 +75,15 @@ enum PasswordInput {
     _ = write(terminal, bytes, bytes.count)
   }
 
-  private static func line(from terminal: Int32) throws(CommandFailure) -> String {
+  private static func line(
+    from terminal: Int32,
+    or complaint: String
+  ) throws(CommandFailure) -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
     guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandFailure(.usage, "no password was given")
+      throw CommandFailure(.usage, complaint)
     }
     return text
   }

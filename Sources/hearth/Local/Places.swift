@@ -74,6 +74,9 @@ struct Places {
   /// The log of the server that the first terminal starts.
   var log: String { "\(state)/server.log" }
 
+  /// The log of the terminals.
+  var ownLog: String { "\(state)/hearth.log" }
+
   private static func directory(
     _ variable: String,
     _ fallback: String,

@@ -11,25 +11,29 @@ extension StoreOptions {
   /// Options of stores that tell a log how long reading takes, and what fails in the background.
   static func logging(to logger: Logger) -> StoreOptions {
     var options = StoreOptions()
-    let begun = NIOLockedValueBox((at: ContinuousClock.now, level: Logger.Level.info))
+    // Several may be read at once, each from a thread of its own.
+    let begun = NIOLockedValueBox<[String: (at: ContinuousClock.Instant, level: Logger.Level)]>([:])
     options.report = { event in
       switch event {
-      case .loading(let rows):
+      case .loading(let directory, let rows):
         let level: Logger.Level = rows < manyRows ? .info : .notice
-        begun.withLockedValue { $0 = (.now, level) }
+        begun.withLockedValue { $0[directory] = (.now, level) }
         let seconds = (Double(rows) / rowsPerSecond * 10).rounded(.up) / 10
         logger.log(
           level: level,
           "reading the database takes about \(seconds) seconds",
-          metadata: ["rows": "\(rows)"]
+          metadata: ["directory": "\(directory)", "rows": "\(rows)"]
         )
-      case .loaded(let revision):
-        let (start, level) = begun.withLockedValue { $0 }
-        let time = ContinuousClock.now - start
+      case .loaded(let directory, let revision):
+        let start = begun.withLockedValue { $0.removeValue(forKey: directory) }
+        guard let start else { return }
         logger.log(
-          level: level,
+          level: start.level,
           "the database is read",
-          metadata: ["commit": "\(revision)", "time": "\(time)"]
+          metadata: [
+            "directory": "\(directory)", "commit": "\(revision)",
+            "time": "\(ContinuousClock.now - start.at)",
+          ]
         )
       case .foldFailed(let error):
         logger.warning("the log of commits grows, as it cannot be folded: \(error)")

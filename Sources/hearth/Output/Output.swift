@@ -46,9 +46,10 @@ enum Output {
     write(text + "\n", to: toStandardError ? STDERR_FILENO : STDOUT_FILENO)
   }
 
-  /// Writes a line of a log to stderr; a log that cannot be written ends nothing.
-  static func log(_ line: String) {
+  /// Writes a line of a log to its file, or to stderr; a log that cannot be written ends nothing.
+  static func log(_ line: String, to file: LogFile?) {
     var text = escaped(line.replacing("\n", with: " ")) + "\n"
+    if let file { return file.append(text) }
     text.withUTF8 { bytes in
       _ = bytes.baseAddress.map { Foundation.write(STDERR_FILENO, $0, bytes.count) }
     }

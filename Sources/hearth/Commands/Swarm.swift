@@ -1,0 +1,221 @@
+import ArgumentParser
+import BlogChecker
+import BlogSwarm
+import Foundation
+import RealtimeTree
+
+/// Lets many users loose on a database, harms them, and checks that everything that was promised held.
+struct Swarm: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Let many users loose on a blog, with faults, and check that nothing went wrong.",
+    discussion: """
+      Headless clients in processes of their own read and write at the times of a plan that the \
+      seed decides (an open load: who is late is late, and that counts). Meanwhile clients and \
+      the server are killed, stopped and cut off. Afterwards a checker that reads the database \
+      by another way holds everything against what was promised.
+
+      Without --database the swarm has a server of its own, in a directory that is removed when \
+      everything held. Histories, logs and the database stay there otherwise, or with \
+      --directory.
+
+      Faults: \(FaultKind.allCases.map(\.rawValue).joined(separator: ", ")), all, none.
+
+      Exit status: 0 when everything held, 1 when something did not, or too little was done to \
+      mean anything.
+      """
+  )
+
+  @Option(help: ArgumentHelp("How many users there are.", valueName: "n"))
+  var users = 10
+
+  @Option(help: ArgumentHelp("How long the storm lasts.", valueName: "n"))
+  var seconds: Double = 10
+
+  @Option(help: ArgumentHelp("Where the plan comes from.", valueName: "n"))
+  var seed: UInt64 = 1
+
+  @Option(
+    help: ArgumentHelp(
+      "How often what is done: shares of post, comment, star, unstar, edit, delete, trespass.",
+      valueName: "action=n,…"
+    )
+  )
+  var mix: String?
+
+  @Option(help: ArgumentHelp("Operations a second, of all users.", valueName: "n"))
+  var rate: Double?
+
+  @Option(help: ArgumentHelp("What is done to them; the list is above.", valueName: "name,…"))
+  var faults = "none"
+
+  @Option(
+    help: ArgumentHelp(
+      "How stars are given: transaction or increment, or as the published samples do: sample, naive.",
+      valueName: "strategy"
+    )
+  )
+  var stars = "transaction"
+
+  @Option(help: ArgumentHelp("How many posts everybody has to do with.", valueName: "n"))
+  var posts = 5
+
+  @Option(
+    help: ArgumentHelp("How many users share a process; 1 while they are few.", valueName: "n")
+  )
+  var usersPerProcess: Int?
+
+  @Option(help: ArgumentHelp("Terminals with screens that look on, in tmux.", valueName: "n"))
+  var terminals = 0
+
+  @Option(
+    help: ArgumentHelp(
+      "A database that is there already: one of a local socket, or of an emulator.",
+      valueName: "url"
+    )
+  )
+  var database: String?
+
+  @Option(help: ArgumentHelp("The rules of the swarm's own server.", valueName: "file"))
+  var rules: String?
+
+  @Option(help: ArgumentHelp("Write the report as JSON to this file.", valueName: "file"))
+  var report: String?
+
+  @Option(help: ArgumentHelp("Keep everything in this new directory.", valueName: "dir"))
+  var directory: String?
+
+  @Flag(name: .long, help: "Print the report as JSON.")
+  var json = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Make a mistake on purpose, to see that it is found; \"list\" lists them.",
+      valueName: "name",
+      visibility: .hidden
+    )
+  )
+  var injectBug: String?
+
+  /// How many processes there are before users share them.
+  private static let processLimit = 24
+
+  func run() async throws {
+    if injectBug == "list" { return listBugs() }
+    let settings = try swarmSettings()
+    let (rules, bug) = (try rulesFile(settings), try bug())
+    let folder = try SwarmFolder(directory)
+    var options = SwarmRun.Options(directory: folder.path, rules: rules)
+    options.database = database
+    options.terminals = terminals
+    options.bug = bug
+    // What is wrong on purpose does not become right by waiting.
+    if options.bug != nil { options.patience = .seconds(4) }
+    options.check.least = least(settings)
+    // Where things are stopped and killed, one's own change may wait for its turn.
+    if !settings.faults.isEmpty { options.check.echo = .seconds(10) }
+    options.check.residentBytes = Int64(256 + 2 * users) << 20
+    options.tell = { Output.message($0) }
+    FileDescriptors.allowMany()
+    let result = try await SwarmRun(settings, options).run()
+    if let report { try Self.write(result.json, to: report) }
+    if json {
+      Output.line(result.json)
+    } else {
+      for line in result.lines { Output.line(untrusted: line) }
+    }
+    guard result.isClean else { throw ExitStatus.failed.exitCode }
+    folder.remove()
+  }
+
+  private func listBugs() {
+    #if DEBUG
+    for bug in InjectedBug.allCases { Output.line(bug.rawValue) }
+    #else
+    Output.message("this build makes no mistakes on purpose")
+    #endif
+  }
+
+  private func bug() throws(CommandFailure) -> InjectedBug? {
+    guard let injectBug else { return nil }
+    #if DEBUG
+    if let bug = InjectedBug(rawValue: injectBug) { return bug }
+    throw CommandFailure(.usage, "\"\(injectBug)\" is no mistake (--inject-bug list)")
+    #else
+    throw CommandFailure(.usage, "this build makes no mistakes on purpose")
+    #endif
+  }
+
+  /// What the run is to be.
+  ///
+  /// - Throws: ``CommandFailure`` for what cannot be.
+  private func swarmSettings() throws(CommandFailure) -> SwarmSettings {
+    guard (1...5_000).contains(users), (0.1...86_400).contains(seconds), (1...100).contains(posts)
+    else {
+      throw CommandFailure(
+        .usage,
+        "--users takes 1 to 5000, --seconds 0.1 to 86400, --posts 1 to 100"
+      )
+    }
+    var settings = SwarmSettings()
+    settings.users = users
+    settings.seconds = seconds
+    settings.seed = seed
+    settings.hotPosts = posts
+    settings.rate = rate ?? min(200, Double(users) * 2)
+    guard (0.1...100_000).contains(settings.rate) else {
+      throw CommandFailure(.usage, "--rate takes 0.1 to 100000 operations a second")
+    }
+    settings.usersPerProcess =
+      usersPerProcess ?? (users + Self.processLimit - 1) / Self.processLimit
+    guard settings.usersPerProcess > 0 else {
+      throw CommandFailure(.usage, "--users-per-process takes at least 1")
+    }
+    guard let strategy = StarStrategy(rawValue: stars) else {
+      let names = StarStrategy.allCases.map(\.rawValue).joined(separator: ", ")
+      throw CommandFailure(.usage, "\"\(stars)\" is no strategy: there are \(names)")
+    }
+    settings.stars = strategy
+    do {
+      if let mix { settings.mix = try SwarmMix(mix) }
+      settings.faults = try FaultKind.list(faults)
+    } catch {
+      throw CommandFailure(.usage, String(describing: error))
+    }
+    if database != nil { settings.faults.removeAll { $0.needsOwnServer || $0.needsOwnNetwork } }
+    return settings
+  }
+
+  /// How much must be done to mean anything: a part of what is planned, in proportion.
+  private func least(_ settings: SwarmSettings) -> CheckOptions.Least {
+    var least = CheckOptions.Least.nothing
+    let planned = settings.rate * settings.seconds
+    func share(_ actions: SwarmAction...) -> Double {
+      let shares = actions.reduce(0) { $0 + (settings.mix.shares[$1] ?? 0) }
+      return Double(shares) / Double(settings.mix.total)
+    }
+    least.acknowledged = max(1, Int(planned / 5))
+    least.commits = database == nil ? max(1, Int(planned / 10)) : 0
+    least.comments = Int(planned * share(.comment) / 5)
+    least.stars = Int(planned * share(.star) / 10)
+    least.shown = max(1, Int(planned / 10))
+    return least
+  }
+
+  /// The rules: those that were named, or those that come with the program.
+  private func rulesFile(_ settings: SwarmSettings) throws(CommandFailure) -> String {
+    if let rules { return rules }
+    let name = settings.stars.isExact ? "blog.json" : "quickstart.json"
+    guard let path = SharedFiles.path(of: "rules/\(name)") else {
+      throw CommandFailure(.usage, "the rules \(name) are not where they should be; use --rules")
+    }
+    return path
+  }
+
+  private static func write(_ json: JSONValue, to path: String) throws(CommandFailure) {
+    do {
+      try (PrettyJSON.text(json) + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    } catch {
+      throw CommandFailure(.failed, "\(path) cannot be written: \(error.localizedDescription)")
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import BlogSwarm
+import Foundation
+
+/// One process of clients of a swarm, which `hearth swarm` starts and steers.
+struct SwarmClient: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "swarm-client",
+    abstract: "Be the users of one process of a swarm.",
+    shouldDisplay: false
+  )
+
+  @Option(help: "The directory of the run.")
+  var directory: String
+
+  @Option(help: "Which process, counted from 0.")
+  var process: Int
+
+  @Option(help: "The URL of the database.")
+  var url: String
+
+  func run() async throws {
+    let file = URL(fileURLWithPath: "\(directory)/settings.json")
+    let settings = try JSONDecoder().decode(SwarmSettings.self, from: Data(contentsOf: file))
+    FileDescriptors.allowMany()
+    let crew = try SwarmCrew(
+      process: process,
+      settings,
+      at: SwarmCrew.Place(url: url, directory: directory, hasTokens: url.hasPrefix("http:"))
+    ) { uid in
+      let journal = FileStarJournal(directory: "\(directory)/journals", uid: uid)
+      return (journal, journal.unfinished)
+    }
+    await crew.work(Self.orders()) { Output.line($0.line) }
+  }
+
+  /// What is said on stdin; whoever says nothing more has gone, and the users go as well.
+  private static func orders() -> AsyncStream<CrewOrder> {
+    AsyncStream { continuation in
+      Thread.detachNewThread {
+        while let line = readLine() {
+          if let order = CrewOrder(line) { continuation.yield(order) }
+        }
+        continuation.finish()
+      }
+    }
+  }
+}

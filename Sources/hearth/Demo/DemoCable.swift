@@ -1,0 +1,106 @@
+import NIOCore
+import NIOPosix
+
+/// A cable between one terminal and the server that can be pulled and plugged in again.
+///
+/// All state belongs to one event loop.
+final class DemoCable: Sendable {
+  private struct State {
+    var isPlugged = true
+    var ends: [any Channel] = []
+  }
+
+  private let loop: any EventLoop
+  private let server: String
+  private let state: NIOLoopBoundBox<State>
+
+  /// Lays a cable; it leads nowhere before ``lay(at:)``.
+  ///
+  /// - Parameter server: The socket of the server.
+  init(to server: String) {
+    loop = MultiThreadedEventLoopGroup.singleton.next()
+    self.server = server
+    state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
+  }
+
+  /// Makes the socket at which the cable begins.
+  ///
+  /// - Throws: What the system reports.
+  func lay(at socket: String) throws {
+    _ = try ServerBootstrap(group: loop)
+      .childChannelOption(.autoRead, value: false)
+      .childChannelInitializer { client in
+        client.eventLoop.makeCompletedFuture {
+          let beginning = CableBeginning { self.join($0) }
+          try client.pipeline.syncOperations.addHandler(beginning)
+        }
+      }
+      .bind(unixDomainSocketPath: socket).wait()
+  }
+
+  /// Pulls the cable, or plugs it in.
+  func set(isPlugged: Bool) {
+    loop.execute { [self] in
+      state.value.isPlugged = isPlugged
+      guard !isPlugged else { return }
+      for end in state.value.ends { end.close(promise: nil) }
+      state.value.ends = []
+    }
+  }
+
+  /// Joins a connection that has come to one to the server.
+  private func join(_ client: any Channel) {
+    guard state.value.isPlugged else { return client.close(promise: nil) }
+    ClientBootstrap(group: loop)
+      .channelOption(.autoRead, value: false)
+      .connect(unixDomainSocketPath: server)
+      .flatMapThrowing { other in
+        try client.pipeline.syncOperations.addHandler(CableEnd(other))
+        try other.pipeline.syncOperations.addHandler(CableEnd(client))
+        self.state.value.ends.removeAll { !$0.isActive }
+        self.state.value.ends += [client, other]
+        client.read()
+        other.read()
+      }
+      .whenFailure { _ in client.close(promise: nil) }
+  }
+}
+
+/// Tells of a connection as soon as it can be read from.
+private final class CableBeginning: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let onActive: (any Channel) -> Void
+
+  init(_ onActive: @escaping (any Channel) -> Void) {
+    self.onActive = onActive
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    onActive(context.channel)
+  }
+}
+
+/// Hands on what arrives at one end of a cable, a piece at a time.
+private final class CableEnd: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let other: any Channel
+
+  init(_ other: any Channel) {
+    self.other = other
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let channel = context.channel
+    other.writeAndFlush(Self.unwrapInboundIn(data)).whenSuccess { channel.read() }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    other.close(promise: nil)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+}

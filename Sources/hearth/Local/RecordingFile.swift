@@ -1,0 +1,82 @@
+import BlogTUI
+import Foundation
+
+/// The file that a recording goes to while it is made: each line at once, so that it survives kill -9.
+///
+/// Only its owner may read it. What is typed into the blog and what is shown of it is in it;
+/// passwords and tokens never come near it, since the sign-in is no part of what is recorded.
+@MainActor
+final class RecordingFile {
+  private let descriptor: Int32
+  private var writer = RecordingWriter()
+  private var room: Int
+  private var isFull = false
+  /// Told when the recording has to end before the program does.
+  var report: (String) -> Void = { _ in }
+
+  /// Begins an empty recording.
+  ///
+  /// - Parameters:
+  ///   - path: The file; one that is there and is no recording is left alone.
+  ///   - limit: The largest number of bytes that the file may have.
+  /// - Throws: ``CommandFailure`` when it cannot be written.
+  init(_ path: String, limit: Int) throws(CommandFailure) {
+    guard Self.mayReplace(path) else {
+      throw CommandFailure(.usage, "\(path) is there and is no recording; choose another name")
+    }
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    room = limit
+    guard descriptor >= 0 else {
+      throw CommandFailure(
+        .usage,
+        "\(path) cannot be written: \(String(cString: strerror(errno)))"
+      )
+    }
+  }
+
+  isolated deinit {
+    close(descriptor)
+  }
+
+  /// Whether nothing is there that somebody could miss.
+  private static func mayReplace(_ path: String) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path) else { return true }
+    defer { try? file.close() }
+    let beginning = (try? file.read(upToCount: 64)) ?? Data()
+    return beginning.isEmpty || beginning.starts(with: Data("{\"format\":\"hearth rec".utf8))
+  }
+
+  /// Adds what has happened.
+  func add(_ entry: RecordingEntry) {
+    write(writer.lines(for: entry))
+  }
+
+  /// Adds what is left, and takes nothing more.
+  func finish() {
+    write(writer.finish())
+    isFull = true
+  }
+
+  private func write(_ text: String) {
+    guard !isFull, !text.isEmpty else { return }
+    let bytes = Array(text.utf8)
+    guard bytes.count <= room else { return stop("the recording is as long as it may get") }
+    room -= bytes.count
+    var start = 0
+    while start < bytes.count {
+      let count = bytes[start...].withUnsafeBytes {
+        Foundation.write(descriptor, $0.baseAddress, $0.count)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        return stop("the recording cannot be written: \(String(cString: strerror(errno)))")
+      }
+      start += count
+    }
+  }
+
+  private func stop(_ reason: String) {
+    isFull = true
+    report("The recording has ended here: \(reason).")
+  }
+}

@@ -1,0 +1,20 @@
+import Foundation
+
+/// The files that come with the program: beside it where it is installed, or where it is built.
+enum SharedFiles {
+  /// Finds a file.
+  ///
+  /// - Parameter name: Its path below the directory of shared files, such as "rules/blog.json".
+  /// - Returns: The path, or nil when there is none.
+  static func path(of name: String) -> String? {
+    let manager = FileManager.default
+    let program = (try? manager.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    var folder = (program as NSString).deletingLastPathComponent
+    var candidates = ["\(manager.currentDirectoryPath)/assets/\(name)"]
+    while folder.count > 1 {
+      candidates += ["\(folder)/share/hearth/\(name)", "\(folder)/assets/\(name)"]
+      folder = (folder as NSString).deletingLastPathComponent
+    }
+    return candidates.first { manager.isReadableFile(atPath: $0) }
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Demonstrations: several terminals that work, a live pane that measures, and nothing left behind.
+  @Suite("hearth demo", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct DemoTests {
+    /// What demonstrations have left: their directories, and processes that name one of these.
+    private static func remains(of directory: String) -> [String] {
+      let manager = FileManager.default
+      let files = manager.fileExists(atPath: directory) ? [directory] : []
+      let processes = ((try? manager.contentsOfDirectory(atPath: "/proc")) ?? []).filter { name in
+        guard pid_t(name) != nil, let data = manager.contents(atPath: "/proc/\(name)/cmdline")
+        else {
+          return false
+        }
+        return String(decoding: data, as: UTF8.self).contains(directory)
+      }
+      return files + processes
+    }
+
+    /// The directory of the demonstration that this process shows.
+    private static func directory(of process: pid_t) throws -> String {
+      var found = ""
+      try waitUntil("there is a demonstration", within: 60) {
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/tmp")
+        where name.hasPrefix("hearth-demo-") {
+          let plan = FileManager.default.contents(atPath: "/tmp/\(name)/owner") ?? Data()
+          if String(decoding: plan, as: UTF8.self) == String(process) { found = "/tmp/" + name }
+        }
+        return !found.isEmpty
+      }
+      return found
+    }
+
+    /// Waits until the terminal runs the program itself, and returns its process.
+    private static func start(
+      _ arguments: String,
+      in tmux: Tmux,
+      _ place: Place
+    ) throws -> (pane: Tmux.Pane, process: pid_t) {
+      let pidFile = place.directory + "/pid"
+      let status = place.directory + "/status"
+      let pane = try tmux.open(
+        "sh -c 'echo $$ > \(pidFile); exec \(Place.program) demo \(arguments)'"
+          + "; echo \"status $?\" > \(status); sleep 1000",
+        columns: 160,
+        rows: 50
+      )
+      var process: pid_t?
+      try waitUntil("the program has started") {
+        let text = try? String(contentsOfFile: pidFile, encoding: .utf8)
+        process = text.flatMap { pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        return process != nil
+      }
+      return (pane, try #require(process))
+    }
+
+    private static func waitForStatus(_ place: Place, within seconds: Double = 60) throws -> String
+    {
+      let file = place.directory + "/status"
+      try waitUntil("the demonstration has ended", within: seconds) {
+        FileManager.default.fileExists(atPath: file)
+      }
+      return try String(contentsOfFile: file, encoding: .utf8)
+    }
+
+    @Test("Terminals show what others do, figures move, and a key ends it")
+    func watching() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let (pane, process) = try Self.start("--panes 3", in: tmux, place)
+      let directory = try Self.directory(of: process)
+      try pane.waitFor("the live pane measures", within: 60) { screen in
+        let isMeasured = screen.contains(try! Regex(#"write to screen p50 \d+ ms, p99 \d+ ms"#))
+        return isMeasured && screen.contains(try! Regex(#"operations +\d+\.\d/s, [1-9]"#))
+          && screen.contains(try! Regex(#"transactions +[1-9]\d* attempts"#))
+          && screen.contains(try! Regex(#"checked +[1-9]"#))
+          && screen.contains(try! Regex(#"violations +0"#))
+      }
+      // The same post is in three terminals.
+      try pane.waitFor("everybody sees it", within: 30) { screen in
+        let titles = screen.matches(of: try! Regex(#"(bob|carol) \d+: [a-z]+"#)).map {
+          screen[$0.range]
+        }
+        return Dictionary(grouping: titles) { $0 }.values.contains { $0.count >= 3 }
+      }
+      try pane.press("F10")
+      #expect(try Self.waitForStatus(place) == "status 0\n")
+      try pane.waitFor("0 violations")
+      try waitUntil("nothing is left", within: 30) { Self.remains(of: directory).isEmpty }
+    }
+
+    @Test(
+      "It ends by itself; whatever ends it leaves nothing behind",
+      arguments: [0, SIGTERM, SIGKILL]
+    )
+    func ending(signal: Int32) throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let time = signal == 0 ? " --seconds 2" : ""
+      let (pane, process) = try Self.start("--panes 2\(time)", in: tmux, place)
+      let directory = try Self.directory(of: process)
+      try pane.waitFor("violations", within: 60)
+      if signal != 0 { kill(process, signal) }
+      let status = signal == 0 ? 0 : 128 + signal
+      #expect(try Self.waitForStatus(place) == "status \(status)\n")
+      try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
+    }
+
+    @Test("Each scene shows what it is about, on one screen too, and all goes well")
+    func scenes() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let (pane, process) = try Self.start("--present --pace 0.1 --no-tmux", in: tmux, place)
+      let directory = try Self.directory(of: process)
+      #expect(try Self.waitForStatus(place, within: 150) == "status 0\n")
+      try pane.waitFor("ok: 2 stars at once")
+      let screen = try pane.screen()
+      #expect(screen.contains("ok: carol wrote one post offline: it arrived once"))
+      #expect(screen.contains("auth != null && auth.uid === $uid"))
+      #expect(screen.contains(try! Regex(#"ok: server \d+ was killed, \d+ went on"#)))
+      #expect(!screen.contains("WRONG"))
+      try waitUntil("nothing is left", within: 30) { Self.remains(of: directory).isEmpty }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// The scripts of assets/demos: each shows a promise of the program, and fails if it is not kept.
+  @Suite("Demonstrations")
+  struct DemonstrationTests {
+    private static let folder = Place.package + "/assets/demos"
+    private static let names =
+      ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+      .filter { $0.hasSuffix(".txt") }.sorted()
+
+    @Test("Each runs to its end", arguments: names)
+    func runs(name: String) throws {
+      let place = try Place()
+      let script = try String(contentsOfFile: Self.folder + "/" + name, encoding: .utf8)
+        // What a script writes goes to the folder of the test.
+        .replacing(":dump-screen ", with: ":dump-screen \(place.directory)/")
+      let file = place.directory + "/" + name
+      try script.write(toFile: file, atomically: true, encoding: .utf8)
+      let outcome = try place.hearth("--script", file)
+      #expect(outcome.errors == "")
+      #expect(outcome.status == 0)
+    }
+
+    @Test("A hundred runs of one script show the same, byte for byte")
+    func hundredRuns() throws {
+      let place = try Place()
+      let script = """
+        size 60x12
+        wait-for No posts yet
+        key c
+        type A post
+        key Tab
+        type Its text
+        key ^S
+        :wait-idle
+        key s
+        :wait-idle
+        pause 60000
+        :dump-screen
+        """
+      var screens: Set<String> = []
+      // Some at a time: each waits more than it works.
+      for batch in 0..<10 {
+        let runs = try (0..<10).map { number in
+          let name = "\(place.directory)/\(batch)-\(number)"
+          try (script + " " + name + ".screen")
+            .write(toFile: name, atomically: true, encoding: .utf8)
+          return (name, try place.start("--script", name))
+        }
+        for (name, process) in runs {
+          try #require(process.wait() == 0)
+          screens.insert(try String(contentsOfFile: name + ".screen", encoding: .utf8))
+        }
+      }
+      #expect(screens.count == 1)
+      #expect(screens.first?.contains("★    1") == true)
+    }
+
+    @Test("A script that is shown on a terminal does the same, and q ends it")
+    func shown() throws {
+      let place = try Place()
+      let file = Self.folder + "/comments.txt"
+      let whole = try TerminalSession(["--script", file, "--show", "--pace", "0"], in: place)
+      #expect(try whole.waitForEnd() == 0)
+      let text = String(decoding: whole.output, as: UTF8.self)
+      #expect(text.contains("Good to know.") && text.contains("bob is writing"))
+      let ended = try TerminalSession(["--script", file, "--show", "--pace", "60000"], in: place)
+      try ended.wait(for: "No posts yet")
+      ended.type("q")
+      #expect(try ended.waitForEnd() == 0)
+      // The screen before it is back.
+      #expect(String(decoding: ended.output, as: UTF8.self).contains("\u{1B}[?1049l"))
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Hostile texts on every screen that shows what people wrote, through ncurses, byte by byte.
+  @Suite("Hostile screens")
+  struct HostileScreensTests {
+    /// The name of the data directory is on the screen too.
+    private static let folder = "evil\u{1B}[2J\u{202E}漢\u{9B}m"
+
+    private let place: Place
+
+    init() throws {
+      place = try Place()
+      let file = place.directory + "/hostile.json"
+      try HostileBlog.json(now: Date()).write(to: URL(fileURLWithPath: file))
+      let outcome = try place.hearth(
+        "import",
+        file,
+        "--data-dir",
+        place.directory + "/" + Self.folder
+      )
+      try #require(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    private func open(
+      _ arguments: String...,
+      kind: String = "xterm-256color"
+    ) throws
+      -> TerminalSession
+    {
+      let directory = ["--data-dir", place.directory + "/" + Self.folder]
+      return try TerminalSession(
+        directory + ["--user", "alice"] + arguments,
+        in: place,
+        environment: ["TERM": kind]
+      )
+    }
+
+    /// Types keys, and looks whether the terminal shows what the program means it to show.
+    private func check(_ session: TerminalSession, _ what: String, _ keys: String...) throws {
+      for key in keys { session.type(key) }
+      // What comes from the database may come between the two pictures; then the next are compared.
+      var differences: [String] = []
+      for _ in 0..<20 {
+        differences = try differingRows(of: session)
+        if differences.isEmpty { break }
+      }
+      #expect(differences == [], "\(what)")
+      #expect(session.terminal.offences == [], "\(what)")
+      #expect(session.terminal.strings == [], "\(what)")
+    }
+
+    /// The rows that are not as the program means them, but for those that tell where it wrote that.
+    private func differingRows(of session: TerminalSession) throws -> [String] {
+      let name = "dump\(session.output.count)."
+      let file = place.directory + "/" + name
+      session.type(":dump-screen \(file)\r")
+      try session.wait(for: name + " is written") { terminal in
+        terminal.lines[18..<23].joined().contains("Written to")
+          && terminal.lines[18..<23].joined()
+            .contains(name)
+      }
+      let meant = try String(contentsOfFile: file, encoding: .utf8)
+        .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      let shown = session.terminal.lines
+      return (0..<20).filter { meant[$0] != shown[$0] }
+        .map { "row \($0):\nmeant \(meant[$0])\nshown \(shown[$0])" }
+    }
+
+    @Test(
+      "No byte of a text reaches the terminal as a control, and every cell is where it is meant",
+      arguments: ["xterm-256color", "tmux-256color"]
+    )
+    func screens(kind: String) throws {
+      let session = try open(kind: kind)
+      try session.wait(for: "online")
+      try session.wait(for: "Recent \(HostileBlog.texts.count)")
+      try check(session, "list")
+      try check(session, "list, next page", " ")
+      try check(session, "list, two lines", "v")
+      try check(session, "list, five lines", "v")
+      try check(session, "list again", "v", "g", "g")
+      try check(session, "post", "\r")
+      try session.wait(for: "writing")
+      for page in 1...4 { try check(session, "post, page \(page)", " ") }
+      try check(session, "comments", "G")
+      try check(session, "people", "w")
+      try check(session, "more people", " ", " ")
+      try check(session, "list of an author", "q", "a")
+      try check(session, "inspector", "q", "\u{1B}[24~")
+      try check(session, "more events", "k", "k", "k")
+      try check(session, "an event", "\r")
+    }
+
+    @Test("What is pasted into any field is shown, and does nothing")
+    func fields() throws {
+      let session = try open()
+      try session.wait(for: "online")
+      try session.wait(for: "Recent \(HostileBlog.texts.count)")
+      // A mark that ends the paste cannot be in it; all else can.
+      let paste = "\u{1B}[200~" + HostileBlog.everything + "\u{1B}[201~"
+      for keys in ["/", "c", "\r\t", ":", "\u{10}"] {
+        session.type(keys)
+        session.type(paste)
+        session.settle()
+        #expect(session.terminal.offences == [], "\(keys.debugDescription)")
+        #expect(session.terminal.lines.count == 24)
+        // Back to the list, whatever is asked on the way.
+        for key in ["\u{1B}", "n", "\u{1B}"] {
+          session.type(key)
+          session.settle()
+        }
+      }
+      try check(session, "messages", "\u{1B}OS")
+      #expect(session.terminal.strings == [])
+    }
+
+    @Test("A notification is one string without controls")
+    func notification() throws {
+      let session = try open()
+      try session.wait(for: "online")
+      let directory = place.directory + "/" + Self.folder
+      let outcome = try place.hearth(
+        "post",
+        "--title",
+        "Mine \u{1B}]0;x\u{07}",
+        "--body",
+        "b",
+        "--user",
+        "alice",
+        "--data-dir",
+        directory
+      )
+      let id = outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
+      session.type(":set notifications true\r")
+      session.settle()
+      try place.hearth(
+        "comment",
+        id,
+        "a\u{1B}]0;pwned\u{07}\u{9B}m\u{202E}b",
+        "--user",
+        "bob",
+        "--data-dir",
+        directory
+      )
+      try session.wait(for: "a notification") { !$0.strings.isEmpty }
+      #expect(session.terminal.strings.allSatisfy { $0.hasPrefix("9;") && !$0.hasPrefix("0;") })
+      #expect(session.terminal.offences == [])
+    }
+
+    @Test("Plain lines have no controls at all")
+    func plain() throws {
+      let session = try open("--plain")
+      try session.wait(for: "Online")
+      for line in ["list", "open 1", "open 5"] {
+        session.type(line + "\n")
+        session.settle()
+      }
+      #expect(session.terminal.offences == [])
+      #expect(session.terminal.strings == [])
+      #expect(!session.output.contains { $0 < 0x20 && $0 != 0x0A && $0 != 0x0D })
+      #expect(session.output.count > 3_000)
+    }
+  }
+}

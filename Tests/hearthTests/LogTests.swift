@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// The logs of servers and terminals: how large they get, and what is never in them.
+  @Suite("Logs")
+  struct LogTests {
+    /// The files of a log, the present one first.
+    private func files(_ log: String) -> [String] {
+      ([log] + (1...9).map { "\(log).\($0)" }).filter(FileManager.default.fileExists)
+    }
+
+    private func size(_ file: String) throws -> Int {
+      try #require(FileManager.default.attributesOfItem(atPath: file)[.size] as? Int)
+    }
+
+    @Test("A running server begins a new file when one is full, and keeps three; no line is torn")
+    func server() throws {
+      let place = try Place()
+      let log = place.directory + "/logs/server.log"
+      let server = try place.serve(
+        "--ephemeral",
+        "--socket",
+        place.directory + "/run/s.sock",
+        "--log",
+        log,
+        "--log-size",
+        "4000",
+        "--log-format",
+        "json",
+        "--metrics",
+        "0.01"
+      )
+      defer { server.process.terminate() }
+      try waitUntil("three files are full", within: 60) { files(log).count == 4 }
+      let oldest = try String(contentsOfFile: log + ".3", encoding: .utf8)
+      try waitUntil("the oldest goes", within: 60) {
+        (try? String(contentsOfFile: log + ".3", encoding: .utf8)).map { $0 != oldest } ?? false
+      }
+      server.process.terminate()
+      server.process.wait()
+      #expect(files(log).count == 4)
+      var times: [String] = []
+      for file in files(log).reversed() {
+        #expect(try size(file) <= 4_000)
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        for line in try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n") {
+          times.append(try #require(try object(String(line))["time"] as? String))
+        }
+      }
+      #expect(times.count > 8)
+      #expect(times == times.sorted())
+    }
+
+    @Test("Terminals that write to one log begin a new file together, and lose nothing of the last")
+    func terminals() throws {
+      let place = try Place()
+      let log = place.directory + "/logs/own.log"
+      // Four at a time; their input is empty, so that they leave at once.
+      for round in 0..<50 where files(log).count < 4 {
+        let processes = try (0..<4).map { number in
+          try place.start(
+            "--plain",
+            "--ephemeral",
+            "--user",
+            "user\(round * 4 + number)",
+            "--log",
+            log,
+            "--log-size",
+            "1000"
+          )
+        }
+        for process in processes { process.wait() }
+      }
+      #expect(files(log).count == 4)
+      let lines = try files(log).flatMap { file in
+        #expect(try size(file) <= 1_000)
+        return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+      }
+      // Every line is whole: a time, a level, and what happened.
+      #expect(lines.allSatisfy { $0.contains(" notice ") && $0.hasPrefix("2") })
+      #expect(lines.contains { $0.contains("opened") && $0.contains("user=user") })
+    }
+
+    @Test(
+      "No password, no token and no text is in any log, however much is logged",
+      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+    )
+    func secrets() throws {
+      let place = try Place()
+      let serverLog = place.directory + "/server.log"
+      let ownLog = place.directory + "/own.log"
+      let server = try place.serve(
+        "--port",
+        "0",
+        "--socket",
+        place.directory + "/run/blog.sock",
+        "--data-dir",
+        place.directory + "/blog",
+        "--rules",
+        Place.package + "/assets/rules/blog.json",
+        "--log",
+        serverLog,
+        "--log-level",
+        "trace"
+      )
+      defer { server.process.terminate() }
+      let database = ["--database", "http://127.0.0.1:\(server.port)?ns=hearth"]
+      let password = "correct horse battery"
+      let signUp = ["sign-up", "--email", "ann@example.org", "--name", "ann", "--password-stdin"]
+      let signedUp = try place.run(
+        signUp + database,
+        input: password + "\n",
+        environment: place.environment
+      )
+      #expect(signedUp.status == 0, "\(signedUp.errors)")
+      try write(place, ["--log", ownLog, "--log-level", "trace"] + database)
+      // A token that the server refuses is not told to the log either.
+      let forged = String(repeating: "forged-token-", count: 8)
+      _ = try server.request("GET", "/posts.json?auth=\(forged)")
+      _ = try server.request("GET", "/posts.json", bearer: forged)
+      _ = try place.hearth(
+        "post",
+        "--title",
+        "x",
+        "--body",
+        "Refused body",
+        database[0],
+        database[1]
+      )
+
+      let credentials = try String(
+        contentsOfFile: place.directory + "/state/hearth/credentials.json",
+        encoding: .utf8
+      )
+      var secrets = [password, "A title nobody logs", "A body nobody logs", "forged-token"]
+      // Whatever is long and without blanks in that file is a token or a part of one.
+      secrets += credentials.split { !$0.isLetter && !$0.isNumber && !"-_".contains($0) }
+        .map(String.init).filter { $0.count >= 40 }
+      #expect(secrets.count >= 6)
+      for log in [serverLog, ownLog] {
+        let text = try String(contentsOfFile: log, encoding: .utf8)
+        #expect(!text.isEmpty)
+        for secret in secrets { #expect(!text.contains(secret), "\(log)") }
+      }
+    }
+
+    /// Writes a post at a terminal, as who is signed in.
+    private func write(_ place: Place, _ arguments: [String]) throws {
+      let quoted = arguments.map { "'\($0)'" }.joined(separator: " ")
+      let tmux = Tmux(place)
+      let pane = try tmux.open("\(Place.program) \(quoted)")
+      try pane.waitFor("online", within: 30)
+      try pane.press("c")
+      try pane.waitFor("New post")
+      try pane.type("A title nobody logs")
+      try pane.press("Tab")
+      try pane.type("A body nobody logs")
+      try pane.press("C-s")
+      try pane.waitFor("the post is stored", within: 30) {
+        $0.contains("A title nobody logs") && !$0.contains("not acknowledged")
+      }
+      try pane.press("q")
+      try waitUntil("the terminal has ended", within: 30) { try !pane.isOpen }
+    }
+  }
+}

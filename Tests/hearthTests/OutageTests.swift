@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Terminals whose server goes away and comes back.
+  @Suite("Outages", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct OutageTests {
+    /// The titles of a list with their stars, without what depends on the time.
+    private func list(_ screen: String) throws -> [String] {
+      let signs = try Regex("^[▌ ][ •◌·✓]")
+      let times = try Regex("  (now|[0-9]+[smh])  .*[☆★]")
+      return screen.split(separator: "\n").map(String.init).filter { $0.contains("Post ") }.map {
+        $0.replacing(signs, with: "").replacing(times, with: "")
+      }
+    }
+
+    @Test(
+      "While the server is down some seconds no terminal ends; then all show what a new one does"
+    )
+    func views() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let socket = place.directory + "/run/own.sock"
+      let arguments = ["serve", "--socket", socket, "--data-dir", place.directory + "/own"]
+      func serve() throws -> Spawned {
+        let server = try Spawned(Place.program, arguments, environment: place.environment)
+        try waitUntil("the server answers", within: 60) {
+          try place.hearth("list", "--database", "unix:\(socket)?ns=hearth").status == 0
+        }
+        return server
+      }
+      var server = try serve()
+      defer { server.terminate() }
+      let database = "--database 'unix:\(socket)?ns=hearth'"
+      let alice = try tmux.open("\(Place.program) --user alice \(database)")
+      let bob = try tmux.open("\(Place.program) --user bob \(database)")
+      for pane in [alice, bob] { try pane.waitFor("online", within: 30) }
+      for number in 1...5 {
+        try place.run(
+          [
+            "post", "--title", "Post \(number)", "--body", "b", "--user", "carol", "--database",
+            "unix:\(socket)?ns=hearth",
+          ],
+          environment: place.environment
+        )
+      }
+      for pane in [alice, bob] { try pane.waitFor("Post 5", within: 30) }
+
+      kill(server.processIdentifier, SIGKILL)
+      server.wait()
+      for pane in [alice, bob] { try pane.waitFor("offline", within: 30) }
+      // Both go on: what they write waits with them, and the countdown runs.
+      try alice.press("s")
+      try bob.press("j", "s")
+      try alice.press("c")
+      try alice.waitFor("New post")
+      try alice.type("Post 6")
+      try alice.press("Tab")
+      try alice.type("from offline")
+      try alice.press("C-s")
+      try alice.waitFor("Post 6")
+      for pane in [alice, bob] { #expect(try pane.isOpen) }
+
+      server = try serve()
+      for pane in [alice, bob] {
+        try pane.waitFor("everything is stored", within: 60) {
+          $0.contains("● online") && !$0.contains("not acknowledged")
+        }
+      }
+      try bob.waitFor("Post 6", within: 30)
+      let carol = try tmux.open("\(Place.program) --user carol \(database)")
+      try carol.waitFor("Post 1", within: 30)
+      try waitUntil("all show the same", within: 30) {
+        let fresh = try list(carol.screen())
+        guard fresh.count == 6 else { return false }
+        return try [alice, bob].allSatisfy { try list($0.screen()) == fresh }
+      }
+      let check = try place.hearth("fsck", "--database", "unix:\(socket)?ns=hearth")
+      #expect(check.status == 0, "\(check.output)")
+    }
+
+    @Test(":net off cuts one terminal off, and :net on brings it what it missed")
+    func network() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let alice = try tmux.open("\(Place.program) --user alice")
+      try alice.waitFor("online", within: 30)
+      try alice.type(":net off")
+      try alice.press("Enter")
+      try alice.waitFor("offline by :net off")
+      try place.hearth("post", "--title", "Missed", "--body", "b", "--user", "bob")
+      #expect(try !alice.screen().contains("Missed"))
+      try alice.type(":net on")
+      try alice.press("Enter")
+      try alice.waitFor("Missed", within: 30)
+      try alice.waitFor("online")
+    }
+
+    @Test("A comment on my post notifies by OSC 9, and many at once notify once")
+    func notifications() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let post = try place.hearth("post", "--title", "Mine", "--body", "b", "--user", "alice")
+        .lines[0]
+      let alice = try tmux.open("\(Place.program) --user alice")
+      try alice.waitFor("Mine", within: 30)
+      try alice.type(":set notifications true")
+      try alice.press("Enter")
+      try alice.waitFor("notifications is now true")
+      let bytes = place.directory + "/bytes"
+      try tmux.tmux(["pipe-pane", "-t", "pane1", "cat > \(bytes)"])
+      let sequence = "\u{1B}]9;bob commented on \"Mine\".\u{07}"
+      func count() -> Int {
+        guard let data = FileManager.default.contents(atPath: bytes) else { return 0 }
+        return String(decoding: data, as: UTF8.self).components(separatedBy: sequence).count - 1
+      }
+      let start = Date()
+      try waitUntil("a notification", within: 60) {
+        // The first comments may be those that were there when it was switched on.
+        try place.hearth("comment", post, "Hello", "--user", "bob")
+        return count() > 0
+      }
+      for _ in 1...5 { try place.hearth("comment", post, "Again", "--user", "bob") }
+      try alice.waitFor("bob commented on")
+      let text = FileManager.default.contents(atPath: bytes) ?? Data()
+      #expect(text.contains(0x07))
+      // One at once, and then one in five seconds at most, however many comments there are.
+      #expect(count() <= 2 + Int(Date().timeIntervalSince(start) / 5))
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Recordings of terminals: made, replayed, filmed.
+  @Suite("Recordings")
+  struct ReplayTests {
+    private static let script = """
+      size 80x24
+      wait-for No posts yet
+      key c
+      type Hello from a recording
+      pause 700
+      key Tab
+      type 漢字 and text.
+      key ^S
+      :wait-idle
+      key s
+      :wait-idle
+      pause 5000
+      key Enter
+      wait-for and text.
+      :dump-screen SCREEN
+      pause 1000
+      """
+
+    /// Records a script, and returns the recording and what the screen showed at the end.
+    private func record(in place: Place) throws -> (file: String, screen: String) {
+      let script = place.directory + "/script.txt"
+      let dump = place.directory + "/screen"
+      try Self.script.replacing("SCREEN", with: dump)
+        .write(toFile: script, atomically: true, encoding: .utf8)
+      let file = place.directory + "/session.jsonl"
+      let outcome = try place.hearth("--script", script, "--record", file)
+      #expect(outcome.errors == "")
+      try #require(outcome.status == 0)
+      return (file, try String(contentsOfFile: dump, encoding: .utf8))
+    }
+
+    @Test("A recorded script is replayed to the screens it had, the same every time")
+    func golden() throws {
+      let place = try Place()
+      let (file, screen) = try record(in: place)
+      let golden = try place.hearth("replay", file, "--golden")
+      #expect(golden.status == 0)
+      #expect(golden.output.contains(screen.trimmingCharacters(in: .newlines)))
+      #expect(golden.output.contains("alice starred “Hello from a recording”"))
+      #expect(try place.hearth("replay", file, "--golden").output == golden.output)
+      var status = stat()
+      #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test("What kill -9 has cut off is replayed; other files are named with what is wrong")
+    func damaged() throws {
+      let place = try Place()
+      let (file, _) = try record(in: place)
+      let data = try Data(contentsOf: URL(fileURLWithPath: file))
+      let cut = place.directory + "/cut.jsonl"
+      try data.dropLast(7).write(to: URL(fileURLWithPath: cut))
+      #expect(try place.hearth("replay", cut, "--golden").status == 0)
+      var lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+      lines[2] = "{"
+      try lines.joined(separator: "\n").write(toFile: cut, atomically: true, encoding: .utf8)
+      let bad = try place.hearth("replay", cut, "--golden")
+      #expect(bad.status == 2)
+      #expect(bad.errors.contains("cut.jsonl: line 3: it is no JSON"))
+      let text = place.directory + "/notes.txt"
+      try "mine".write(toFile: text, atomically: true, encoding: .utf8)
+      #expect(try place.hearth("replay", text).errors.contains("no recording of hearth"))
+      let script = place.directory + "/script.txt"
+      #expect(try place.hearth("--script", script, "--record", text).status == 2)
+      #expect(try String(contentsOfFile: text, encoding: .utf8) == "mine")
+    }
+
+    @Test("The recording of the assets replays with one command")
+    func asset() throws {
+      let place = try Place()
+      let file = Place.package + "/assets/demos/two-terminals.jsonl"
+      let golden = try place.hearth("replay", file, "--golden")
+      #expect(golden.status == 0)
+      #expect(golden.output.contains("bob starred"))
+      #expect(golden.output.contains("bob commented"))
+      let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
+      #expect(try #require(size) < 60_000)
+    }
+  }
+}
+
+extension EndToEnd {
+  /// Recordings in real terminals.
+  @Suite("Recordings in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct ReplayInTerminalsTests {
+    @Test("A film played in a terminal ends with the screen that the recorded one showed")
+    func cast() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let file = place.directory + "/session.jsonl"
+      let alice = try tmux.open("\(Place.program) --user alice --record \(file)")
+      try alice.waitFor("online")
+      try place.hearth("post", "--title", "漢字 title", "--body", "text", "--user", "bob")
+      try alice.waitFor("漢字 title")
+      try alice.press("s")
+      try alice.waitFor("★")
+      try alice.press("Enter")
+      try alice.waitFor("text")
+      // A terminal that is killed leaves a recording that ends with its last line.
+      var screens = try alice.screen()
+      try waitUntil("the screen is quiet") {
+        let before = screens
+        screens = try alice.screen()
+        return before == screens
+      }
+      kill(try alice.process(), SIGKILL)
+      let cast = place.directory + "/session.cast"
+      #expect(try place.hearth("replay", file, "--cast", cast).status == 0)
+      let lines = try String(contentsOfFile: cast, encoding: .utf8).split(separator: "\n")
+      #expect(try object(String(lines[0]))["version"] as? Int == 2)
+      let output = try lines.dropFirst().map { line -> String in
+        let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [Any]
+        return try #require(event?[2] as? String)
+      }.joined()
+      try output.write(
+        toFile: place.directory + "/bytes",
+        atomically: true,
+        encoding: .utf8
+      )
+      let viewer = try tmux.open("cat \(place.directory)/bytes; sleep 1000")
+      try viewer.waitFor("the film shows what the terminal showed") { shown in
+        Self.withoutStatus(shown) == Self.withoutStatus(screens)
+      }
+    }
+
+    /// The status line tells how long the server takes to answer, which may change at any moment.
+    private static func withoutStatus(_ screen: String) -> String {
+      screen.split(separator: "\n", omittingEmptySubsequences: false).prefix(22)
+        .joined(separator: "\n")
+    }
+
+    @Test("In the app, keys step forward and back, and the scrubber says who did what")
+    func stepping() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let file = Place.package + "/assets/demos/two-terminals.jsonl"
+      let pane = try tmux.open("\(Place.program) replay \(file)", columns: 100, rows: 30)
+      try pane.waitFor("The beginning.")
+      try pane.press("s")
+      try pane.waitFor("bob starred")
+      try pane.press("c")
+      try pane.waitFor("bob commented")
+      try pane.press("S")
+      try pane.waitFor("bob starred")
+      try pane.press("Home")
+      try pane.waitFor("The beginning.")
+      try pane.press("f", "f", "Space")
+      try pane.waitFor("x16")
+      try pane.press("q")
+      try waitUntil("the replay has ended") { try !pane.isOpen }
+    }
+
+    @Test("A sign-in leaves neither password nor token in the recording")
+    func secrets() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let server = try place.serve(
+        "--port",
+        "0",
+        "--socket",
+        place.directory + "/run/blog.sock",
+        "--data-dir",
+        place.directory + "/blog",
+        "--rules",
+        Place.package + "/assets/rules/blog.json"
+      )
+      defer { server.process.terminate() }
+      let url = "http://127.0.0.1:\(server.port)?ns=hearth"
+      let secret = "correct horse 4711"
+      let signUp = try place.hearth(
+        "sign-up",
+        "--email",
+        "ann@example.org",
+        "--name",
+        "ann",
+        "--password-stdin",
+        "--database",
+        url,
+        input: secret + "\n"
+      )
+      #expect(signUp.status == 0)
+      #expect(try place.hearth("sign-out", "--database", url).status == 0)
+      let file = place.directory + "/session.jsonl"
+      let pane = try tmux.open("\(Place.program) --database '\(url)' --record \(file)")
+      try pane.waitFor("Who are you?", within: 30)
+      try pane.press("Enter")
+      try pane.waitFor("Password")
+      try pane.type("ann@example.org")
+      try pane.press("Tab")
+      try pane.type(secret)
+      try pane.press("Enter")
+      try pane.waitFor("online")
+      // The inspector too, which shows what goes over the wire.
+      try pane.press("F12")
+      try pane.waitFor("Inspector")
+      try pane.press("Escape")
+      // An escape with a key right behind it would be another key.
+      try pane.waitFor("the list is back") { !$0.contains("Inspector") }
+      try pane.press("q")
+      try waitUntil("the terminal has ended") { try !pane.isOpen }
+      let text = try String(contentsOfFile: file, encoding: .utf8)
+      #expect(text.contains("\"wire\""))
+      #expect(!text.contains(secret))
+      #expect(!text.contains("4711"))
+      // Tokens are three parts of Base64, the first of which begins like this.
+      #expect(!text.contains("eyJ"))
+    }
+  }
+}

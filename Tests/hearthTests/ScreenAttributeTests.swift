@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Whole screens through ncurses, as terminals of four kinds get them.
+  @Suite("Screens on terminals of four kinds")
+  struct ScreenAttributeTests {
+    /// Each ^L makes ncurses draw everything again, which takes a picture of what was there.
+    private static let script = """
+      size 80x24
+      wait-for No posts yet
+      key c
+      type A title without a text
+      key ^S
+      key ^L
+      type The text.
+      key ^S
+      :wait-idle
+      pause 60000
+      key s
+      :wait-idle
+      pause 60000
+      key ^L
+      key Enter
+      key c
+      type A comment
+      key Enter
+      :wait-idle
+      pause 60000
+      key ^L
+      key d
+      key ^L
+      key Esc
+      key Esc
+      key ?
+      key ^L
+      key Esc
+      key ^P
+      type sta
+      key ^L
+      key Esc
+      key F2
+      key ^L
+      """
+
+    private static let names = [
+      "compose", "list", "post", "question", "help", "palette", "settings",
+    ]
+
+    @Test(
+      "The attributes of every cell are as they are kept in Goldens",
+      arguments: ["vt220", "xterm", "xterm-256color", "xterm-direct"]
+    )
+    func attributes(kind: String) throws {
+      let place = try Place()
+      let file = place.directory + "/script.txt"
+      try Self.script.write(toFile: file, atomically: true, encoding: .utf8)
+      var environment = ["TERM": kind]
+      if kind == "xterm-direct" {
+        try Self.describe(in: place)
+        environment["TERMINFO_DIRS"] = place.directory + "/terminfo:"
+      }
+      let session = try TerminalSession(
+        ["--script", file, "--show", "--pace", "0"],
+        in: place,
+        environment: environment
+      )
+      #expect(try session.waitForEnd() == 0)
+      #expect(session.terminal.offences == [])
+      let blank = [VirtualTerminal.Cell](repeating: .init(), count: 80)
+      let pictures = session.terminal.pictures.filter { $0.contains { $0 != blank } }
+      try #require(pictures.count >= Self.names.count)
+      var text = ""
+      for (name, cells) in zip(Self.names, pictures) {
+        text += "=== \(name)\n"
+        for (number, row) in cells.enumerated() { text += "\(number):\(Self.runs(row))\n" }
+      }
+      // Colours come and go with the kind of terminal; letters do not.
+      let letters = pictures.prefix(Self.names.count).map { $0.map(VirtualTerminal.line) }
+      #expect(
+        letters[1].contains { $0.contains("A title without a text") && $0.contains("★    1") }
+      )
+      try Self.compare(text, "screens-\(kind).txt")
+    }
+
+    /// The columns of each run that is not plain, with the parameters that make it.
+    private static func runs(_ row: [VirtualTerminal.Cell]) -> String {
+      var text = ""
+      var start = 0
+      for column in 1...row.count where column == row.count || row[column].pen != row[start].pen {
+        if row[start].pen != Pen() { text += " \(start)-\(column - 1)[\(row[start].pen)]" }
+        start = column
+      }
+      return text
+    }
+
+    private static func compare(_ text: String, _ name: String) throws {
+      let file = Place.package + "/Tests/NcursesTerminalTests/Goldens/" + name
+      if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+      }
+      let expected = (try? String(contentsOfFile: file, encoding: .utf8)) ?? "no such file"
+      #expect(text == expected, "\(name)")
+    }
+
+    /// Describes a terminal with direct colours: few systems have its entry installed.
+    private static func describe(in place: Place) throws {
+      let source = """
+        xterm-direct|a terminal with direct colours,
+        \tRGB, colors#0x1000000, pairs#0x7FFF, ccc@, initc@,
+        \tsetab=\\E[%?%p1%{8}%<%t4%p1%d%e48\\:2\\:\\:%p1%{65536}%/%d\\:%p1%{256}%/%{255}%&%d\\:%p1%{255}%&%d%;m,
+        \tsetaf=\\E[%?%p1%{8}%<%t3%p1%d%e38\\:2\\:\\:%p1%{65536}%/%d\\:%p1%{256}%/%{255}%&%d\\:%p1%{255}%&%d%;m,
+        \tuse=xterm-256color,
+
+        """
+      let file = place.directory + "/direct.ti"
+      try source.write(toFile: file, atomically: true, encoding: .utf8)
+      let outcome = try place.run(
+        ["-x", "-o", place.directory + "/terminfo", file],
+        of: "/usr/bin/tic",
+        environment: place.environment
+      )
+      try #require(outcome.status == 0, "\(outcome.errors)")
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Many users, real faults, and a checker that reads the database by another way.
+  @Suite("Swarm")
+  struct SwarmTests {
+    /// A run of `hearth swarm` in a place of its own.
+    private struct Run {
+      let place: Place
+      let process: Spawned
+      let report: String
+      let output: String
+
+      init(_ arguments: [String]) throws {
+        place = try Place()
+        report = place.directory + "/report.json"
+        output = place.directory + "/swarm.out"
+        process = try Spawned(
+          Place.program,
+          ["swarm", "--report", report, "--rules", Place.package + "/assets/rules/blog.json"]
+            + arguments,
+          // The directory of the run goes into the place, and its sockets have short paths there.
+          environment: place.environment.merging(["TMPDIR": place.directory]) { $1 },
+          output: output,
+          errors: output + ".err"
+        )
+      }
+
+      /// The status and the report, once the run is over.
+      func result() throws -> (status: Int32, report: [String: Any]) {
+        let status = process.wait()
+        guard let text = try? String(contentsOfFile: report, encoding: .utf8) else {
+          let errors = (try? String(contentsOfFile: output + ".err", encoding: .utf8)) ?? ""
+          Issue.record("there is no report: \(errors)")
+          return (status, [:])
+        }
+        return (status, try object(text))
+      }
+
+      /// What a person reads of the run.
+      var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+    }
+
+    /// The names of the promises that were violated, such as "I1" and "G4".
+    private static func violated(_ report: [String: Any]) -> Set<String> {
+      let promises = report["promises"] as? [[String: Any]] ?? []
+      return Set(
+        promises.filter { ($0["violations"] as? Int ?? 0) > 0 }
+          .flatMap { ($0["name"] as? String ?? "").split(separator: "/").map(String.init) }
+      )
+    }
+
+    /// All faults but jumps of clocks, after which the keys of a client may sort before its earlier ones.
+    private static let faults =
+      "drop,delay,partition,kill,pause,duplicate,server-kill,slow,disk-full,rules,hostile"
+
+    @Test(
+      "12 users and 3 terminals go through the faults, and every promise is kept",
+      .enabled(if: Tmux.isInstalled),
+      arguments: [1...4, 5...8]
+    )
+    func seeds(seeds: ClosedRange<Int>) throws {
+      let runs = try seeds.map { seed in
+        try Run([
+          "--users", "12", "--seconds", "10", "--seed", "\(seed)", "--faults", Self.faults,
+          "--terminals", seed == seeds.lowerBound ? "3" : "0",
+          "--stars", seed.isMultiple(of: 2) ? "increment" : "transaction",
+        ])
+      }
+      for run in runs {
+        let (status, report) = try run.result()
+        #expect(status == 0, "\(run.text)")
+        #expect(report["violations"] as? Int == 0)
+        let faults = try #require(report["faults"] as? [String: Int])
+        #expect(faults.values.reduce(0, +) >= 8)
+      }
+    }
+
+    @Test(
+      "What the published samples do is found out",
+      arguments: ["sample", "naive"]
+    )
+    func samples(strategy: String) throws {
+      let run = try Run([
+        "--users", "6", "--seconds", "2", "--rate", "60", "--posts", "1", "--stars", strategy,
+        "--mix", "star=3,unstar=2,comment=1", "--rules",
+        Place.package + "/assets/rules/quickstart.json",
+      ])
+      let (status, report) = try run.result()
+      #expect(status == 1)
+      let violated = Self.violated(report)
+      #expect(!violated.isDisjoint(with: ["I1", "I2", "I5"]), "\(run.text)")
+    }
+
+    @Test(
+      "Every mistake that is made on purpose is found, by its name",
+      arguments: [
+        ("lost-write", "I3"), ("double-apply", "I3"), ("half-update", "I2"),
+        ("reordered-comments", "I4"), ("count-drift", "I1"), ("phantom-comment", "I3"),
+        ("stale-read", "I8"), ("diverging-view", "I6"), ("stuck-presence", "I10"),
+        ("denied-write", "I9"), ("unbounded-memory", "I14"),
+      ]
+    )
+    func bugs(name: String, promise: String) throws {
+      let run = try Run([
+        "--users", "4", "--seconds", "1.5", "--rate", "80", "--seed", "3", "--inject-bug", name,
+        "--mix", "post=5,comment=40,star=30,unstar=15,edit=5,trespass=10", "--posts", "2",
+      ])
+      let (status, report) = try run.result()
+      #expect(status == 1)
+      #expect(Self.violated(report).contains(promise), "\(run.text)")
+    }
+
+    @Test("A run in which too little was done does not pass")
+    func tooLittle() throws {
+      let run = try Run([
+        "--users", "1", "--seconds", "0.3", "--rate", "50", "--posts", "1", "--mix", "trespass=1",
+      ])
+      let (status, report) = try run.result()
+      #expect(status == 1)
+      #expect((report["verdict"] as? String)?.hasPrefix("too little") == true)
+      #expect(report["violations"] as? Int == 0)
+    }
+
+    @Test("A swarm at a database that is there already leaves its server alone")
+    func otherDatabase() throws {
+      let place = try Place()
+      let server = try place.serve("--ephemeral", "--socket", place.directory + "/s")
+      defer { server.process.terminate() }
+      let run = try Run([
+        "--users", "3", "--seconds", "1", "--rate", "40", "--mix", "post=1,comment=3,star=3",
+        "--database", "unix:\(server.socket)?ns=hearth",
+      ])
+      let (status, report) = try run.result()
+      #expect(status == 0, "\(run.text)")
+      #expect(report["violations"] as? Int == 0)
+      #expect(!server.process.hasEnded)
+    }
+
+    @Test(
+      "What cannot be is refused with a reason",
+      arguments: [
+        ["--users", "0"], ["--faults", "earthquake"], ["--stars", "none"], ["--mix", "dance=1"],
+        ["--rate", "0"], ["--inject-bug", "typo"],
+      ]
+    )
+    func refused(arguments: [String]) throws {
+      let place = try Place()
+      let outcome = try place.run(["swarm"] + arguments, environment: place.environment)
+      #expect(outcome.status == 2)
+      #expect(!outcome.errors.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+/// The program on a pseudoterminal whose other end the test holds, byte by byte.
+final class TerminalSession {
+  /// The flag that makes a process the leader of a session; the C library hides its name.
+  private static let newSession: Int16 = 0x80
+
+  private let controller: Int32
+  private let process: pid_t
+  private var hasEnded = false
+  /// What the terminal shows.
+  private(set) var terminal: VirtualTerminal
+  /// Whether what is written is shown; a flood of which only the end counts is read faster without.
+  var isWatching = true
+  /// All that was written while it was shown.
+  private(set) var output: [UInt8] = []
+  private var unwatched = 0
+
+  /// Starts the program.
+  init(
+    _ arguments: [String],
+    in place: Place,
+    environment changes: [String: String] = [:],
+    columns: Int = 80,
+    rows: Int = 24
+  ) throws {
+    var ends: (controller: Int32, terminal: Int32) = (-1, -1)
+    try #require(openpty(&ends.controller, &ends.terminal, nil, nil, nil) == 0)
+    controller = ends.controller
+    defer { close(ends.terminal) }
+    let name = try String(cString: #require(ttyname(ends.terminal)))
+    _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
+    var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
+    terminal = VirtualTerminal(width: columns, height: rows)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    // The first terminal that the leader of a session opens becomes its own.
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, name, O_RDWR, 0)
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
+    posix_spawn_file_actions_addopen(
+      &actions,
+      STDERR_FILENO,
+      place.directory + "/stderr",
+      O_WRONLY | O_CREAT,
+      0o600
+    )
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setflags(&attributes, Self.newSession)
+    let variables = place.environment.merging(changes) { $1 }
+    var words = ([Place.program] + arguments).map { strdup($0) } + [nil]
+    var settings = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { (words + settings).forEach { free($0) } }
+    var id: pid_t = 0
+    let result = posix_spawn(&id, Place.program, &actions, &attributes, &words, &settings)
+    try #require(result == 0)
+    process = id
+  }
+
+  deinit {
+    if !hasEnded {
+      kill(process, SIGKILL)
+      end()
+    }
+    close(controller)
+  }
+
+  @discardableResult
+  private func end() -> Int32 {
+    hasEnded = true
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+  }
+
+  /// Types text, or the bytes of keys.
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(controller, bytes, bytes.count)
+  }
+
+  /// Gives the terminal another size, as often as the list says.
+  func resize(columns: Int, rows: Int) {
+    var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
+  }
+
+  /// Reads what has come; false when the program is gone.
+  @discardableResult
+  func read(for milliseconds: Int32 = 0) -> Bool {
+    var descriptor = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
+    guard poll(&descriptor, 1, milliseconds) > 0 else { return true }
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = Foundation.read(controller, &buffer, buffer.count)
+    guard count > 0 else { return false }
+    guard isWatching else {
+      unwatched += count
+      return true
+    }
+    output += buffer[..<count]
+    terminal.take(buffer[..<count])
+    return true
+  }
+
+  /// Reads until nothing has come for a while.
+  func settle() {
+    var count = -1
+    while count != output.count + unwatched {
+      count = output.count + unwatched
+      read(for: 120)
+    }
+  }
+
+  /// Waits until the screen satisfies a condition.
+  func wait(
+    for what: String,
+    within seconds: Double = 30,
+    _ condition: (VirtualTerminal) -> Bool
+  ) throws {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    while !condition(terminal) {
+      guard Date() < deadline, read(for: 50) else {
+        Issue.record("waited in vain for \(what):\n\(terminal.lines.joined(separator: "\n"))")
+        throw Waited(what: what)
+      }
+    }
+  }
+
+  /// Waits until the screen shows a text.
+  func wait(for text: String, within seconds: Double = 30) throws {
+    try wait(for: text, within: seconds) { $0.lines.contains { $0.contains(text) } }
+  }
+
+  /// Reads until the program has ended, and returns its exit status.
+  func waitForEnd(within seconds: Double = 60) throws -> Int32 {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    while read(for: 50) {
+      guard Date() < deadline else {
+        Issue.record("it did not end:\n\(terminal.lines.joined(separator: "\n"))")
+        throw Waited(what: "the end")
+      }
+    }
+    return end()
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// What real terminals do to a program: sizes without end, stops in between, many at once.
+  @Suite("Terminals under stress")
+  struct TerminalStressTests {
+    @Test("10,000 sizes in a row, and then the screen is what it was")
+    func resizeStorm() throws {
+      let place = try Place()
+      for number in 1...30 {
+        try place.hearth("post", "--title", "Post \(number)", "--body", "text", "--user", "bob")
+      }
+      let session = try TerminalSession(["--user", "alice"], in: place)
+      try session.wait(for: "online")
+      try session.wait(for: "Post 12 ")
+      session.type("jjjjj")
+      session.type("\u{0C}")
+      session.settle()
+      let before = session.terminal.lines[1..<22]
+      var random = SplitMix64(seed: 17)
+      session.isWatching = false
+      for _ in 0..<10_000 {
+        session.resize(
+          columns: Int.random(in: 1...220, using: &random),
+          rows: Int.random(in: 1...70, using: &random)
+        )
+        try #require(session.read())
+      }
+      session.resize(columns: 80, rows: 24)
+      session.settle()
+      session.isWatching = true
+      session.type("\u{0C}")
+      session.settle()
+      #expect(Array(session.terminal.lines[1..<22]) == Array(before))
+      #expect(session.terminal.offences == [])
+    }
+
+    @Test(
+      "^Z while a post is edited, and fg: the form is there with its text",
+      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+    )
+    func suspendedWhileEditing() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let pane = try tmux.open("bash --norc")
+      try pane.type(Place.program)
+      try pane.press("Enter")
+      try pane.waitFor("online")
+      try pane.press("c")
+      try pane.type("A title")
+      try pane.press("Tab")
+      try pane.type("half a sen")
+      try pane.waitFor("half a sen")
+      try pane.press("C-z")
+      try pane.waitFor("Stopped")
+      try pane.type("fg")
+      try pane.press("Enter")
+      try pane.waitFor("the form is back") {
+        $0.contains("A title") && $0.contains("half a sen") && !$0.contains("Stopped")
+      }
+      try pane.type("tence")
+      try pane.waitFor("half a sentence")
+      try pane.press("C-s")
+      try pane.waitFor("the post is in the list") {
+        $0.contains("A title") && !$0.contains("Title\n")
+      }
+    }
+
+    @Test(
+      "Eight terminals of one blog show the same in the end",
+      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+    )
+    func eightTerminals() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let panes = try (0..<8).map { _ in try tmux.open("\(Place.program) --user alice") }
+      for pane in panes { try pane.waitFor("online") }
+      for (number, pane) in panes.enumerated() {
+        try pane.press("c")
+        try pane.waitFor("Title")
+        try pane.type("Post of terminal \(number)")
+        try pane.press("Tab")
+        try pane.type("text")
+        try pane.press("C-s")
+      }
+      // Each stars its own post, which it has selected; the top list then has eight equal counts.
+      for (number, pane) in panes.enumerated() {
+        try pane.waitFor("its own is selected") { screen in
+          screen.split(separator: "\n").contains {
+            $0.hasPrefix("▌") && $0.contains("Post of terminal \(number)")
+          }
+        }
+        try pane.press("s")
+      }
+      for pane in panes { try pane.press(".") }
+      func content(_ pane: Tmux.Pane) throws -> [Substring] {
+        let lines = try pane.screen().split(separator: "\n", omittingEmptySubsequences: false)
+        return Array(lines.prefix(22))
+      }
+      try waitUntil("all of them show the same", within: 60) {
+        let first = try content(panes[0])
+        let stars = first.filter { $0.contains("★    1") }.count
+        return try stars == 8 && panes.dropFirst().allSatisfy { try content($0) == first }
+      }
+      #expect(try place.hearth("fsck").status == 0)
+    }
+  }
+}
