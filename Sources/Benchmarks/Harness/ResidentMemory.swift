@@ -22,4 +22,20 @@ enum ResidentMemory {
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
+
+  /// The bytes that another process has and that no file on the disk could give back.
+  static func anonymousBytes(of process: String) -> Int {
+    guard let file = fopen("/proc/\(process)/status", "r") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let text = String(
+        decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
+        as: UTF8.self
+      )
+      let words = text.split { $0 == " " || $0 == "\t" }
+      if words.first == "RssAnon:", words.count > 1 { return (Int(words[1]) ?? 0) * 1_024 }
+    }
+    return 0
+  }
 }

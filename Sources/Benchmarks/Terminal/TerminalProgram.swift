@@ -5,6 +5,9 @@ final class TerminalProgram {
   /// The flag that makes a process the leader of a session; the C library hides its name.
   private static let newSession: Int16 = 0x80
 
+  /// How long nothing is written after a change that is complete.
+  private static let pause = Duration.milliseconds(3)
+
   private let controller: Int32
   /// The process.
   let id: pid_t
@@ -82,17 +85,37 @@ final class TerminalProgram {
     }
   }
 
+  /// Types a key and tells how long it takes until everything is written that it changes.
+  ///
+  /// - Throws: ``LoadError`` when nothing is written at all.
+  func paint(after key: String) throws -> Duration {
+    forget()
+    let start = ContinuousClock.now
+    type(key)
+    var painted = start
+    var count = 0
+    while ContinuousClock.now - painted < (count == 0 ? .seconds(5) : Self.pause) {
+      read(for: Self.pause)
+      guard output.count > count else { continue }
+      count = output.count
+      painted = ContinuousClock.now
+    }
+    guard count > 0 else { throw LoadError("the key \"\(key)\" changed nothing") }
+    return painted - start
+  }
+
   /// Reads until nothing has come for a while.
   func settle() {
     var count = -1
     while count != output.count {
       count = output.count
-      _ = read(for: .milliseconds(300))
+      read(for: .milliseconds(300))
     }
   }
 
   /// Reads what comes within a time; false when nothing can come any more.
-  private func read(for time: Duration) -> Bool {
+  @discardableResult
+  func read(for time: Duration) -> Bool {
     var descriptor = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
     let (seconds, attoseconds) = time.components
     let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000

@@ -1,0 +1,164 @@
+import Foundation
+
+/// The whole program on a terminal whose other end the benchmark holds.
+extension TerminalBenchmarks {
+  /// From a typed key to the last byte that it makes the program write, with 10,000 posts.
+  var keyToPaint: Benchmark {
+    Benchmark("terminal/key-to-paint/10k", aims: [.p99(.milliseconds(1))]) {
+      try typing(["j", "j", "k", "j"], inBlogOf: 10_000)
+    }
+  }
+
+  /// Reading on and on in a blog of 100,000 posts, a page at a time, beside one of 100.
+  var scrollingTheDatabase: Benchmark {
+    let pages = Array(repeating: " ", count: 9) + Array(repeating: "b", count: 3)
+    return Benchmark(
+      "terminal/scroll/100k",
+      against: Yardstick("a blog of 100") { try typing([" ", "b"], inBlogOf: 100) },
+      aims: [.ratio(0.8)]
+    ) {
+      try typing(pages, inBlogOf: 100_000)
+    }
+  }
+
+  /// Types keys one after the other, each as soon as all is painted that the one before changed.
+  private func typing(_ keys: [String], inBlogOf count: Int) throws -> Benchmark.Pass {
+    let home = try TerminalHome(place)
+    try home.write(count)
+    let program = try home.program()
+    try program.wait(for: SampleBlog.title(count - 1))
+    program.settle()
+    return {
+      var samples: [UInt32] = []
+      var time = Duration.zero
+      for number in 0..<480 {
+        let paint = try program.paint(after: keys[number % keys.count])
+        time += paint
+        samples.append(UInt32(clamping: Int64(paint.nanoseconds)))
+      }
+      withExtendedLifetime(home) {}
+      return .rate(samples.count, in: time, samples: samples)
+    }
+  }
+
+  /// From the start to the first screen while the server runs.
+  var firstPaint: Benchmark {
+    Benchmark("terminal/first-paint", aims: [.atMost(.time(.milliseconds(60)))]) {
+      let home = try TerminalHome(place)
+      try home.write(1_000)
+      let server = try home.program("--user", "first")
+      try server.wait(for: "online")
+      return {
+        let start = ContinuousClock.now
+        let program = try home.program()
+        try program.wait(for: "hearth")
+        withExtendedLifetime(server) {}
+        return .time(ContinuousClock.now - start)
+      }
+    }
+  }
+
+  /// From the start to the first screen when the server has to be started too.
+  var firstPaintAlone: Benchmark {
+    Benchmark("terminal/first-paint-alone", aims: [.atMost(.time(.milliseconds(300)))]) {
+      {
+        let home = try TerminalHome(place)
+        try home.write(1_000)
+        let start = ContinuousClock.now
+        let program = try home.program()
+        try program.wait(for: "hearth")
+        return .time(ContinuousClock.now - start)
+      }
+    }
+  }
+
+  /// What a star of somebody else writes to the terminal.
+  func oneRow(_ kind: String) -> Benchmark {
+    bytes("terminal/one-row/\(kind)", kind, atMost: 300) { home, _, round in
+      let command = round.isMultiple(of: 2) ? "star" : "unstar"
+      try home.run(command, SampleBlog.key(95), "--user", "other")
+    }
+  }
+
+  /// What my own star writes, from the key to the sign that it is stored.
+  func ownStar(_ kind: String) -> Benchmark {
+    bytes("terminal/own-star/\(kind)", kind, atMost: 300) { _, program, _ in program.type("s") }
+  }
+
+  /// What moving the selection writes: two rows, one of them highlighted.
+  func selection(_ kind: String) -> Benchmark {
+    bytes("terminal/selection/\(kind)", kind, atMost: 600) { _, program, round in
+      program.type(round.isMultiple(of: 2) ? "j" : "k")
+    }
+  }
+
+  /// The bytes that something makes the program write.
+  private func bytes(
+    _ name: String,
+    _ kind: String,
+    atMost most: Int,
+    _ change: @escaping (TerminalHome, TerminalProgram, _ round: Int) throws -> Void
+  ) -> Benchmark {
+    Benchmark(name, aims: [.atMost(.memory(most))]) {
+      let home = try TerminalHome(place, terminal: kind)
+      try home.write(100)
+      let program = try home.program()
+      try program.wait(for: SampleBlog.title(99))
+      program.settle()
+      var round = 0
+      return {
+        program.forget()
+        try change(home, program, round)
+        round += 1
+        program.settle()
+        return .memory(program.output.count)
+      }
+    }
+  }
+
+  /// The processor time of twenty idle seconds, looked at once: at most one tick of the system.
+  ///
+  /// Every thirty seconds the time that the server takes is measured; nothing else happens.
+  var idle: Benchmark {
+    Benchmark("terminal/idle", aims: [.atMost(.time(.milliseconds(10)))]) {
+      let home = try TerminalHome(place)
+      try home.write(100)
+      let program = try home.program()
+      try program.wait(for: SampleBlog.title(99))
+      program.settle()
+      let before = program.ticks
+      let end = ContinuousClock.now + .seconds(20)
+      while ContinuousClock.now < end { program.read(for: end - ContinuousClock.now) }
+      let ticks = program.ticks - before
+      let time = Duration.milliseconds(ticks * 1_000 / sysconf(Int32(_SC_CLK_TCK)))
+      return { .time(time) }
+    }
+  }
+
+  /// The memory of a terminal that has read 1,000 posts: all of it, and what is not from files.
+  ///
+  /// Most of all is code of libraries, which all the terminals of a machine share.
+  var memory: [Benchmark] {
+    [
+      ("resident", 40 << 20, { ResidentMemory.bytes(of: String($0.id)) }),
+      ("anonymous", 16 << 20, { ResidentMemory.anonymousBytes(of: String($0.id)) }),
+    ].map { (name: String, most: Int, count: @escaping (TerminalProgram) -> Int) in
+      Benchmark("terminal/memory/\(name)", aims: [.atMost(.memory(most))]) {
+        let home = try TerminalHome(place)
+        try home.write(1_000)
+        let program = try home.program()
+        try program.wait(for: SampleBlog.title(999))
+        program.settle()
+        for _ in 0..<60 {
+          program.type(" ")
+          program.read(for: .milliseconds(30))
+        }
+        program.settle()
+        return {
+          withExtendedLifetime(home) {}
+          return .memory(count(program))
+        }
+      }
+    }
+  }
+}
