@@ -6,7 +6,7 @@ struct Outbox: Sendable {
   enum Fallback: Sendable {
     /// It is not sent.
     case drop
-    /// It is not sent, and the peer, whose listen it ends, is disconnected.
+    /// It is not sent, and the peer, whose listen it begins or ends, is disconnected.
     case disconnect
     /// It is sent all the same, since it shows no data.
     case keep

@@ -28,11 +28,8 @@ extension TreeHub {
     }
     let remarks: JSONValue =
       isIndexed ? .object([]) : .object(("w", .array([.string("no_index")])))
-    answer(
-      origin,
-      ServerMessage.Response(.ok, .json(remarks)),
-      .refuse(request: origin.request, nil)
-    )
+    // Refused it would be over for good; who has been disconnected asks again.
+    answer(origin, ServerMessage.Response(.ok, .json(remarks)), .disconnect)
   }
 
   /// What a listener is told that has other data: the ranges that differ, where it can take them.

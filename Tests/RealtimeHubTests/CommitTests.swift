@@ -98,6 +98,19 @@ struct CommitTests {
     #expect(dialogue.hub.revision == 0)
   }
 
+  @Test("A listen whose answer waits for a failed batch is not refused, but asked for again")
+  func failureBeforeListen() throws {
+    var dialogue = try Dialogue(#"{"a":0}"#, peers: 2)
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1}"#)
+    #expect(dialogue.askUncommitted(2, "q", #"{"p":"/","h":""}"#, from: 1) == [])
+    #expect(
+      dialogue.fail() == [
+        response(1, "unavailable", #""the disk is full""#),
+        "1: disconnect: the data could not be stored: the disk is full",
+      ]
+    )
+  }
+
   @Test("While the store fails one write at a time tries it again, and others are refused")
   func recovery() throws {
     var dialogue = try Dialogue()
