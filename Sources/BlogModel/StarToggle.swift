@@ -1,3 +1,4 @@
+private import Dispatch
 private import RealtimeDatabase
 private import RealtimeTree
 
@@ -15,6 +16,10 @@ struct StarToggle: Sendable {
 
   /// How often a transaction that was tried too often is started anew.
   private static let rounds = 40
+  /// How many seconds a server is left alone that cannot store the copy; each time by as many more.
+  private static let firstDelay = 0.25
+  /// How many seconds it is left alone at most.
+  private static let longestDelay = 10.0
 
   /// Carries an intent out.
   ///
@@ -67,15 +72,29 @@ struct StarToggle: Sendable {
     // The owner is whatever others have written; a post of nobody has no copy.
     guard Validation.problem(withKey: owner) == nil else { return completion(nil) }
     guard round <= Self.rounds else { return completion(BlogError.conflict(id)) }
+    let again: @Sendable (any Error) -> Void = { error in
+      guard Self.isTransient(error) else { return completion(error) }
+      let delay = min(Self.longestDelay, Self.firstDelay * Double(round))
+      DispatchQueue.global().asyncAfter(deadline: .now() + delay) {
+        follow(id, owner: owner, isStarred, round: round + 1, completion: completion)
+      }
+    }
     change(isStarred, at: paths.posts(of: owner).child(of: ChildKey(id)), round: 1) { result in
-      if case .failure(let error) = result { return completion(error) }
+      if case .failure(let error) = result { return again(error) }
       paths.post(id).child("stars").child(uid).getData { error, snapshot in
-        if let error { return completion(error) }
+        if let error { return again(error) }
         let truth = snapshot?.value as? Bool ?? false
         if truth == isStarred { return completion(nil) }
         follow(id, owner: owner, truth, round: round + 1, completion: completion)
       }
     }
+  }
+
+  /// Whether the same may succeed later without anybody doing anything about it.
+  ///
+  /// The post has the star by then: giving up would leave the copy behind until another start.
+  private static func isTransient(_ error: any Error) -> Bool {
+    (error as? DatabaseError)?.code == .unavailable
   }
 
   /// Changes my star at one place, starting anew when others were faster too often.
