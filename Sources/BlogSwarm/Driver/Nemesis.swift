@@ -9,6 +9,8 @@ package struct Nemesis: Sendable {
   package struct Targets: Sendable {
     /// The processes of clients.
     package var crews: [CrewProcess]
+    /// The names of the clients of each process.
+    package var clients: [[String]]
     /// The network in front of the server, if it belongs to the swarm.
     package var network: SwarmNetwork?
     /// The server, if it belongs to the swarm.
@@ -21,12 +23,14 @@ package struct Nemesis: Sendable {
     /// Names what can be harmed.
     package init(
       crews: [CrewProcess],
+      clients: [[String]],
       network: SwarmNetwork?,
       server: SwarmServer?,
       door: AdministratorDoor?,
       rules: String?
     ) {
       self.crews = crews
+      self.clients = clients
       self.network = network
       self.server = server
       self.door = door
@@ -64,9 +68,8 @@ package struct Nemesis: Sendable {
   }
 
   private func perform(_ fault: PlannedFault) async -> Bool {
-    let target = fault.kind.needsOwnServer ? "server" : "process \(fault.process)"
-    history.append(.fault(name: fault.kind.rawValue, target: target, isOver: false))
-    defer { history.append(.fault(name: fault.kind.rawValue, target: target, isOver: true)) }
+    note(fault, isOver: false)
+    defer { note(fault, isOver: true) }
     do {
       switch fault.kind {
       case .drop, .delay, .partition, .slow: return try await disturbNetwork(fault)
@@ -92,6 +95,15 @@ package struct Nemesis: Sendable {
     } catch {
       // The target was away, as other faults have it; nothing was done.
       return false
+    }
+  }
+
+  /// Notes a fault for everyone whom it concerns.
+  private func note(_ fault: PlannedFault, isOver: Bool) {
+    let concerned =
+      fault.kind.needsOwnServer ? ["server"] : targets.clients[fault.process % targets.crews.count]
+    for name in concerned {
+      history.append(.fault(name: fault.kind.rawValue, target: name, isOver: isOver))
     }
   }
 

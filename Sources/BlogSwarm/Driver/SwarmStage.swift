@@ -80,6 +80,9 @@ struct SwarmStage: Sendable {
       nemesis: Nemesis(
         Nemesis.Targets(
           crews: crews,
+          clients: (0..<settings.processes).map { process in
+            settings.users(ofProcess: process).map(SwarmUser.clientName)
+          },
           network: network,
           server: server,
           door: door,
