@@ -108,7 +108,11 @@ extension EndToEnd {
       try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
     }
 
-    @Test("Each scene shows what it is about, on one screen too, and all goes well")
+    /// What people do at terminals takes its time; `DEMO_SCENES=1` plays all scenes.
+    @Test(
+      "Each scene shows what it is about, on one screen too, and all goes well",
+      .enabled(if: ProcessInfo.processInfo.environment["DEMO_SCENES"] != nil)
+    )
     func scenes() throws {
       let place = try Place()
       let tmux = Tmux(place)

@@ -65,12 +65,17 @@ extension DemoDirector {
 
   /// Waits until the post is the selected one.
   private func isOnTop(_ title: String, of actor: DemoPlan.Actor) -> Bool {
-    showNewest(in: [actor.pane])
-    return waits(for: Self.patience) {
-      terminals.screen(of: actor.pane).split(separator: "\n").contains { line in
-        (line.hasPrefix("▌") || line.hasPrefix(">")) && line.contains(title.prefix(12))
+    // What arrives after a jump was not jumped to, so the jump is repeated.
+    for _ in 0..<20 where !hasEnded {
+      showNewest(in: [actor.pane])
+      let isSelected = waits(for: Self.patience / 20) {
+        terminals.screen(of: actor.pane).split(separator: "\n").contains { line in
+          (line.hasPrefix("▌") || line.hasPrefix(">")) && line.contains(title.prefix(12))
+        }
       }
+      if isSelected { return true }
     }
+    return false
   }
 
   // MARK: Cable
