@@ -39,6 +39,13 @@ struct Step: Sendable {
     touched = TouchedPlaces(changes.map(\.path), before: before, after: after)
   }
 
+  /// The posts and comments that were not there before.
+  var appearances: [Path] {
+    let posts = touched.posts.map { Path([.posts, $0]) }
+    let comments = touched.comments.map { Path([.postComments, $0.post, $0.comment]) }
+    return (posts + comments).filter { before[$0].isEmpty && !after[$0].isEmpty }
+  }
+
   /// The step in the words of a report.
   var place: String { isJump ? "up to revision \(revision)" : "revision \(revision)" }
 }

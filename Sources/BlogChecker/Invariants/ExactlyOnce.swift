@@ -17,9 +17,7 @@ struct ExactlyOnce: Invariant {
 
   mutating func observe(_ step: Step) {
     guard !step.isJump else { return }
-    let posts = step.touched.posts.map { Path([.posts, $0]) }
-    let comments = step.touched.comments.map { Path([.postComments, $0.post, $0.comment]) }
-    for path in posts + comments where step.before[path].isEmpty && !step.after[path].isEmpty {
+    for path in step.appearances {
       let earlier = appeared.updateValue(step.revision, forKey: path)
       findings.expect(
         earlier == nil && evidence.reckoning.initial[path].isEmpty

@@ -69,9 +69,7 @@ struct RevisionOrder: Invariant {
   }
 
   private mutating func noteAppearances(_ step: Step) {
-    let posts = step.touched.posts.map { Path([.posts, $0]) }
-    let comments = step.touched.comments.map { Path([.postComments, $0.post, $0.comment]) }
-    for path in posts + comments where step.before[path].isEmpty && !step.after[path].isEmpty {
+    for path in step.appearances {
       appeared[path] = appeared[path] ?? step.revision
     }
   }

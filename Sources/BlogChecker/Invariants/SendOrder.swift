@@ -17,9 +17,7 @@ struct SendOrder: Invariant {
   mutating func observe(_ step: Step) {
     // The order within what was missed is not known.
     guard !step.isJump else { return }
-    let posts = step.touched.posts.map { Path([.posts, $0]) }
-    let comments = step.touched.comments.map { Path([.postComments, $0.post, $0.comment]) }
-    for path in posts + comments where step.before[path].isEmpty && !step.after[path].isEmpty {
+    for path in step.appearances {
       appeared[path] = appeared[path] ?? step.revision
     }
   }
