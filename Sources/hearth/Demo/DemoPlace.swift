@@ -63,16 +63,28 @@ struct DemoPlace: Sendable {
 
   /// Ends what still runs here and removes the directory.
   func clear() {
-    TmuxServer(self).end()
-    // A terminal that ends last may start another server, so there can be a second one.
-    for _ in 0..<100 {
-      guard let process = serverProcess else { break }
-      kill(process, SIGTERM)
-      DemoBeat.wait(milliseconds: 50)
-    }
+    TmuxServer(self).run(["kill-server"])
+    endProcesses()
     for _ in 0..<20 where FileManager.default.fileExists(atPath: directory) {
       try? FileManager.default.removeItem(atPath: directory)
       DemoBeat.wait(milliseconds: 20)
+    }
+  }
+
+  /// Ends the programs of the terminals first: one that runs on would start the server again.
+  ///
+  /// Who knows what runs here is the system alone: tmux may be gone before its programs are.
+  private func endProcesses() {
+    let start = ContinuousClock.now
+    var asked: Set<pid_t> = []
+    while ContinuousClock.now - start < .seconds(20) {
+      let processes = DemoProcesses(of: self)
+      guard !processes.isEmpty else { return }
+      let isPatient = ContinuousClock.now - start < .seconds(10)
+      for process in processes.next where !isPatient || asked.insert(process).inserted {
+        kill(process, isPatient ? SIGTERM : SIGKILL)
+      }
+      DemoBeat.wait(milliseconds: 25)
     }
   }
 }

@@ -21,12 +21,6 @@ struct TmuxServer: Sendable {
     return path.split(separator: ":").map { "\($0)/tmux" }.first { access($0, X_OK) == 0 }
   }
 
-  /// Whether the server runs.
-  var isRunning: Bool {
-    if case .process = UnixSocketProbe.look(at: place.tmux) { return true }
-    return false
-  }
-
   /// What follows `tmux` to reach this server.
   var prefix: [String] { ["-S", place.tmux, "-f", "/dev/null"] }
 
@@ -77,23 +71,5 @@ struct TmuxServer: Sendable {
   /// What a terminal shows, a line a row; empty when it is gone.
   func screen(of pane: Pane) -> String {
     run(["capture-pane", "-p", "-t", pane.id]) ?? ""
-  }
-
-  /// The processes of all terminals.
-  var processes: [pid_t] {
-    (run(["list-panes", "-s", "-t", "demo", "-F", "#{pane_pid}"]) ?? "")
-      .split(separator: "\n").compactMap { pid_t($0) }
-  }
-
-  /// Ends all terminals and waits for the programs in them.
-  func end() {
-    let programs = processes
-    run(["kill-server"])
-    for _ in 0..<200 {
-      let isLeft = programs.contains { $0 != getpid() && kill($0, 0) == 0 }
-      if !isLeft, !isRunning { return }
-      DemoBeat.wait(milliseconds: 25)
-    }
-    for program in programs where program != getpid() { kill(program, SIGKILL) }
   }
 }
