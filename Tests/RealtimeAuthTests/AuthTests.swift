@@ -1,6 +1,7 @@
 import FirebaseAuth
 import NIOConcurrencyHelpers
 import RealtimeTransport
+import TestSupport
 import Testing
 
 @Suite("Accounts", .timeLimit(.minutes(2)))

@@ -2,6 +2,7 @@ import FirebaseAuth
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeDatabase
+import TestSupport
 import Testing
 
 @Suite("Users of a database", .timeLimit(.minutes(3)))

@@ -2,6 +2,7 @@ import FirebaseAuth
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeDatabase
+import TestSupport
 import Testing
 
 /// Tokens of two seconds under a database that is listened to and written to all the time.

@@ -1,5 +1,6 @@
 import Foundation
 import RealtimeDatabase
+import TestSupport
 import Testing
 
 @Suite("Codable values and casts", .timeLimit(.minutes(1)))

@@ -3,6 +3,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import RealtimeDatabase
 import RealtimeProtocol
+import TestSupport
 import Testing
 
 /// What becomes of what is unfinished when the connection or the last reference goes.

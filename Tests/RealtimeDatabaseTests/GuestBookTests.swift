@@ -1,4 +1,5 @@
 import RealtimeDatabase
+import TestSupport
 import Testing
 
 /// Compiles the example (its file is linked into this target) and runs it.

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeDatabase
+import TestSupport
 import Testing
 
 @Suite("Connections, observers and deadlines", .timeLimit(.minutes(1)))

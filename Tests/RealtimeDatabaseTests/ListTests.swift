@@ -1,4 +1,5 @@
 import FirebaseDatabase
+import TestSupport
 import Testing
 
 @Suite("Code in the shapes of the guide to lists", .timeLimit(.minutes(1)))

@@ -1,5 +1,6 @@
 import Foundation
 import RealtimeDatabase
+import TestSupport
 import Testing
 
 @Suite("Refusals", .timeLimit(.minutes(1)))

@@ -3,6 +3,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import RealtimeDatabase
 import RealtimeProtocol
+import TestSupport
 import Testing
 
 /// When an observer is removed, and by whom, while things are being told.

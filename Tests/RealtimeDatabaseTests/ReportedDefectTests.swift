@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import RealtimeDatabase
 import RealtimeProtocol
 import RealtimeTree
+import TestSupport
 import Testing
 
 /// What users of other clients of this protocol have reported, as tests: the whole client.

@@ -1,4 +1,5 @@
 import RealtimeDatabase
+import TestSupport
 import Testing
 
 @Suite("Sequences", .timeLimit(.minutes(1)))

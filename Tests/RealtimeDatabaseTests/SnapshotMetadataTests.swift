@@ -1,6 +1,7 @@
 import Dispatch
 import RealtimeDatabase
 import RealtimeServer
+import TestSupport
 import Testing
 
 @Suite("SnapshotMetadata", .timeLimit(.minutes(1)))

@@ -1,6 +1,7 @@
 import Dispatch
 import FirebaseDatabase
 import Foundation
+import TestSupport
 import Testing
 
 /// Every public name of the original that this library has, used once in the original's spelling.

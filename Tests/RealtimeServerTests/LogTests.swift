@@ -8,30 +8,12 @@ import TransportTestSupport
 
 @Suite("The log of a server", .timeLimit(.minutes(1)))
 struct LogTests {
-  /// Keeps every message with all that belongs to it.
-  private struct Recorder: LogHandler {
-    let lines: NIOLockedValueBox<[String]>
-    var logLevel = Logger.Level.trace
-    var metadata: Logger.Metadata = [:]
-    var metadataProvider: Logger.MetadataProvider?
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      let all = metadata.merging(event.metadata ?? [:]) { $1 }
-      lines.withLockedValue { $0.append("\(event.level) \(event.message) \(all)") }
-    }
-  }
-
   private func run(
     _ options: DatabaseServer.Options,
     _ body: (DatabaseServer) async throws -> Void
   ) async throws -> [String] {
     let lines = NIOLockedValueBox<[String]>([])
-    let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
+    let logger = Logger(label: "test") { _ in CollectingLog(lines: lines) }
     let server = try await DatabaseServer.start(options, logger: logger)
     try await body(server)
     await server.stop()

@@ -1,72 +1,18 @@
-import NIOCore
-import NIOPosix
 import RealtimeTransport
 
 /// A WebSocket that sends exactly the frames it is told to, and reads only when it is told to.
 final class RawWebSocket: Sendable {
-  private struct State {
-    var bytes: [UInt8] = []
-    var isUpgraded = false
-    var isClosed = false
-    var waiter: EventLoopPromise<Void>?
-  }
-
-  private final class Collector: ChannelInboundHandler, Sendable {
-    typealias InboundIn = ByteBuffer
-
-    private let state: NIOLoopBoundBox<State>
-
-    init(_ state: NIOLoopBoundBox<State>) { self.state = state }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      state.value.bytes += Self.unwrapInboundIn(data).readableBytesView
-      wake()
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-      state.value.isClosed = true
-      wake()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      context.close(promise: nil)
-    }
-
-    private func wake() {
-      let waiter = state.value.waiter
-      state.value.waiter = nil
-      waiter?.succeed(())
-    }
-  }
-
-  struct Closed: Error {}
-  struct DeadlinePassed: Error {}
-
-  private let channel: any Channel
-  private let state: NIOLoopBoundBox<State>
+  private let connection: ByteConnection
 
   /// Connects and asks for a WebSocket; the answer is still to come.
   init(_ address: ListenAddress, target: String = "/.ws?v=5") async throws {
-    let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
-    self.state = state
-    let bootstrap = ClientBootstrap(group: loop)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(Collector(state))
-        }
-      }
-    switch address {
-    case .unix(let path): channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
-    case .tcp(_, let port, _):
-      channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
-    }
+    connection = try await ByteConnection(address)
     let lines = [
       "GET \(target) HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: Upgrade",
       "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==", "", "",
     ]
     send(bytes: Array(lines.joined(separator: "\r\n").utf8))
-    let head = try await take { bytes -> (String, Int)? in
+    let head = try await connection.take { bytes -> (String, Int)? in
       let end = Array("\r\n\r\n".utf8)
       guard bytes.count >= 4,
         let start = (0...(bytes.count - 4)).first(where: {
@@ -75,12 +21,10 @@ final class RawWebSocket: Sendable {
       else { return nil }
       return (String(decoding: bytes[..<start], as: UTF8.self), start + 4)
     }
-    guard head.hasPrefix("HTTP/1.1 101 ") else { throw Closed() }
+    guard head.hasPrefix("HTTP/1.1 101 ") else { throw ByteConnection.Closed() }
   }
 
-  deinit { channel.close(promise: nil) }
-
-  func send(bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
+  func send(bytes: [UInt8]) { connection.send(bytes) }
 
   /// Sends a text frame, masked with zeros.
   func send(_ text: String) { send(frame: 0x81, Array(text.utf8)) }
@@ -100,11 +44,7 @@ final class RawWebSocket: Sendable {
     send(bytes: bytes + (isMasked ? [0, 0, 0, 0] : []) + payload)
   }
 
-  func setReading(_ isReading: Bool) async throws {
-    // The other end may have hung up meanwhile.
-    try? await channel.setOption(.autoRead, value: isReading).get()
-    if isReading { channel.read() }
-  }
+  func setReading(_ isReading: Bool) async throws { try await connection.setReading(isReading) }
 
   /// The next message, put together where it was cut into frames.
   func next() async throws -> String {
@@ -117,7 +57,7 @@ final class RawWebSocket: Sendable {
 
   /// The payload of the next text frame; the end of the connection is thrown.
   private func frame() async throws -> String {
-    try await take { bytes -> (String, Int)? in
+    try await connection.take { bytes -> (String, Int)? in
       guard bytes.count >= 2 else { return nil }
       var start = 2
       var count = Int(bytes[1])
@@ -133,7 +73,7 @@ final class RawWebSocket: Sendable {
 
   /// Reads until the server closes, and gives the code of its goodbye, or 0 without one.
   func closeCode() async throws -> Int {
-    try await take(atEnd: true) { bytes -> (Int, Int)? in
+    try await connection.take(atEnd: true) { bytes -> (Int, Int)? in
       var start = 0
       while bytes.count >= start + 2 {
         var count = Int(bytes[start + 1])
@@ -148,38 +88,6 @@ final class RawWebSocket: Sendable {
         start += head + count
       }
       return (0, bytes.count)
-    }
-  }
-
-  private func take<Value: Sendable>(
-    atEnd: Bool = false,
-    _ parse: @escaping @Sendable ([UInt8]) -> (Value, Int)?
-  ) async throws -> Value {
-    while true {
-      let promise = channel.eventLoop.makePromise(of: Void.self)
-      let deadline = channel.eventLoop.scheduleTask(in: .seconds(20)) {
-        promise.fail(DeadlinePassed())
-      }
-      let state = state
-      let value = try await channel.eventLoop.submit { () throws -> Value? in
-        if !atEnd || state.value.isClosed, let (value, count) = parse(state.value.bytes) {
-          state.value.bytes.removeFirst(count)
-          promise.succeed(())
-          return value
-        }
-        if state.value.isClosed {
-          promise.succeed(())
-          throw Closed()
-        }
-        state.value.waiter = promise
-        return nil
-      }.get()
-      if let value {
-        deadline.cancel()
-        return value
-      }
-      try await promise.futureResult.get()
-      deadline.cancel()
     }
   }
 }

@@ -273,21 +273,3 @@ struct IdentityLimitTests {
     }
   }
 }
-
-/// Keeps every message with all that belongs to it.
-private struct CollectingLog: LogHandler {
-  let lines: NIOLockedValueBox<[String]>
-  var logLevel = Logger.Level.trace
-  var metadata: Logger.Metadata = [:]
-  var metadataProvider: Logger.MetadataProvider?
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  func log(event: LogEvent) {
-    let all = metadata.merging(event.metadata ?? [:]) { $1 }
-    lines.withLockedValue { $0.append("\(event.level) \(event.message) \(all)") }
-  }
-}

@@ -1,7 +1,7 @@
-import NIOConcurrencyHelpers
+private import Synchronization
 
 /// What callbacks have told, and a way to wait for it.
-final class Record<Element: Sendable>: Sendable {
+package final class Record<Element: Sendable>: Sendable {
   private struct Waiter {
     let isMet: @Sendable ([Element]) -> Bool
     let continuation: CheckedContinuation<[Element], Never>
@@ -12,12 +12,17 @@ final class Record<Element: Sendable>: Sendable {
     var waiters: [Waiter] = []
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Mutex(State())
 
-  var elements: [Element] { state.withLockedValue(\.elements) }
+  /// What has been recorded, in order.
+  package var elements: [Element] { state.withLock { $0.elements } }
 
-  func append(_ element: Element) {
-    let (elements, met) = state.withLockedValue { state in
+  /// Makes an empty record.
+  package init() {}
+
+  /// Records something.
+  package func append(_ element: Element) {
+    let (elements, met) = state.withLock { state in
       state.elements.append(element)
       let elements = state.elements
       let met = state.waiters.filter { $0.isMet(elements) }
@@ -29,9 +34,9 @@ final class Record<Element: Sendable>: Sendable {
 
   /// Waits until what was recorded meets a condition; the time limit of the test is the deadline.
   @discardableResult
-  func wait(until isMet: @escaping @Sendable ([Element]) -> Bool) async -> [Element] {
+  package func wait(until isMet: @escaping @Sendable ([Element]) -> Bool) async -> [Element] {
     await withCheckedContinuation { continuation in
-      let elements = state.withLockedValue { state -> [Element]? in
+      let elements = state.withLock { state -> [Element]? in
         if isMet(state.elements) { return state.elements }
         state.waiters.append(Waiter(isMet: isMet, continuation: continuation))
         return nil
@@ -42,7 +47,7 @@ final class Record<Element: Sendable>: Sendable {
 
   /// Waits until so many elements were recorded.
   @discardableResult
-  func wait(for count: Int) async -> [Element] {
+  package func wait(for count: Int) async -> [Element] {
     await wait { $0.count >= count }
   }
 }

@@ -1,0 +1,20 @@
+import Logging
+import NIOConcurrencyHelpers
+
+/// Keeps every message with all that belongs to it.
+struct CollectingLog: LogHandler {
+  let lines: NIOLockedValueBox<[String]>
+  var logLevel = Logger.Level.trace
+  var metadata: Logger.Metadata = [:]
+  var metadataProvider: Logger.MetadataProvider?
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let all = metadata.merging(event.metadata ?? [:]) { $1 }
+    lines.withLockedValue { $0.append("\(event.level) \(event.message) \(all)") }
+  }
+}
