@@ -69,7 +69,8 @@ extension ServerMessage {
   ///
   /// - Complexity: O(size)
   package func encoded() -> [UInt8] {
-    var writer = JSONWriter()
+    // Most messages are answers without data.
+    var writer = JSONWriter(capacity: 64)
     switch self {
     case .hello(let hello): writer.writeControl("h", hello.json)
     case .reset(let host): writer.writeControl("r", .string(host))

@@ -7,8 +7,14 @@
 /// A key of up to 21 bytes, as a push id is, lies in the value itself, in a form that compares by a
 /// few integers; a longer one is text, with the same form of its beginning.
 package struct ChildKey: Hashable, Comparable, Sendable {
-  private enum Storage: Sendable {
-    case short(SortableText)
+  // The beginning lies open, since it is what nearly all comparisons are decided by.
+  private let first: UInt64
+  private let second: UInt64
+  private let rest: Rest
+
+  /// What comes after the beginning; with it the key takes 24 bytes.
+  private enum Rest: Sendable {
+    case short(SortableText.Tail)
     case long(LongKey)
   }
 
@@ -23,8 +29,6 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     }
   }
 
-  private let storage: Storage
-
   /// Makes a key of any text; whether the text is legal in a database is checked elsewhere.
   package init(_ text: String) {
     var text = text
@@ -34,17 +38,24 @@ package struct ChildKey: Hashable, Comparable, Sendable {
   /// Makes a key of bytes that are known to be UTF-8.
   init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
     let start = SortableText(bytes)
-    storage =
+    first = start.first
+    second = start.second
+    rest =
       start.isWhole
-      ? .short(start) : .long(LongKey(start, String(decoding: bytes, as: UTF8.self)))
+      ? .short(start.tail) : .long(LongKey(start, String(decoding: bytes, as: UTF8.self)))
+  }
+
+  /// Makes a key of text, wherever that lies.
+  package init(_ text: LeafText) {
+    self.init(validUTF8: text.utf8)
   }
 
   /// The pseudo key under which a node's own priority is addressed.
   package static let priority = ChildKey(".priority")
 
   private var start: SortableText {
-    switch storage {
-    case .short(let text): text
+    switch rest {
+    case .short(let tail): SortableText(first: first, second: second, tail: tail)
     case .long(let key): key.start
     }
   }
@@ -53,16 +64,16 @@ package struct ChildKey: Hashable, Comparable, Sendable {
   ///
   /// - Complexity: O(length)
   package var text: String {
-    switch storage {
-    case .short(let text): text.withUTF8 { String(decoding: $0, as: UTF8.self) }
+    switch rest {
+    case .short: start.withUTF8 { String(decoding: $0, as: UTF8.self) }
     case .long(let key): key.text
     }
   }
 
   /// Hands out the UTF-8 of the key, without making text of it.
   package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-    switch storage {
-    case .short(let text): return text.withUTF8(body)
+    switch rest {
+    case .short: return start.withUTF8(body)
     case .long(let key):
       var text = key.text
       return text.withUTF8(body)
@@ -71,8 +82,8 @@ package struct ChildKey: Hashable, Comparable, Sendable {
 
   /// The length in bytes of UTF-8.
   package var byteCount: Int {
-    switch storage {
-    case .short(let text): text.byteCount
+    switch rest {
+    case .short: start.byteCount
     case .long(let key): key.text.utf8.count
     }
   }
@@ -80,33 +91,41 @@ package struct ChildKey: Hashable, Comparable, Sendable {
   /// The value of this key as a 32-bit integer, or nil when it does not read as one.
   package var integer: Int64? { start.integer }
 
+  @inline(__always)
   package static func == (left: ChildKey, right: ChildKey) -> Bool {
-    // One after the other: to match both as a pair would copy them first.
-    if case .short(let left) = left.storage {
-      if case .short(let right) = right.storage { return left == right }
-      return false
-    }
-    guard case .long(let left) = left.storage, case .long(let right) = right.storage else {
-      return false
-    }
-    return left.start == right.start && CodeUnits.areEqual(left.text, right.text)
+    left.first == right.first && left.second == right.second && left.endsLike(right)
   }
 
+  @inline(__always)
   package static func < (left: ChildKey, right: ChildKey) -> Bool {
-    if case .short(let left) = left.storage, case .short(let right) = right.storage {
-      return left < right
+    if left.first != right.first { return left.first < right.first }
+    if left.second != right.second { return left.second < right.second }
+    return left.endsBefore(right)
+  }
+
+  private func endsLike(_ other: ChildKey) -> Bool {
+    // One after the other: to match both as a pair would copy them first.
+    if case .short(let tail) = rest {
+      if case .short(let otherTail) = other.rest { return tail == otherTail }
+      return false
     }
-    let (leftStart, rightStart) = (left.start, right.start)
-    if leftStart != rightStart { return leftStart < rightStart }
-    if left.integer != nil, left.byteCount != right.byteCount {
-      return left.byteCount < right.byteCount
+    guard case .long(let key) = rest, case .long(let otherKey) = other.rest else { return false }
+    return key.start == otherKey.start && CodeUnits.areEqual(key.text, otherKey.text)
+  }
+
+  private func endsBefore(_ other: ChildKey) -> Bool {
+    if case .short(let tail) = rest, case .short(let otherTail) = other.rest {
+      return tail < otherTail
     }
-    return CodeUnits.precedes(left.text, right.text)
+    let (start, otherStart) = (start, other.start)
+    if start != otherStart { return start < otherStart }
+    if integer != nil, byteCount != other.byteCount { return byteCount < other.byteCount }
+    return CodeUnits.precedes(text, other.text)
   }
 
   package func hash(into hasher: inout Hasher) {
-    switch storage {
-    case .short(let text): hasher.combine(text)
+    switch rest {
+    case .short: hasher.combine(start)
     case .long(let key): CodeUnits.hash(key.text, into: &hasher)
     }
   }

@@ -75,6 +75,16 @@ package struct ChildMap: Sendable {
     }
   }
 
+  /// Where the child of a key is, to be used while somebody holds the map; nil when it is packed.
+  ///
+  /// - Complexity: O(log n)
+  func place(of key: ChildKey) -> UnsafePointer<Node>? {
+    switch storage {
+    case .tree(let map): map.place(of: key)
+    case .packed: nil
+    }
+  }
+
   /// The child with the lowest key.
   ///
   /// - Complexity: O(log n)

@@ -53,7 +53,8 @@ package enum CodeUnits {
     }
   }
 
-  private static func precedes(
+  /// Whether one text in UTF-8 comes before the other in UTF-16 order.
+  static func precedes(
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
   ) -> Bool {
@@ -68,7 +69,7 @@ package enum CodeUnits {
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 
-  private static func position(of byte: UInt8) -> UInt8 {
+  static func position(of byte: UInt8) -> UInt8 {
     byte == 0xEE || byte == 0xEF ? byte + 0x10 : byte
   }
 }

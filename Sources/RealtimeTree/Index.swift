@@ -11,17 +11,29 @@ package enum Index: Hashable, Sendable {
 
   /// What this index orders a node by.
   package func value(of node: Node) -> IndexValue {
+    node.withView { value(of: $0) }
+  }
+
+  private func value(of node: NodeView) -> IndexValue {
     switch self {
     case .priority: node.priority.map { .leaf($0) } ?? .missing
     case .key: .missing
     case .value: IndexValue(node)
-    case .child(let path): IndexValue(node[path])
+    case .child(let path):
+      path.isPriority
+        ? IndexValue(node.node[path]) : IndexValue(path.keys.reduce(node) { $0.child($1) })
     }
   }
 
   /// The position of a child in this order.
   package func entry(_ key: ChildKey, _ node: Node) -> IndexEntry {
     IndexEntry(value: value(of: node), key: key)
+  }
+
+  /// The position of the child of a key in this order, or nil when it is missing.
+  func position(of key: ChildKey, in node: NodeView) -> IndexEntry? {
+    let child = node.child(key)
+    return child.isEmpty ? nil : IndexEntry(value: value(of: child), key: key)
   }
 }
 
@@ -43,6 +55,15 @@ package enum IndexValue: Hashable, Sendable, Comparable {
     }
   }
 
+  init(_ node: NodeView) {
+    switch node.content {
+    case .empty: self = .missing
+    case .text(let text): self = .leaf(.string(text.string))
+    case .leaf(let value): self = .leaf(value)
+    case .children: self = .object
+    }
+  }
+
   package static func < (left: IndexValue, right: IndexValue) -> Bool {
     switch (left, right) {
     case (.leaf(let left), .leaf(let right)): left < right
@@ -50,31 +71,5 @@ package enum IndexValue: Hashable, Sendable, Comparable {
     case (.missing, _), (.leaf, .object): true
     case (.leaf, .missing), (.object, _): false
     }
-  }
-}
-
-/// The position of a child in an order: its index value, then its key.
-package struct IndexEntry: Hashable, Sendable, Comparable {
-  /// What the child is ordered by.
-  package let value: IndexValue
-  /// The key, which breaks ties.
-  package let key: ChildKey
-
-  /// Makes a position.
-  package init(value: IndexValue, key: ChildKey) {
-    self.value = value
-    self.key = key
-  }
-
-  package static func < (left: IndexEntry, right: IndexEntry) -> Bool {
-    // Children are mostly ordered by whole numbers, which need no look at the kinds of two values.
-    if case .leaf(.integer(let leftNumber)) = left.value,
-      case .leaf(.integer(let rightNumber)) = right.value
-    {
-      return leftNumber == rightNumber ? left.key < right.key : leftNumber < rightNumber
-    }
-    if left.value < right.value { return true }
-    if right.value < left.value { return false }
-    return left.key < right.key
   }
 }

@@ -44,7 +44,10 @@ package struct IndexedNode: Sendable {
     let hadChildren = node.children != nil
     node.update(at: Path([key]), to: child)
     if usesKeyOrder || !hadChildren || order == nil { return rebuildOrder() }
-    move(key, from: old, to: child)
+    move(
+      from: old.isEmpty ? nil : index.entry(key, old),
+      to: child.isEmpty ? nil : index.entry(key, child)
+    )
   }
 
   /// Follows the node to a version of it in which some children are others.
@@ -59,15 +62,18 @@ package struct IndexedNode: Sendable {
     let old = node
     node = version
     if usesKeyOrder || order == nil || node.children == nil { return rebuildOrder() }
-    for key in keys { move(key, from: old[key], to: node[key]) }
+    let index = index
+    for key in keys {
+      let before = old.withView { index.position(of: key, in: $0) }
+      let after = node.withView { index.position(of: key, in: $0) }
+      move(from: before, to: after)
+    }
   }
 
   /// Moves a child to its new position, if that is another one.
-  private mutating func move(_ key: ChildKey, from old: Node, to new: Node) {
-    let before = old.isEmpty ? nil : index.entry(key, old)
-    let after = new.isEmpty ? nil : index.entry(key, new)
+  private mutating func move(from before: IndexEntry?, to after: IndexEntry?) {
     if before == after { return }
-    if let before { order?.remove(before) }
+    if let before { order?.remove(present: before) }
     // Each child has one position, and this is another one than before.
     if let after { order?.insert(absent: after) }
   }

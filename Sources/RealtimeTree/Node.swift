@@ -109,6 +109,9 @@ package struct NodeChildren: Sendable {
   /// The number of children.
   package var count: Int { map.count }
 
+  /// Whether these are few and small, with all that is below them.
+  package var isPacked: Bool { packed != nil }
+
   /// All that there is in a packed form, or nil when it has none.
   var packed: PackedChildren? { priority == nil ? map.packed : nil }
 

@@ -45,6 +45,14 @@ package struct OrderedPositions: Sendable {
     map.insert((), forKey: position)
   }
 
+  /// Removes a position that is known to be one of these.
+  ///
+  /// - Complexity: O(log n)
+  mutating func remove(present position: IndexEntry) {
+    assert(contains(position), "a position that is missing")
+    map.remove(present: position)
+  }
+
   /// Removes a position, and tells whether it was there.
   ///
   /// - Complexity: O(log n)

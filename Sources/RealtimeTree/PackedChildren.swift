@@ -39,6 +39,11 @@ struct PackedChildren: Sendable, Equatable {
   /// The number of children.
   var count: Int { Int(bytes[0]) }
 
+  /// The bytes, to be used while somebody holds the children.
+  ///
+  // Safety: that of `NodeView`.
+  var lent: UnsafeRawBufferPointer { bytes.withUnsafeBytes { $0 } }
+
   /// The child of a key, or nil.
   ///
   /// - Complexity: O(size)

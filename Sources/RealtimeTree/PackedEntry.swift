@@ -34,18 +34,29 @@ struct PackedEntry {
 
   /// The entry of a key, or nil.
   static func find(_ key: ChildKey, in source: UnsafeRawBufferPointer) -> PackedEntry? {
-    key.withUTF8 { text in
-      let text = UnsafeRawBufferPointer(text)
-      var cursor = PackedCursor(source)
-      while let entry = cursor.next() {
-        if entry.hasKey(text) { return entry }
-      }
-      return nil
-    }
+    key.withUTF8 { find(UnsafeRawBufferPointer($0), in: source) }
   }
 
-  private func hasKey(_ text: UnsafeRawBufferPointer) -> Bool {
-    guard valueStart - start - 1 == text.count else { return false }
+  /// The same of a key that is text.
+  static func find(
+    _ text: UnsafeRawBufferPointer,
+    in source: UnsafeRawBufferPointer
+  ) -> PackedEntry? {
+    var position = 1
+    while position < source.count {
+      let valueStart = position + 1 + Int(source[position])
+      if hasKey(text, source, at: position) { return PackedEntry(source, at: position) }
+      position = PackedValue(source, at: valueStart).end
+    }
+    return nil
+  }
+
+  private static func hasKey(
+    _ text: UnsafeRawBufferPointer,
+    _ source: UnsafeRawBufferPointer,
+    at start: Int
+  ) -> Bool {
+    guard Int(source[start]) == text.count else { return false }
     for index in 0..<text.count where source[start + 1 + index] != text[index] { return false }
     return true
   }

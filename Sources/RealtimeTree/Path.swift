@@ -22,11 +22,6 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
     self = text.withUTF8 { Path(validUTF8: $0) }
   }
 
-  /// Reads a path as the wire spells it, of text wherever that lies.
-  package init(wire text: LeafText) {
-    self = text.withUTF8 { Path(validUTF8: $0) }
-  }
-
   /// Reads a path as the wire spells it, of bytes that are known to be UTF-8.
   init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
     var keys: [ChildKey] = []

@@ -9,12 +9,32 @@
 /// other the shorter one comes first. Of what does not fit, the start is kept, with a length that no
 /// whole text has.
 struct SortableText: Hashable, Comparable, Sendable {
-  // Of different widths, so that 23 bytes are taken and an enumeration has its tag in the 24th.
-  private let first: UInt64
-  private let second: UInt64
-  private let third: UInt32
-  private let fourth: UInt16
-  private let last: UInt8
+  let first: UInt64
+  let second: UInt64
+  let tail: Tail
+
+  /// The end: of different widths, so that an enumeration has its tag in the eighth byte.
+  struct Tail: Hashable, Comparable, Sendable {
+    fileprivate let third: UInt32
+    fileprivate let fourth: UInt16
+    fileprivate let last: UInt8
+
+    fileprivate var word: UInt64 { UInt64(third) << 24 | UInt64(fourth) << 8 | UInt64(last) }
+
+    static func == (left: Tail, right: Tail) -> Bool { left.word == right.word }
+    static func < (left: Tail, right: Tail) -> Bool { left.word < right.word }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(word)
+    }
+  }
+
+  /// Puts the parts of a text together again.
+  init(first: UInt64, second: UInt64, tail: Tail) {
+    self.first = first
+    self.second = second
+    self.tail = tail
+  }
 
   private static let textBytes = 21
   private static let integerBytes = 14
@@ -67,16 +87,18 @@ struct SortableText: Hashable, Comparable, Sendable {
     let tail = UInt64(bigEndian: words.2)
     first = UInt64(bigEndian: words.0)
     second = UInt64(bigEndian: words.1)
-    third = UInt32(truncatingIfNeeded: tail >> 32)
-    fourth = UInt16(truncatingIfNeeded: tail >> 16)
-    last = isWhole ? UInt8(bytes.count) : Self.tooLong
+    self.tail = Tail(
+      third: UInt32(truncatingIfNeeded: tail >> 32),
+      fourth: UInt16(truncatingIfNeeded: tail >> 16),
+      last: isWhole ? UInt8(bytes.count) : Self.tooLong
+    )
   }
 
   /// Whether this is all of the text.
-  var isWhole: Bool { last != Self.tooLong }
+  var isWhole: Bool { tail.last != Self.tooLong }
 
   /// The length of a whole text in bytes.
-  var byteCount: Int { Int(last) }
+  var byteCount: Int { Int(tail.last) }
 
   private var isInteger: Bool { first >> 56 == 0 }
 
@@ -87,11 +109,11 @@ struct SortableText: Hashable, Comparable, Sendable {
 
   /// Hands out the UTF-8 of a whole text.
   func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-    let tail = UInt64(third) << 32 | UInt64(fourth) << 16
+    let tail = (self.tail.word >> 8) << 16
     var words = (first.bigEndian, second.bigEndian, tail.bigEndian)
     let offset = isInteger ? 8 : 1
     return withUnsafeMutableBytes(of: &words) { buffer in
-      let bytes = buffer[offset..<(offset + Int(last))]
+      let bytes = buffer[offset..<(offset + byteCount)]
       if (first | second | tail) & 0x8080_8080_8080_8080 != 0 {
         for index in bytes.indices { buffer[index] = Self.movedBack(buffer[index]) }
       }
@@ -102,23 +124,10 @@ struct SortableText: Hashable, Comparable, Sendable {
 
   // MARK: Order
 
-  static func == (left: SortableText, right: SortableText) -> Bool {
-    left.first == right.first && left.second == right.second && left.third == right.third
-      && left.fourth == right.fourth && left.last == right.last
-  }
-
   static func < (left: SortableText, right: SortableText) -> Bool {
     if left.first != right.first { return left.first < right.first }
     if left.second != right.second { return left.second < right.second }
     return left.tail < right.tail
-  }
-
-  private var tail: UInt64 { UInt64(third) << 24 | UInt64(fourth) << 8 | UInt64(last) }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(first)
-    hasher.combine(second)
-    hasher.combine(tail)
   }
 
   /// A byte of UTF-8 moved so that bytes compare as UTF-16 does.

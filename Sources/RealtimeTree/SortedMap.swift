@@ -54,6 +54,11 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  /// Where the value of a key is, to be used while somebody holds the map and nobody changes it.
+  ///
+  /// - Complexity: O(log n)
+  @inlinable func place(of key: Key) -> UnsafePointer<Value>? { root?.place(of: key) }
+
   /// The entry with the lowest key.
   ///
   /// - Complexity: O(log n)
@@ -109,11 +114,18 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   @discardableResult
   @inlinable public mutating func removeValue(forKey key: Key) -> Value? {
     guard let existing = self[key] else { return nil }
+    remove(present: key)
+    return existing
+  }
+
+  /// Removes an entry that is known to be there.
+  ///
+  /// - Complexity: O(log n)
+  @inlinable mutating func remove(present key: Key) {
     makeRootUnique()
-    guard let node = root else { return nil }
+    guard let node = root else { return }
     node.remove(key)
     if node.keys.isEmpty { root = node.children.first }
-    return existing
   }
 
   /// Changes the value of a present key in place, so that a value held by no one else is not copied.

@@ -17,18 +17,18 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   /// The number of entries in this node and below.
   @exclusivity(unchecked) @usableFromInline var count: Int
 
-  @inlinable init(keys: [Key], values: [Value], children: [SortedMapNode]) {
+  @inlinable init(keys: [Key], values: [Value], children: [SortedMapNode], count: Int? = nil) {
     self.keys = keys
     self.values = values
     self.children = children
-    count = children.reduce(keys.count) { $0 + $1.count }
+    self.count = count ?? children.reduce(keys.count) { $0 + $1.count }
   }
 
   @inlinable var isLeaf: Bool { children.isEmpty }
   @inlinable var isFull: Bool { keys.count == Self.maximumCount }
 
   @inlinable func copy() -> SortedMapNode {
-    SortedMapNode(keys: keys, values: values, children: children)
+    SortedMapNode(keys: keys, values: values, children: children, count: count)
   }
 
   /// The first position whose key is not below the given one.
@@ -64,13 +64,25 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   }
 
   @inlinable func value(for key: Key) -> Value? {
-    var node = self
-    while true {
-      let (index, isHere) = node.position(of: key)
-      if isHere { return node.values[index] }
-      guard !node.isLeaf else { return nil }
-      node = node.children[index]
-    }
+    let (index, isHere) = position(of: key)
+    if isHere { return values[index] }
+    return isLeaf ? nil : borrowingChild(index) { $0.value(for: key) }
+  }
+
+  /// Where the value of a key is, as long as no map changes this node.
+  @inlinable func place(of key: Key) -> UnsafePointer<Value>? {
+    let (index, isHere) = position(of: key)
+    if isHere { return values.withUnsafeBufferPointer { $0.baseAddress.map { $0 + index } } }
+    return isLeaf ? nil : borrowingChild(index) { $0.place(of: key) }
+  }
+
+  /// Looks at a child, which this node holds meanwhile, without counting a reference.
+  @inline(__always)
+  @inlinable func borrowingChild<Result>(
+    _ index: Int,
+    _ body: (SortedMapNode) -> Result
+  ) -> Result {
+    Unmanaged.passUnretained(children[index])._withUnsafeGuaranteedRef(body)
   }
 
   /// The child at a position, made unique so that it may be changed.

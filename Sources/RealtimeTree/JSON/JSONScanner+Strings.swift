@@ -22,6 +22,14 @@ extension JSONScanner {
     return letter
   }
 
+  /// Reads the name of a member and the colon if the name is printable ASCII without escapes; else
+  /// nothing is read.
+  mutating func plainName() throws(JSONError) -> UnsafeBufferPointer<UInt8>? {
+    guard let name = plainString() else { return nil }
+    try endName()
+    return name
+  }
+
   /// Reads the name of a member and the colon, and appends the UTF-8 of the name to a buffer.
   mutating func name(into buffer: inout [UInt8]) throws(JSONError) {
     try startName()

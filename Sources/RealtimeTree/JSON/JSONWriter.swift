@@ -4,7 +4,11 @@ package struct JSONWriter: Sendable {
   package private(set) var bytes: [UInt8] = []
 
   /// Makes a writer with an empty buffer.
-  package init() {}
+  ///
+  /// - Parameter capacity: How many bytes are expected.
+  package init(capacity: Int = 0) {
+    if capacity > 0 { bytes.reserveCapacity(capacity) }
+  }
 
   /// The text written so far.
   package var text: String { String(decoding: bytes, as: UTF8.self) }

@@ -85,6 +85,15 @@ struct NodeParser {
   }
 
   private mutating func string() throws(JSONError) -> Value {
+    if let text = scanner.plainString() {
+      guard text.count <= PackedChildren.mostBytes else {
+        return .node(.string(String(decoding: text, as: UTF8.self)))
+      }
+      packed.append(tag: .string)
+      packed.append(packedLength: text.count)
+      packed.append(contentsOf: text)
+      return .packed
+    }
     let start = packed.count
     packed.append(tag: .string)
     packed.append(packedLength: 0)
@@ -143,8 +152,14 @@ struct NodeParser {
 
   private mutating func member(of members: inout Members, depth: Int) throws(JSONError) {
     let start = packed.count
-    packed.append(0)
-    try scanner.name(into: &packed)
+    if let name = try scanner.plainName() {
+      packed.append(UInt8(truncatingIfNeeded: name.count))
+      packed.append(contentsOf: name)
+    } else {
+      packed.append(0)
+      try scanner.name(into: &packed)
+      packed[start] = UInt8(truncatingIfNeeded: packed.count - start - 1)
+    }
     let length = packed.count - start - 1
     if length > 0, packed[start + 1] == UInt8(ascii: ".") {
       let name = String(decoding: packed[(start + 1)...], as: UTF8.self)
@@ -156,7 +171,6 @@ struct NodeParser {
     // Of two keys with the same long start, it is left to the sorting which one comes first.
     if let last = members.lastKey, !(last < text) { members.isAscending = false }
     members.lastKey = text
-    packed[start] = UInt8(truncatingIfNeeded: length)
     let valueStart = packed.count
     let value = try value(depth: depth)
     let node: Node
