@@ -23,9 +23,46 @@ extension RuleSet {
     root: Node,
     explaining: Bool = false
   ) -> Decision {
-    let request = RuleRequest(auth: auth, now: now, root: root, query: query)
-    var inspection = Inspection(self, explaining: explaining, request)
-    return inspection.read(path)
+    canRead(
+      path,
+      query: query,
+      by: RuleSubject(auth),
+      now: now,
+      root: root,
+      explaining: explaining
+    )
+  }
+
+  /// Whether someone who has been made ready may read what a query selects at a location.
+  ///
+  /// - Parameters:
+  ///   - path: The location.
+  ///   - query: What is read of it.
+  ///   - subject: Who asks.
+  ///   - now: The time in milliseconds since 1970.
+  ///   - root: All data.
+  ///   - explaining: Whether to list what was evaluated; it takes longer.
+  /// - Returns: The decision and the rule that made it.
+  /// - Complexity: O(depth), times the cost of the rules, up to ``RulesLimits/steps``.
+  package func canRead(
+    _ path: Path,
+    query: Query,
+    by subject: RuleSubject,
+    now: Int64,
+    root: Node,
+    explaining: Bool = false
+  ) -> Decision {
+    root.withView { root in
+      let request = RuleRequest(
+        subject: subject,
+        now: Double(now),
+        root: root,
+        newRoot: nil,
+        query: query
+      )
+      var inspection = Inspection(self, explaining: explaining, request)
+      return inspection.read(path)
+    }
   }
 
   /// Whether someone may make changes, all together or none.
@@ -51,8 +88,48 @@ extension RuleSet {
     to newRoot: Node,
     explaining: Bool = false
   ) -> Decision {
-    let request = RuleRequest(auth: auth, now: now, root: oldRoot, newRoot: newRoot)
-    var inspection = Inspection(self, explaining: explaining, request)
-    return inspection.write(paths)
+    canWrite(
+      paths,
+      by: RuleSubject(auth),
+      now: now,
+      from: oldRoot,
+      to: newRoot,
+      explaining: explaining
+    )
+  }
+
+  /// Whether someone who has been made ready may make changes, all together or none.
+  ///
+  /// - Parameters:
+  ///   - paths: The locations that the changes are made at.
+  ///   - subject: Who asks.
+  ///   - now: The time in milliseconds since 1970, the same that a server timestamp becomes.
+  ///   - oldRoot: All data before the changes.
+  ///   - newRoot: All data with all changes made, server values decided.
+  ///   - explaining: Whether to list what was evaluated; it takes longer.
+  /// - Returns: The decision and the rule that made it: for a refusal the first one in the way.
+  /// - Complexity: O(size of the new data where `.validate` rules exist), times the cost of the
+  ///   rules, up to ``RulesLimits/steps``.
+  package func canWrite(
+    _ paths: [Path],
+    by subject: RuleSubject,
+    now: Int64,
+    from oldRoot: Node,
+    to newRoot: Node,
+    explaining: Bool = false
+  ) -> Decision {
+    oldRoot.withView { root in
+      newRoot.withView { newRoot in
+        let request = RuleRequest(
+          subject: subject,
+          now: Double(now),
+          root: root,
+          newRoot: newRoot,
+          query: nil
+        )
+        var inspection = Inspection(self, explaining: explaining, request)
+        return inspection.write(paths)
+      }
+    }
   }
 }

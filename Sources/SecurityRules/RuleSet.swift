@@ -93,7 +93,7 @@ package struct RuleSet: Sendable {
   package func indexes(at path: Path) -> [Index] {
     var node = top
     for key in path.keys {
-      guard let child = node.child(key) else { return [] }
+      guard let child = key.withUTF8({ node.child(LeafText($0)) }) else { return [] }
       node = child.node
     }
     return node.indexes

@@ -1,3 +1,4 @@
+import RealtimeTree
 import SecurityRules
 import Testing
 
@@ -7,6 +8,29 @@ struct RegexTests {
     let literal =
       text.replacing("\\", with: "\\\\").replacing("'", with: "\\'").replacing("\n", with: "\\n")
     return try RuleProbe().result("'\(literal)'.matches(\(pattern))")
+  }
+
+  @Test(
+    "One character is found wherever it is, and what is like it is not",
+    arguments: ["\u{0}", "\u{1F}", "\u{7F}", "\u{80}", "\u{9F}"]
+  )
+  func controls(_ character: String) throws {
+    let rules = try RuleSet(
+      source: #"""
+        {"rules":{".write":"newData.val().matches(/[\u0000-\u001f\u007f-\u009f]/)"}}
+        """#
+    )
+    func isFound(_ text: String) -> Bool {
+      rules.canWrite([.root], auth: nil, now: 0, from: .empty, to: .string(text)).isAllowed
+    }
+    for length in 0..<20 {
+      for plain in ["a", "~", " ", "é", "\u{A0}", "🐵", "\u{FFFD}"] {
+        let text = String(repeating: plain, count: length)
+        #expect(!isFound(text))
+        #expect(isFound(text + character) && isFound(character + text))
+        #expect(isFound(text + character + text))
+      }
+    }
   }
 
   @Test(

@@ -1,93 +1,80 @@
 internal import RealtimeTree
 
 /// One request on its way through the rules.
-struct Inspection {
+struct Inspection: ~Copyable {
   private let rules: RuleSet
   private let isExplaining: Bool
-  private let top: RuleScope
-  private var budget = StepBudget()
+  private var evaluator: Evaluator
   private var evaluations: [Explanation.Evaluation] = []
 
+  /// Starts at the root; what the request lends must stay until the decision is made.
   init(_ rules: RuleSet, explaining: Bool, _ request: RuleRequest) {
     self.rules = rules
     isExplaining = explaining
-    top = RuleScope(request)
+    evaluator = Evaluator(request)
   }
 
-  /// A rule with its scope and result.
+  /// Why the last rule that was asked, and did not hold, did not.
+  private var reason = Explanation.Outcome.refused
+  /// The decision of the first rule in the way.
+  private var refusal: Decision?
+
+  /// A rule at one of the frames of the evaluator, and its result.
   private struct Verdict {
     let rule: Rule
-    let scope: RuleScope
+    let depth: Int
     let outcome: Explanation.Outcome
-
-    var isSatisfied: Bool {
-      if case .satisfied = outcome { true } else { false }
-    }
-
-    var evaluation: Explanation.Evaluation {
-      Explanation.Evaluation(
-        kind: rule.kind,
-        rulePath: rule.path,
-        location: Path(scope.keys),
-        expression: rule.source,
-        position: rule.position,
-        outcome: outcome
-      )
-    }
   }
 
-  private mutating func evaluate(_ rule: Rule, _ scope: RuleScope) -> Verdict {
-    var evaluator = Evaluator(scope: scope, budget: budget)
-    let outcome: Explanation.Outcome
+  private mutating func holds(_ rule: Rule, at depth: Int) -> Bool {
+    var isSatisfied = false
     do throws(EvaluationError) {
-      outcome = try evaluator.holds(rule.expression) ? .satisfied : .refused
+      isSatisfied = try evaluator.holds(rule.program, at: depth)
+      if !isSatisfied { reason = .refused }
     } catch {
-      outcome = .failed(error.message, error.offset.map(rules.map.position))
+      reason = .failed(error.message, error.offset.map(rules.map.position))
     }
-    budget = evaluator.budget
-    let verdict = Verdict(rule: rule, scope: scope, outcome: outcome)
     if isExplaining, evaluations.count < RulesLimits.listedEvaluations {
-      evaluations.append(verdict.evaluation)
+      let outcome = isSatisfied ? .satisfied : reason
+      evaluations.append(evaluation(Verdict(rule: rule, depth: depth, outcome: outcome)))
     }
-    return verdict
-  }
-
-  private func decision(_ isAllowed: Bool, by verdict: Verdict?) -> Decision {
-    Decision(
-      isAllowed: isAllowed,
-      isLasting: isAllowed && verdict?.rule.isLasting == true,
-      explanation: Explanation(
-        decisive: isAllowed && !isExplaining ? nil : verdict?.evaluation,
-        bindings: isExplaining ? verdict.map(bindings) ?? [] : [],
-        evaluations: evaluations
-      )
-    )
+    return isSatisfied
   }
 
   // MARK: Reading
 
   mutating func read(_ path: Path) -> Decision {
     var last: Verdict?
-    for step in steps(to: path) {
-      guard let rule = step.node.read else { continue }
-      let verdict = evaluate(rule, step.scope)
-      if verdict.isSatisfied { return decision(true, by: verdict) }
-      last = verdict
+    for (depth, node) in descend(to: path).enumerated() {
+      guard let rule = node.read else { continue }
+      if holds(rule, at: depth) {
+        return decision(true, by: Verdict(rule: rule, depth: depth, outcome: .satisfied))
+      }
+      last = Verdict(rule: rule, depth: depth, outcome: reason)
     }
     return decision(false, by: last)
   }
 
-  /// The rules from the root down to a location, as far as there are any.
-  private func steps(to path: Path) -> [(node: RuleNode, scope: RuleScope)] {
-    var steps = [(node: rules.top, scope: top)]
-    var (node, scope) = (rules.top, top)
+  /// Goes down from the root as far as there are rules on the way to a location, and returns those.
+  private mutating func descend(to path: Path) -> [RuleNode] {
+    var node = rules.top
+    var nodes = [node]
     for key in path.keys where key != .priority {
-      guard let child = node.child(key) else { break }
+      let text = key.withUTF8 { evaluator.scratch.keep($0) }
+      guard let child = node.child(text) else { break }
       node = child.node
-      scope = scope.child(key, isCaptured: child.isCaptured)
-      steps.append((node, scope))
+      nodes.append(node)
+      let above = evaluator.frames[nodes.count - 2]
+      evaluator.enter(
+        RuleFrame(
+          key: text,
+          node: above.node.child(key),
+          newNode: above.newNode?.child(key)
+        ),
+        isCaptured: child.isCaptured
+      )
     }
-    return steps
+    return nodes
   }
 
   // MARK: Writing
@@ -95,103 +82,144 @@ struct Inspection {
   mutating func write(_ paths: [Path]) -> Decision {
     var granting: Verdict?
     for path in paths {
-      let steps = steps(to: path)
+      evaluator.returnToRoot()
+      let nodes = descend(to: path)
       var (isGranted, last) = (false, Verdict?.none)
-      for step in steps {
-        guard !isGranted, let rule = step.node.write else { continue }
-        let verdict = evaluate(rule, step.scope)
-        isGranted = verdict.isSatisfied
-        last = verdict
+      for (depth, node) in nodes.enumerated() {
+        guard !isGranted, let rule = node.write else { continue }
+        isGranted = holds(rule, at: depth)
+        last = Verdict(rule: rule, depth: depth, outcome: isGranted ? .satisfied : reason)
       }
       guard isGranted else { return decision(false, by: last) }
       granting = last
-      for step in steps {
-        if let refusal = refusal(of: step.node, step.scope) { return decision(false, by: refusal) }
-      }
-      let depth = path.isPriority ? path.count - 1 : path.count
-      if steps.count == depth + 1, let step = steps.last,
-        let refusal = refusal(below: step.node, step.scope)
-      {
-        return decision(false, by: refusal)
-      }
+      if !areValid(nodes, at: path), let refusal { return refusal }
     }
     // A request that changes nothing needs no permission.
     return decision(true, by: granting)
   }
 
-  /// The `.validate` of a location when it is in the way; where there are no new data it is not asked.
-  private mutating func refusal(of node: RuleNode, _ scope: RuleScope) -> Verdict? {
-    guard let rule = node.validate, scope.newNode?.isEmpty == false else { return nil }
-    let verdict = evaluate(rule, scope)
-    return verdict.isSatisfied ? nil : verdict
+  /// Whether the data on the way to a location, there and below are valid.
+  private mutating func areValid(_ nodes: [RuleNode], at path: Path) -> Bool {
+    for (depth, node) in nodes.enumerated() where !isValid(node, at: depth) { return false }
+    let depth = path.isPriority ? path.count - 1 : path.count
+    return nodes.count <= depth || isValid(below: nodes[depth])
   }
 
-  /// The first `.validate` in the way below a location; only where rules exist are data visited.
-  private mutating func refusal(below node: RuleNode, _ scope: RuleScope) -> Verdict? {
-    guard node.hasValidationBelow, let data = scope.newNode, data.childCount > 0 else { return nil }
+  /// Whether the `.validate` of a location holds; where there are no new data it is not asked.
+  private mutating func isValid(_ node: RuleNode, at depth: Int) -> Bool {
+    guard let rule = node.validate, evaluator.frames[depth].newNode?.isEmpty == false,
+      !holds(rule, at: depth)
+    else { return true }
+    refusal = decision(false, by: Verdict(rule: rule, depth: depth, outcome: reason))
+    return false
+  }
+
+  /// Whether the data below the last frame are valid; only where rules exist are they visited.
+  private mutating func isValid(below node: RuleNode) -> Bool {
+    let frame = evaluator.frames[evaluator.frames.count - 1]
+    guard node.hasValidationBelow, let data = frame.newNode, data.childCount > 0 else {
+      return true
+    }
     let asksAllChildren = node.wildcard.map {
       $0.node.validate != nil || $0.node.hasValidationBelow
     }
     if asksAllChildren == true || data.childCount < node.literals.count {
-      var refusal: Verdict?
+      var isValid = true
       data.forEachChild { key, value in
         guard let child = node.child(key) else { return true }
-        let below = scope.child(key, becoming: value, isCaptured: child.isCaptured)
-        refusal = self.refusal(at: child.node, below)
-        return refusal == nil
+        let below = RuleFrame(key: key, node: frame.node.child(key), newNode: value)
+        isValid = self.isValid(child.node, below, isCaptured: child.isCaptured)
+        return isValid
       }
-      return refusal
+      return isValid
     }
     for (key, child) in node.literals {
       let value = data.child(key)
       guard !value.isEmpty else { continue }
-      let below = scope.child(key, becoming: value, isCaptured: false)
-      if let refusal = refusal(at: child, below) { return refusal }
+      let below = RuleFrame(key: key, node: frame.node.child(key), newNode: value)
+      if !isValid(child, below, isCaptured: false) { return false }
     }
-    return nil
+    return true
   }
 
-  /// The first `.validate` in the way at a location or below.
-  private mutating func refusal(at node: RuleNode, _ scope: RuleScope) -> Verdict? {
-    if let refusal = refusal(of: node, scope) ?? refusal(below: node, scope) { return refusal }
+  /// Whether the data at a location one level further down are valid, and those below it.
+  private mutating func isValid(
+    _ node: RuleNode,
+    _ frame: RuleFrame,
+    isCaptured: Bool
+  ) -> Bool {
+    evaluator.enter(frame, isCaptured: isCaptured)
+    defer { evaluator.leave(wasCaptured: isCaptured) }
+    let depth = evaluator.frames.count - 1
+    guard isValid(node, at: depth), isValid(below: node) else { return false }
     do throws(EvaluationError) {
-      try budget.spend(1)
+      try evaluator.budget.spend(1)
+      return true
     } catch {
-      return exhausted(node, scope, error)
+      refusal = exhausted(node, at: depth, error)
+      return false
     }
-    return nil
   }
 
   /// The refusal of a request that visits more data than it may.
   private func exhausted(
     _ node: RuleNode,
-    _ scope: RuleScope,
+    at depth: Int,
     _ error: EvaluationError
-  ) -> Verdict {
+  ) -> Decision {
     let rule =
       node.validate
       ?? Rule(
         kind: .validate,
-        path: Path(scope.keys).description,
+        path: location(depth).description,
         source: "",
         position: SourcePosition(line: 1, column: 1),
         expression: .literal(.bool(false))
       )
-    return Verdict(rule: rule, scope: scope, outcome: .failed(error.message, nil))
+    let outcome = Explanation.Outcome.failed(error.message, nil)
+    return decision(false, by: Verdict(rule: rule, depth: depth, outcome: outcome))
   }
 
   // MARK: Explaining
 
+  private func decision(_ isAllowed: Bool, by verdict: Verdict?) -> Decision {
+    Decision(
+      isAllowed: isAllowed,
+      isLasting: isAllowed && verdict?.rule.isLasting == true,
+      explanation: Explanation(
+        decisive: isAllowed && !isExplaining ? nil : verdict.map { evaluation($0) },
+        bindings: isExplaining ? verdict.map { bindings($0) } ?? [] : [],
+        evaluations: evaluations
+      )
+    )
+  }
+
+  private func evaluation(_ verdict: Verdict) -> Explanation.Evaluation {
+    Explanation.Evaluation(
+      kind: verdict.rule.kind,
+      rulePath: verdict.rule.path,
+      location: location(verdict.depth),
+      expression: verdict.rule.source,
+      position: verdict.rule.position,
+      outcome: verdict.outcome
+    )
+  }
+
+  private func location(_ depth: Int) -> Path {
+    Path(evaluator.frames[1..<(depth + 1)].map { ChildKey($0.key) })
+  }
+
   /// What the names in a rule stood for.
   private func bindings(_ verdict: Verdict) -> [Explanation.Binding] {
-    let scope = verdict.scope
+    let frame = evaluator.frames[verdict.depth]
     let names = verdict.rule.path.split(separator: "/").filter { $0.first == "$" }
-    var bindings = zip(names, scope.captures).map {
-      Explanation.Binding(name: String($0), text: JSONValue.string($1.text).text)
+    var bindings = zip(names, evaluator.captures).map {
+      Explanation.Binding(name: String($0), text: JSONValue.string($1.string).text)
     }
-    bindings.append(Explanation.Binding(name: "auth", text: Self.text(scope.request.auth)))
-    bindings.append(Explanation.Binding(name: "data", text: Self.text(scope.node.node)))
-    if let newNode = scope.newNode {
+    let auth = Self.text(evaluator.request.subject.auth)
+    bindings.append(Explanation.Binding(name: "auth", text: auth))
+    bindings.append(Explanation.Binding(name: "data", text: Self.text(frame.node.node)))
+    if let newNode = frame.newNode {
       bindings.append(Explanation.Binding(name: "newData", text: Self.text(newNode.node)))
     }
     return bindings
@@ -203,8 +231,8 @@ struct Inspection {
     case .bool(let value): String(value)
     case .number(let value): NumberText.of(value)
     case .string(let text): shortened(JSONValue.string(text.string).text)
-    case .map(let json): shortened(json.text)
-    case .object, .snapshot: value.kind
+    case .map(let members): shortened(members.takeUnretainedValue().json.text)
+    case .object: value.kind
     }
   }
 

@@ -7,7 +7,8 @@ final class Rule: Sendable {
   let source: String
   /// Where the expression starts in the document.
   let position: SourcePosition
-  let expression: Expression
+  /// The expression as it is computed.
+  let program: RuleProgram
   /// Whether the result depends on nothing but who asks for what.
   let isLasting: Bool
 
@@ -22,7 +23,7 @@ final class Rule: Sendable {
     self.path = path
     self.source = source
     self.position = position
-    self.expression = expression
+    program = RuleProgram(expression)
     isLasting = !expression.dependsOnDataOrTime
   }
 }

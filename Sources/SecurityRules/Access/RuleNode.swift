@@ -31,7 +31,7 @@ final class RuleNode: Sendable {
   }
 
   /// The rules of a child: those of its own name, or else those of the wildcard.
-  func child(_ key: ChildKey) -> (node: RuleNode, isCaptured: Bool)? {
+  func child(_ key: LeafText) -> (node: RuleNode, isCaptured: Bool)? {
     if let literal = literals[key] { return (literal, false) }
     return wildcard.map { ($0.node, true) }
   }

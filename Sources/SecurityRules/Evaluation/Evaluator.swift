@@ -1,24 +1,84 @@
 internal import RealtimeTree
 
 /// Computes expressions for one request.
-struct Evaluator {
-  let scope: RuleScope
-  var budget: StepBudget
+///
+// Safety: that of `NodeView`: what the request lends is used while its closure runs, what a program
+// lends while a rule is computed, and what lies in the scratch until it is released after that.
+struct Evaluator: ~Copyable {
+  let request: RuleRequest
+  let scratch = RuleScratch()
+  var budget = StepBudget()
+  /// The locations from the root down to where data are being looked at.
+  private(set) var frames: [RuleFrame]
+  /// What the wildcards on that way stand for.
+  private(set) var captures: [LeafText] = []
+  /// Locations that somebody may want to go back to.
+  private var steps: [Snapshot] = []
+  /// The place among the frames of the rule that is being computed.
+  private var depth = 0
+  private(set) var code = RuleProgram.Code.none
 
-  /// Whether a rule holds.
-  mutating func holds(_ expression: Expression) throws(EvaluationError) -> Bool {
+  init(_ request: RuleRequest) {
+    self.request = request
+    frames = [
+      RuleFrame(
+        key: LeafText(UnsafeBufferPointer(start: nil, count: 0)),
+        node: request.root,
+        newNode: request.newRoot
+      )
+    ]
+  }
+
+  // MARK: The way down
+
+  /// Goes one level down.
+  mutating func enter(_ frame: RuleFrame, isCaptured: Bool) {
+    frames.append(frame)
+    if isCaptured { captures.append(frame.key) }
+  }
+
+  /// Goes back up.
+  mutating func leave(wasCaptured: Bool) {
+    frames.removeLast()
+    if wasCaptured { captures.removeLast() }
+  }
+
+  /// Goes back up to the root.
+  mutating func returnToRoot() {
+    frames.removeLast(frames.count - 1)
+    captures.removeAll()
+  }
+
+  // MARK: Rules
+
+  /// Whether a rule holds that stands at one of the frames.
+  mutating func holds(
+    _ program: RuleProgram,
+    at depth: Int
+  ) throws(EvaluationError) -> Bool {
+    self.depth = depth
+    code = program.code
+    let mark = scratch.mark
+    defer {
+      scratch.release(to: mark)
+      steps.removeAll(keepingCapacity: true)
+    }
+    return try holds(code.top)
+  }
+
+  mutating func holds(_ step: Int32) throws(EvaluationError) -> Bool {
     // What is a boolean for certain need not become a value first.
-    switch expression {
+    switch code.steps[Int(step)] {
     case .not(let operand):
       try budget.spend(1)
       return try !holds(operand)
     case .all(let operands):
       try budget.spend(1)
-      for operand in operands where try !holds(operand) { return false }
+      for slot in operands.range where try !holds(code.operands[slot]) { return false }
       return true
     case .any(let operands):
       try budget.spend(1)
-      for operand in operands where try holds(operand) { return true }
+      for slot in operands.range where try holds(code.operands[slot]) { return true }
       return false
     case .ternary(let condition, let first, let second):
       try budget.spend(1)
@@ -27,212 +87,155 @@ struct Evaluator {
       try budget.spend(1)
       let first = try value(left)
       return try areEqual(first, value(right), at: offset)
-    case .literal, .auth, .now, .root, .data, .newData, .capture, .query, .member, .index,
-      .negate, .binary, .snapshotCall, .stringCall, .matches:
-      return try boolean(expression)
-    }
-  }
-
-  private mutating func boolean(_ expression: Expression) throws(EvaluationError) -> Bool {
-    guard case .bool(let value) = try value(expression) else {
-      throw EvaluationError("expected a boolean", at: nil)
-    }
-    return value
-  }
-
-  mutating func value(_ expression: Expression) throws(EvaluationError) -> RuleValue {
-    try budget.spend(1)
-    switch expression {
-    case .literal(let value): return value
-    case .auth: return scope.request.auth
-    case .now: return .number(scope.request.now)
-    case .root: return .snapshot(Snapshot(root: scope.request.root))
-    case .data: return .snapshot(scope.data)
-    case .newData: return scope.newData.map { .snapshot($0) } ?? .null
-    case .capture(let index):
-      let captures = scope.captures
-      return captures.indices.contains(index) ? .string(LeafText(captures[index])) : .null
-    case .query(let member): return scope.request.query.map { Self.value(of: member, $0) } ?? .null
-    case .member(let base, let name, let offset):
-      // The one that nearly every rule asks for is at hand; it costs as much as any other.
-      if case .auth = base, name == "uid", case .map(let json) = scope.request.auth {
-        try budget.spend(1 + (json.members?.count ?? 0))
-        return scope.request.uid
+    case .null, .bool, .number, .text, .auth, .uid, .now, .capture, .query, .member, .length,
+      .negate, .binary, .root, .data, .newData, .parent, .child, .ask, .hasChildren, .string,
+      .matches,
+      .contains:
+      guard case .bool(let value) = try value(step) else {
+        throw EvaluationError("expected a boolean", at: nil)
       }
-      return try member(name, of: value(base), at: offset)
-    case .index(let base, let index, let offset):
+      return value
+    }
+  }
+
+  mutating func value(_ step: Int32) throws(EvaluationError) -> RuleValue {
+    try budget.spend(1)
+    switch code.steps[Int(step)] {
+    case .null: return .null
+    case .bool(let value): return .bool(value)
+    case .number(let value): return .number(value)
+    case .text(let text): return .string(text)
+    case .auth: return request.subject.auth
+    case .uid(let offset): return try uid(at: offset)
+    case .now: return .number(request.now)
+    case .capture(let index):
+      return captures.indices.contains(Int(index)) ? .string(captures[Int(index)]) : .null
+    case .query(let member): return request.query.map { value(of: member, $0) } ?? .null
+    case .length(let base, let name, let offset):
       let receiver = try value(base)
-      let name = try string(index, "the name in brackets", at: offset)
-      return try member(name.string, of: receiver, at: offset)
-    case .not, .all, .any: return .bool(try holds(expression))
+      if case .string(let text) = receiver { return try length(text) }
+      return try member(string(name, "length", at: offset), of: receiver, at: offset)
+    case .member(let base, let name, let offset):
+      let receiver = try value(base)
+      let name = try string(name, "the name in brackets", at: offset)
+      return try member(name, of: receiver, at: offset)
+    case .not, .all, .any: return .bool(try holds(step))
     case .negate(let operand, let offset): return .number(try -number(value(operand), "-", offset))
     case .binary(let operation, let left, let right, let offset):
       let first = try value(left)
       return try binary(operation, first, value(right), at: offset)
     case .ternary(let condition, let first, let second):
       return try value(holds(condition) ? first : second)
-    case .snapshotCall(let method, let base, let arguments, let offset):
-      return try snapshotCall(method, base, arguments, at: offset)
-    case .stringCall(let method, let base, let arguments, let offset):
-      return try stringCall(method, base, arguments, at: offset)
-    case .matches(let base, let program, let offset):
+    case .ask(let method, let base, _): return answer(method, try place(base).node)
+    case .hasChildren(let method, let base, let first, let count, let offset):
+      let place = try place(base)
+      for slot in Int(first)..<Int(first + count) {
+        let child = try child(code.paths[slot], of: place, method, isKept: false, at: offset)
+        if child.node.isEmpty { return .bool(false) }
+      }
+      return .bool(true)
+    case .string(let method, let base, let operands, let offset):
+      return try stringCall(method, base, operands, at: offset)
+    case .matches(let base, let pattern, let offset):
       let text = try string(base, "matches()", at: offset)
-      return .bool(try RegexMatcher.matches(program, text, &budget))
+      return .bool(try RegexMatcher.matches(code.patterns[Int(pattern)], text, &budget))
+    case .contains(let base, let set, let offset):
+      let text = try string(base, "matches()", at: offset)
+      let search = code.sets[Int(set)].search(text.utf8)
+      // It costs what following the states of the pattern would cost.
+      try budget.spend(3 * search.passed)
+      return .bool(search.isFound)
+    case .root, .data, .newData, .parent, .child:
+      throw EvaluationError("a snapshot is no value", at: nil)
     }
   }
 
-  /// A value that must be a string.
-  mutating func string(
-    _ expression: Expression,
-    _ what: String,
-    at offset: Int
-  ) throws(EvaluationError) -> LeafText {
-    let value = try value(expression)
-    guard case .string(let text) = value else {
-      throw EvaluationError("\(what) needs a string, but this is \(value.kind)", at: offset)
-    }
-    return text
+  // MARK: Places
+
+  /// A location that is only read, so that the way back up need not be kept.
+  private mutating func place(_ step: Int32) throws(EvaluationError) -> Snapshot {
+    try snapshot(step, isKept: false)
   }
 
-  private func number(
-    _ value: RuleValue,
-    _ symbol: String,
-    _ offset: Int
-  ) throws(EvaluationError) -> Double {
-    guard case .number(let number) = value else {
-      throw EvaluationError("'\(symbol)' needs numbers, but this is \(value.kind)", at: offset)
-    }
-    return number
-  }
-
-  private mutating func member(
-    _ name: String,
-    of value: RuleValue,
-    at offset: Int
-  ) throws(EvaluationError) -> RuleValue {
-    switch value {
-    case .null: return .null
-    case .map(let json):
-      try budget.spend(json.members?.count ?? 0)
-      return RuleValue(json[name])
-    case .string(let text) where name == "length":
-      try budget.spend(bytes: text.byteCount)
-      return .number(Double(text.utf16Count))
-    case .bool, .number, .string, .object, .snapshot:
-      throw EvaluationError("\(value.kind) has no member '\(name)'", at: offset)
+  private mutating func snapshot(
+    _ step: Int32,
+    isKept: Bool
+  ) throws(EvaluationError) -> Snapshot {
+    try budget.spend(1)
+    switch code.steps[Int(step)] {
+    case .root: return Snapshot(node: request.root, depth: 0, origin: .root)
+    case .data: return way(depth, isNew: false)
+    case .newData: return way(depth, isNew: true)
+    case .ternary(let condition, let first, let second):
+      return try snapshot(holds(condition) ? first : second, isKept: isKept)
+    case .parent(let base, let offset):
+      let snapshot = try snapshot(base, isKept: true)
+      try budget.spend(snapshot.depth)
+      guard let parent = parent(of: snapshot) else {
+        throw EvaluationError("the root has no parent()", at: Int(offset))
+      }
+      return parent
+    case .child(let base, let path, let offset):
+      let outer = try snapshot(base, isKept: isKept)
+      return try child(path, of: outer, .child, isKept: isKept, at: offset)
+    case .null, .bool, .number, .text, .auth, .uid, .now, .capture, .query, .member, .length,
+      .not, .negate, .binary, .all, .any, .ask, .hasChildren, .string, .matches,
+      .contains:
+      throw EvaluationError("a value is no snapshot", at: nil)
     }
   }
 
-  // MARK: Operators
+  private func way(_ depth: Int, isNew: Bool) -> Snapshot {
+    let frame = frames[depth]
+    let node = isNew ? frame.newNode ?? .empty : frame.node
+    return Snapshot(node: node, depth: depth, origin: .way(isNew: isNew))
+  }
 
-  private mutating func binary(
-    _ operation: BinaryOperator,
-    _ left: RuleValue,
-    _ right: RuleValue,
-    at offset: Int
-  ) throws(EvaluationError) -> RuleValue {
-    let symbol = operation.rawValue
-    switch operation {
-    case .add: return try sum(left, right, at: offset)
-    case .subtract:
-      return .number(try number(left, symbol, offset) - number(right, symbol, offset))
-    case .multiply:
-      return .number(try number(left, symbol, offset) * number(right, symbol, offset))
-    case .divide, .remainder:
-      let dividend = try number(left, symbol, offset)
-      let divisor = try number(right, symbol, offset)
-      if divisor == 0 { return .number(.nan) }
-      return .number(
-        operation == .divide
-          ? dividend / divisor : dividend.truncatingRemainder(dividingBy: divisor)
-      )
-    case .equal: return .bool(try areEqual(left, right, at: offset))
-    case .notEqual: return .bool(try !areEqual(left, right, at: offset))
-    case .less, .atMost, .greater, .atLeast:
-      return .bool(try compare(operation, left, right, at: offset))
+  private func parent(of snapshot: Snapshot) -> Snapshot? {
+    switch snapshot.origin {
+    case .root, .apart: nil
+    case .way(let isNew): snapshot.depth > 0 ? way(snapshot.depth - 1, isNew: isNew) : nil
+    case .step(let index): steps[index]
     }
   }
 
-  private mutating func sum(
-    _ left: RuleValue,
-    _ right: RuleValue,
-    at offset: Int
-  ) throws(EvaluationError) -> RuleValue {
-    switch (left, right) {
-    case (.number(let left), .number(let right)): return .number(left + right)
-    case (.string(let left), .string(let right)): return try joined(left.string, right.string)
-    case (.string(let left), .number(let right)):
-      return try joined(left.string, NumberText.of(right))
-    case (.number(let left), .string(let right)):
-      return try joined(NumberText.of(left), right.string)
-    case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _), (.object, _),
-      (.snapshot, _):
-      throw EvaluationError(
-        "'+' adds numbers or joins strings, but these are \(left.kind) and \(right.kind)",
-        at: offset
-      )
+  private mutating func child(
+    _ path: RulePath,
+    of place: Snapshot,
+    _ method: SnapshotMethod,
+    isKept: Bool,
+    at offset: Int32
+  ) throws(EvaluationError) -> Snapshot {
+    var place = place
+    switch path {
+    case .keys(let first, let count, let bytes):
+      try budget.spend(1 + Int(bytes) + place.depth)
+      for slot in Int(first)..<Int(first + count) {
+        place = child(code.keys[slot], of: place, isKept: isKept)
+      }
+    case .computed(let step):
+      let text = try string(step, "\(method.rawValue)()", at: offset)
+      // A path is at least cut into its keys, one step for each byte at the most.
+      try budget.spend(text.byteCount + place.depth)
+      var rest = text.utf8[...]
+      while !rest.isEmpty {
+        let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+        if end > rest.startIndex {
+          let key = LeafText(UnsafeBufferPointer(rebasing: rest[..<end]))
+          place = child(key, of: place, isKept: isKept)
+        }
+        rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
+      }
     }
+    return place
   }
 
-  private mutating func joined(
-    _ left: String,
-    _ right: String
-  ) throws(EvaluationError) -> RuleValue {
-    try budget.spend(bytes: left.utf8.count + right.utf8.count)
-    return .text(left + right)
-  }
-
-  private mutating func areEqual(
-    _ left: RuleValue,
-    _ right: RuleValue,
-    at offset: Int
-  ) throws(EvaluationError) -> Bool {
-    switch (left, right) {
-    case (.null, .null): return true
-    case (.bool(let left), .bool(let right)): return left == right
-    case (.number(let left), .number(let right)): return left == right
-    case (.string(let left), .string(let right)):
-      try budget.spend(bytes: min(left.byteCount, right.byteCount))
-      return left == right
-    case (.map, .map), (.object, .object), (.map, .object), (.object, .map):
-      // Whether two objects are the same cannot be told, so neither '==' nor '!=' may allow anything.
-      throw EvaluationError("objects cannot be compared", at: offset)
-    case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _), (.object, _),
-      (.snapshot, _):
-      return false
-    }
-  }
-
-  private mutating func compare(
-    _ operation: BinaryOperator,
-    _ left: RuleValue,
-    _ right: RuleValue,
-    at offset: Int
-  ) throws(EvaluationError) -> Bool {
-    let isLess: Bool
-    let isGreater: Bool
-    switch (left, right) {
-    case (.number(let left), .number(let right)):
-      if left.isNaN || right.isNaN { return false }
-      (isLess, isGreater) = (left < right, left > right)
-    case (.string(let left), .string(let right)):
-      try budget.spend(bytes: min(left.byteCount, right.byteCount))
-      let (left, right) = (left.string, right.string)
-      (isLess, isGreater) = (CodeUnits.precedes(left, right), CodeUnits.precedes(right, left))
-    case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _), (.object, _),
-      (.snapshot, _):
-      throw EvaluationError(
-        "'\(operation.rawValue)' compares two numbers or two strings, but these are"
-          + " \(left.kind) and \(right.kind)",
-        at: offset
-      )
-    }
-    switch operation {
-    case .less: return isLess
-    case .atMost: return !isGreater
-    case .greater: return isGreater
-    case .atLeast: return !isLess
-    case .add, .subtract, .multiply, .divide, .remainder, .equal, .notEqual: return false
-    }
+  private mutating func child(_ key: LeafText, of place: Snapshot, isKept: Bool) -> Snapshot {
+    if isKept { steps.append(place) }
+    return Snapshot(
+      node: place.node.child(key),
+      depth: place.depth + 1,
+      origin: isKept ? .step(steps.count - 1) : .apart
+    )
   }
 }

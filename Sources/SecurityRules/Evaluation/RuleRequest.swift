@@ -1,11 +1,10 @@
 internal import RealtimeTree
 
 /// What rules are asked about, the same for all of them.
-final class RuleRequest: Sendable {
+struct RuleRequest {
   /// Who asks.
-  let auth: RuleValue
-  /// The member `uid` of that, which nearly every rule asks for.
-  let uid: RuleValue
+  let subject: RuleSubject
+  /// The time in milliseconds since 1970.
   let now: Double
   /// All data as they are.
   let root: NodeView
@@ -13,13 +12,4 @@ final class RuleRequest: Sendable {
   let newRoot: NodeView?
   /// What is read; nil for a write.
   let query: Query?
-
-  init(auth: JSONValue?, now: Int64, root: Node, newRoot: Node? = nil, query: Query? = nil) {
-    self.auth = RuleValue(auth)
-    uid = RuleValue(auth?["uid"])
-    self.now = Double(now)
-    self.root = NodeView(root)
-    self.newRoot = newRoot.map { NodeView($0) }
-    self.query = query
-  }
 }

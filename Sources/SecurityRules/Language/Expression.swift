@@ -1,6 +1,6 @@
 /// An expression that was checked: every name is resolved, every method known.
 indirect enum Expression: Sendable {
-  case literal(RuleValue)
+  case literal(Literal)
   case auth
   case now
   case root

@@ -1,15 +1,13 @@
-internal import RealtimeTree
-
 /// What names a location below another one in a call of a method.
 enum PathArgument: Sendable {
   /// A path that the document spells out.
-  case constant(PathText)
+  case constant(String)
   /// A path that depends on the request.
   case computed(Expression)
 
   init(_ expression: Expression) {
-    if case .literal(.string(let text)) = expression {
-      self = .constant(PathText(text))
+    if case .literal(.text(let text)) = expression {
+      self = .constant(text)
     } else {
       self = .computed(expression)
     }

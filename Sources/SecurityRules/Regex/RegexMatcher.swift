@@ -21,20 +21,8 @@ struct RegexMatcher {
     _ text: LeafText,
     _ budget: inout StepBudget
   ) throws(EvaluationError) -> Bool {
-    if let set = program.only, !program.ignoresCase { return try contains(set, text, &budget) }
     var matcher = RegexMatcher(program)
     return try matcher.search(text.string, &budget)
-  }
-
-  /// Whether a text has a character of a set; it costs what following the states would cost.
-  private static func contains(
-    _ set: ScalarSet,
-    _ text: LeafText,
-    _ budget: inout StepBudget
-  ) throws(EvaluationError) -> Bool {
-    let search = text.withUTF8 { set.search($0) }
-    try budget.spend(3 * search.passed)
-    return search.isFound
   }
 
   private mutating func search(

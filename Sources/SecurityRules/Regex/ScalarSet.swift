@@ -62,7 +62,13 @@ struct ScalarSet: Hashable, Sendable {
   func search(_ bytes: UnsafeBufferPointer<UInt8>) -> (isFound: Bool, passed: Int) {
     var passed = 0
     var index = 0
+    let isWithoutPrintable = !hasPrintable
     while index < bytes.count {
+      if isWithoutPrintable {
+        let count = bytes.printableLength(from: index)
+        (index, passed) = (index + count, passed + count)
+        guard index < bytes.count else { break }
+      }
       let byte = bytes[index]
       if byte < 128 {
         let bits = byte < 64 ? lowBits : highBits
@@ -79,6 +85,12 @@ struct ScalarSet: Hashable, Sendable {
       passed += 1
     }
     return (false, passed)
+  }
+
+  /// Whether a printable character of ASCII is a member.
+  private var hasPrintable: Bool {
+    let (low, high) = (lowBits >> 32, highBits & ~(1 << 63))
+    return isNegated ? low != .max >> 32 || high != .max >> 1 : low != 0 || high != 0
   }
 
   /// Sorts and joins the ranges, which the search for a character relies on.
@@ -129,4 +141,24 @@ struct ScalarSet: Hashable, Sendable {
     [0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029],
     isNegated: true
   )
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// How many of the bytes from a place on, looked at eight at a time, are printable ASCII.
+  ///
+  /// The top bit of a byte shows what is looked for: a byte with a top bit of its own, one below
+  /// 0x20, and 0x7F, which overflows into it.
+  fileprivate func printableLength(from start: Int) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let bytes = UnsafeRawBufferPointer(self)
+    var index = start
+    // Safety: the condition of the loop keeps all eight bytes within the buffer.
+    while index + 8 <= bytes.count {
+      let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let found = (word | (word &- ones &* 0x20) | (word &+ ones)) & (ones << 7)
+      if found != 0 { break }
+      index += 8
+    }
+    return index - start
+  }
 }
