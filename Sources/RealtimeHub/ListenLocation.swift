@@ -7,6 +7,8 @@ struct ListenLocation: Sendable {
   /// The peers that want everything, each with its tag, which is nil as a rule.
   private(set) var whole = SortedMap<PeerID, Int64?>()
   private var windows: [QueryWindow] = []
+  /// The last commit that the peers that want everything were told of.
+  var lastTold: Int64 = 0
 
   init(_ path: Path) {
     self.path = path

@@ -41,16 +41,21 @@ struct ListenRegistry: Sendable {
     return nil
   }
 
+  /// The last commit that the listeners to everything at a location were told of; 0 before the first.
+  func lastTold(at path: Path) -> Int64 { locations[path]?.lastTold ?? 0 }
+
   /// Follows a commit.
   ///
   /// - Parameters:
   ///   - effect: What the commit did.
+  ///   - revision: The number of the commit.
   ///   - orders: The orders of children after the commit.
   ///   - replaced: What the update of the orders has returned.
   /// - Returns: What listeners are to be told, outer locations first.
   /// - Complexity: O(depth · log locations) for a place, and for each window O(changed · log n)
   mutating func update(
     _ effect: CommitEffect,
+    revision: Int64,
     _ orders: OrderShelf,
     replaced: [Path: [KeptOrder]]
   ) -> [(peer: PeerID, bytes: [UInt8])] {
@@ -61,11 +66,14 @@ struct ListenRegistry: Sendable {
     for path in affected {
       outer.removeAll { !$0.path.contains(path) }
       let peers = locations.modify(path) { location in
+        var isTold = false
         // A client applies what comes for an outer listen to all that it has below.
         location.tellWhole(effect, &shared) { peer, tag, bytes in
           if tag == nil, outer.contains(where: { $0.peers[peer] == .some(nil) }) { return }
           pushes.append((peer, bytes))
+          isTold = true
         }
+        if isTold { location.lastTold = revision }
         location.updateWindows(effect, orders[path], replaced: replaced[path] ?? []) {
           pushes.append(($0, $1))
         }

@@ -10,6 +10,8 @@ struct Peer: Sendable {
   var isLetIn = false
   /// What it listens to.
   var listens: Set<ListenKey> = []
+  /// The last commit when a condition of its failed last.
+  var lastStale: Int64 = 0
   /// What is to be written when it ends, in the order in which it is applied.
   var scheduled: [ScheduledWrites] = []
   /// Whether its connection is to be closed, so that nothing it says counts any more.

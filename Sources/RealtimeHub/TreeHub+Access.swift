@@ -19,11 +19,11 @@ extension TreeHub {
     as standing: Standing,
     explaining: Bool = false
   ) -> Decision? {
-    guard case .user(let auth) = standing.identity else { return nil }
+    guard let subject = standing.subject else { return nil }
     return rules.canRead(
       path,
       query: query,
-      auth: auth,
+      by: subject,
       now: now ?? 0,
       root: root,
       explaining: explaining
@@ -45,14 +45,14 @@ extension TreeHub {
     as standing: Standing,
     at timestamp: Int64
   ) -> Refusal? {
-    guard case .user(let auth) = standing.identity else { return nil }
-    let decision = rules.canWrite(paths, auth: auth, now: timestamp, from: root, to: after)
+    guard let subject = standing.subject else { return nil }
+    let decision = rules.canWrite(paths, by: subject, now: timestamp, from: root, to: after)
     if decision.isAllowed { return nil }
     guard standing.isExplained else { return Self.refusal(nil) }
     return Self.refusal(
       rules.canWrite(
         paths,
-        auth: auth,
+        by: subject,
         now: timestamp,
         from: root,
         to: after,

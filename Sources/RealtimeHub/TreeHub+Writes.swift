@@ -62,7 +62,7 @@ extension TreeHub {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
-    let changes = effective(wanted, at: timestamp)
+    let changes = effective(wanted, at: timestamp).flatMap { $0.narrowed(from: root[$0.path]) }
     let after = tree(with: changes)
     if let refusal = refusal(
       toWrite: wanted.map(\.path),
@@ -78,7 +78,8 @@ extension TreeHub {
         throw Refusal(.invalidData, "there are no data at \(parent) to give a priority")
       }
     }
-    commit(changes, makingOf: after, isMerge: write.operation.isMerge, at: timestamp)
+    let isMerge = write.operation.isMerge || changes.count > 1
+    commit(changes, makingOf: after, isMerge: isMerge, at: timestamp)
   }
 
   /// The changes of a write with paths from the root.
@@ -142,10 +143,18 @@ extension TreeHub {
   }
 
   /// Sends a peer whose condition failed the data that are there now, if it listens to them.
+  ///
+  /// A large value is not sent to who is being told of its changes anyway, which comes before the answer:
+  /// many who change it at once would all be sent the whole of it with each failure. Who fails again
+  /// with nothing told in between has not understood, and gets the data.
   private mutating func tellFreshData(at path: Path, to peer: PeerID) {
     guard let covering = registry.coveringListen(of: peer, at: path) else { return }
+    let lastStale = peers[peer]?.lastStale ?? 0
+    peers[peer]?.lastStale = appliedRevision
     let place = CommitEffect.place(of: path, before: root, after: root)
     let target = place.count < covering.count ? covering : place
+    let isLarge = root[target].children?.isPacked == false
+    if isLarge, registry.lastTold(at: covering) > lastStale { return }
     // The permission of the listen may have ended, which it notices when there is something to tell.
     guard mayRead(target, peer) else { return }
     append(.push(.data(path: target, root[target], tag: nil)), to: peer, .drop)
@@ -178,7 +187,12 @@ extension TreeHub {
     )
     reviewConditionalListens(effect)
     let replaced = orders.update(effect)
-    for push in registry.update(effect, orders, replaced: replaced) {
+    for push in registry.update(
+      effect,
+      revision: appliedRevision,
+      orders,
+      replaced: replaced
+    ) {
       append(push.bytes, to: push.peer, .drop)
     }
   }

@@ -230,6 +230,22 @@ struct WriteTests {
     #expect(statuses(answer) == ["datastale"])
   }
 
+  @Test("Who is told of a change is not sent large data with a stale answer, unless it fails again")
+  func staleConditionOfListener() throws {
+    let many = (10..<50).map { #""k\#($0)":1"# }.joined(separator: ",")
+    var dialogue = try Dialogue(#"{"c":{\#(many)}}"#, peers: 2)
+    _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
+    _ = dialogue.ask(1, "p", #"{"p":"/c/a","d":2}"#, from: 1)
+    let write = #"{"p":"/c","d":101,"h":"\#(Node.integer(100).hash)"}"#
+    let first = dialogue.ask(2, "p", write)
+    #expect(first.count == 1 && statuses(first) == ["datastale"])
+    let second = dialogue.ask(3, "p", write)
+    #expect(second.first == push("d", #"{"p":"c","d":{"a":2,\#(many)}}"#))
+    #expect(statuses(second) == ["datastale"])
+    _ = dialogue.ask(2, "p", #"{"p":"/c/a","d":3}"#, from: 1)
+    #expect(dialogue.ask(4, "p", write).count == 1)
+  }
+
   @Test("A condition that holds lets the write through, also from nothing")
   func freshCondition() throws {
     var dialogue = try Dialogue(#"{"c":100,"two":{"a":1,"b":2}}"#)

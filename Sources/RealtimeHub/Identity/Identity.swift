@@ -5,7 +5,7 @@ package enum Identity: Sendable, Hashable {
   /// Bypasses the rules, and is told why others would be refused.
   case administrator
   /// Whom the rules see as `auth`: an object with `uid`, `token` and so on; nil is not signed in.
-  case user(JSONValue?)
+  indirect case user(JSONValue?)
 
   /// A peer that has not signed in.
   package static let anonymous = Identity.user(nil)
