@@ -16,7 +16,7 @@ extension BinaryWriter {
   ///
   /// - Throws: A ``StoreError`` for what no store can hold: undecided values, keys with a slash.
   mutating func write(_ node: Node) throws(StoreError) {
-    try write(NodeView(node), depth: 0)
+    try node.withView { (view) throws(StoreError) in try write(view, depth: 0) }
   }
 
   private mutating func write(_ node: NodeView, depth: Int) throws(StoreError) {
@@ -26,7 +26,7 @@ extension BinaryWriter {
     case .empty: write(byte: NodeTag.empty.rawValue)
     case .text(let text):
       write(byte: NodeTag.string.rawValue | flag)
-      text.withUTF8 { write(text: $0) }
+      write(text: text.utf8)
       if let priority { try write(priority) }
     case .leaf(let value):
       try write(value, flag: flag)
@@ -41,7 +41,7 @@ extension BinaryWriter {
       var failure: StoreError?
       node.forEachChild { key, child in
         do throws(StoreError) {
-          try write(key: key)
+          if let error = write(key: key) { throw error }
           try write(child, depth: depth + 1)
         } catch {
           failure = error
@@ -64,19 +64,18 @@ extension BinaryWriter {
     write(count: commit.changes.count)
     for change in commit.changes {
       write(count: change.path.count)
-      for key in change.path.keys { try write(key: key) }
+      for key in change.path.keys {
+        if let error = key.withUTF8({ write(key: LeafText($0)) }) { throw error }
+      }
       try write(change.node)
     }
   }
 
-  private mutating func write(key: ChildKey) throws(StoreError) {
-    let hasSlash = key.withUTF8 { text in
-      write(text: text)
-      return text.contains(UInt8(ascii: "/"))
-    }
-    if hasSlash {
-      throw StoreError(.failed, "the key \"\(key)\" has a slash and cannot be stored")
-    }
+  /// Writes a key, and says what is wrong with it when it cannot be stored.
+  private mutating func write(key: LeafText) -> StoreError? {
+    write(text: key.utf8)
+    guard key.utf8.contains(UInt8(ascii: "/")) else { return nil }
+    return StoreError(.failed, "the key \"\(key.string)\" has a slash and cannot be stored")
   }
 
   private mutating func write(_ leaf: LeafValue, flag: UInt8 = 0) throws(StoreError) {

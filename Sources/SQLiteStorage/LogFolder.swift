@@ -25,6 +25,8 @@ final class LogFolder {
   private let path: String
   /// How many rows one transaction changes, about.
   private let changesPerTurn: Int
+  /// How far somebody has read the log; what comes after stays in it.
+  private let mark: LogMark?
   private var phase: Phase
   /// The last commit that is folded, or is being folded.
   private var target: Int64
@@ -39,11 +41,18 @@ final class LogFolder {
   ///   - connection: Used for nothing else.
   ///   - path: The file that errors name.
   ///   - changesPerTurn: How many rows one transaction changes, about.
+  ///   - mark: How far somebody has read the log, or nil when nobody reads it.
   /// - Throws: What the database does, and ``StoreError`` when its state is missing.
-  init(_ connection: DatabaseQueue, path: String, changesPerTurn: Int) throws {
+  init(
+    _ connection: DatabaseQueue,
+    path: String,
+    changesPerTurn: Int,
+    mark: LogMark?
+  ) throws {
     self.connection = connection
     self.path = path
     self.changesPerTurn = changesPerTurn
+    self.mark = mark
     let (progress, revision) = try connection.read { database in
       (
         try FoldTable(database, path: path).progress(),
@@ -110,9 +119,10 @@ final class LogFolder {
       let changes = try connection.read { try LogTable($0, path: path).changes(of: progress) }
       phase = .folding(progress, changes: changes)
     case .removing(let revision):
+      // What has not been read yet goes with the next fold.
+      let last = mark.map { min(revision, $0.revision) } ?? revision
       let isDone = try connection.write {
-        try LogTable($0, path: path)
-          .removeBatches(through: revision, byteLimit: Self.removedBytes)
+        try LogTable($0, path: path).removeBatches(through: last, byteLimit: Self.removedBytes)
       }
       if isDone { phase = .idle }
     }

@@ -54,7 +54,8 @@ struct StoreConnections {
     let folder = try LogFolder(
       maintainer,
       path: file,
-      changesPerTurn: options.foldChangesPerTurn
+      changesPerTurn: options.foldChangesPerTurn,
+      mark: options.logMark
     )
     return (maintainer, folder)
   }

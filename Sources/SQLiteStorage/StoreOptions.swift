@@ -12,6 +12,8 @@ package struct StoreOptions: Sendable {
   package var pageLimit: Int?
   /// How long to wait for another process to give the directory up.
   package var lockPatience: Duration = .zero
+  /// How far somebody reads the log, who must find all of the rest in it; nil for nobody.
+  package var logMark: LogMark?
   /// Takes what happens, on any thread; the caller adds the time.
   package var report: @Sendable (StoreEvent) -> Void = { _ in }
 
