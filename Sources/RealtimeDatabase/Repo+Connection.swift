@@ -12,10 +12,18 @@ extension Repo {
     guard let willConnect = options.willConnect else {
       return authenticate(id) { $0.open(id, target) }
     }
-    DispatchQueue.global().async {
+    Self.waiting("connection").async {
       willConnect()
       self.submit { repo in repo.authenticate(id) { $0.open(id, target) } }
     }
+  }
+
+  /// A queue for something that waits.
+  ///
+  /// Not a global one: from their first use on, the system looks after their threads every second, for
+  /// as long as the process lives, and an idle program would never sleep.
+  static func waiting(_ purpose: String) -> DispatchQueue {
+    DispatchQueue(label: "realtime.database.\(purpose)")
   }
 
   /// Where to connect, when a server has named another host.

@@ -55,7 +55,7 @@ extension Repo {
     } onProblem: { [weak self] problem in
       self?.report(problem)
     }
-    DispatchQueue.global().async {
+    Self.waiting("store").async {
       let result = Result { () throws(OfflineStoreError) in
         try Self.openStore(directory, identity, observers)
       }
