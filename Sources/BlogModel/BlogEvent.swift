@@ -18,6 +18,8 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case people([Presence])
   /// This is what I have read.
   case readState(ReadState)
+  /// One of my marks of what I have read was stored or refused; what was told before knows of it.
+  case markAnswered
   /// Others did something to what I wrote.
   case notice(Notice)
   /// The server took so many milliseconds to answer.

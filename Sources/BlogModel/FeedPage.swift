@@ -24,5 +24,7 @@ struct FeedPage {
   /// Whether the page has two ends that nothing moves.
   var isSettled: Bool { part.range.limit == nil }
   /// All posts of the page, in ascending order.
-  var entries: [FeedEntry] { held + part.entries.elements }
+  var entries: [FeedEntry] { held.isEmpty ? part.entries.elements : held + part.entries.elements }
+  /// How many posts the page has.
+  var count: Int { held.count + part.entries.elements.count }
 }

@@ -30,6 +30,8 @@ final class FollowedFeed: @unchecked Sendable {
   /// The post where the reader is.
   private var anchor: PostID?
   private var isPublishing = false
+  /// What was told last.
+  private var told: (posts: [Post], extent: FeedExtent)?
 
   init(
     _ list: DatabaseQuery,
@@ -71,11 +73,23 @@ final class FollowedFeed: @unchecked Sendable {
   }
 
   private func readAround() {
-    guard let anchor else { return }
-    let posts = allEntries
-    guard let index = posts.firstIndex(where: { $0.id == anchor }) else { return }
-    if index >= posts.count - Self.margin { readOlder() }
-    if index < Self.margin { readNewer() }
+    guard let (above, below) = distances else { return }
+    if below <= Self.margin { readOlder() }
+    if above < Self.margin { readNewer() }
+  }
+
+  /// The numbers of posts before the reader, and of those from there on.
+  private var distances: (above: Int, below: Int)? {
+    var above = 0
+    for (number, page) in pages.enumerated() {
+      let entries = page.entries
+      if let index = entries.lastIndex(where: { $0.id == anchor }) {
+        let below = pages[(number + 1)...].reduce(index + 1) { $0 + $1.count }
+        return (above + entries.count - 1 - index, below)
+      }
+      above += entries.count
+    }
+    return nil
   }
 
   // MARK: Pages
@@ -247,19 +261,23 @@ final class FollowedFeed: @unchecked Sendable {
     isPublishing = true
     queue.async { [weak self] in
       self?.isPublishing = false
-      self?.publish()
+      self?.publish(onlyChange: true)
     }
   }
 
   /// Tells what the list is now.
-  func publish() {
+  func publish() { publish(onlyChange: false) }
+
+  private func publish(onlyChange: Bool) {
     guard pages.contains(where: \.part.entries.isKnown) else { return }
     divideHighest()
     let entries = allEntries
+    let posts = entries.compactMap(\.post)
     let pending = entries.filter { $0.snapshot.metadata.hasPendingWrites }.map(\.id)
-    tell(
-      entries.compactMap(\.post),
-      FeedExtent(hasOlder: hasOlder, hasNewer: hasNewer, pending: Set(pending))
-    )
+    let extent = FeedExtent(hasOlder: hasOlder, hasNewer: hasNewer, pending: Set(pending))
+    // A page that settles has what it had before.
+    if onlyChange, let told, told.posts == posts, told.extent == extent { return }
+    told = (posts, extent)
+    tell(posts, extent)
   }
 }

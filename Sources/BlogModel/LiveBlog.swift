@@ -56,7 +56,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     let paths = blog.paths
     let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }
     people = PeopleWatch(paths, me: me, terminal: terminal, tell: tell)
-    marks = ReadMarks(paths.seen(by: me.uid)) { tell(.readState($0)) }
+    marks = ReadMarks(paths.seen(by: me.uid), tell: tell)
     notices = NoticeWatch(paths, me: me) { tell(.notice($0)) }
     latest = CommentWatch(paths) { tell(.latestComments($0, $1)) }
     pulse = Pulse(paths.user(me.uid).child("username"), queue: queue) { milliseconds in

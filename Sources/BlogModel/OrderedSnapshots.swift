@@ -6,6 +6,8 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   private(set) var elements: [Element] = []
   /// Whether the server has said what there is.
   private(set) var isLoaded = false
+  /// The keys of the elements.
+  private var keys: Set<String> = []
   /// Whether something has changed since the elements were last taken.
   private var isDirty = false
 
@@ -35,7 +37,7 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
 
   /// Takes one child event; what does not read as an element is left out.
   ///
-  /// - Complexity: O(n) for an n of at most a few hundred
+  /// - Complexity: O(n) for an n of at most a few hundred, O(1) for what is added at the end.
   mutating func apply(
     _ event: DataEventType,
     key: String,
@@ -44,22 +46,34 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   ) {
     switch event {
     case .value: return
-    case .childRemoved: elements.removeAll { $0.id == key }
+    case .childRemoved: remove(key)
     case .childChanged:
       guard let index = elements.firstIndex(where: { $0.id == key }) else {
         insert(element, after: previousKey)
         return
       }
-      if let element { elements[index] = element } else { elements.remove(at: index) }
+      if let element { elements[index] = element } else { remove(key) }
     case .childAdded, .childMoved:
-      elements.removeAll { $0.id == key }
+      remove(key)
       insert(element, after: previousKey)
     }
   }
 
+  private mutating func remove(_ key: String) {
+    guard keys.remove(key) != nil else { return }
+    elements.removeAll { $0.id == key }
+  }
+
   private mutating func insert(_ element: Element?, after previousKey: String?) {
     guard let element else { return }
-    let index = previousKey.flatMap { key in elements.firstIndex { $0.id == key } }
-    elements.insert(element, at: index.map { $0 + 1 } ?? 0)
+    keys.insert(element.id)
+    elements.insert(element, at: place(after: previousKey))
+  }
+
+  /// Where an element goes; most come in order.
+  private func place(after previousKey: String?) -> Int {
+    guard let previousKey else { return 0 }
+    if elements.last?.id == previousKey { return elements.count }
+    return elements.firstIndex { $0.id == previousKey }.map { $0 + 1 } ?? 0
   }
 }

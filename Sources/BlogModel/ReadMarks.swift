@@ -9,11 +9,11 @@ final class ReadMarks: @unchecked Sendable {
   static let limit = 1_000
 
   private let place: DatabaseReference
-  private let tell: @Sendable (ReadState) -> Void
+  private let tell: @Sendable (BlogEvent) -> Void
   /// Whether this program has begun or tidied the marks; once is enough.
   private var hasWritten = false
 
-  init(_ place: DatabaseReference, tell: @escaping @Sendable (ReadState) -> Void) {
+  init(_ place: DatabaseReference, tell: @escaping @Sendable (BlogEvent) -> Void) {
     self.place = place
     self.tell = tell
   }
@@ -25,13 +25,19 @@ final class ReadMarks: @unchecked Sendable {
   func mark(_ post: PostID, _ mark: ReadState.Mark) {
     let entry = place.child("posts").child(of: ChildKey(post))
     switch mark {
-    case .read(let comment): entry.setValue(comment)
-    case .unread: entry.setValue(false)
+    case .read(let comment): entry.setValue(comment, withCompletionBlock: answered)
+    case .unread: entry.setValue(false, withCompletionBlock: answered)
     }
   }
 
   func markAllRead() {
-    place.updateChildValues(["before": ServerValue.timestamp(), "posts": NSNull()])
+    let change: [String: Any] = ["before": ServerValue.timestamp(), "posts": NSNull()]
+    place.updateChildValues(change, withCompletionBlock: answered)
+  }
+
+  /// Says that a mark was answered, after all that the answer has changed.
+  private var answered: @Sendable ((any Error)?, DatabaseReference) -> Void {
+    { [tell] _, _ in tell(.markAnswered) }
   }
 
   private func take(_ snapshot: DataSnapshot) {
@@ -44,7 +50,7 @@ final class ReadMarks: @unchecked Sendable {
         state.marks[child.key] = .unread
       }
     }
-    tell(state)
+    tell(.readState(state))
     prune(state)
   }
 

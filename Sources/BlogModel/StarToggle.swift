@@ -75,7 +75,7 @@ struct StarToggle: Sendable {
     let again: @Sendable (any Error) -> Void = { error in
       guard Self.isTransient(error) else { return completion(error) }
       let delay = min(Self.longestDelay, Self.firstDelay * Double(round))
-      DispatchQueue.global().asyncAfter(deadline: .now() + delay) {
+      DispatchQueue(label: "hearth.star").asyncAfter(deadline: .now() + delay) {
         follow(id, owner: owner, isStarred, round: round + 1, completion: completion)
       }
     }

@@ -60,6 +60,14 @@ struct PeopleTests {
     first.blog.markAllRead()
     try await second.wait("all is read") { $0.readState?.isUnread(post) == false }
     #expect(second.readState?.marks.isEmpty == true)
+    // Each mark is answered, after all that was told of what was there before.
+    try await first.wait("two answers") { $0.all.count { $0 == .markAnswered } == 2 }
+    let events = first.all
+    let answer = try #require(events.lastIndex(of: .markAnswered))
+    let before = events[..<answer].reversed().lazy.compactMap { event in
+      if case .readState(let state) = event { state } else { nil }
+    }.first
+    #expect(before?.isUnread(post) == false)
   }
 
   @Test(
