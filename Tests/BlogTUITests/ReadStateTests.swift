@@ -70,6 +70,38 @@ struct ReadStateTests {
     #expect(model.message?.text.string == "No post in this list is unread.")
   }
 
+  @Test("An echo of an older mark does not take back a newer one, not even for a moment")
+  func lateEcho() {
+    var model = model()
+    model.type("jjj", "m", "M")
+    func hasUnread() -> Bool { model.feed.posts.contains(where: model.isUnread) }
+    #expect(!hasUnread())
+    // What the database said when it knew of the first mark only comes after the second.
+    let old = ReadState(before: Fixture.ago(minutes: 10), marks: ["p09": .unread])
+    for event in [BlogEvent.readState(old), .markAnswered] {
+      model.send(.blog(event))
+      #expect(!hasUnread())
+      #expect(!model.rows.contains { $0.contains("•") })
+    }
+    let new = ReadState(before: Fixture.now - 1)
+    model.send(.blog(.readState(new)))
+    model.send(.blog(.markAnswered))
+    #expect(model.reading.state == new)
+    // With nothing on its way all that is told counts.
+    model.send(.blog(.readState(old)))
+    #expect(hasUnread())
+  }
+
+  @Test("A mark that is refused is taken back")
+  func refusedMark() {
+    var model = model()
+    model.type("m")
+    #expect(model.feed.posts.filter(model.isUnread).isEmpty)
+    model.send(.blog(.readState(ReadState(before: Fixture.ago(minutes: 10)))))
+    model.send(.blog(.markAnswered))
+    #expect(model.feed.posts.filter(model.isUnread).map(\.id) == ["p12"])
+  }
+
   @Test("A post that is marked as unread while it is open stays so")
   func staysUnread() {
     var model = model()

@@ -83,6 +83,10 @@ enum ScreenCatalog {
       model.send(.blog(.pendingWrites(2)))
       model.send(.tick(now: Fixture.now + 3_000))
     },
+    listed("sign-in-lost") { model in
+      model.send(.blog(.connectionProblem(reason: "signing in was refused: the account is gone")))
+      model.send(.blog(.connection(.offline(retryInSeconds: nil))))
+    },
     listed("search") { $0.type("/train") },
     listed("filtered") { $0.type("/bob", .enter) },
     listed("nothing-found") { $0.type("/author:zoe stars>5", .enter) },

@@ -118,6 +118,29 @@ struct TruthTests {
     )
   }
 
+  @Test("The status bar tells of a refused sign-in, as far as there is room, until it is over")
+  func refusedSignIn() {
+    let reason = "signing in was refused: the account is disabled, and nothing can be sent"
+    for (width, text) in [
+      (80, "signing in was refused: the account"),
+      (120, "signing in was refused: the account is disabled"), (40, "offline"), (20, "offline"),
+    ] {
+      var model = Fixture.loaded(Size(width: width, height: 24))
+      model.send(.blog(.connection(.offline(retryInSeconds: nil))))
+      model.send(.blog(.connectionProblem(reason: reason)))
+      let status = model.rows[23]
+      #expect(status.contains(text), "\(width) columns")
+      #expect(status.contains("alice"))
+      #expect(!status.contains("online"))
+      // The line below the tabs has room for more of it.
+      if width >= 80 { #expect(model.rows[1].contains("Offline: signing in was refused:")) }
+      model.send(.blog(.connectionProblem(reason: nil)))
+      model.send(.blog(.connection(.online)))
+      #expect(model.rows[23].contains("online"))
+      #expect(!model.rows[1].contains("refused"))
+    }
+  }
+
   @Test("w shows who is here, on which terminal, since when")
   func people() {
     var model = Fixture.loaded()

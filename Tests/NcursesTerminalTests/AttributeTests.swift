@@ -35,17 +35,7 @@ extension NcursesTerminalTests {
   )
   func attributes(type: String) throws {
     let directory = try TemporaryDirectory()
-    if type == "hearth-direct" {
-      let source = directory.path + "/direct.ti"
-      try Self.direct.write(toFile: source, atomically: true, encoding: .utf8)
-      let tic = Process()
-      tic.executableURL = URL(fileURLWithPath: "/usr/bin/tic")
-      tic.arguments = ["-x", "-o", directory.path + "/terminfo", source]
-      try tic.run()
-      tic.waitUntilExit()
-      try #require(tic.terminationStatus == 0)
-      setenv("TERMINFO_DIRS", directory.path + "/terminfo:", 1)
-    }
+    try Self.describeDirect(in: directory)
     defer { unsetenv("TERMINFO_DIRS") }
     let pseudo = try PseudoTerminal(type: type)
     let options = TerminalOptions(
@@ -71,14 +61,32 @@ extension NcursesTerminalTests {
       terminal.render(Screen(size: terminal.size))
       _ = pseudo.written()
     }
-    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("Goldens")
-    let file = folder.appendingPathComponent("attributes-\(type).txt")
+    try Self.compare(text, "attributes-\(type).txt")
+  }
+
+  /// Makes the terminal with direct colours known to ncurses, until `TERMINFO_DIRS` is unset.
+  static func describeDirect(in directory: TemporaryDirectory) throws {
+    let source = directory.path + "/direct.ti"
+    try Self.direct.write(toFile: source, atomically: true, encoding: .utf8)
+    let tic = Process()
+    tic.executableURL = URL(fileURLWithPath: "/usr/bin/tic")
+    tic.arguments = ["-x", "-o", directory.path + "/terminfo", source]
+    try tic.run()
+    tic.waitUntilExit()
+    try #require(tic.terminationStatus == 0)
+    setenv("TERMINFO_DIRS", directory.path + "/terminfo:", 1)
+  }
+
+  /// Compares the text with a file of `Goldens`, or writes the file if `UPDATE_GOLDENS` is 1.
+  static func compare(_ text: String, _ name: String) throws {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("Goldens").appendingPathComponent(name)
     if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
+      let folder = file.deletingLastPathComponent()
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       try Data(text.utf8).write(to: file)
     }
     let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? "no such file"
-    #expect(text == expected)
+    #expect(text == expected, "\(name)")
   }
 }

@@ -35,6 +35,13 @@ package struct CommandLine: Equatable, Sendable {
     field.setText(selected.map { completions[$0].line } ?? typed)
   }
 
+  /// Shows the completion of that number.
+  mutating func take(completion number: Int) {
+    guard completions.indices.contains(number) else { return }
+    selected = number
+    field.setText(completions[number].line)
+  }
+
   /// Shows an older or a newer line of those that begin like what was typed.
   mutating func recall(by step: Int, from history: [String]) {
     let fitting = history.filter { $0.hasPrefix(typed) && $0 != typed }

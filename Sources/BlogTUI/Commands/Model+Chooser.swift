@@ -63,7 +63,7 @@ extension Model {
     let capacity = chooser?.list.capacity ?? 1
     let count = chooser?.list.ids.count ?? 0
     switch action {
-    case .send: return choose()
+    case .send: return chooseItem()
     case .back: chooser = nil
     case .up: chooser?.list.move(by: -1)
     case .down: chooser?.list.move(by: 1)
@@ -89,7 +89,8 @@ extension Model {
     chooser?.filter()
   }
 
-  private mutating func choose() -> [Effect] {
+  /// Does what the selected item stands for.
+  mutating func chooseItem() -> [Effect] {
     guard let item = chooser?.selection else { return [] }
     switch item.choice {
     case .action(let action):

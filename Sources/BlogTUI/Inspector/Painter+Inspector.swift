@@ -25,11 +25,14 @@ extension Painter {
       return
     }
     var copy = screen
+    var places: [(Int, Rect)] = []
     inspector.list.draw(on: &copy, in: rows) { screen, number, isSelected, row in
       guard let event = inspector.event(number) else { return }
+      places.append((number, row))
       paint(event, isSelected: isSelected, row, on: &screen)
     }
     screen = copy
+    for (number, row) in places { hits.add(.wireEvent(number), at: row) }
   }
 
   private mutating func paintInspectorState(_ inspector: Inspector) {

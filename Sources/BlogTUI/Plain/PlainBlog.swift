@@ -46,9 +46,8 @@ package struct PlainBlog: Sendable {
     case .feedFailed(_, let reason): return ["The posts cannot be read: \(reason)."]
     case .failed(let action, let reason): return ["Refused: \(Self.name(action)): \(reason)."]
     case .succeeded(let action): return ["Done: \(Self.name(action))."]
-    case .feed, .extent, .post, .comments, .latestComments, .typing, .people, .readState, .notice,
-      .roundTrip,
-      .pendingWrites:
+    case .feed, .extent, .post, .comments, .latestComments, .typing, .people, .readState,
+      .markAnswered, .notice, .roundTrip, .pendingWrites:
       return []
     }
   }

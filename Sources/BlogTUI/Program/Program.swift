@@ -297,7 +297,7 @@ extension Program {
     case .connection: .connection
     case .pendingWrites: .pendingWrites
     case .connectionProblem: .connectionProblem
-    case .feedFailed, .succeeded, .failed, .notice: nil
+    case .feedFailed, .succeeded, .failed, .notice, .markAnswered: nil
     }
   }
 }

@@ -73,8 +73,8 @@ extension ReplayFact {
       return reason.map { [ReplayFact(.connection, $0)] } ?? []
     case .feedFailed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
     case .failed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
-    case .succeeded, .extent, .typing, .readState, .notice, .roundTrip, .pendingWrites,
-      .latestComments:
+    case .succeeded, .extent, .typing, .readState, .markAnswered, .notice, .roundTrip,
+      .pendingWrites, .latestComments:
       return []
     }
   }

@@ -36,7 +36,7 @@ extension SignIn {
       relayout()
       return []
     }
-    if case .mouse = key { return [] }
+    if case .mouse(let event) = key { return handle(event) }
     if key == .control("l") { return [.redraw] }
     if key == .control("z") { return [.suspend] }
     if key == .control("c") { return [.quit] }
@@ -44,6 +44,36 @@ extension SignIn {
     guard activity == nil else { return [] }
     message = nil
     return form == nil ? handleInList(key) : handleInForm(key)
+  }
+
+  /// A click does what the part under it stands for, and the wheel goes through the choices.
+  private mutating func handle(_ event: MouseEvent) -> [SignInEffect] {
+    guard activity == nil else { return [] }
+    switch event.kind {
+    case .release: break
+    case .wheelUp: if form == nil { list.move(by: -1) }
+    case .wheelDown: if form == nil { list.move(by: 1) }
+    case .press:
+      message = nil
+      var painter = SignInPainter(self)
+      painter.paint()
+      guard let hit = painter.hits.hit(at: event.position) else { break }
+      return click(hit.target, at: hit.offset)
+    }
+    return []
+  }
+
+  private mutating func click(_ part: SignInPart, at offset: Position) -> [SignInEffect] {
+    switch part {
+    case .choice(let choice):
+      list.select(choice)
+      return choose(choice)
+    case .field(let index):
+      form?.focus(on: index)
+      form?.moveCursor(toColumn: offset.column)
+      return []
+    case .key(let key): return handle(key)
+    }
   }
 
   private mutating func handleInList(_ key: KeyEvent) -> [SignInEffect] {

@@ -107,6 +107,12 @@ package struct SignInForm: Sendable {
     _ = fields[focus].text.handle(key)
   }
 
+  /// Puts the cursor of the field that has it where a click was; nobody sees where in a secret that is.
+  mutating func moveCursor(toColumn column: Int) {
+    guard !fields[focus].item.isSecret else { return }
+    fields[focus].text.moveCursor(toColumn: column)
+  }
+
   /// Forgets what must not stay on a screen that is left alone.
   mutating func clearSecrets() {
     for index in fields.indices where fields[index].item.isSecret {

@@ -14,6 +14,8 @@ struct SignInPainter {
   private let signIn: SignIn
   private let frame: Frame
   private(set) var screen: Screen
+  /// What was drawn where.
+  private(set) var hits = HitMap<SignInPart>()
 
   private var theme: Theme { signIn.theme }
   private var glyphs: GlyphSet { signIn.glyphs }
@@ -52,7 +54,9 @@ struct SignInPainter {
     let signIn = signIn
     let style = theme.selected
     let mark = glyphs.selection
+    var rows: [(SignIn.Choice, Rect)] = []
     signIn.list.draw(on: &screen, in: frame.page) { screen, choice, isSelected, rect in
+      rows.append((choice, rect))
       let text = (isSelected ? mark : " ") + " " + signIn.title(of: choice)
       if isSelected { screen.fill(rect, style: style) }
       screen.put(
@@ -62,6 +66,7 @@ struct SignInPainter {
         ellipsis: signIn.glyphs.ellipsis
       )
     }
+    for (choice, rect) in rows { hits.add(.choice(choice), at: rect) }
   }
 
   private mutating func paint(_ form: SignInForm) {
@@ -73,16 +78,19 @@ struct SignInPainter {
       let row = frame.page.row + index * step - first
       guard row >= frame.page.row, row < frame.page.endRow else { continue }
       let line = Rect(row: row, column: frame.page.column, width: frame.page.width, height: 1)
-      paint(field, of: form, in: line, isFocused: index == form.focus)
+      let room = paint(field, of: form, in: line, isFocused: index == form.focus)
+      hits.add(.field(index), at: line)
+      hits.add(.field(index), at: room)
     }
   }
 
+  /// One field with its label; returns where the text is.
   private mutating func paint(
     _ field: SignInForm.Field,
     of form: SignInForm,
     in line: Rect,
     isFocused: Bool
-  ) {
+  ) -> Rect {
     let label = Rect(
       row: line.row,
       column: line.column,
@@ -107,6 +115,7 @@ struct SignInPainter {
       style: theme.text,
       isFocused: isFocused && signIn.activity == nil
     )
+    return room
   }
 
   /// The same number of characters with the cursor in the same place, but none of what they are.
@@ -143,27 +152,33 @@ struct SignInPainter {
       )
       screen.fill(row, style: style)
       screen.put(line, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
+      hits.cover(row)
     }
   }
 
   private mutating func paintHints() {
     var column = frame.footer.column + 1
     for (key, name) in hints {
-      let width = key.width + 1 + name.width
+      let shown = SafeText(untrusted: key.description)
+      let width = shown.width + 1 + name.width
       guard column + width <= frame.footer.endColumn else { continue }
       let start = Position(row: frame.footer.row, column: column)
-      screen.put(key, at: start, style: theme.key, clip: frame.footer)
-      let label = Position(row: frame.footer.row, column: column + key.width + 1)
+      screen.put(shown, at: start, style: theme.key, clip: frame.footer)
+      let label = Position(row: frame.footer.row, column: column + shown.width + 1)
       screen.put(name, at: label, style: theme.dim, clip: frame.footer)
+      hits.add(.key(key), at: Rect(row: start.row, column: column, width: width, height: 1))
       column += width + 2
     }
   }
 
-  private var hints: [(SafeText, SafeText)] {
+  private var hints: [(KeyEvent, SafeText)] {
     guard signIn.form == nil else {
-      return [("Enter", "go on"), ("Esc", "back"), ("Tab", "next field"), ("^C", "quit")]
+      return [
+        (.enter, "go on"), (.escape, "back"), (.tab, "next field"), (.control("c"), "quit"),
+      ]
     }
     let isAccount = if case .account? = signIn.list.selection { true } else { false }
-    return [("Enter", "choose"), ("q", "quit")] + (isAccount ? [("x", "sign out")] : [])
+    let signOut: [(KeyEvent, SafeText)] = isAccount ? [(.character("x"), "sign out")] : []
+    return [(.enter, "choose"), (.character("q"), "quit")] + signOut
   }
 }

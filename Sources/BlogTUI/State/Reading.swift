@@ -14,7 +14,11 @@ package struct Reading: Equatable, Sendable {
   /// The terminals that are here.
   package internal(set) var people: [Presence] = []
   /// What I have read; nil as long as nobody knows.
-  package internal(set) var state: ReadState?
+  package private(set) var state: ReadState?
+  /// What the blog told last; older than ``state`` as long as a mark of mine is not answered.
+  private var told: ReadState?
+  /// How many marks of mine are not answered.
+  private var unansweredMarks = 0
   /// The newest comments on posts in view whose text I have read, oldest first.
   package internal(set) var latestComments: [PostID: [Comment]] = [:]
   /// The posts whose newest comments the blog was asked for.
@@ -37,6 +41,27 @@ package struct Reading: Equatable, Sendable {
   var hearsNotices = false
   /// The post on which others see me typing, and since when.
   var typing: (post: PostID, at: Int64)?
+
+  /// Changes what I have read before the blog knows of it.
+  mutating func mark(_ change: (inout ReadState) -> Void) {
+    guard var marked = state else { return }
+    change(&marked)
+    state = marked
+    unansweredMarks += 1
+  }
+
+  /// Takes over what the blog knows, once it knows all that I have marked: an echo of an older mark
+  /// would take back the newer one for a moment.
+  mutating func take(_ state: ReadState) {
+    told = state
+    if unansweredMarks == 0 { self.state = state }
+  }
+
+  /// Takes note that the blog has stored or refused a mark of mine.
+  mutating func takeAnswerToMark() {
+    unansweredMarks = max(0, unansweredMarks - 1)
+    if unansweredMarks == 0, let told { state = told }
+  }
 
   /// Notes something that can be taken back.
   mutating func add(_ change: Change) {

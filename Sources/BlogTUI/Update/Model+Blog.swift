@@ -19,6 +19,8 @@ extension Model {
       reading.people = people
     case .readState(let state):
       return take(state)
+    case .markAnswered:
+      return takeAnswerToMark()
     case .notice(let notice):
       return take(notice)
     case .roundTrip(let milliseconds):

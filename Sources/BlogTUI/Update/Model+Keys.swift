@@ -12,8 +12,8 @@ extension Model {
     if case .mouse(let event) = key, event.kind == .release { return [] }
     let context = self.context
     if !Frame.isLargeEnough(size), !context.isTyping { return handleBlindly(key) }
+    if case .mouse(let event) = key { return handle(event) }
     message = nil
-    if case .mouse(let event) = key, context != .confirm { return handle(event) }
     switch keys.match(key, in: [context]) {
     case .action(let action):
       return perform(action, in: context)

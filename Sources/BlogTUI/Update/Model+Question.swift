@@ -28,6 +28,11 @@ extension Model {
     return []
   }
 
+  /// Takes a click on an answer; what would be gone needs another click once it is in front.
+  mutating func click(_ chosen: Answer) -> [Effect] {
+    chosen == answer ? give(chosen) : choose(chosen)
+  }
+
   private mutating func moveAnswer(by step: Int) {
     guard let answers = question?.answers, let place = answers.firstIndex(of: answer) else {
       return

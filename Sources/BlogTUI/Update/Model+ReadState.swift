@@ -48,11 +48,23 @@ extension Model {
   /// Takes over what all my terminals have read.
   mutating func take(_ readState: ReadState) -> [Effect] {
     let isFirst = reading.state == nil
-    reading.state = readState
-    // Posts that were read leave a list of unread ones when it is searched again, not under the eyes.
-    openPost?.noteRead(readState, me: me.uid)
+    reading.take(readState)
+    noteReadState()
     // Later on, another terminal may have marked the post as unread on purpose.
     return isFirst && openPost?.comments != nil ? markOpenPostRead() : []
+  }
+
+  /// Takes note that a mark of mine was stored or refused.
+  mutating func takeAnswerToMark() -> [Effect] {
+    reading.takeAnswerToMark()
+    noteReadState()
+    return []
+  }
+
+  private mutating func noteReadState() {
+    // Posts that were read leave a list of unread ones when it is searched again, not under the eyes.
+    guard let state = reading.state else { return }
+    openPost?.noteRead(state, me: me.uid)
   }
 
   /// Notes that the open post was read with all its comments.
@@ -63,7 +75,7 @@ extension Model {
     let last = open.comments?.last?.id ?? state.lastComment(on: open.id) ?? ""
     let mark = ReadState.Mark.read(lastComment: last)
     guard state.marks[open.id] != mark else { return [] }
-    reading.state?.marks[open.id] = mark
+    reading.mark { $0.marks[open.id] = mark }
     return [.mark(open.id, mark)]
   }
 
@@ -76,7 +88,7 @@ extension Model {
     let latest = openPost?.id == post.id ? nil : reading.latestComments[post.id]?.last?.id
     let read = latest.map { ReadState.Mark.read(lastComment: $0) } ?? .read(until: now)
     let mark = hasNews(post) ? read : .unread
-    reading.state?.marks[post.id] = mark
+    reading.mark { $0.marks[post.id] = mark }
     openPost?.staysUnread = mark == .unread
     message = .note(mark == .unread ? "Marked as unread." : "Marked as read.")
     return [.mark(post.id, mark)]
@@ -84,7 +96,8 @@ extension Model {
 
   mutating func markAllRead() -> [Effect] {
     guard reading.state != nil else { return [] }
-    reading.state = ReadState(before: now)
+    let now = now
+    reading.mark { $0 = ReadState(before: now) }
     message = .note("Everything up to now counts as read.")
     return [.markAllRead]
   }

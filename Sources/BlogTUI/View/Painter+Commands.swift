@@ -7,6 +7,7 @@ extension Painter {
   mutating func paintCommandLine() {
     guard let line = model.commandLine else { return }
     screen.put(":", at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    hits.add(.field(.command), at: frame.commandField)
     line.field.draw(
       on: &screen,
       in: frame.commandField,
@@ -31,6 +32,7 @@ extension Painter {
         width: screen.size.width,
         height: 1
       )
+      hits.add(.completion(first + offset), at: row)
       let isSelected = line.selected == first + offset
       let style = isSelected ? theme.selected : theme.text
       screen.fill(row, style: style)
@@ -63,8 +65,10 @@ extension Painter {
       max(8, screen.size.width / 2)
     )
     var copy = screen
+    var rows: [(Int, Rect)] = []
     chooser.list.draw(on: &copy, in: places.list) { screen, id, isSelected, row in
       guard chooser.items.indices.contains(id) else { return }
+      rows.append((id, row))
       paint(
         chooser.items[id],
         in: chooser,
@@ -75,9 +79,11 @@ extension Painter {
       )
     }
     screen = copy
+    for (id, row) in rows { hits.add(.item(id), at: row) }
     if chooser.list.ids.isEmpty {
       screen.put("Nothing fits.", in: places.list, style: theme.dim, ellipsis: glyphs.ellipsis)
     }
+    hits.add(.field(.chooser), at: places.field)
     chooser.field.draw(
       on: &screen,
       in: places.field,

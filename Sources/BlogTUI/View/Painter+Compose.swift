@@ -13,6 +13,8 @@ extension Painter {
     paintBorder(of: places.title, isActive: isTitle)
     paintBorder(of: places.body, isActive: !isTitle)
     let takesKeys = model.context == .compose
+    hits.add(.field(.title), at: places.title)
+    hits.add(.field(.body), at: places.body)
     form.title.draw(
       on: &screen,
       in: places.title,

@@ -49,6 +49,7 @@ extension Painter {
       )
       screen.fill(row, style: style)
       screen.put(line, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
+      hits.cover(row)
     }
   }
 
@@ -75,6 +76,7 @@ extension Painter {
   private mutating func paintSearchLine() {
     guard let search = model.search else { return }
     screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    hits.add(.field(.search), at: frame.searchField)
     search.field.draw(
       on: &screen,
       in: frame.searchField,
@@ -88,6 +90,7 @@ extension Painter {
 
   private mutating func paintPageSearch(_ page: Page) {
     screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    hits.add(.field(.find), at: frame.commandField)
     page.field.draw(
       on: &screen,
       in: frame.commandField,
@@ -109,6 +112,7 @@ extension Painter {
       screen.put(keyText, at: start, style: theme.key, clip: frame.footer)
       let label = Position(row: frame.footer.row, column: column + keyText.width + 1)
       screen.put(name, at: label, style: theme.dim, clip: frame.footer)
+      hits.add(.action(action), at: Rect(row: start.row, column: column, width: width, height: 1))
       column += width + 2
     }
   }

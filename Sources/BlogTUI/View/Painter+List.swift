@@ -55,15 +55,19 @@ extension Painter {
     let density = Density(model.settings)
     // The closure draws on the screen it is given, not on the one of the painter it reads.
     let painter = self
+    var rows: [(PostID, Rect)] = []
     feed.list.draw(on: &screen, in: place) { screen, id, rect in
       painter.paintDayRule(above: feed.post(id), in: rect, on: &screen)
     } row: { screen, id, isSelected, rect in
       guard let post = feed.post(id) else { return }
+      rows.append((id, rect))
       let row = Row(post: post, isSelected: isSelected, rect: rect)
       let columns = Columns(rect, ageWidth: ageWidth, showsExcerpt: density == .compact)
       painter.paint(row, isShort: isShort, in: columns, on: &screen)
       painter.paintText(row, density, in: columns, on: &screen)
     }
+    hits.add(.list, at: place)
+    for (id, rect) in rows { hits.add(.post(id), at: rect) }
   }
 
   /// The line above the first post of another day.

@@ -24,6 +24,7 @@ extension Painter {
     for (offset, number) in open.visibleRange.enumerated() {
       let row = places.text.line(offset)
       guard !row.isEmpty else { break }
+      hits.add(.line(offset), at: row)
       let line = open.layout.lines[number]
       let isSelected = selected?.contains(number) == true
       let border = Position(row: row.row, column: places.border.column)
@@ -116,6 +117,7 @@ extension Painter {
     guard let post = model.feed.selectedPost else { return }
     var preview = OpenPost(id: post.id, known: post, comment: "")
     preview.resize(text: places.text.size, field: places.field.size)
+    hits.add(.post(post.id), at: places.text)
     let cursor = screen.cursor
     for (offset, number) in preview.visibleRange.enumerated() {
       let line = preview.layout.lines[number]
@@ -174,6 +176,8 @@ extension Painter {
     let prompt = open.editing == nil ? "Your comment" : "Your changed comment"
     let hint = SafeText(untrusted: open.isWriting ? prompt : "\(key): write a comment")
     let isFocused = open.isWriting && model.context == .comment
+    hits.add(.field(.comment), at: places.prompt)
+    hits.add(.field(.comment), at: places.field)
     open.field.draw(
       on: &screen,
       in: places.field,

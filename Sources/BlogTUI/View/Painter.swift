@@ -12,6 +12,8 @@ struct Painter {
   /// Between facts on one line; in ASCII not the sign of a star that was not given.
   let separator: SafeText
   var screen: Screen
+  /// What was drawn where.
+  var hits = HitMap<ClickTarget>()
 
   init(_ model: Model) {
     self.model = model
@@ -85,6 +87,7 @@ struct Painter {
       let isActive = tab.kind == model.tab
       let style = isActive ? theme.activeTab : theme.tab
       screen.put(tab.text, at: tab.rect.origin, style: style, clip: frame.header)
+      hits.add(.tab(tab.kind), at: tab.rect)
     }
     paintNotices(after: bar.tabs.last?.rect.endColumn ?? 0)
   }

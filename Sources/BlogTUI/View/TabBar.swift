@@ -39,11 +39,6 @@ struct TabBar {
     }
   }
 
-  /// The tab under a cell.
-  func kind(at position: Position) -> FeedKind? {
-    tabs.first { $0.rect.contains(position) }?.kind
-  }
-
   /// The name of a list.
   private static func name(_ kind: FeedKind, _ model: Model) -> SafeText {
     switch kind {

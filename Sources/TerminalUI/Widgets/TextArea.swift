@@ -87,6 +87,26 @@ package struct TextArea: Hashable, Sendable {
     return outcome
   }
 
+  /// Puts the cursor before the character that is drawn in a cell, or as near as the text goes.
+  ///
+  /// - Parameter position: The cell, counted from the top left of the room for the text.
+  package mutating func moveCursor(to position: Position) {
+    history.interrupt()
+    goalColumn = nil
+    var line = topLine
+    var row = topRow + max(0, position.row)
+    var starts = rowStarts(of: line)
+    while row >= starts.count, line + 1 < lines.count {
+      row -= starts.count
+      line += 1
+      starts = rowStarts(of: line)
+    }
+    row = min(row, starts.count - 1)
+    let column = column(of: line, row: row, starts: starts, cells: max(0, position.column))
+    cursor = Place(line: line, column: column)
+    reveal()
+  }
+
   private mutating func perform(_ command: EditCommand, _ now: Snapshot) -> EditOutcome {
     let goal = goalColumn
     goalColumn = nil

@@ -63,6 +63,20 @@ package struct TextField: Hashable, Sendable {
     return outcome
   }
 
+  /// Puts the cursor before the character that is drawn in a column of the field, or at the end.
+  ///
+  /// - Complexity: O(n) in the number of characters.
+  package mutating func moveCursor(toColumn column: Int) {
+    var end = -scroll
+    let index = characters.firstIndex { character in
+      end += TextWidth.width(of: character)
+      return end > column
+    }
+    history.interrupt()
+    _ = move(to: index ?? characters.count)
+    reveal()
+  }
+
   private mutating func perform(_ command: EditCommand, _ now: Snapshot) -> EditOutcome {
     switch command {
     case .newline:

@@ -1,0 +1,289 @@
+import BlogModel
+import TerminalUI
+import Testing
+
+@testable import BlogTUI
+
+@Suite("The mouse")
+struct MouseTests {
+  /// Clicks on the first cell of a text that is on the screen.
+  @discardableResult
+  private func click(
+    _ text: String,
+    in model: inout Model,
+    at location: SourceLocation = #_sourceLocation
+  ) throws -> [Effect] {
+    let place = try #require(view(model).position(of: text), sourceLocation: location)
+    return press(place, in: &model)
+  }
+
+  @discardableResult
+  private func press(_ position: Position, in model: inout Model) -> [Effect] {
+    model.send(.key(.mouse(MouseEvent(kind: .press, position: position))))
+  }
+
+  private func wheel(_ kind: MouseEvent.Kind, in model: inout Model, row: Int = 4) {
+    let position = Position(row: row, column: 5)
+    model.send(.key(.mouse(MouseEvent(kind: kind, position: position))))
+  }
+
+  // MARK: Questions
+
+  @Test("A click on Cancel changes nothing, and neither does one beside the answers")
+  func cancels() throws {
+    for text in ["Cancel", "Notes from", "alice"] {
+      var model = Fixture.loaded()
+      model.type("jd")
+      #expect(try click(text, in: &model) == [])
+      #expect(model.question == nil)
+      #expect(model.reading.deletions == [])
+      #expect(model.feed.list.selection == "p11")
+    }
+  }
+
+  @Test("What would be gone is brought to the front by a click, and done by another on it")
+  func deletes() throws {
+    var model = Fixture.loaded()
+    model.type("jd")
+    try click("y Delete", in: &model)
+    #expect(model.question != nil && model.answer == .delete)
+    #expect(model.reading.deletions == [])
+    try click("[Delete]", in: &model)
+    #expect(model.question == nil)
+    #expect(model.reading.deletions.map(\.id) == ["p11"])
+  }
+
+  @Test("A click on an answer that loses nothing gives it")
+  func keeps() throws {
+    var model = Fixture.loaded()
+    model.type("c", "A title", .escape)
+    try click("y Keep", in: &model)
+    #expect(model.composer == nil)
+    #expect(model.drafts.map(\.title) == ["A title"])
+    model.type("q")
+    #expect(try click("y Quit", in: &model) == [.quit])
+  }
+
+  @Test(
+    "At any size each answer is clicked where it is drawn, and only there",
+    arguments: [(20, 8), (24, 7), (40, 12), (80, 24), (200, 60)]
+  )
+  func answers(width: Int, height: Int) throws {
+    var model = Fixture.loaded(Size(width: width, height: height))
+    model.type("c", "A title", .escape)
+    var painter = Painter(model)
+    painter.paint()
+    let answers = [("[Cancel]", Answer.cancel), ("y Keep", .keep), ("n Discard", .discard)]
+    for (text, answer) in answers {
+      let start = try #require(painter.screen.position(of: text))
+      for column in start.column..<start.column + text.count {
+        let place = Position(row: start.row, column: column)
+        #expect(painter.hits.hit(at: place)?.target == .answer(answer))
+      }
+    }
+    let cells = painter.screen.bounds
+    let hit = (0..<cells.height).flatMap { row in
+      (0..<cells.width).map { Position(row: row, column: $0) }
+    }
+    .count { if case .answer? = painter.hits.hit(at: $0)?.target { true } else { false } }
+    #expect(hit == answers.reduce(0) { $0 + $1.0.count })
+  }
+
+  @Test("The wheel answers nothing and moves nothing behind a question")
+  func wheelInQuestion() {
+    var model = Fixture.loaded()
+    model.type("jd")
+    let before = view(model)
+    wheel(.wheelDown, in: &model)
+    #expect(view(model) == before)
+  }
+
+  // MARK: Menus
+
+  @Test("A click does what a line of the palette says")
+  func palette() throws {
+    var model = Fixture.loaded()
+    model.type("j", .control("p"), "star or")
+    #expect(try click("star or unstar", in: &model) == [.star("p11", true)])
+    #expect(model.chooser == nil)
+  }
+
+  @Test("A click gives a setting its next value, and the settings stay")
+  func settings() throws {
+    var model = Fixture.loaded()
+    model.type(.key(.function(2)), "mouse")
+    let effects = try click("▌ mouse", in: &model)
+    #expect(effects.contains(.keepSetting(.mouse, .flag(false))))
+    #expect(model.chooser != nil)
+  }
+
+  @Test("A click on what fits a command takes it, and the wheel goes through the rest")
+  func completions() throws {
+    var model = Fixture.loaded()
+    model.type(":b")
+    try click("bottom", in: &model)
+    #expect(model.commandLine?.field.text == "bottom")
+    let place = try #require(view(model).position(of: "bottom"))
+    wheel(.wheelUp, in: &model, row: place.row)
+    #expect(model.commandLine?.field.text != "bottom")
+    #expect(model.feed.list.selection == "p12")
+  }
+
+  @Test("A click on a hint does what its key does")
+  func hints() throws {
+    var model = Fixture.loaded()
+    try click("write", in: &model)
+    #expect(model.composer != nil)
+    try click("back", in: &model)
+    #expect(model.composer == nil)
+    try click("help", in: &model)
+    #expect(model.help != nil)
+  }
+
+  // MARK: Texts
+
+  @Test("A click into a form goes to that field and to that character")
+  func form() throws {
+    var model = Fixture.loaded()
+    model.type("c", "A title", .tab, "The text", .key(.enter), "of two lines")
+    try click("two", in: &model)
+    model.type("only ")
+    #expect(model.composer?.body.text == "The text\nof only two lines")
+    try click("title", in: &model)
+    model.type("new ")
+    #expect(model.composer?.title.text == "A new title")
+    #expect(model.composer?.focus == .title)
+  }
+
+  @Test("A click into the line below a post begins a comment, one on the post ends it")
+  func comment() throws {
+    var model = Fixture.opened()
+    try click("write a comment", in: &model)
+    #expect(model.context == .comment)
+    model.type("Good")
+    try click("The train left", in: &model)
+    #expect(model.context == .post)
+    #expect(model.openPost?.field.text == "Good")
+  }
+
+  @Test("A click selects a line of the inspector, another shows all of it")
+  func inspector() throws {
+    var model = Fixture.loaded()
+    model.type(.key(.function(12)))
+    let events = [WireEvent.Kind.sent, .received].map {
+      WireEvent(time: Fixture.now, kind: $0, title: "The \($0.rawValue) one", detail: "All of it")
+    }
+    model.send(.wire(events))
+    try click("The sent one", in: &model)
+    #expect(model.help == nil)
+    try click("The sent one", in: &model)
+    #expect(model.rows.contains { $0.contains("All of it") })
+  }
+
+  @Test("A message over the list takes no click for what is below it")
+  func covered() throws {
+    var model = Fixture.loaded(Size(width: 20, height: 8))
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...30))))
+    model.send(.failed("This is a message that needs several lines here."))
+    let place = try #require(view(model).position(of: "This is a"))
+    #expect(press(place, in: &model) == [])
+    #expect(model.feed.list.selection == "n30")
+  }
+
+  @Test("The wheel scrolls every list and every text")
+  func wheels() {
+    let places: [(String, [Typed])] = [
+      ("list", []), ("post", [.enter]), ("palette", [.control("p")]), ("help", ["?"]),
+      ("settings", [.key(.function(2))]), ("form", ["c", .tab, .paste(Fixture.longBody)]),
+      ("inspector", [.key(.function(12))]),
+    ]
+    for (name, keys) in places {
+      var model = Fixture.loaded(Size(width: 60, height: 12))
+      model.send(
+        .wire((0..<40).map { WireEvent(time: 0, kind: .sent, title: "\($0)", detail: "") })
+      )
+      var posts = Fixture.numbered(1...40)
+      posts[0].body = Fixture.longBody
+      model.send(.blog(.feed(.recent, posts: posts)))
+      for key in keys { model.type(key) }
+      let before = view(model)
+      for _ in 0..<2 { wheel(.wheelUp, in: &model) }
+      let above = view(model)
+      for _ in 0..<2 { wheel(.wheelDown, in: &model) }
+      // At one end of it the wheel has one way to go only.
+      #expect(above != before || view(model) != before, "\(name)")
+      for _ in 0..<30 { wheel(.wheelDown, in: &model) }
+      let end = view(model)
+      for _ in 0..<3 { wheel(.wheelUp, in: &model) }
+      #expect(view(model) != end, "\(name)")
+    }
+  }
+
+  @Test("A click where nothing is does nothing, at any size")
+  func nowhere() {
+    for size in [Size(width: 5, height: 3), Size(width: 80, height: 24)] {
+      var model = Fixture.loaded(size)
+      let before = model.feed.list.selection
+      for position in [Position(row: 99, column: 99), Position(row: -1, column: -1)] {
+        #expect(press(position, in: &model) == [])
+      }
+      #expect(model.feed.list.selection == before)
+    }
+  }
+
+  // MARK: Signing in
+
+  @Test("A click chooses, goes to a field, and does what a hint says")
+  func signIn() throws {
+    var form = SignIn(
+      databaseName: "team",
+      accounts: [SignIn.Account(uid: "ann", title: "ann, ann@example.org")],
+      allowsNobody: true,
+      size: Size(width: 80, height: 24)
+    )
+    func click(_ text: String) throws -> [SignInEffect] {
+      let place = try #require(form.view().position(of: text))
+      return form.update(.key(.mouse(MouseEvent(kind: .press, position: place))))
+    }
+    #expect(form.list.selection == .account(uid: "ann"))
+    let wheel = MouseEvent(kind: .wheelDown, position: Position(row: 3, column: 3))
+    _ = form.update(.key(.mouse(wheel)))
+    #expect(form.list.selection == .signIn)
+    #expect(try click("Make an account") == [])
+    #expect(form.form?.kind == .signUp)
+    _ = try click("Email")
+    for character in "ab" { _ = form.update(.key(.character(character))) }
+    _ = try click("b\n")
+    _ = form.update(.key(.character("-")))
+    #expect(form.form?.text(.email) == "a-b")
+    #expect(try click("back") == [])
+    #expect(form.form == nil)
+    #expect(try click("ann, ann") == [.use(uid: "ann")])
+    // Whoever waits for the server can leave, and nothing else.
+    #expect(form.update(.key(.mouse(wheel))) == [])
+    #expect(form.list.selection == .account(uid: "ann"))
+  }
+}
+
+extension Screen {
+  /// The cell where a text begins; a newline stands for the end of a word.
+  fileprivate func position(of text: String) -> Position? {
+    for row in 0..<size.height {
+      let cells = Array(self.row(row))
+      let letters = cells.map { $0.isContinuation ? "" : $0.text }
+      for column in letters.indices {
+        let rest = letters[column...].joined()
+        guard text.hasSuffix("\n") else {
+          if rest.hasPrefix(text) { return Position(row: row, column: column) }
+          continue
+        }
+        let word = text.dropLast()
+        guard rest.hasPrefix(word), rest.dropFirst(word.count).first?.isLetter != true else {
+          continue
+        }
+        return Position(row: row, column: column)
+      }
+    }
+    return nil
+  }
+}
