@@ -36,6 +36,19 @@ struct InvariantTests {
     )
   }
 
+  @Test("a promise that must be checked, and was not, makes it too little")
+  func unchecked() throws {
+    var run = Scenario("ann")
+    run.post("ann", "-p1")
+    run.options.least.promises = [.i2, .i5]
+    let report = try run.check()
+    #expect(report.verdict == .tooLittle(["I5 was never checked"]))
+    #expect(report.unchecked.map(\.name).contains("I5"))
+    #expect(!report.unchecked.map(\.name).contains("I2"))
+    run.options.least.promises = [.i2]
+    #expect(try run.check().verdict == .held)
+  }
+
   // MARK: I1, I2, G4
 
   @Test("I1: a count that is not the number of stars, in one commit only")

@@ -121,6 +121,36 @@ struct WitnessTests {
     #expect(testimony.finalRevision == 50)
   }
 
+  @Test("What lies beyond the mark of a witness is not folded away, and what it has read is")
+  func marked() throws {
+    let directory = try TemporaryDirectory()
+    let files = try TemporaryDirectory()
+    let mark = LogMark(path: files.path + "/mark")
+    var options = StoreOptions()
+    options.foldBatches = 10
+    options.logMark = mark
+    let store = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
+    let witness = try LogWitness(directory: directory.path, markFile: files.path + "/mark")
+    for revision: Int64 in 1...50 { try store.commit(batch(revision...revision)) }
+    try store.fold()
+    try store.commit(batch(51...600))
+    witness.look()
+    #expect(mark.revision == 600)
+    for revision: Int64 in 601...650 { try store.commit(batch(revision...revision)) }
+    // Closing folds the whole log.
+    try store.close()
+    #expect(try StoreFile(at: directory.path).commits(after: 0) == nil)
+    let testimony = try witness.testimony()
+    #expect(testimony.gapCount == 0)
+    #expect(revisions(testimony) == Array(1...650))
+    #expect(testimony.finalRevision == 650)
+    // What stayed in the log is not made twice.
+    let again = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
+    #expect(try again.load().root == testimony.finalRoot)
+    try again.commit(batch(651...651))
+    try again.close()
+  }
+
   @Test("A place without a store is said to be one")
   func nothing() throws {
     let directory = try TemporaryDirectory()

@@ -25,4 +25,17 @@ struct SwarmMixTests {
     #expect(try FaultKind.list("kill,drop,server-kill,drop") == [.drop, .kill, .serverKill])
     #expect(throws: FaultKind.Problem.self) { try FaultKind.list("drop,earthquake") }
   }
+
+  @Test("An action can be left out of a mix")
+  func without() throws {
+    #expect(try SwarmMix("star=3,count=2").without(.count).text == "star=3")
+    #expect(SwarmMix.usual.shares[.count] != nil)
+  }
+
+  @Test("In the mix of a long run as much is deleted as is written")
+  func steady() {
+    let shares = SwarmMix.steady.shares
+    #expect(shares[.post] == shares[.delete])
+    #expect(shares[.comment] == shares[.retract])
+  }
 }

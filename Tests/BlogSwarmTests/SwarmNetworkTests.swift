@@ -184,4 +184,21 @@ struct SwarmNetworkTests {
     await network.close()
     try await echo.close()
   }
+
+  @Test("A slow network does not change the order of what it delivers")
+  func slowOrder() async throws {
+    let echo = try await Echo()
+    let network = SwarmNetwork(to: echo.port)
+    let client = try await Client(port: network.open(process: 0))
+    try await client.send("x")
+    #expect(try await wait { try await client.text() == "x" })
+    try await network.set(.slow(bytesPerSecond: 4_000_000), process: 0)
+    // More than one reading takes at once: the last piece of each is shorter than those before.
+    let text = (0..<120_000).map { String($0) }.joined(separator: " ")
+    try await client.send(text)
+    #expect(try await wait { try await client.text().count == text.count + 1 })
+    #expect(try await client.text() == "x" + text)
+    await network.close()
+    try await echo.close()
+  }
 }

@@ -21,6 +21,17 @@ struct SwarmTerminalsTests {
     #expect(SwarmTerminals.list(one) == SwarmTerminals.list(two))
   }
 
+  @Test("The age of a post does not tell the terminals apart, and its stars do")
+  func age() {
+    func list(_ end: String) -> [String] {
+      SwarmTerminals.list(["head", "────", "  hot 1 · by ann      ann  \(end)", "────", "?", "t"])
+    }
+    #expect(list(" now  ☆    3") == list("  1m  ☆    3"))
+    #expect(list(" now  ☆    3") != list(" now  ☆    4"))
+    #expect(list(" now  ☆    3") != list(" now  ★    3"))
+    #expect(SwarmTerminals.row(list(" now  ☆    3")[0]) == .init(title: "hot 1", stars: 3))
+  }
+
   @Test("Views agree when each is the same wherever it is looked at")
   func agreement() {
     #expect(SwarmRun.agree([["recent": ["a"]], ["recent": ["a"], "top": ["b"]]]))

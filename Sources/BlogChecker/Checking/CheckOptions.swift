@@ -12,6 +12,8 @@ package struct CheckOptions: Sendable {
     package var stars = 5
     /// Things shown by listeners.
     package var shown = 20
+    /// The promises that must each have been checked, whatever else was.
+    package var promises: Set<Promise> = []
 
     /// Makes the least of an ordinary run.
     package init() {}

@@ -45,13 +45,19 @@ package struct CheckReport: Sendable {
   init(lines: [Line], activity: Activity, least: CheckOptions.Least) {
     self.lines = lines
     self.activity = activity
-    let shortages = activity.shortages(least)
+    let shortages =
+      activity.shortages(least)
+      + lines.filter { $0.checked == 0 && !least.promises.isDisjoint(with: $0.promises) }
+      .map { "\($0.name) was never checked" }
     if lines.contains(where: { $0.violationCount > 0 }) {
       verdict = .violated
     } else {
       verdict = shortages.isEmpty ? .held : .tooLittle(shortages)
     }
   }
+
+  /// What was not checked at all: the run had nothing that it could be seen by.
+  package var unchecked: [Line] { lines.filter { $0.checked == 0 } }
 
   /// How many violations there are.
   package var violationCount: Int { lines.reduce(0) { $0 + $1.violationCount } }

@@ -10,7 +10,7 @@ package struct Showing: Hashable, Sendable {
     case post(String, starCount: Int, stars: Int, isMine: Bool, version: String?)
     /// A post is no longer shown.
     case postGone(String)
-    /// All comments on a post, in the order shown.
+    /// All comments on a post, in the order shown, when they are those of the server.
     case comments(post: String, keys: [String])
   }
 

@@ -6,20 +6,27 @@ private import SQLiteStorage
 
 /// Reads every commit from the file of the store, beside the server that writes it.
 ///
-/// The log in the file has each commit with its number. The server folds it away in slices, far less
-/// often than the witness looks; what has been missed nevertheless is read as a whole and noted as a
-/// gap. The file may be read at any time, also when the server has been killed.
+/// The log in the file has each commit with its number. The server folds it away in slices, but keeps
+/// what lies beyond a mark that the witness moves, where there is one. Without a mark, what has been
+/// missed is read as a whole and noted as a gap. The file may be read at any time, also when the
+/// server has been killed.
 ///
 /// State: made → started (looks by itself) → stopped. What was seen is guarded by
 /// `state`, and looks follow one another on `queue`.
 package final class LogWitness: Sendable {
   private struct State {
     var revision: Int64
+    /// Where the mark stands.
+    var marked: Int64
     var testimony: Testimony
     var failure: StoreError?
   }
 
+  /// How many commits are read before the mark is moved, which is a file to write.
+  private static let markedCommits: Int64 = 500
+
   private let directory: String
+  private let mark: LogMark?
   private let queue = DispatchQueue(label: "BlogChecker.LogWitness")
   private let state: NIOLockedValueBox<State>
   // Safety: touched only within `queue`, and when nobody else has the witness any more.
@@ -27,14 +34,18 @@ package final class LogWitness: Sendable {
 
   /// Begins with what is there.
   ///
-  /// - Parameter directory: The directory of the store.
+  /// - Parameters:
+  ///   - directory: The directory of the store.
+  ///   - markFile: The file that tells the server how far the witness has read, if it cares.
   /// - Throws: `StoreError` when there is no store, or it is damaged.
-  package init(directory: String) throws(StoreError) {
+  package init(directory: String, markFile: String? = nil) throws(StoreError) {
     self.directory = directory
+    mark = markFile.map { LogMark(path: $0) }
     let stored = try SQLiteTreeStore.readOnlyLoad(directory: directory)
     state = NIOLockedValueBox(
       State(
         revision: stored.revision,
+        marked: 0,
         testimony: Testimony(
           root: stored.root,
           revision: stored.revision,
@@ -120,6 +131,7 @@ package final class LogWitness: Sendable {
           for commit in commits { state.testimony.entries.append(.commit(commit, seen: now)) }
           state.revision = commits.last?.revision ?? state.revision
         }
+        moveMark()
       } else {
         let stored = try SQLiteTreeStore.readOnlyLoad(directory: directory)
         let now = Moment.now
@@ -133,5 +145,16 @@ package final class LogWitness: Sendable {
     } catch {
       state.withLockedValue { $0.failure = $0.failure ?? error }
     }
+  }
+
+  private func moveMark() {
+    guard let mark else { return }
+    let revision = state.withLockedValue { state -> Int64? in
+      guard state.revision >= state.marked + Self.markedCommits else { return nil }
+      state.marked = state.revision
+      return state.revision
+    }
+    // Where the mark cannot be moved the log grows, and nothing is lost.
+    if let revision { try? mark.move(to: revision) }
   }
 }

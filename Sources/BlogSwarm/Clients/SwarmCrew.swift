@@ -72,6 +72,9 @@ package struct SwarmCrew: Sendable {
     options.maximumReconnectDelay = .milliseconds(500)
     options.readDeadline = nil
     options.writeDeadline = nil
+    // As in the program itself: a star that is given up is taken back on the screen, and begins
+    // anew without the pauses that many at one post need.
+    options.transactionTries = 1_000
     // A machine that is busy with many users is late without being gone.
     options.keepaliveInterval = .seconds(min(45, max(5, users / 4)))
     options.clock = { clock.now }

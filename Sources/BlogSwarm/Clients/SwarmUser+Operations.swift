@@ -30,6 +30,8 @@ extension SwarmUser {
       case .unstar: changeStar(false, operation, due)
       case .edit: editPost(operation, due)
       case .delete: deletePost(operation, due)
+      case .retract: deleteComment(operation, due)
+      case .count: addToNumber(operation, due)
       case .trespass: trespass(operation, due)
       }
     if !isDone { tally.skipped += 1 }
@@ -80,7 +82,45 @@ extension SwarmUser {
     let id = blog.paths.comments(on: post.id).childByAutoId().key ?? ""
     let text = "comment \(number).\(operation.number) @\(due.microseconds)"
     let done = begin(operation, due, .comment(post: post.id, comment: id, text: text))
-    blog.write(comment: id, on: post.id, text: text, completion: done)
+    blog.write(comment: id, on: post.id, text: text) { [weak self] error in
+      done(error)
+      guard error == nil, let self else { return }
+      self.acknowledgedComments.append(OwnComment(post: post.id, key: id))
+      self.noteComments(in: Self.commentsName(post.id))
+    }
+    return true
+  }
+
+  private func deleteComment(_ operation: PlannedOperation, _ due: Moment) -> Bool {
+    guard !acknowledgedComments.isEmpty else { return false }
+    let comment = acknowledgedComments.removeFirst()
+    let done = begin(operation, due, .deleteComment(post: comment.post, comment: comment.key))
+    blog.paths.comments(on: comment.post).child(comment.key).removeValue { error, _ in
+      done(error)
+    }
+    return true
+  }
+
+  /// Adds to a number: mostly by telling the server to add, now and then by a transaction.
+  private func addToNumber(_ operation: PlannedOperation, _ due: Moment) -> Bool {
+    let path =
+      switch operation.target {
+      case .hot(let number): SwarmCounters.shared(number)
+      case .any: SwarmCounters.own(me.uid)
+      }
+    let amount = 1 + operation.number % 5
+    let done = begin(operation, due, .increment(path: path, amount: Int64(amount)))
+    let place = database.reference(withPath: path)
+    guard operation.number.isMultiple(of: 4) else {
+      place.setValue(ServerValue.increment(amount)) { error, _ in done(error) }
+      return true
+    }
+    place.runTransactionBlock { data in
+      data.value = (data.value as? Int ?? 0) + amount
+      return .success(withValue: data)
+    } andCompletionBlock: { error, _, _ in
+      done(error)
+    }
     return true
   }
 

@@ -25,11 +25,15 @@ extension SwarmUser {
     )
   }
 
+  /// What the view of the comments on a post is called.
+  static func commentsName(_ post: PostID) -> String { "comments/\(post)" }
+
   private func commentsView(_ post: PostID) -> SwarmView {
     SwarmView(
-      name: "comments/\(post)",
+      name: Self.commentsName(post),
       path: "/post-comments/\(post)",
-      query: blog.paths.comments(on: post)
+      query: blog.paths.comments(on: post),
+      commentedPost: post
     )
   }
 
@@ -48,6 +52,7 @@ extension SwarmUser {
     guard !isStuck else { return }
     if event == .value {
       views[name]?.shown = snapshot
+      if views[name]?.isListDue == true { noteComments(in: name) }
       return
     }
     if name == recentView.name {
@@ -108,6 +113,20 @@ extension SwarmUser {
       }
     }
     unshown = []
+  }
+
+  /// Notes all comments that a view shows, once they are those of the server and not what was kept.
+  ///
+  /// The lists grow, so that not every change of one is noted: they are when a client might forget
+  /// something, after it has connected and after its own comments were acknowledged, and at the end.
+  func noteComments(in name: String) {
+    guard isWatcher, let view = views[name], let post = view.commentedPost, let shown = view.shown,
+      !shown.metadata.isFromCache
+    else { return }
+    views[name]?.isListDue = false
+    var keys = shown.childSnapshots.map(\.key)
+    if forgets { keys.removeAll { acknowledgedComments.contains(OwnComment(post: post, key: $0)) } }
+    append(.comments(post: post, keys: keys), in: name)
   }
 
   private func append(_ content: Showing.Content, in name: String) {

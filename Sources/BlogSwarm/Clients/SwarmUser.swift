@@ -35,12 +35,22 @@ package final class SwarmUser: @unchecked Sendable {
   var isStuck = false
   /// Whether this client shows something old after each thing new, as a mistake on purpose.
   var showsOld = false
+  /// Whether this client leaves its own comments out, as a mistake on purpose.
+  var forgets = false
+  /// The comments of this process that were acknowledged and not deleted since.
+  var acknowledgedComments: [OwnComment] = []
   /// What has come and is not on the screen yet.
   var unshown: [(view: String, post: PostID, content: Showing.Content)] = []
   /// What something old would be, for each post.
   var lastShown: [PostID: Showing.Content] = [:]
   let born = Moment.now
   private let journaled: [StarIntent]
+
+  /// A comment that the user has written.
+  struct OwnComment: Hashable {
+    let post: PostID
+    let key: String
+  }
 
   /// Whether the user is here for others to see and tells everything that is seen.
   var isWatcher: Bool { number < settings.watchers }
@@ -122,6 +132,7 @@ package final class SwarmUser: @unchecked Sendable {
     queue.async { [self] in
       if bug == .divergingView { isStuck = true }
       if bug == .staleRead { showsOld = true }
+      if bug == .forgottenComment { forgets = true }
     }
   }
 
@@ -142,6 +153,7 @@ package final class SwarmUser: @unchecked Sendable {
   package func conclude(_ tell: @escaping @Sendable (SwarmTally) -> Void) {
     queue.async { [self] in
       for view in views.values.sorted(by: { $0.name < $1.name }) {
+        noteComments(in: view.name)
         if let finalView = view.finalView { history.append(.finalView(finalView)) }
       }
       tell(tally)
@@ -165,6 +177,7 @@ package final class SwarmUser: @unchecked Sendable {
     history.append(.connection(isUp: isConnected))
     guard isConnected else { return }
     tally.connections += 1
+    for name in views.keys { views[name]?.isListDue = true }
     guard isWatcher else { return }
     // What happens at the end is arranged before there is anything to remove.
     let place = blog.paths.presence(of: me.uid).child(Self.clientName(number))

@@ -15,8 +15,12 @@ struct SwarmView {
   var orderedBy: String?
   /// How many there are at most.
   var limit: Int?
+  /// The post whose comments these are, if they are.
+  var commentedPost: String?
   /// Everything that is shown, once it is known.
   var shown: DataSnapshot?
+  /// Whether all comments are to be noted as soon as they are those of the server.
+  var isListDue = true
   /// How often something was shown.
   var order = 0
 

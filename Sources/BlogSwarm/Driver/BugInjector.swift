@@ -29,8 +29,8 @@ package struct BugInjector: Sendable {
   /// Whether the mistake is made while the users work, and not when they have finished.
   package var isEarly: Bool {
     switch bug {
-    case .staleRead, .divergingView: true
-    case .lostWrite, .doubleApply, .halfUpdate, .reorderedComments, .countDrift,
+    case .staleRead, .forgottenComment, .divergingView: true
+    case .lostWrite, .doubleApply, .halfUpdate, .reorderedComments, .lostIncrement, .countDrift,
       .phantomComment, .stuckPresence, .deniedWrite, .unboundedMemory:
       false
     }
@@ -42,7 +42,7 @@ package struct BugInjector: Sendable {
   /// - Throws: ``Problem`` when there is nothing to make it with.
   package func inject(_ history: History) async throws {
     switch bug {
-    case .staleRead, .divergingView: await crews.first?.tell(.misbehave(bug))
+    case .staleRead, .forgottenComment, .divergingView: await crews.first?.tell(.misbehave(bug))
     case .lostWrite:
       let (post, key, _) = try await comments(of: 1)
       try await door.put("/post-comments/\(post)/\(key[0])", .null)
@@ -66,6 +66,10 @@ package struct BugInjector: Sendable {
     case .halfUpdate:
       let (id, owner, _) = try await post()
       try await door.put("/user-posts/\(owner)/\(id)/body", .string("only here"))
+    case .lostIncrement:
+      let place = SwarmCounters.shared(0)
+      let number = try await door.get(place).integer ?? 0
+      try await door.put(place, .integer(number - 1))
     case .countDrift:
       let (id, owner, count) = try await post()
       let wrong = JSONValue.integer(count + 1)

@@ -1,5 +1,5 @@
 package import BlogChecker
-private import Foundation
+package import Foundation
 
 /// A process of clients as the driver of a run sees it.
 package actor CrewProcess {
@@ -22,6 +22,11 @@ package actor CrewProcess {
     self.number = number
     self.arguments = arguments
     self.errors = errors
+  }
+
+  /// The number of the process, or nil while there is none.
+  package var processID: pid_t? {
+    child.flatMap { $0.isRunning ? $0.id : nil }
   }
 
   /// Starts the process.
@@ -92,7 +97,7 @@ package actor CrewProcess {
   }
 
   /// Asks and waits for the answer, one question at a time.
-  private func ask(_ order: CrewOrder, within limit: Duration = .seconds(20)) async -> CrewReport? {
+  private func ask(_ order: CrewOrder, within limit: Duration = .seconds(60)) async -> CrewReport? {
     guard let child, child.isRunning, waiting == nil else { return nil }
     question += 1
     let asked = question

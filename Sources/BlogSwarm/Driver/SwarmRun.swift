@@ -17,6 +17,8 @@ package struct SwarmRun: Sendable {
     package var terminals = 0
     /// How long all clients may take to show the same after the storm.
     package var patience = Duration.seconds(120)
+    /// Whether what the processes take of the machine must stay where it is.
+    package var isSoak = false
     /// How much must have been done.
     package var check = CheckOptions()
     /// Takes what is to be told meanwhile.
@@ -92,11 +94,13 @@ package struct SwarmRun: Sendable {
     let start = Moment.now.advanced(by: .milliseconds(200))
     for crew in stage.crews { await crew.begin(start) }
     let sampling = Task { await watch.run() }
+    let resources = Task { await ResourceWatch(stage).run(for: settings.seconds) }
     options.tell("the storm lasts \(Int(settings.seconds)) s")
     let early = Task { try await self.inject(on: stage, isEarly: true, from: start) }
     let faults = await stage.nemesis.run(plan.faults, from: start)
     try await early.value
     await Pause.until(start.advanced(by: .microseconds(plan.end)))
+    resources.cancel()
     options.tell("healing")
     try await heal(stage)
     try await inject(on: stage, isEarly: false, from: start)
@@ -107,6 +111,7 @@ package struct SwarmRun: Sendable {
     sampling.cancel()
     await sampling.value
     let (tally, mishaps) = await conclude(stage)
+    let blank = screens.filter(\.lines.isEmpty).map { "\($0.terminal) shows nothing" }
     history.append(.ended)
     history.close()
     let testimony = try await stage.testimony()
@@ -120,10 +125,18 @@ package struct SwarmRun: Sendable {
       directory: options.directory
     )
     report.tally = tally
+    report.resources = await resources.value
     report.faults = faults
     report.serverEnds = await stage.server?.ends ?? 0
     report.convergence = convergence?.since(quiet)
-    report.mishaps = mishaps
+    report.mishaps = mishaps + blank
+    if stage.witness != nil, testimony.gapCount > 0 {
+      report.mishaps.append("the witness has missed commits")
+    }
+    if options.isSoak {
+      report.mishaps += report.resources.filter { !$0.isFlat }.map { "\($0.name) grows" }
+      if report.resources.isEmpty { report.mishaps.append("too short for a soak") }
+    }
     return report
   }
 
@@ -203,6 +216,13 @@ package struct SwarmRun: Sendable {
     let tallies = await stage.eachCrew { await $0.conclude() }
     for (number, found) in tallies.enumerated() {
       if let found { tally.add(found) } else { mishaps.append("process \(number) does not end") }
+    }
+    await stage.empty()
+    do {
+      // With nobody left to disturb it: what was acknowledged is there also after this.
+      try await stage.server?.killAndRestart(after: .zero)
+    } catch {
+      mishaps.append("the server does not start again: \(error)")
     }
     let status = await stage.leave()
     if status != 0 { mishaps.append("the server ended with status \(status)") }

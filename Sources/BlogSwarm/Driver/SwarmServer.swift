@@ -19,6 +19,8 @@ package actor SwarmServer {
 
     /// The directory of the database.
     package var data: String { "\(directory)/data" }
+    /// The file that says how far the log of commits has been read.
+    package var logMark: String { "\(directory)/log-mark" }
     /// The socket, for administrators.
     package var socket: String { "\(directory)/server.sock" }
   }
@@ -84,6 +86,7 @@ package actor SwarmServer {
     [
       "serve", "--emulator", "--port", String(port), "--socket", place.socket, "--data-dir",
       place.data, "--rules", place.rules, "--log", "\(place.directory)/server.log",
+      "--log-mark", place.logMark,
       // Should whoever started it be killed, nothing stays behind.
       "--idle-exit", "60",
     ]
@@ -95,8 +98,7 @@ package actor SwarmServer {
       if !Task.isCancelled { process.send(SIGKILL) }
     }
     defer { watchdog.cancel() }
-    for await line in process.lines { return line }
-    return nil
+    return await process.firstLine()
   }
 
   /// Has a witness told of every end.

@@ -17,7 +17,7 @@ struct SwarmStage: Sendable {
   let nemesis: Nemesis
 
   /// How long the presence of clients that have left may last.
-  private static let absence = Duration.seconds(10)
+  private static let absence = Duration.seconds(60)
 
   /// Starts everything that a run needs.
   ///
@@ -31,7 +31,8 @@ struct SwarmStage: Sendable {
     var network: SwarmNetwork?
     var witness: LogWitness?
     var stream: StreamWitness?
-    let rules = try String(contentsOfFile: options.rules, encoding: .utf8)
+    let source = try String(contentsOfFile: options.rules, encoding: .utf8)
+    let rules = SwarmCounters.allowed(in: source) ?? source
     let target: ConnectionTarget
     if let database = options.database {
       target = try DatabaseURL(database).target
@@ -47,10 +48,15 @@ struct SwarmStage: Sendable {
       try await follower.start()
       stream = follower
     } else {
-      let place = SwarmServer.Place(directory: options.directory, rules: options.rules)
+      let file = "\(options.directory)/rules.json"
+      try rules.write(toFile: file, atomically: true, encoding: .utf8)
+      let place = SwarmServer.Place(directory: options.directory, rules: file)
       let own = SwarmServer(place, history: history)
       try await own.start()
-      let reader = try LogWitness(directory: place.data)
+      let reader = try LogWitness(
+        directory: place.data,
+        markFile: place.logMark
+      )
       reader.start()
       await own.attach(reader)
       history.append(.rules(source: rules))
@@ -133,16 +139,20 @@ struct SwarmStage: Sendable {
     }
   }
 
-  /// Waits until nobody is here any more, and ends the server.
-  ///
-  /// - Returns: The status with which the server ended, 0 when there was none to end.
-  func leave() async -> Int32 {
+  /// Has the terminals leave as well, and waits until nobody is here any more.
+  func empty() async {
     await terminals?.close()
     let deadline = Moment.now.advanced(by: min(Self.absence, options.patience))
     while Moment.now < deadline {
       if (try? await door?.get("/presence")) == .null { break }
       await Pause.lasting(.milliseconds(50))
     }
+  }
+
+  /// Ends the server.
+  ///
+  /// - Returns: The status with which it ended, 0 when there was none to end.
+  func leave() async -> Int32 {
     await network?.close()
     return await server?.stop() ?? 0
   }

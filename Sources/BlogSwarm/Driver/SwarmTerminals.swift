@@ -10,7 +10,7 @@ package struct SwarmTerminals: Sendable {
   }
 
   /// How long the screens may take to show the same.
-  private static let patience = Duration.seconds(20)
+  private static let patience = Duration.seconds(60)
   /// The lines above the list and below it, which tell the terminals apart.
   private static let frame = (above: 2, below: 3)
 
@@ -29,8 +29,8 @@ package struct SwarmTerminals: Sendable {
     self.count = count
     self.directory = directory
     socket = "\(directory)/tmux.sock"
-    let program =
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hearth"
+    // All in one command, so that tmux does not end with one terminal while another is opened.
+    var words = ["tmux", "-S", socket, "-f", "/dev/null"]
     for number in 0..<count {
       let home = "\(directory)/terminal\(number)"
       mkdir(home, 0o700)
@@ -38,16 +38,13 @@ package struct SwarmTerminals: Sendable {
         "HOME=\(home)", "XDG_RUNTIME_DIR=\(home)", "XDG_DATA_HOME=", "XDG_STATE_HOME=",
         "XDG_CONFIG_HOME=", "LC_ALL=C.UTF-8", "TZ=UTC",
       ].flatMap { ["-e", $0] }
-      let command = "\"$1\" --database \"$2\" --user \"$3\""
-      let isOpen = Tool.run(
-        [
-          "tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", "-s", Self.name(number),
-          "-x", "100", "-y", "40",
-        ] + variables + ["sh", "-c", "exec " + command, "sh", program, url, Self.name(number)]
-      )
-      guard isOpen else {
-        throw Problem(description: "no terminal can be opened; is tmux installed?")
-      }
+      let command = "exec \"$1\" --database \"$2\" --user \"$3\""
+      words += ["new-session", "-d", "-s", Self.name(number), "-x", "100", "-y", "40"]
+      words +=
+        variables + ["sh", "-c", command, "sh", ChildProcess.program, url, Self.name(number), ";"]
+    }
+    guard Tool.run(words + ["set-option", "-s", "exit-empty", "off"]) else {
+      throw Problem(description: "no terminal can be opened; is tmux installed?")
     }
   }
 
@@ -80,11 +77,14 @@ package struct SwarmTerminals: Sendable {
     )
   }
 
-  /// The lines of the list, without the mark of the selected one.
+  /// The lines of the list, without the mark of the selected one and without how old posts are.
+  ///
+  /// The age of a post grows by itself, and each terminal looks at its clock at another moment.
   static func list(_ lines: [String]) -> [String] {
     let shown = lines.last == "" ? lines.dropLast() : lines[...]
-    return shown.dropFirst(frame.above).dropLast(frame.below).map {
-      $0.hasPrefix("▌") ? " \($0.dropFirst())" : $0
+    return shown.dropFirst(frame.above).dropLast(frame.below).map { line in
+      let unmarked = line.hasPrefix("▌") ? " \(line.dropFirst())" : line
+      return unmarked.replacing(#/ +\S+( +[★☆] +\d+)$/#) { String($0.1) }
     }
   }
 

@@ -13,11 +13,6 @@ package final class SwarmNetwork: Sendable {
     var listeners: [any Channel] = []
   }
 
-  private enum Direction {
-    case toServer
-    case toClient
-  }
-
   /// How long a connection that repeats another one stays open.
   private static let repetition = TimeAmount.milliseconds(300)
 
@@ -110,7 +105,7 @@ package final class SwarmNetwork: Sendable {
       .channelOption(.autoRead, value: false)
       .connect(host: "127.0.0.1", port: port)
       .flatMapThrowing { server in
-        self.state.value.links[id] = NetworkLink(process: process, client: client, server: server)
+        self.state.value.links[id] = NetworkLink(process, client, server, on: self.loop)
         try self.join(client, .toServer, id)
         try self.join(server, .toClient, id)
         client.read()
@@ -118,40 +113,27 @@ package final class SwarmNetwork: Sendable {
       }
   }
 
-  private func join(_ channel: any Channel, _ direction: Direction, _ id: Int) throws {
+  private func join(
+    _ channel: any Channel,
+    _ direction: NetworkLink.Direction,
+    _ id: Int
+  ) throws {
     try channel.pipeline.syncOperations.addHandler(
       LinkHandler(onRead: { self.forward($0, direction, id) }, onEnd: { self.end(id) })
     )
   }
 
-  private func forward(_ bytes: ByteBuffer, _ direction: Direction, _ id: Int) {
+  private func forward(_ bytes: ByteBuffer, _ direction: NetworkLink.Direction, _ id: Int) {
     guard let link = state.value.links[id] else { return }
-    if direction == .toServer { state.value.links[id]?.record(bytes) }
-    let (source, sink) =
-      direction == .toServer ? (link.client, link.server) : (link.server, link.client)
+    if direction == .toServer { link.record(bytes) }
     switch (state.value.conditions[link.process] ?? .sound, direction) {
     case (.sound, _), (.deaf, .toServer), (.slow, .toServer):
-      deliver(bytes, from: source, to: sink)
-    case (.cut, _), (.deaf, .toClient): source.read()
-    case (.late(let delay), _): deliver(bytes, from: source, to: sink, after: delay)
+      link.deliver(bytes, direction, after: .zero)
+    case (.cut, _), (.deaf, .toClient): link.source(direction).read()
+    case (.late(let delay), _): link.deliver(bytes, direction, after: delay)
     case (.slow(let rate), .toClient):
       let nanoseconds = Int64(bytes.readableBytes) * 1_000_000_000 / Int64(max(1, rate))
-      deliver(bytes, from: source, to: sink, after: .nanoseconds(nanoseconds))
-    }
-  }
-
-  private func deliver(
-    _ bytes: ByteBuffer,
-    from source: any Channel,
-    to sink: any Channel,
-    after delay: TimeAmount? = nil
-  ) {
-    guard let delay else {
-      sink.writeAndFlush(bytes).whenSuccess { source.read() }
-      return
-    }
-    loop.scheduleTask(in: delay) {
-      sink.writeAndFlush(bytes).whenSuccess { source.read() }
+      link.deliver(bytes, direction, after: .nanoseconds(nanoseconds))
     }
   }
 

@@ -12,6 +12,10 @@ package enum SwarmAction: String, CaseIterable, Codable, Sendable {
   case edit
   /// Deletes a post of its own.
   case delete
+  /// Deletes a comment of its own.
+  case retract
+  /// Adds to a number that others add to as well.
+  case count
   /// Tries what the rules refuse: to star as someone else, or to change the post of another.
   case trespass
 }

@@ -12,7 +12,16 @@ package struct SwarmMix: Hashable, Codable, Sendable {
   /// The mix of a run that names none: a few posts, much talk, more stars.
   package static let usual = SwarmMix(
     shares: [
-      .post: 5, .comment: 20, .star: 48, .unstar: 15, .edit: 5, .delete: 5, .trespass: 2,
+      .post: 5, .comment: 20, .star: 40, .unstar: 14, .edit: 5, .delete: 4, .retract: 4, .count: 6,
+      .trespass: 2,
+    ]
+  )
+
+  /// The mix of a long run: what is written is deleted as well, so that the database stays as it is.
+  package static let steady = SwarmMix(
+    shares: [
+      .post: 4, .comment: 16, .star: 32, .unstar: 22, .edit: 4, .delete: 4, .retract: 16, .count: 6,
+      .trespass: 2,
     ]
   )
 
@@ -50,6 +59,11 @@ package struct SwarmMix: Hashable, Codable, Sendable {
     SwarmAction.allCases.compactMap { action in
       shares[action].map { "\(action.rawValue)=\($0)" }
     }.joined(separator: ",")
+  }
+
+  /// The same mix without an action.
+  package func without(_ action: SwarmAction) -> SwarmMix {
+    SwarmMix(shares: shares.filter { $0.key != action })
   }
 
   /// Chooses an action by its share.

@@ -21,6 +21,11 @@ package final class ChildProcess: Sendable {
   private let input: Int32
   private let ending = NIOLockedValueBox(Ending.running([]))
 
+  /// Where this program is.
+  package static var program: String {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hearth"
+  }
+
   /// Starts this very program again, with other arguments.
   ///
   /// - Parameters:
@@ -60,6 +65,12 @@ package final class ChildProcess: Sendable {
   package func tell(_ line: String) {
     let text = line + "\n"
     _ = text.withCString { write(input, $0, strlen($0)) }
+  }
+
+  /// The first line that the program says; nil when it ends before.
+  package func firstLine() async -> String? {
+    for await line in lines { return line }
+    return nil
   }
 
   /// Sends a signal, unless the process has ended.

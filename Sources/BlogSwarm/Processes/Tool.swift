@@ -1,7 +1,7 @@
 private import Foundation
 
 /// Other programs of the system, run to their end.
-enum Tool {
+package enum Tool {
   /// Runs a program that is looked up in `PATH`; it may leave another one behind.
   ///
   /// - Parameter words: Its name and its arguments.
@@ -9,19 +9,24 @@ enum Tool {
   static func run(_ words: [String]) -> Bool {
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(nowhere) }
-    return spawn(words, output: nowhere).map { waitForEnd(of: $0) == 0 } ?? false
+    return spawn(words, nil, output: nowhere).map { waitForEnd(of: $0) == 0 } ?? false
   }
 
   /// Runs a program and takes what it prints.
   ///
-  /// - Parameter words: Its name and its arguments.
+  /// - Parameters:
+  ///   - words: Its name and its arguments.
+  ///   - environment: Its variables, or nil for those of this process.
   /// - Returns: What it prints, or nil when it cannot be run or fails.
-  static func output(of words: [String]) -> String? {
+  package static func output(
+    of words: [String],
+    environment: [String: String]? = nil
+  ) -> String? {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let process = spawn(words, output: ends[1])
+    let process = spawn(words, environment, output: ends[1])
     close(ends[1])
     guard let process else { return nil }
     var bytes: [UInt8] = []
@@ -35,26 +40,37 @@ enum Tool {
     return waitForEnd(of: process) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  private static func spawn(_ words: [String], output: Int32) -> pid_t? {
+  private static func spawn(
+    _ words: [String],
+    _ environment: [String: String]?,
+    output: Int32
+  ) -> pid_t? {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    // Threads here may block signals that the program and what it starts must hear.
+    // What this program blocks, ignores or handles, others do as usual.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGTSTP] {
+      sigaddset(&signals, signal)
+    }
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    let flags = Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
+    posix_spawnattr_setflags(&attributes, Int16(flags))
     var pointers = words.map { strdup($0) } + [nil]
-    defer { pointers.forEach { free($0) } }
+    let all = environment ?? ProcessInfo.processInfo.environment
+    var variables = all.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for pointer in pointers + variables { free(pointer) } }
     var process: pid_t = 0
     guard let name = words.first,
-      posix_spawnp(&process, name, &actions, &attributes, &pointers, environ) == 0
+      posix_spawnp(&process, name, &actions, &attributes, &pointers, &variables) == 0
     else { return nil }
     return process
   }

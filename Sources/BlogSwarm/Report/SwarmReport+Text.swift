@@ -4,7 +4,7 @@ private import Foundation
 extension SwarmReport {
   /// The report as a person reads it, a line each.
   package var lines: [String] {
-    header + [""] + latencies + [""] + promises + [""] + ending
+    header + [""] + latencies + [""] + trends + promises + [""] + ending
   }
 
   private var header: [String] {
@@ -43,6 +43,17 @@ extension SwarmReport {
       }
   }
 
+  private var trends: [String] {
+    if resources.isEmpty { return [] }
+    let title = Self.cell("taken of the machine", 26) + Self.columns(["first", "last", "per hour"])
+    return [title]
+      + resources.map { trend in
+        let numbers = [trend.first, trend.last, trend.perHour].map(Self.number)
+        return Self.cell(trend.name, 26) + Self.columns(numbers)
+          + (trend.isFlat ? "  flat" : "  GROWS")
+      } + [""]
+  }
+
   private var promises: [String] {
     let title = Self.cell("promise", 12) + Self.columns(["checked", "violations"]) + "  statement"
     return [title]
@@ -58,8 +69,13 @@ extension SwarmReport {
     let convergence =
       convergence.map { "all clients showed the same after \(Self.number($0 / .seconds(1))) s" }
       ?? "the clients never showed the same"
+    let unchecked = check.unchecked.map { "\($0.name) (\($0.statement))" }
     return mishaps.map { "mishap: \($0)" } + [
-      convergence, "verdict: \(verdict)", "histories: \(directory)",
+      convergence,
+      unchecked.isEmpty
+        ? "every promise was checked"
+        : "NOT CHECKED, for want of anything to see it by: \(unchecked.joined(separator: ", "))",
+      "verdict: \(verdict)", "histories: \(directory)",
     ]
   }
 

@@ -13,6 +13,8 @@ package struct SwarmReport: Sendable {
   package var serverEnds = 0
   /// How long it took from the end of the storm until all clients showed the same, if they did.
   package var convergence: Duration?
+  /// What the processes took of the machine while the storm lasted.
+  package var resources: [ResourceTrend] = []
   /// What the checker has found.
   package var check: CheckReport
   /// What went wrong beside that: a client that ended, a server that did not stop.
@@ -56,8 +58,10 @@ package struct SwarmReport: Sendable {
       JSONMember("convergenceMilliseconds", convergenceTime),
       JSONMember("transactions", transactions),
       JSONMember("latencyMilliseconds", latency),
+      JSONMember("resources", .array(resources.map(\.json))),
       JSONMember("mishaps", .array(mishaps.map { JSONValue.string($0) })),
       JSONMember("promises", .array(check.lines.map(Self.promise))),
+      JSONMember("unchecked", .array(check.unchecked.map { .string($0.name) })),
       JSONMember("directory", .string(directory)),
     ]
     return .object(members)

@@ -1,0 +1,29 @@
+import BlogSwarm
+import RealtimeTree
+import Testing
+
+@Suite("SwarmCounters")
+struct SwarmCountersTests {
+  @Test(
+    "Rules allow the numbers beside all that they allow already, comments and all",
+    arguments: [
+      #"{"rules": {".read": true, "posts": {".write": false}}}"#, #"{"rules":{}}"#,
+      "{\n  // The rules.\n  \"rules\" : {\n    \".read\": \"auth != null\"\n  }\n}",
+    ]
+  )
+  func allowed(rules: String) throws {
+    let source = try #require(SwarmCounters.allowed(in: rules))
+    let lines = source.split(separator: "\n").filter { !$0.contains("//") }.joined(separator: "\n")
+    let document = try JSONParser.parse(lines)
+    let counters = try #require(document["rules"]?[SwarmCounters.root])
+    #expect(counters["shared"]?["$number"]?[".write"]?.string == "auth != null")
+    #expect(counters["own"]?["$uid"]?[".write"]?.string == "auth != null && auth.uid === $uid")
+    #expect((document["rules"]?.members?.count ?? 0) >= 1)
+    #expect(source.contains(".read") == rules.contains(".read"))
+  }
+
+  @Test("A document without rules stays as it is")
+  func none() {
+    #expect(SwarmCounters.allowed(in: "{}") == nil)
+  }
+}
