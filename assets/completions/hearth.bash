@@ -1824,7 +1824,7 @@ _hearth_profile_remove() {
 
 _hearth_swarm() {
     repeating_flags=()
-    non_repeating_flags=(--json --version -h --help)
+    non_repeating_flags=(--soak --json --version -h --help)
     repeating_options=()
     non_repeating_options=(--users --seconds --seed --mix --rate --faults --stars --posts --users-per-process --terminals --database --rules --report --directory)
     __hearth_offer_flags_options 0

@@ -65,7 +65,7 @@ struct Demo: AsyncParsableCommand {
     let figures = (try? Data(contentsOf: URL(fileURLWithPath: place.figures)))
       .flatMap { try? JSONParser.parse(Array($0)) }
     place.clear()
-    post.dismiss()
+    await post.dismiss()
     let signal = try result.get()
     if let signal { throw ExitCode(128 + signal) }
     try report(figures)
@@ -88,7 +88,7 @@ struct Demo: AsyncParsableCommand {
         try await stage.run()
         return .success(stage.signal)
       }
-      return .success(try DemoStage(place, wishes).run())
+      return .success(try await DemoStage(place, wishes).run())
     } catch {
       return .failure(error)
     }

@@ -42,6 +42,9 @@ struct Open: AsyncParsableCommand {
     var isFirst = true
     while ending == .changeAccount {
       var configuration = DatabaseOptions()
+      // A star that is given up is taken back on the screen, and begins anew without the pauses that
+      // many at one post need.
+      configuration.transactionTries = 1_000
       switch try receive(&configuration, isFirst: isFirst) {
       case .left(let reason): ending = reason
       case .someone(let me):

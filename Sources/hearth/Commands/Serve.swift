@@ -79,8 +79,10 @@ struct Serve: AsyncParsableCommand {
     }
     let logger = logging.logger("hearth.server", file)
     FileDescriptors.allowMany()
+    var storeOptions = StoreOptions.logging(to: logger)
+    storeOptions.logMark = serving.logMark.map { LogMark(path: $0) }
     let stores: any TreeStores =
-      keepsData ? places.stores(.logging(to: logger)) : MemoryTreeStores()
+      keepsData ? places.stores(storeOptions) : MemoryTreeStores()
     let start = ContinuousClock.now
     let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
     let startTime = ContinuousClock.now - start

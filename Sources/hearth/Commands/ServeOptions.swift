@@ -56,6 +56,15 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Keep the commits in the store that come after the one this file names.",
+      valueName: "file",
+      visibility: .hidden
+    )
+  )
+  var logMark: String?
+
+  @Option(
+    help: ArgumentHelp(
       "Log connections, writes, latencies and so on as JSON every so often.",
       valueName: "seconds"
     )

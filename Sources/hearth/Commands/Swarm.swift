@@ -29,14 +29,17 @@ struct Swarm: AsyncParsableCommand {
   var users = 10
 
   @Option(help: ArgumentHelp("How long the storm lasts.", valueName: "n"))
-  var seconds: Double = 10
+  var seconds = Swarm.usualSeconds
 
   @Option(help: ArgumentHelp("Where the plan comes from.", valueName: "n"))
   var seed: UInt64 = 1
 
   @Option(
     help: ArgumentHelp(
-      "How often what is done: shares of post, comment, star, unstar, edit, delete, trespass.",
+      """
+      How often what is done: shares of post, comment, star, unstar, edit, delete, retract, count, \
+      trespass.
+      """,
       valueName: "action=n,…"
     )
   )
@@ -64,8 +67,21 @@ struct Swarm: AsyncParsableCommand {
   )
   var usersPerProcess: Int?
 
-  @Option(help: ArgumentHelp("Terminals with screens that look on, in tmux.", valueName: "n"))
-  var terminals = 0
+  @Flag(
+    help: """
+      Expect memory and descriptors of all processes to stay where they are; what is written is \
+      deleted as well, unless --mix says otherwise.
+      """
+  )
+  var soak = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Terminals with screens that look on, in tmux; 1 where there is tmux.",
+      valueName: "n"
+    )
+  )
+  var terminals: Int?
 
   @Option(
     help: ArgumentHelp(
@@ -96,6 +112,8 @@ struct Swarm: AsyncParsableCommand {
   )
   var injectBug: String?
 
+  /// How long a storm lasts that must show something of every promise.
+  private static let usualSeconds = 10.0
   /// How many processes there are before users share them.
   private static let processLimit = 24
 
@@ -106,8 +124,9 @@ struct Swarm: AsyncParsableCommand {
     let folder = try SwarmFolder(directory)
     var options = SwarmRun.Options(directory: folder.path, rules: rules)
     options.database = database
-    options.terminals = terminals
+    options.terminals = screens
     options.bug = bug
+    options.isSoak = soak
     // What is wrong on purpose does not become right by waiting.
     if options.bug != nil { options.patience = .seconds(4) }
     options.check.least = least(settings)
@@ -176,13 +195,23 @@ struct Swarm: AsyncParsableCommand {
     }
     settings.stars = strategy
     do {
+      if soak { settings.mix = .steady }
       if let mix { settings.mix = try SwarmMix(mix) }
       settings.faults = try FaultKind.list(faults)
     } catch {
       throw CommandFailure(.usage, String(describing: error))
     }
-    if database != nil { settings.faults.removeAll { $0.needsOwnServer || $0.needsOwnNetwork } }
+    if database != nil {
+      // Rules elsewhere allow what belongs to a blog, and nothing that belongs to swarms.
+      if mix == nil { settings.mix = settings.mix.without(.count) }
+      settings.faults.removeAll { $0.needsOwnServer || $0.needsOwnNetwork }
+    }
     return settings
+  }
+
+  /// How many terminals look on: at a database elsewhere none but those that are asked for.
+  private var screens: Int {
+    terminals ?? (database == nil && TmuxServer.program != nil && injectBug == nil ? 1 : 0)
   }
 
   /// How much must be done to mean anything: a part of what is planned, in proportion.
@@ -198,6 +227,10 @@ struct Swarm: AsyncParsableCommand {
     least.comments = Int(planned * share(.comment) / 5)
     least.stars = Int(planned * share(.star) / 10)
     least.shown = max(1, Int(planned / 10))
+    if seconds >= Self.usualSeconds, mix == nil, database == nil {
+      least.promises = Set(Promise.allCases)
+      if screens == 0 { least.promises.remove(.i13) }
+    }
     return least
   }
 

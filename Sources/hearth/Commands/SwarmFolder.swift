@@ -14,7 +14,8 @@ struct SwarmFolder {
     isTemporary = path == nil
     let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
     let temporary = "\(base)/hearth-swarm-\(getpid())"
-    self.path = path.map { URL(fileURLWithPath: $0).standardizedFileURL.path } ?? temporary
+    // Other programs are told where it is, and work in other directories.
+    self.path = URL(fileURLWithPath: path ?? temporary).standardizedFileURL.path
     guard mkdir(self.path, 0o700) == 0 else {
       throw CommandFailure(
         .usage,

@@ -95,7 +95,7 @@ final class ScriptedPeople {
         case .succeeded: seen.outcome = .done
         case .failed(_, let reason): seen.outcome = .refused(reason)
         case .feed, .extent, .feedFailed, .post, .comments, .latestComments, .typing, .people,
-          .readState, .notice, .roundTrip, .connectionProblem, .pendingWrites:
+          .readState, .markAnswered, .notice, .roundTrip, .connectionProblem, .pendingWrites:
           break
         }
       }

@@ -1,4 +1,5 @@
 import BlogModel
+import BlogSwarm
 import Foundation
 import RealtimeDatabase
 
@@ -6,7 +7,7 @@ import RealtimeDatabase
 struct DemoCrowd: Sendable {
   private static let names = ["gale", "hana"]
   /// How long somebody waits between two stars.
-  private static let pause = 400
+  private static let pause = Duration.milliseconds(400)
 
   private let url: String
   private let board: DemoBoard
@@ -39,7 +40,7 @@ struct DemoCrowd: Sendable {
         isStarred.toggle()
         try? await blog.setStar(isStarred, on: post.id)
       }
-      await DemoBeat.rest(milliseconds: Self.pause)
+      await Pause.lasting(Self.pause)
     }
     await database.close()
   }

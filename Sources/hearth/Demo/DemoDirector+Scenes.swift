@@ -111,19 +111,22 @@ extension DemoDirector {
   // MARK: Refusal
 
   private func refuse() -> DemoFigures.Outcome {
-    guard let port = plan.port, let before = root(),
-      let post = before["posts"]?.members?.last?.name,
-      let victim = plan.actors.first?.name
+    guard let stranger = plan.stranger, let before = root(),
+      let post = before["posts"]?.members?.last
     else { return Outcome(text: "there is no post", isRight: false) }
-    let path = "/posts/\(post)/stars/\(victim)-forged"
-    let status = DemoIntruder(port: port).put("true", at: path)
-    let after = root()
-    let isUnchanged =
-      after?["posts"]?[post]?["stars"]?["\(victim)-forged"] == nil && after != nil
-    let rule = DemoRules.explanation(of: path, in: before) ?? "no rule allows it"
+    let pane = stranger.pane
+    // The lists of others move; this one must show the post first.
+    guard let title = post.value["title"]?.string, isOnTop(title, of: stranger) else {
+      return Outcome(text: "\(stranger.name) sees no post", isRight: false)
+    }
+    terminals.press(["s"], in: [pane])
+    let isTold = appears("not saved", in: pane)
+    let stars = root()?["posts"]?.members?.flatMap { $0.value["stars"]?.members ?? [] }
+    let isUnchanged = stars.map { !$0.contains { $0.name == stranger.name } } ?? false
+    let rule = DemoRules.explanation(of: "/posts/\(post.name)", in: before) ?? "no rule allows it"
     return Outcome(
-      text: "a forged star was answered \(status): \(rule)",
-      isRight: (status == 401 || status == 403) && isUnchanged
+      text: "\(stranger.name) was told that the star was not saved: \(rule)",
+      isRight: isTold && isUnchanged
     )
   }
 

@@ -1,3 +1,4 @@
+import BlogSwarm
 import Foundation
 import RealtimeTree
 
@@ -7,7 +8,7 @@ import RealtimeTree
 /// keys, and looks at screens.
 final class DemoDirector {
   /// How long a thing may take to appear, in milliseconds.
-  static let patience: Int64 = 20_000
+  static let patience: Int64 = 60_000
 
   let plan: DemoPlan
   let place: DemoPlace
@@ -15,7 +16,7 @@ final class DemoDirector {
   let board: DemoBoard
   let meter: DemoMeter
   let cable: DemoCable?
-  private var random: DemoRandom
+  private var random: SeededGenerator
   private var serial = 0
 
   /// Makes a director.
@@ -33,7 +34,7 @@ final class DemoDirector {
     self.board = board
     self.meter = meter
     self.cable = cable
-    random = DemoRandom(seed: plan.seed)
+    random = SeededGenerator(seed: plan.seed)
   }
 
   /// Whether it is over.
@@ -62,7 +63,7 @@ final class DemoDirector {
     switch scene {
     case .race: true
     case .cable: cable != nil
-    case .refusal: plan.port != nil
+    case .refusal: plan.stranger != nil
     case .kill: plan.database == nil
     }
   }
@@ -80,7 +81,7 @@ final class DemoDirector {
       default: terminals.press(["s"], in: [actor.pane])
       }
       pause(300)
-      notePending()
+      noteScreens()
     }
   }
 
@@ -93,9 +94,10 @@ final class DemoDirector {
     showNewest(in: others)
     let start = ContinuousClock.now
     terminals.press(["C-s"], in: [actor.pane])
-    guard appears(title, in: other) else { return }
-    let time = (ContinuousClock.now - start) / .milliseconds(1)
-    board.with { $0.latencies.record(milliseconds: time) }
+    // Somebody who looks elsewhere never shows it, and nobody waits for that for long.
+    guard appears(title, in: other, within: Self.patience / 3) else { return }
+    let time = Int64((ContinuousClock.now - start) / .microseconds(1))
+    board.with { $0.latencies.record(microseconds: time) }
   }
 
   /// Brings the newest posts into view, where people act; the user looks where they like.
@@ -114,6 +116,8 @@ final class DemoDirector {
   /// Types a post, which is not sent yet.
   func write(_ title: String, by actor: DemoPlan.Actor) {
     terminals.press(["c"], in: [actor.pane])
+    // What is typed too early would be taken for commands.
+    guard appears("New post", in: actor.pane) else { return }
     terminals.type(title, in: actor.pane)
     terminals.press(["Tab"], in: [actor.pane])
     terminals.type("Written at a terminal, read at all of them.", in: actor.pane)
@@ -161,10 +165,14 @@ final class DemoDirector {
     _ = waits(for: milliseconds) { false }
   }
 
-  private func notePending() {
-    let panes = plan.actors.map(\.pane) + [plan.own]
-    let pending = panes.reduce(0) { $0 + Self.pending(on: terminals.screen(of: $1)) }
-    board.with { $0.pending = pending }
+  /// Notes what all terminals show together: writes that wait, and whether they show the same.
+  private func noteScreens() {
+    let screens = (plan.actors.map(\.pane) + [plan.own]).map { terminals.screen(of: $0) }
+    let pending = screens.reduce(0) { $0 + Self.pending(on: $1) }
+    board.with {
+      $0.pending = pending
+      $0.agreement = DemoAgreement(screens)
+    }
   }
 
   /// The number before "not acknowledged" on a status line, or after its sign on a narrow one.

@@ -1,3 +1,4 @@
+import BlogSwarm
 import Foundation
 import RealtimeTree
 
@@ -16,13 +17,15 @@ struct DemoFigures: Sendable {
   /// How many there were a second, lately.
   var rate = 0.0
   /// From the key that sends something until it is on the screen of another terminal.
-  var latencies = DemoLatencies()
+  var latencies = Latencies()
   /// How often the blocks of transactions ran.
   var attempts = 0
   /// How often again.
   var retries = 0
   /// Writes that some terminal shows as not acknowledged.
   var pending = 0
+  /// Whether the terminals show the same.
+  var agreement = DemoAgreement([])
   /// Connections of the server.
   var connections: Int64 = 0
   /// The last commit.

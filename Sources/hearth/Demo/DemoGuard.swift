@@ -1,20 +1,24 @@
+import BlogSwarm
 import Foundation
 
 /// Somebody who stays behind: when a demonstration is gone, however that happened, nothing of it is left.
 ///
 /// It is a process of its own that waits for the end of what only the demonstration can write to.
 struct DemoGuard {
-  private let process: DemoProcess
+  private let process: ChildProcess
 
   /// Posts a guard at a place.
   ///
-  /// - Throws: ``CommandFailure`` when there can be no other process.
-  init(_ place: DemoPlace) throws(CommandFailure) {
-    process = try DemoProcess(["demo", "--guard", place.directory])
+  /// - Throws: `ChildProcess.Problem` when there can be no other process.
+  init(_ place: DemoPlace) throws {
+    process = try ChildProcess(["demo", "--guard", place.directory], errors: "/dev/null")
   }
 
   /// Sends the guard away, since all has been cleared up.
-  func dismiss() { process.end() }
+  func dismiss() async {
+    process.send(SIGKILL)
+    await process.end()
+  }
 
   /// Is the guard: waits, and clears up.
   static func stand(at place: DemoPlace) {

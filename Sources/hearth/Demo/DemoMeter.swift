@@ -1,3 +1,4 @@
+import BlogSwarm
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeTransport
@@ -9,9 +10,9 @@ import RealtimeTree
 final class DemoMeter: Sendable {
   /// How long a copy may be behind its post in every look.
   private static let patience = Duration.seconds(10)
-  private static let interval = 500
+  private static let interval = Duration.milliseconds(500)
 
-  private let door: DemoDoor
+  private let door: AdministratorDoor
   private let board: DemoBoard
   private let figuresFile: String?
   private let behind = NIOLockedValueBox<[String: ContinuousClock.Instant]>([:])
@@ -23,21 +24,21 @@ final class DemoMeter: Sendable {
   ///   - board: What takes the numbers.
   ///   - figuresFile: A file that is to have them as well.
   init(_ target: ConnectionTarget, board: DemoBoard, figuresFile: String?) {
-    door = DemoDoor(target)
+    door = AdministratorDoor(target, timeout: .seconds(5))
     self.board = board
     self.figuresFile = figuresFile
   }
 
   /// The data of the whole database; nil when the server does not answer.
   func root() async -> JSONValue? {
-    await door.get("/")
+    try? await door.get("/")
   }
 
   /// Measures until the demonstration is over.
   func run() async {
     var before: (writes: Int64, time: ContinuousClock.Instant)?
     while !board.now.hasEnded {
-      if let numbers = await door.get("/.info/metrics") {
+      if let numbers = try? await door.get("/.info/metrics") {
         let now = ContinuousClock.now
         let writes = take(numbers)
         if let before, writes >= before.writes { note(writes - before.writes, since: before.time) }
@@ -45,7 +46,7 @@ final class DemoMeter: Sendable {
       }
       if let root = await root() { look(through: root) }
       keep()
-      await DemoBeat.rest(milliseconds: Self.interval)
+      await Pause.lasting(Self.interval)
     }
     keep()
   }

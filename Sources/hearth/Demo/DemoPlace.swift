@@ -48,6 +48,9 @@ struct DemoPlace: Sendable {
   /// The URL of the database, through one of the sockets.
   static func url(_ socket: String) -> String { "unix:\(socket)?ns=hearth" }
 
+  /// The URL of the database, for those who come in by its port.
+  static func url(port: Int) -> String { "http://127.0.0.1:\(port)?ns=hearth" }
+
   /// The variables of the programs in the terminals: the usual ones, and nobody's own settings.
   var environment: [String: String] {
     let usual = [
@@ -93,13 +96,4 @@ struct DemoPlace: Sendable {
 enum DemoBeat {
   /// Waits, on a thread that has nothing else to do.
   static func wait(milliseconds: Int32) { poll(nil, 0, milliseconds) }
-
-  /// Waits, in a task.
-  static func rest(milliseconds: Int) async {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
-        continuation.resume()
-      }
-    }
-  }
 }

@@ -24,8 +24,8 @@ struct DemoPlan: Codable, Sendable {
   var pace = 1.0
   /// The database elsewhere; nil for one of its own.
   var database: String?
-  /// The port at which rules decide; nil when there is none.
-  var port: Int?
+  /// Somebody who is not let in by the socket, so that rules decide; nil when nobody is.
+  var stranger: Actor?
 
   /// Writes the file.
   ///

@@ -9,13 +9,7 @@ enum DemoRules {
     {
       "rules": {
         ".read": true,
-        "posts": {
-          "$post": {
-            "stars": {
-              "$uid": { ".write": "auth != null && auth.uid === $uid" }
-            }
-          }
-        }
+        "posts": { "$post": { ".write": "auth != null" } }
       }
     }
     """

@@ -24,7 +24,8 @@ enum DemoScene: CaseIterable, Hashable, Sendable {
     switch self {
     case .race: "All terminals press s on the same post at once; watch its count."
     case .cable: "carol is cut off and goes on writing; watch her status line, then the others."
-    case .refusal: "Somebody raises a count without a star of their own; a rule refuses it."
+    case .refusal:
+      "mallory, who is not signed in, presses s; watch that terminal say which rule refuses it."
     case .kill: "kill -9 hits the server; watch the terminals go on with a new one."
     }
   }

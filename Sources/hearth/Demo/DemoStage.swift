@@ -1,3 +1,4 @@
+import BlogSwarm
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeTree
@@ -6,6 +7,9 @@ import RealtimeTree
 struct DemoStage {
   /// The names of those who act.
   static let names = ["bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"]
+
+  /// The name of somebody who comes in by the port, and is not signed in.
+  static let stranger = "mallory"
 
   /// What the options say.
   struct Wishes {
@@ -33,20 +37,23 @@ struct DemoStage {
   init(_ place: DemoPlace, _ wishes: Wishes) {
     self.place = place
     self.wishes = wishes
-    program = DemoProcess.program
+    program = ChildProcess.program
   }
 
   /// Starts a server that keeps its data here, and returns its port for those who are no administrators.
   ///
   /// - Throws: ``CommandFailure`` when it does not start.
-  static func startServer(in place: DemoPlace) throws -> Int {
+  static func startServer(in place: DemoPlace) async throws -> Int {
     let rules = "\(place.directory)/rules.json"
     try DemoRules.source.write(toFile: rules, atomically: true, encoding: .utf8)
-    let server = try DemoProcess([
-      "serve", "--data-dir", place.data, "--socket", place.socket, "--port", "0", "--rules", rules,
-      "--log", "\(place.directory)/server.log", "--idle-exit", "10",
-    ])
-    guard let line = server.firstLine(), let ready = try? JSONParser.parse(line),
+    let server = try ChildProcess(
+      [
+        "serve", "--data-dir", place.data, "--socket", place.socket, "--port", "0", "--rules",
+        rules, "--log", "\(place.directory)/server.log", "--idle-exit", "10",
+      ],
+      errors: "/dev/null"
+    )
+    guard let line = await server.firstLine(), let ready = try? JSONParser.parse(line),
       ready["ready"]?.bool == true
     else { throw CommandFailure(.failed, "the server of the demonstration does not start") }
     return ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? 0
@@ -57,7 +64,7 @@ struct DemoStage {
   /// - Throws: ``CommandFailure`` when it cannot be set up.
   ///
   /// - Returns: The signal that ended it, if one did.
-  func run() throws -> Int32? {
+  func run() async throws -> Int32? {
     let asked = NIOLockedValueBox<Int32?>(nil)
     let tmux = TmuxServer(place)
     let watches = [SIGTERM, SIGINT, SIGHUP].map { number in
@@ -67,7 +74,7 @@ struct DemoStage {
       }
     }
     defer { for watch in watches { watch.cancel() } }
-    let port = wishes.database == nil ? try Self.startServer(in: place) : nil
+    let port = wishes.database == nil ? try await Self.startServer(in: place) : nil
     try setUp(port: port)
     // A signal that came before there was a tmux server is obeyed here.
     if let number = asked.withLockedValue({ $0 }) { return number }
@@ -99,7 +106,6 @@ struct DemoStage {
     )
     plan.database = wishes.database
     plan.pace = wishes.pace
-    plan.port = port
     let names = Self.names.prefix(wishes.terminals - 1)
     for name in names {
       let isAtCable = wishes.database == nil && name == names.last && names.count > 1
@@ -107,6 +113,10 @@ struct DemoStage {
       plan.actors.append(
         DemoPlan.Actor(name: name, pane: try open(words + ["--user", name], isFirst: false))
       )
+    }
+    if wishes.presents, let port {
+      let words = ["--database", DemoPlace.url(port: port), "--user", Self.stranger]
+      plan.stranger = DemoPlan.Actor(name: Self.stranger, pane: try open(words, isFirst: false))
     }
     try plan.write(to: place.plan)
     _ = try open(["demo", "--conduct", place.directory], isFirst: false)

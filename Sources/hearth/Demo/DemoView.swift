@@ -1,3 +1,4 @@
+import BlogSwarm
 import BlogTUI
 import TerminalUI
 
@@ -59,11 +60,18 @@ struct DemoView {
       "write to screen",
       latencies.count == 0
         ? "not measured yet"
-        : "p50 \(latencies.milliseconds(atPercentile: 50)) ms, "
-          + "p99 \(latencies.milliseconds(atPercentile: 99)) ms"
+        : "p50 \(Int(latencies.milliseconds(atPercentile: 50))) ms, "
+          + "p99 \(Int(latencies.milliseconds(atPercentile: 99))) ms"
     )
     fact("transactions", "\(figures.attempts) attempts, \(figures.retries) retries")
     fact("pending writes", "\(figures.pending)")
+    let agreement = figures.agreement
+    let sign = agreement.isWhole ? glyphs.check : glyphs.ellipsis
+    fact(
+      "terminals",
+      sign + " " + SafeText(untrusted: agreement.text),
+      agreement.isWhole ? theme[.good] : nil
+    )
     fact("connections", "\(figures.connections)")
     fact("revision", "\(figures.revision)")
     fact("checked", "\(figures.checks) times: \(figures.posts) posts, \(figures.stars) stars")
@@ -80,8 +88,11 @@ struct DemoView {
   }
 
   private mutating func fact(_ name: SafeText, _ value: String, _ style: Style? = nil) {
-    let text = name.padded(to: 16) + SafeText(untrusted: value)
-    line(text, style ?? theme[.text])
+    fact(name, SafeText(untrusted: value), style)
+  }
+
+  private mutating func fact(_ name: SafeText, _ value: SafeText, _ style: Style? = nil) {
+    line(name.padded(to: 16) + value, style ?? theme[.text])
   }
 
   private mutating func line(_ text: String, _ style: Style) {

@@ -1,3 +1,4 @@
+import BlogSwarm
 import Foundation
 
 /// A tmux server of a demonstration, with all its terminals.
@@ -30,7 +31,7 @@ struct TmuxServer: Sendable {
   @discardableResult
   func run(_ arguments: [String]) -> String? {
     guard let program = Self.program else { return nil }
-    return ToolRun.output(of: program, prefix + arguments, environment: place.environment)
+    return Tool.output(of: [program] + prefix + arguments, environment: place.environment)
   }
 
   /// Opens a terminal with a program: the first one begins the session.

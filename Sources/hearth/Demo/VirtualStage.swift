@@ -30,7 +30,7 @@ final class VirtualStage {
   /// - Throws: ``CommandFailure`` when it cannot be set up.
   func run() async throws {
     defer { terminal.close() }
-    let port = wishes.database == nil ? try DemoStage.startServer(in: place) : nil
+    let port = wishes.database == nil ? try await DemoStage.startServer(in: place) : nil
     let plan = try setUp(port: port)
     let url = wishes.database ?? DemoPlace.url(place.socket)
     let meter = DemoMeter(
@@ -66,7 +66,9 @@ final class VirtualStage {
   }
 
   private func setUp(port: Int?) throws -> DemoPlan {
-    let names = [wishes.user] + DemoStage.names.prefix(wishes.terminals - 1)
+    var names = [wishes.user] + DemoStage.names.prefix(wishes.terminals - 1)
+    let atCable = wishes.database == nil && names.count > 2 ? names.last : nil
+    if wishes.presents, port != nil { names.append(DemoStage.stranger) }
     let sizes = DemoTiles(terminal.size, count: names.count + 1).insides.map(\.size)
     var restart: (@Sendable () -> Void)?
     if wishes.database == nil {
@@ -79,16 +81,17 @@ final class VirtualStage {
       restart = { try? server.ensureRunning() }
     }
     for (name, size) in zip(names, sizes) {
-      let isAtCable = wishes.database == nil && name == names.last && names.count > 2
+      let isAtCable = name == atCable
       let socket = isAtCable ? place.cable : place.socket
+      let entrance = port.flatMap { name == DemoStage.stranger ? DemoPlace.url(port: $0) : nil }
       parts.append(
         try VirtualTerminal(
           name,
-          url: wishes.database ?? DemoPlace.url(socket),
+          url: entrance ?? wishes.database ?? DemoPlace.url(socket),
           size: size,
           glyphs: terminal.glyphs,
           terminals: terminals,
-          willConnect: isAtCable ? nil : restart,
+          willConnect: isAtCable || entrance != nil ? nil : restart,
           wake: terminal.wake
         )
       )
@@ -100,10 +103,11 @@ final class VirtualStage {
       seconds: wishes.seconds,
       seed: wishes.seed
     )
-    plan.actors = zip(names, panes).dropFirst().map { DemoPlan.Actor(name: $0, pane: $1) }
+    let people = zip(names, panes).dropFirst().map { DemoPlan.Actor(name: $0, pane: $1) }
+    plan.stranger = people.first { $0.name == DemoStage.stranger }
+    plan.actors = people.filter { $0.name != DemoStage.stranger }
     plan.database = wishes.database
     plan.pace = wishes.pace
-    plan.port = port
     return plan
   }
 
