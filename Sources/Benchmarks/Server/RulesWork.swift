@@ -7,7 +7,7 @@ struct RulesWork {
   private let paths: [Path]
   private let before: Node
   private let after: Node
-  private let auth: JSONValue
+  private let subject: RuleSubject
 
   /// Makes a tree of posts and a write that stars one of them.
   init(_ place: Place, posts: Int) throws {
@@ -20,15 +20,17 @@ struct RulesWork {
     tree.update(at: path, to: try BlogWire.post(number, by: "u1", isStarred: true))
     after = tree
     paths = [path]
-    auth = .object(
-      ("uid", .string("u1")),
-      ("provider", .string("custom")),
-      ("token", .object(("sub", .string("u1"))))
+    subject = RuleSubject(
+      .object(
+        ("uid", .string("u1")),
+        ("provider", .string("custom")),
+        ("token", .object(("sub", .string("u1"))))
+      )
     )
     guard isAllowed() else { throw LoadError("the rules forbid what the benchmark writes") }
   }
 
   func isAllowed() -> Bool {
-    rules.canWrite(paths, auth: auth, now: BlogTree.time, from: before, to: after).isAllowed
+    rules.canWrite(paths, by: subject, now: BlogTree.time, from: before, to: after).isAllowed
   }
 }

@@ -11,8 +11,10 @@ enum SampleBlog {
     return "-NjF" + places.joined() + String(repeating: "A", count: 12)
   }
 
-  /// The title of a post.
-  static func title(_ number: Int) -> String { "Post number \(number) of many" }
+  /// The title of a post; all are of one length, so that no blog has more to paint than another.
+  static func title(_ number: Int) -> String {
+    "Post number \(String(1_000_000 + number).dropFirst()) of many"
+  }
 
   /// The data of so many posts, in the lists of all and of their authors.
   static func json(_ count: Int) -> String {
