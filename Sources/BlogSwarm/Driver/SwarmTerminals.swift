@@ -77,13 +77,15 @@ package struct SwarmTerminals: Sendable {
     )
   }
 
-  /// The lines of the list, without the mark of the selected one and without how old posts are.
+  /// The lines of the list, without how old posts are and without the marks in front of them.
   ///
-  /// The age of a post grows by itself, and each terminal looks at its clock at another moment.
+  /// The age of a post grows by itself, and each terminal looks at its clock at another moment. What is
+  /// selected and what has been read is each user's own.
   static func list(_ lines: [String]) -> [String] {
     let shown = lines.last == "" ? lines.dropLast() : lines[...]
     return shown.dropFirst(frame.above).dropLast(frame.below).map { line in
-      let unmarked = line.hasPrefix("▌") ? " \(line.dropFirst())" : line
+      let marks = line.prefix { "▌• ".contains($0) }
+      let unmarked = String(repeating: " ", count: marks.count) + line.dropFirst(marks.count)
       return unmarked.replacing(#/ +\S+( +[★☆] +\d+)$/#) { String($0.1) }
     }
   }
