@@ -15,7 +15,7 @@ struct GotchaHashTests {
       (4, "4010000000000000", "eVih19a6ZDz3NL32uVBtg9KSgQY="),
       (4.5623, "40123fcb923a29c7", "vf1CL0tIRwXXunHcG/irRECk3lY="),
       (0.1 + 0.2, "3fd3333333333334", nil),
-      (5e-324, "0000000000000001", "AVzIJwC869iLHq/DQh6bzLDrVO4="),
+      (Double.leastNonzeroMagnitude, "0000000000000001", "AVzIJwC869iLHq/DQh6bzLDrVO4="),
       (9_007_199_254_740_992, "4340000000000000", "m4qsp/5BbIWTdjthNlnOX+WCTB0="),
     ] as [(Double, String, String?)]
   )

@@ -9,7 +9,8 @@ struct IndexEntryTests {
       0, 1, -1, 2, 7, -8, 1_700_000_000_000, 1 << 51, (1 << 53) + 1, 1 << 53, .max, .max - 1, .min,
     ]
     let broken = [
-      0.5, -0.5, 0.1, 0.1.nextUp, 0.1.nextDown, -0.1.nextUp, 1e300, -1e300, 5e-324, 2e19,
+      0.5, -0.5, 0.1, 0.1.nextUp, 0.1.nextDown, -0.1.nextUp, 1e300, -1e300, .leastNonzeroMagnitude,
+      2e19,
     ]
     let texts = [
       "", "a", "ab", "a\0", "abcdefg", "abcdefgh", "abcdefghi", "abcdefgj", "\u{FB00}", "\u{10000}",
