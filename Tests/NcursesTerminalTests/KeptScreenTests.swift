@@ -63,7 +63,7 @@ extension NcursesTerminalTests {
   private static func text(of cells: [[VirtualTerminal.Cell]]) -> String {
     var rows: [(numbers: ClosedRange<Int>, runs: String)] = []
     for (number, row) in cells.enumerated() {
-      let runs = runs(row)
+      let runs = VirtualTerminal.styles(of: row)
       if let last = rows.last, last.runs == runs {
         rows[rows.count - 1].numbers = last.numbers.lowerBound...number
       } else {
@@ -74,15 +74,5 @@ extension NcursesTerminalTests {
       let (first, last) = (row.numbers.lowerBound, row.numbers.upperBound)
       return (first == last ? "\(first)" : "\(first)-\(last)") + ":\(row.runs)\n"
     }.joined()
-  }
-
-  private static func runs(_ row: [VirtualTerminal.Cell]) -> String {
-    var text = ""
-    var start = 0
-    for column in 1...row.count where column == row.count || row[column].pen != row[start].pen {
-      if row[start].pen != Pen() { text += " \(start)-\(column - 1)[\(row[start].pen)]" }
-      start = column
-    }
-    return text
   }
 }

@@ -74,7 +74,9 @@ extension EndToEnd {
       var text = ""
       for (name, cells) in zip(Self.names, pictures) {
         text += "=== \(name)\n"
-        for (number, row) in cells.enumerated() { text += "\(number):\(Self.runs(row))\n" }
+        for (number, row) in cells.enumerated() {
+          text += "\(number):\(VirtualTerminal.styles(of: row))\n"
+        }
       }
       // Colours come and go with the kind of terminal; letters do not.
       let letters = pictures.prefix(Self.names.count).map { $0.map(VirtualTerminal.line) }
@@ -82,17 +84,6 @@ extension EndToEnd {
         letters[1].contains { $0.contains("A title without a text") && $0.contains("★    1") }
       )
       try Self.compare(text, "screens-\(kind).txt")
-    }
-
-    /// The columns of each run that is not plain, with the parameters that make it.
-    private static func runs(_ row: [VirtualTerminal.Cell]) -> String {
-      var text = ""
-      var start = 0
-      for column in 1...row.count where column == row.count || row[column].pen != row[start].pen {
-        if row[start].pen != Pen() { text += " \(start)-\(column - 1)[\(row[start].pen)]" }
-        start = column
-      }
-      return text
     }
 
     private static func compare(_ text: String, _ name: String) throws {
