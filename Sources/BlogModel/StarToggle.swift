@@ -34,9 +34,10 @@ struct StarToggle: Sendable {
     change(isStarred, at: paths.post(id), round: 1) { result in
       switch result {
       case .failure(let error):
-        // What was refused is settled; what could not be asked is left for another start.
-        if (error as? DatabaseError)?.code != .disconnected { journal.end(entry) }
-        completion(error)
+        settle(id) { isSettled in
+          if isSettled { journal.end(entry) }
+          completion(error)
+        }
       case .success(nil):
         journal.end(entry)
         completion(BlogError.notFound(id))
@@ -61,6 +62,29 @@ struct StarToggle: Sendable {
     }
   }
 
+  /// Sees to it that the author's copy says of me what the post says, after an intent was refused.
+  ///
+  /// The post may have my star all the same: an earlier try of this intent reached it, and its answer was
+  /// lost together with a connection or with the program.
+  private func settle(_ id: PostID, completion: @escaping @Sendable (Bool) -> Void) {
+    paths.post(id).getData { error, snapshot in
+      // What could not be asked is left for another start; where nobody may read, nothing can be done.
+      if let error { return completion(Self.isForGood(error)) }
+      guard let post = snapshot.flatMap(Post.init), Validation.problem(withKey: post.uid) == nil
+      else {
+        return completion(true)
+      }
+      let isStarred = post.stars.contains(uid)
+      copy(id, of: post.uid).getData { error, snapshot in
+        if let error { return completion(Self.isForGood(error)) }
+        guard let copy = snapshot.flatMap(Post.init), copy.stars.contains(uid) != isStarred else {
+          return completion(true)
+        }
+        follow(id, owner: post.uid, isStarred, round: 1) { completion($0 == nil) }
+      }
+    }
+  }
+
   /// Brings the author's copy to what the post says of me.
   private func follow(
     _ id: PostID,
@@ -79,7 +103,7 @@ struct StarToggle: Sendable {
         follow(id, owner: owner, isStarred, round: round + 1, completion: completion)
       }
     }
-    change(isStarred, at: paths.posts(of: owner).child(of: ChildKey(id)), round: 1) { result in
+    change(isStarred, at: copy(id, of: owner), round: 1) { result in
       if case .failure(let error) = result { return again(error) }
       paths.post(id).child("stars").child(uid).getData { error, snapshot in
         if let error { return again(error) }
@@ -94,7 +118,17 @@ struct StarToggle: Sendable {
   ///
   /// The post has the star by then: giving up would leave the copy behind until another start.
   private static func isTransient(_ error: any Error) -> Bool {
-    (error as? DatabaseError)?.code == .unavailable
+    guard let code = (error as? DatabaseError)?.code else { return false }
+    return [.unavailable, .disconnected, .timedOut].contains(code)
+  }
+
+  /// Whether asking once more would not help either.
+  private static func isForGood(_ error: any Error) -> Bool {
+    (error as? DatabaseError)?.code == .permissionDenied
+  }
+
+  private func copy(_ id: PostID, of owner: String) -> DatabaseReference {
+    paths.posts(of: owner).child(of: ChildKey(id))
   }
 
   /// Changes my star at one place, starting anew when others were faster too often.

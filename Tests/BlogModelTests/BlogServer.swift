@@ -20,6 +20,18 @@ final class BlogServer: Sendable {
     server = try await DatabaseServer.start(options)
   }
 
+  /// Changes several places at once, whatever the rules say.
+  func administer(_ values: [String: Any]) async throws {
+    let port = try #require(server.port)
+    var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)/.json")))
+    request.httpMethod = "PATCH"
+    request.httpBody = try JSONSerialization.data(withJSONObject: values)
+    request.setValue("Bearer \(Self.key)", forHTTPHeaderField: "Authorization")
+    let (data, response) = try await URLSession.shared.data(for: request)
+    let status = (response as? HTTPURLResponse)?.statusCode
+    try #require(status == 200, "\(String(decoding: data, as: UTF8.self))")
+  }
+
   /// How many listens the server has now, and how many it was asked for since its start.
   func listens() async throws -> (now: Int, sinceStart: Int) {
     let port = try #require(server.port)

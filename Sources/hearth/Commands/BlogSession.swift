@@ -31,12 +31,14 @@ struct BlogSession {
     configuration.readDeadline = isEndless ? nil : .seconds(options.timeout)
     configuration.maximumReconnectDelay = .seconds(1)
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
-    database = try Database(
-      url: try options.databaseURL(namespace: namespace),
-      options: configuration
-    )
+    let url = try options.databaseURL(namespace: namespace)
+    database = try Database(url: url, options: configuration)
     database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
-    journal = FileStarJournal(directory: try options.places().state, uid: me.uid)
+    journal = FileStarJournal(
+      directory: try options.places().state,
+      uid: me.uid,
+      database: url
+    )
     blog = Blog(database: database, me: me, journal: journal)
     database.observeConnection { status in
       guard let problem = status.problem, problem.isPermanent else { return }

@@ -74,19 +74,16 @@ struct Open: AsyncParsableCommand {
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
     let places = try options.places()
     let offline = OfflineUse(places, uid: me.uid)
-    try offline.sendLeftovers(url: try options.databaseURL(), options: configuration, as: me)
+    let url = try options.databaseURL()
+    try offline.sendLeftovers(url: url, options: configuration, as: me)
     offline.prepare(&configuration)
     let logger = try makeLogger(places)
-    let database = try Database(
-      url: try options.databaseURL(),
-      options: configuration,
-      logger: logger
-    )
+    let database = try Database(url: url, options: configuration, logger: logger)
     database.observeConnection(ConnectionLog(logger).note)
     logger.notice("opened", metadata: ["pid": "\(getpid())", "user": "\(me.uid)"])
     defer { logger.notice("left", metadata: ["pid": "\(getpid())"]) }
     offline.enable(database)
-    let journal = FileStarJournal(directory: places.state, uid: me.uid)
+    let journal = FileStarJournal(directory: places.state, uid: me.uid, database: url)
     let blog = LiveBlog(
       database: database,
       name: databaseName(places),

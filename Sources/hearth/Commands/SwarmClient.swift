@@ -28,7 +28,11 @@ struct SwarmClient: AsyncParsableCommand {
       settings,
       at: SwarmCrew.Place(url: url, directory: directory, hasTokens: url.hasPrefix("http:"))
     ) { uid in
-      let journal = FileStarJournal(directory: "\(directory)/journals", uid: uid)
+      let journal = FileStarJournal(
+        directory: "\(directory)/journals",
+        uid: uid,
+        database: url
+      )
       return (journal, journal.unfinished)
     }
     await crew.work(Self.orders()) { Output.line($0.line) }

@@ -7,36 +7,83 @@ import RealtimeTree
 ///
 /// Each running program holds a lock on its own file. A file that can be locked belongs to no one
 /// any more; what it lists is carried out again, which is harmless, as the intents may be repeated.
+/// Until that begins it is listed in the file of this process, so that ending this one loses nothing.
 final class FileStarJournal: StarJournal {
-  /// What programs that ended left unfinished.
+  /// The entries of the file.
+  private struct Entries {
+    var next = 1
+    var pending: [Int: StarIntent] = [:]
+    /// The numbers of those that were taken over and that nobody has begun again.
+    var adopted: [PostID: Int] = [:]
+
+    mutating func add(_ intent: StarIntent) -> Int {
+      defer { next += 1 }
+      pending[next] = intent
+      return next
+    }
+  }
+
+  /// What programs that ended left unfinished: of each post the last intent, which is all that matters.
   let unfinished: [StarIntent]
   private let descriptor: Int32
   private let path: String
-  private let entries = NIOLockedValueBox((next: 1, pending: [Int: StarIntent]()))
+  private let entries: NIOLockedValueBox<Entries>
 
   /// Opens a journal; without a usable directory it remembers nothing beyond the process.
   ///
   /// - Parameters:
   ///   - directory: Where the files of all programs are.
   ///   - uid: Whose stars these are.
-  init(directory: String, uid: String) {
-    let safeName = Self.fileName(uid)
+  ///   - database: The URL of the database where the posts are.
+  init(directory: String, uid: String, database: String) {
+    let safeName = Self.fileName("\(uid)\n\(database)")
     try? FileManager.default.createDirectory(
       atPath: directory,
       withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700]
     )
-    unfinished = Self.takeOver(directory, prefix: "stars-\(safeName)-")
-    path = "\(directory)/stars-\(safeName)-\(getpid())"
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    if descriptor >= 0 { flock(descriptor, LOCK_EX | LOCK_NB) }
+    let left = LeftJournals(directory, prefix: "stars-\(safeName)-")
+    unfinished = left.intents
+    (path, descriptor) = Self.open("\(directory)/stars-\(safeName)-\(getpid())")
+    var entries = Entries()
+    for intent in unfinished { entries.adopted[intent.post] = entries.add(intent) }
+    self.entries = NIOLockedValueBox(entries)
+    defer { left.release() }
+    guard descriptor >= 0 else { return }
+    if !unfinished.isEmpty { store(entries.pending) }
+    left.remove()
   }
 
+  /// Makes a new file and locks it.
+  ///
+  /// - Parameter stem: What its path begins with.
+  /// - Returns: The path and the descriptor, which is below 0 where no file can be.
+  private static func open(_ stem: String) -> (path: String, descriptor: Int32) {
+    while true {
+      let path = "\(stem)-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
+      let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      if descriptor < 0 {
+        if errno == EEXIST { continue }
+        return (path, descriptor)
+      }
+      var status = stat()
+      // Before it was locked another program may have taken it for one that was left.
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &status) == 0,
+        status.st_nlink > 0
+      {
+        return (path, descriptor)
+      }
+      Foundation.close(descriptor)
+    }
+  }
+
+  /// Notes an intent; what was taken over for the same post is settled by it.
   func begin(_ intent: StarIntent) -> Int {
     entries.withLockedValue { entries in
-      let number = entries.next
-      entries.next += 1
-      entries.pending[number] = intent
+      if let older = entries.adopted.removeValue(forKey: intent.post) {
+        entries.pending[older] = nil
+      }
+      let number = entries.add(intent)
       store(entries.pending)
       return number
     }
@@ -69,29 +116,9 @@ final class FileStarJournal: StarJournal {
     fdatasync(descriptor)
   }
 
-  private static func takeOver(_ directory: String, prefix: String) -> [StarIntent] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    var intents: [StarIntent] = []
-    for name in names.sorted() where name.hasPrefix(prefix) {
-      let path = "\(directory)/\(name)"
-      let descriptor = open(path, O_RDWR | O_CLOEXEC)
-      guard descriptor >= 0 else { continue }
-      defer { Foundation.close(descriptor) }
-      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
-      let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-      for line in text.split(separator: "\n") {
-        let parts = line.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0] == "+" || parts[0] == "-" else { continue }
-        intents.append(StarIntent(post: String(parts[1]), isStarred: parts[0] == "+"))
-      }
-      unlink(path)
-    }
-    return intents
-  }
-
-  /// A name for a file of any user name.
-  private static func fileName(_ uid: String) -> String {
-    SHA1.digest(of: Array(uid.utf8)).prefix(8)
+  /// A name for a file of any user and database.
+  private static func fileName(_ owner: String) -> String {
+    SHA1.digest(of: Array(owner.utf8)).prefix(8)
       .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 }

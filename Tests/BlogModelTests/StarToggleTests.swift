@@ -1,0 +1,84 @@
+import BlogModel
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+import RealtimeServer
+import Testing
+
+@Suite("A star in two places")
+struct StarToggleTests {
+  /// A journal in memory.
+  private final class MemoryJournal: StarJournal {
+    private let pending = NIOLockedValueBox<[Int: StarIntent]>([:])
+
+    var unfinished: [StarIntent] { pending.withLockedValue { Array($0.values) } }
+
+    func begin(_ intent: StarIntent) -> Int {
+      pending.withLockedValue { pending in
+        pending[pending.count + 1] = intent
+        return pending.count
+      }
+    }
+
+    func end(_ entry: Int) { pending.withLockedValue { $0[entry] = nil } }
+  }
+
+  /// Nobody may write a post; their copies anybody may.
+  private static let locked = #"""
+    {"rules": {".read": true, "user-posts": {".write": true}, "posts": {".write": "false"}}}
+    """#
+
+  /// A post of bob, starred by alice at the places that are named.
+  private func post(in server: BlogServer, starredAt places: Set<String>) async throws {
+    var values: [String: Any] = [:]
+    for place in ["posts/p", "user-posts/bob/p"] {
+      var post: [String: Any] = [
+        "uid": "bob", "author": "bob", "title": "t", "body": "b", "starCount": 0,
+      ]
+      if places.contains(place) {
+        post["starCount"] = 1
+        post["stars"] = ["alice": true]
+      }
+      values[place] = post
+    }
+    try await server.administer(values)
+  }
+
+  /// What is left after alice was refused: the counts at the post and at the copy, and her journal.
+  private func refusal(
+    of isStarred: Bool,
+    starredAt places: Set<String>
+  ) async throws -> (counts: [Int?], unfinished: [StarIntent]) {
+    let server = try await BlogServer(rules: .source(Self.locked))
+    try await post(in: server, starredAt: places)
+    let (database, journal) = (try server.database(), MemoryJournal())
+    let blog = Blog(database: database, me: try Author(userName: "alice"), journal: journal)
+    await #expect(throws: DatabaseError.self) { try await blog.setStar(isStarred, on: "p") }
+    let root = try await database.reference().getData()
+    let counts = ["posts/p", "user-posts/bob/p"].map {
+      root.childSnapshot(forPath: "\($0)/starCount").value as? Int
+    }
+    return (counts, journal.unfinished)
+  }
+
+  @Test("comes to the copy as well when it is refused after it has reached the post")
+  func halfGiven() async throws {
+    // As after a program that was killed between the two, or whose answer was lost on the way.
+    let left = try await refusal(of: true, starredAt: ["posts/p"])
+    #expect(left.counts == [1, 1])
+    #expect(left.unfinished == [])
+  }
+
+  @Test("goes from the copy as well when it is gone from the post", arguments: [true, false])
+  func halfTaken(isStarred: Bool) async throws {
+    let left = try await refusal(of: isStarred, starredAt: ["user-posts/bob/p"])
+    #expect(left.counts == [0, 0])
+    #expect(left.unfinished == [])
+  }
+
+  @Test("changes nothing when it is refused, and is not tried again")
+  func refused() async throws {
+    let left = try await refusal(of: true, starredAt: [])
+    #expect(left.counts == [0, 0])
+    #expect(left.unfinished == [])
+  }
+}
