@@ -69,6 +69,29 @@ extension EndToEnd {
     }
 
     @Test(
+      "What only the start needed does not stay in memory",
+      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+    )
+    func memory() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let pane = try tmux.open(Place.program)
+      try pane.waitFor("online")
+      let process = try pane.process()
+      try waitUntil("less is resident than at the start", within: 60) {
+        let lines = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+          .split(separator: "\n")
+        let sizes = ["VmHWM", "VmRSS"].map { name in
+          lines.first { $0.hasPrefix(name) }?.split(whereSeparator: \.isWhitespace)
+            .compactMap { Int($0) }.first ?? 0
+        }
+        return sizes[1] > 0 && sizes[1] < sizes[0] * 4 / 5
+      }
+      try pane.press("c")
+      try pane.waitFor("Title")
+    }
+
+    @Test(
       "Eight terminals of one blog show the same in the end",
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )

@@ -139,7 +139,8 @@ extension TerminalBenchmarks {
 
   /// The memory of a terminal that has read 1,000 posts: all of it, and what is not from files.
   ///
-  /// Most of all is code of libraries, which all the terminals of a machine share.
+  /// It is looked at when the program has given back what only its start needed. Most of the rest is
+  /// code of libraries, which all the terminals of a machine share.
   var memory: [Benchmark] {
     [
       ("resident", 40 << 20, { ResidentMemory.bytes(of: String($0.id)) }),
@@ -155,6 +156,9 @@ extension TerminalBenchmarks {
           program.type(" ")
           program.read(for: .milliseconds(30))
         }
+        program.read(for: .seconds(5))
+        program.settle()
+        program.type("g")
         program.settle()
         return {
           withExtendedLifetime(home) {}

@@ -29,6 +29,9 @@ struct Open: AsyncParsableCommand {
 
   @OptionGroup var options: CommonOptions
 
+  /// How many seconds after its beginning a program has started and shows its first lists.
+  private static let startTime = 3.0
+
   @MainActor
   func run() async throws {
     if try await printsOnly() { return }
@@ -150,6 +153,7 @@ struct Open: AsyncParsableCommand {
     }
     let directories = [(files.path as NSString).deletingLastPathComponent, files.themes]
     let watch = ConfigurationWatch(directories) { program.add(.configured(files.read())) }
+    ProgramPages.release(after: Self.startTime)
     let ending = program.run()
     terminal.close()
     withExtendedLifetime((watch, signOut)) {}
