@@ -129,8 +129,7 @@ extension TerminalBenchmarks {
       try program.wait(for: SampleBlog.title(99))
       program.settle()
       let before = program.ticks
-      let end = ContinuousClock.now + .seconds(20)
-      while ContinuousClock.now < end { program.read(for: end - ContinuousClock.now) }
+      program.rest(for: .seconds(20))
       let ticks = program.ticks - before
       let time = Duration.milliseconds(ticks * 1_000 / sysconf(Int32(_SC_CLK_TCK)))
       return { .time(time) }
@@ -156,8 +155,7 @@ extension TerminalBenchmarks {
           program.type(" ")
           program.read(for: .milliseconds(30))
         }
-        program.read(for: .seconds(5))
-        program.settle()
+        program.rest(for: .seconds(5))
         program.type("g")
         program.settle()
         return {

@@ -113,6 +113,12 @@ final class TerminalProgram {
     }
   }
 
+  /// Reads whatever comes until a time is over.
+  func rest(for time: Duration) {
+    let end = ContinuousClock.now + time
+    while ContinuousClock.now < end, read(for: end - ContinuousClock.now) {}
+  }
+
   /// Reads what comes within a time; false when nothing can come any more.
   @discardableResult
   func read(for time: Duration) -> Bool {

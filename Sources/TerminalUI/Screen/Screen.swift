@@ -97,7 +97,7 @@ package struct Screen: Hashable, Sendable {
         guard let cell = other[source] else { continue }
         if cell.isContinuation, column > area.column { continue }
         let fits = cell.width == 1 || cell.width == 2 && column + 1 < area.endColumn
-        let cluster = fits ? Cluster(text: cell.text, width: cell.width) : .space
+        let cluster = fits ? cell.cluster : .space
         set(cluster, row: row, column: column, style: cell.style)
       }
     }

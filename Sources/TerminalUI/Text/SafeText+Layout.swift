@@ -29,7 +29,7 @@ extension SafeText {
     }
   }
 
-  private static let box = Cluster(text: "□", width: 1)
+  private static let box = Cluster("□", width: 1)
 
   /// The first line, cut to at most that many cells with the ellipsis at the end if anything went.
   ///

@@ -22,14 +22,14 @@ extension SafeText {
 extension Cluster {
   /// Narrow ASCII clusters that together cover the same number of cells.
   package var asciiForms: [Cluster] {
-    if text.utf8.count == 1 { return [self] }
-    let form = Self.asciiForm(of: text.unicodeScalars.first ?? "?")
-    return Array(repeating: Cluster(text: form, width: 1), count: width)
+    if let base, base.isASCII, !hasMarks { return [self] }
+    let form = Self.asciiForm(of: base ?? "?")
+    return Array(repeating: Cluster(form, width: 1), count: width)
   }
 
-  private static func asciiForm(of scalar: Unicode.Scalar) -> String {
+  private static func asciiForm(of scalar: Unicode.Scalar) -> Unicode.Scalar {
     switch scalar {
-    case "\u{21}"..."\u{7E}": String(Character(scalar))
+    case "\u{21}"..."\u{7E}": scalar
     case " ", "\u{A0}", "\u{3000}", "\u{2000}"..."\u{200A}", "\u{202F}", "\u{205F}": " "
     case "‘", "’", "‚", "‹", "›": "'"
     case "“", "”", "„", "«", "»": "\""

@@ -4,11 +4,7 @@
 /// marks, and everything that would join further (emoji sequences) looks different everywhere.
 struct Sanitizer {
   private static let tabWidth = 4
-  private static let ellipsis = Cluster(text: "…", width: 1)
-  /// The characters of ASCII that show as themselves, which most texts consist of.
-  private static let printable = (0x20...0x7E).map { byte in
-    Cluster(text: String(Character(Unicode.Scalar(UInt8(byte)))), width: 1)
-  }
+  private static let ellipsis = Cluster("…", width: 1)
 
   private let mode: SafeText.Mode
   private let limit: Int
@@ -55,7 +51,7 @@ struct Sanitizer {
     afterCarriageReturn = value == 0x0D
     switch value {
     case 0x20...0x7E:
-      clusters.append(Self.printable[Int(value) - 0x20])
+      clusters.append(Cluster(scalar, width: 1))
       base = scalar
       marks = 0
     case 0x09:
@@ -100,17 +96,15 @@ struct Sanitizer {
   }
 
   private mutating func begin(_ scalar: Unicode.Scalar, width: Int) {
-    clusters.append(Cluster(text: String(Character(scalar)), width: width))
+    clusters.append(Cluster(scalar, width: width))
     base = scalar
     marks = 0
   }
 
   private mutating func addMark(_ scalar: Unicode.Scalar) {
     if base == nil { begin("\u{25CC}", width: 1) }
-    guard marks < SafeText.markLimit, let last = clusters.popLast() else { return }
-    var text = last.text
-    text.unicodeScalars.append(scalar)
-    clusters.append(Cluster(text: text, width: last.width))
+    guard marks < SafeText.markLimit, let last = clusters.indices.last else { return }
+    clusters[last].add(scalar)
     marks += 1
   }
 
