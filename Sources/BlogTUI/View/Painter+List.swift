@@ -212,7 +212,8 @@ extension Painter {
       width: left,
       height: 1
     )
-    let excerpt = Self.excerpt(row.post.body)
+    // Twice as much as there is room for, since some characters take no cell.
+    let excerpt = Self.excerpt(row.post.body, limit: 2 * left)
     screen.put(excerpt, in: room, style: dim, ellipsis: glyphs.ellipsis)
   }
 
@@ -238,8 +239,9 @@ extension Painter {
   }
 
   /// The beginning of a text on one line.
-  static func excerpt(_ body: String, limit: Int = 200) -> SafeText {
-    var line = String.UnicodeScalarView()
+  static func excerpt(_ body: String, limit: Int) -> SafeText {
+    var line: [Unicode.Scalar] = []
+    line.reserveCapacity(limit)
     var followsBlank = false
     for scalar in body.unicodeScalars.prefix(limit) {
       // Asking for the properties of ASCII would take longer than all the rest.
@@ -252,7 +254,7 @@ extension Painter {
       }
       followsBlank = isBlank
     }
-    return SafeText(untrusted: String(line), limit: limit)
+    return SafeText(untrusted: line, limit: limit)
   }
 
   /// A number in at most four cells.

@@ -5,14 +5,34 @@
 /// also bound alone. No clock decides: a sequence can be typed as slowly as one likes, and any key that
 /// does not go on with it ends it.
 package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>: Sendable {
+  /// An action where it is possible.
+  private struct Place: Hashable {
+    let action: Action
+    let context: Context
+  }
+
   /// The rows, in the order of the help screen.
   package let bindings: [KeyBinding<Action, Context>]
+  // Every screen that is drawn asks for a dozen of these.
+  private let firstKeys: [Place: KeySequence]
+  private let rows: [Context: [KeyBinding<Action, Context>]]
   /// The first keys of a sequence whose next key has not come yet.
   package private(set) var pendingKeys: [KeyEvent] = []
 
   /// Makes a table without pending keys.
   package init(_ bindings: [KeyBinding<Action, Context>]) {
     self.bindings = bindings
+    var firstKeys: [Place: KeySequence] = [:]
+    var rows: [Context: [KeyBinding<Action, Context>]] = [:]
+    for row in bindings {
+      for context in row.contexts {
+        rows[context, default: []].append(row)
+        let place = Place(action: row.action, context: context)
+        if firstKeys[place] == nil { firstKeys[place] = row.keys.first }
+      }
+    }
+    self.firstKeys = firstKeys
+    self.rows = rows
   }
 
   /// Tells what the key does in the first of the contexts that knows it.
@@ -22,9 +42,7 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
     let typed = pendingKeys + [key]
     pendingKeys = []
     for context in contexts {
-      if bindings.contains(where: { row in
-        row.contexts.contains(context) && row.keys.contains { $0.continues(typed) }
-      }) {
+      if bindings(in: context).contains(where: { $0.keys.contains { $0.continues(typed) } }) {
         pendingKeys = typed
         return .pending
       }
@@ -52,13 +70,12 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
 
   /// The rows that work in the context, in the order of the table.
   package func bindings(in context: Context) -> [KeyBinding<Action, Context>] {
-    bindings.filter { $0.contexts.contains(context) }
+    rows[context] ?? []
   }
 
   /// The first sequence that does this in the context, for hints.
   package func key(for action: Action, in context: Context) -> KeySequence? {
-    bindings.lazy.filter { $0.action == action && $0.contexts.contains(context) }
-      .compactMap(\.keys.first).first
+    firstKeys[Place(action: action, context: context)]
   }
 
   /// The sequences that have two meanings in one context, or that hide a longer one.
@@ -74,8 +91,6 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
   }
 
   private func action(of typed: [KeyEvent], in context: Context) -> Action? {
-    bindings.first { row in
-      row.contexts.contains(context) && row.keys.contains { $0.keys == typed }
-    }?.action
+    bindings(in: context).first { row in row.keys.contains { $0.keys == typed } }?.action
   }
 }

@@ -41,13 +41,20 @@ package struct SafeText: Hashable, Sendable {
   package init(untrusted text: String, mode: Mode = .singleLine, limit: Int? = nil) {
     let standard = mode == .singleLine ? Self.lineLimit : Self.bodyLimit
     var sanitizer = Sanitizer(mode: mode, limit: max(1, limit ?? standard))
-    self = sanitizer.sanitize(text)
+    self = sanitizer.sanitize(text.unicodeScalars, atMost: text.utf8.count)
+  }
+
+  /// Makes harmless text on a single line of characters that were taken from anywhere.
+  package init(untrusted scalars: [Unicode.Scalar], limit: Int) {
+    var sanitizer = Sanitizer(mode: .singleLine, limit: max(1, limit))
+    self = sanitizer.sanitize(scalars, atMost: scalars.count)
   }
 
   /// Makes text of a literal of the program, which may contain line breaks.
   package init(literal: StaticString) {
     var sanitizer = Sanitizer(mode: .multiLine, limit: .max)
-    self = sanitizer.sanitize(literal.description)
+    let text = literal.description
+    self = sanitizer.sanitize(text.unicodeScalars, atMost: text.utf8.count)
   }
 
   /// Makes the decimal digits of a number.

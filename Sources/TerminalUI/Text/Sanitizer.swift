@@ -20,11 +20,19 @@ struct Sanitizer {
     self.limit = limit
   }
 
-  /// Makes safe text of the string.
+  /// Makes safe text of the scalars of a string.
   ///
-  /// - Complexity: O(n) in the scalars of the string, but it stops soon after the limit.
-  mutating func sanitize(_ text: String) -> SafeText {
-    for scalar in text.unicodeScalars {
+  /// - Parameters:
+  ///   - scalars: The scalars.
+  ///   - most: How many there are at most, as far as that is known without counting them.
+  /// - Returns: The text.
+  /// - Complexity: O(n) in the scalars, but it stops soon after the limit.
+  mutating func sanitize(
+    _ scalars: some Sequence<Unicode.Scalar>,
+    atMost most: Int
+  ) -> SafeText {
+    clusters.reserveCapacity(min(limit, most))
+    for scalar in scalars {
       add(scalar)
       if isOverLimit { break }
     }
