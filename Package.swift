@@ -338,7 +338,7 @@ let package = Package(
       exclude: ["Goldens"],
       swiftSettings: settings
     ),
-    tests("hearth", ["RealtimeTree"]),
+    tests("hearth", ["RealtimeTree", "TLSTestSupport"]),
   ]
 )
 

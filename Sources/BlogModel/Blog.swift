@@ -145,8 +145,19 @@ package struct Blog: Sendable {
   }
 
   /// Stars or unstars a post that is known to be there; the change shows at once.
-  package func star(_ isStarred: Bool, on id: PostID, completion: @escaping Completion) {
-    starToggle.start(isStarred, on: id, completion: completion)
+  ///
+  /// - Parameters:
+  ///   - isStarred: Whether I star it.
+  ///   - id: The key of the post.
+  ///   - settled: Called last, when nothing more will be done about it, with what went wrong.
+  ///   - completion: Called when both places agree, or at once with what went wrong.
+  package func star(
+    _ isStarred: Bool,
+    on id: PostID,
+    settled: @escaping Completion = { _ in },
+    completion: @escaping Completion
+  ) {
+    starToggle.start(isStarred, on: id, settled: settled, completion: completion)
   }
 
   /// Changes the title and the text of a post of mine in both places at once.

@@ -27,7 +27,7 @@ extension LiveBlog {
   }
 
   package func setStar(_ post: PostID, _ isStarred: Bool) {
-    blog.starToggle.start(isStarred, on: post, completion: report(.star(post, isStarred)))
+    blog.star(isStarred, on: post, completion: report(.star(post, isStarred)))
   }
 
   package func edit(_ post: PostID, title: String, body: String) {

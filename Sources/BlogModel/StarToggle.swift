@@ -24,33 +24,42 @@ struct StarToggle: Sendable {
   /// Carries an intent out.
   ///
   /// The change of the post is queued before this returns, so that intents keep their order and the
-  /// screen shows it at once; the block is called when both places agree, or with what went wrong.
+  /// screen shows it at once.
+  ///
+  /// - Parameters:
+  ///   - isStarred: Whether I star it.
+  ///   - id: The key of the post.
+  ///   - settled: Called last, when nothing more will be done, with what went wrong.
+  ///   - completion: Called when both places agree, or at once with what went wrong.
   func start(
     _ isStarred: Bool,
     on id: PostID,
+    settled: @escaping @Sendable ((any Error)?) -> Void,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
     let entry = journal.begin(StarIntent(post: id, isStarred: isStarred))
+    let end: @Sendable (_ isDone: Bool, (any Error)?) -> Void = { isDone, error in
+      if isDone { journal.end(entry) }
+      settled(error)
+    }
     change(isStarred, at: paths.post(id), round: 1) { result in
       switch result {
       case .failure(let error):
-        settle(id) { isSettled in
-          if isSettled { journal.end(entry) }
-          completion(error)
-        }
+        completion(error)
+        settle(id) { isSettled in end(isSettled, error) }
       case .success(nil):
-        journal.end(entry)
         completion(BlogError.notFound(id))
+        end(true, BlogError.notFound(id))
       case .success(let post?):
         follow(id, owner: post.uid, isStarred, round: 1) { error in
-          if error == nil { journal.end(entry) }
           completion(error)
+          end(error == nil, error)
         }
       }
     }
   }
 
-  /// Carries an intent out and waits for both places to agree.
+  /// Carries an intent out and waits until nothing more will be done.
   ///
   /// - Throws: `BlogError.notFound` when there is no such post, or the database's reason.
   func set(_ isStarred: Bool, on id: PostID) async throws {
@@ -58,6 +67,7 @@ struct StarToggle: Sendable {
       (continuation: CheckedContinuation<Void, any Error>) in
       start(isStarred, on: id) { error in
         if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      } completion: { _ in
       }
     }
   }

@@ -31,7 +31,6 @@ extension EndToEnd {
       func result() throws -> (status: Int32, report: [String: Any]) {
         let status = process.wait()
         guard let text = try? String(contentsOfFile: report, encoding: .utf8) else {
-          let errors = (try? String(contentsOfFile: output + ".err", encoding: .utf8)) ?? ""
           Issue.record("there is no report: \(errors)")
           return (status, [:])
         }
@@ -40,6 +39,9 @@ extension EndToEnd {
 
       /// What a person reads of the run.
       var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+
+      /// What the run has told meanwhile.
+      var errors: String { (try? String(contentsOfFile: output + ".err", encoding: .utf8)) ?? "" }
     }
 
     /// The names of the promises that were violated, such as "I1" and "G4".
@@ -164,19 +166,28 @@ extension EndToEnd {
       #expect(report["violations"] as? Int == 0)
     }
 
-    @Test("A swarm at a database that is there already leaves its server alone")
+    @Test(
+      "A swarm at a database that is there already harms its own clients, and leaves nothing there"
+    )
     func otherDatabase() throws {
       let place = try Place()
       let server = try place.serve("--ephemeral", "--socket", place.directory + "/s")
       defer { server.process.terminate() }
       let run = try Run([
         "--users", "3", "--seconds", "1", "--rate", "40", "--mix", "post=1,comment=3,star=3",
-        "--database", "unix:\(server.socket)?ns=hearth",
+        "--faults", "drop,server-kill", "--database", "unix:\(server.socket)?ns=hearth",
       ])
       let (status, report) = try run.result()
       #expect(status == 0, "\(run.text)")
       #expect(report["violations"] as? Int == 0)
       #expect(!server.process.hasEnded)
+      // One of three connections was lost with what was on it, and another one was made.
+      #expect((report["faults"] as? [String: Int])?.keys.sorted() == ["drop"])
+      let activity = try #require(report["activity"] as? [String: Any])
+      #expect(activity["connections"] as? Int ?? 0 > 3)
+      #expect(run.errors.contains("left out: server-kill, which needs a server of the swarm's own"))
+      let left = try place.hearth("get", "/", "--database", "unix:\(server.socket)?ns=hearth")
+      #expect(left.output == "null\n")
     }
 
     @Test(

@@ -1824,9 +1824,9 @@ _hearth_profile_remove() {
 
 _hearth_swarm() {
     repeating_flags=()
-    non_repeating_flags=(--soak --json --version -h --help)
+    non_repeating_flags=(--soak --keep --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--users --seconds --seed --mix --rate --faults --stars --posts --users-per-process --terminals --database --rules --report --directory)
+    non_repeating_options=(--users --seconds --seed --mix --rate --faults --stars --posts --users-per-process --terminals --database --profile --admin-key-file --api-key --ca-file --rules --report --directory)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -1862,6 +1862,18 @@ _hearth_swarm() {
         return
         ;;
     '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--admin-key-file')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
         return
         ;;
     '--rules')

@@ -123,7 +123,7 @@ function __hearth_parse_tokens -S
                 __hearth_parse_subcommand 1 'version' 'h/help'
             end
         case 'swarm'
-            __hearth_parse_subcommand 0 'users=' 'seconds=' 'seed=' 'mix=' 'rate=' 'faults=' 'stars=' 'posts=' 'users-per-process=' 'soak' 'terminals=' 'database=' 'rules=' 'report=' 'directory=' 'json' 'version' 'h/help'
+            __hearth_parse_subcommand 0 'users=' 'seconds=' 'seed=' 'mix=' 'rate=' 'faults=' 'stars=' 'posts=' 'users-per-process=' 'soak' 'terminals=' 'database=' 'profile=' 'admin-key-file=' 'api-key=' 'ca-file=' 'keep' 'rules=' 'report=' 'directory=' 'json' 'version' 'h/help'
         case 'help'
             __hearth_parse_subcommand -r 1 'version'
         end
@@ -771,7 +771,12 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" users-per-process' -l 'users-per-process' -d 'How many users share a process; 1 while they are few.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" soak' -l 'soak' -d 'Expect memory and descriptors of all processes to stay where they are; what is written is deleted as well, unless --mix says otherwise.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" terminals' -l 'terminals' -d 'Terminals with screens that look on, in tmux; 1 where there is tmux.' -rfka ''
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" database' -l 'database' -d 'A database that is there already: one of a local socket, or of an emulator.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" database' -l 'database' -d 'A database that is there already: at a local socket, of an emulator, or, with --admin-key-file, one that people sign in to.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" profile' -l 'profile' -d 'A database elsewhere, by the name of its profile.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" admin-key-file' -l 'admin-key-file' -d 'The file with the secret of the database\'s administrators, as hearth serve has it, which only its owner may read; for the hosted service an OAuth2 access token.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" api-key' -l 'api-key' -d 'The API key of the database\'s project, if it has one.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" ca-file' -l 'ca-file' -d 'The certificates to believe in place of the system\'s, a PEM file.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" keep' -l 'keep' -d 'Leave in the database what the swarm has written there.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" rules' -l 'rules' -d 'The rules of the swarm\'s own server.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" report' -l 'report' -d 'Write the report as JSON to this file.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" directory' -l 'directory' -d 'Keep everything in this new directory.' -rfka ''

@@ -13,11 +13,14 @@ struct Replay {
   private var entries: [Testimony.Entry].Iterator
   private(set) var root: Node
   private var revision: Int64
+  /// Whether commits say when they were made; a stream of events does not.
+  private let hasTimes: Bool
 
   init(_ testimony: Testimony) {
     entries = testimony.entries.makeIterator()
     root = testimony.root
     revision = testimony.revision
+    hasTimes = testimony.hasRevisions
   }
 
   mutating func next() -> Event? {
@@ -29,7 +32,7 @@ struct Replay {
         advance(
           to: after,
           commit.revision,
-          commit.timestamp,
+          hasTimes ? commit.timestamp : nil,
           seen,
           commit.changes,
           isJump: false

@@ -1,7 +1,9 @@
 private import BlogChecker
 package import BlogModel
 private import Foundation
+private import RealtimeAuth
 private import RealtimeDatabase
+private import RealtimeTransport
 
 /// The users of one process, who do what the driver of the run tells them by lines.
 package struct SwarmCrew: Sendable {
@@ -11,14 +13,19 @@ package struct SwarmCrew: Sendable {
     package var url: String
     /// The directory of the run, where histories and the files of clients are.
     package var directory: String
-    /// Whether users say who they are by tokens that an emulator believes.
-    package var hasTokens: Bool
+    /// Whether users have accounts, whose credentials rest in the directory.
+    package var hasAccounts = false
+    /// The key of the database's project, if it has one.
+    package var apiKey: String?
+    /// The file of the certificates to believe in place of the system's.
+    package var caFile: String?
+    /// The port of this machine through which the database is reached, if not directly.
+    package var detour: Int?
 
     /// Names a place.
-    package init(url: String, directory: String, hasTokens: Bool) {
+    package init(url: String, directory: String) {
       self.url = url
       self.directory = directory
-      self.hasTokens = hasTokens
     }
   }
 
@@ -46,11 +53,11 @@ package struct SwarmCrew: Sendable {
     plan = SwarmPlan(settings)
     let clock = SteppingClock(plan.faults.filter { $0.process == process })
     users = try settings.users(ofProcess: process).map { number in
-      let (journal, unfinished) = journal(SwarmSettings.uid(number))
+      let (journal, unfinished) = journal(settings.uid(number))
       return SwarmUser(
         number,
         settings,
-        database: try Self.database(number, of: settings.users, at: place, clock),
+        database: try Self.database(number, of: process, settings, at: place, clock),
         journal: journal,
         unfinished: unfinished,
         history: try Self.history(number, settings, at: place)
@@ -63,10 +70,12 @@ package struct SwarmCrew: Sendable {
 
   private static func database(
     _ number: Int,
-    of users: Int,
+    of process: Int,
+    _ settings: SwarmSettings,
     at place: Place,
     _ clock: SteppingClock
   ) throws -> Database {
+    let target = try DatabaseURL(place.url).target
     let name = SwarmUser.clientName(number)
     var options = DatabaseOptions()
     options.maximumReconnectDelay = .milliseconds(500)
@@ -76,11 +85,18 @@ package struct SwarmCrew: Sendable {
     // anew without the pauses that many at one post need.
     options.transactionTries = 1_000
     // A machine that is busy with many users is late without being gone.
-    options.keepaliveInterval = .seconds(min(45, max(5, users / 4)))
+    options.keepaliveInterval = .seconds(min(45, max(5, settings.users / 4)))
     options.clock = { clock.now }
     options.persistenceDirectory = "\(place.directory)/offline/\(name)"
-    if place.hasTokens {
-      options.tokenProvider = EmulatorTokens(uid: SwarmSettings.uid(number))
+    options.trustRoots = place.trustRoots
+    if let port = place.detour {
+      options.detours[target.host] = .tcp(host: "127.0.0.1", port: port)
+    }
+    let uid = settings.uid(number)
+    if place.hasAccounts {
+      options.tokenProvider = try Auth(place.accounts(of: process, uid: uid))
+    } else if case .tcp = target.endpoint {
+      options.tokenProvider = EmulatorTokens(uid: uid)
     }
     let database = try Database(url: place.url, options: options)
     database.isPersistenceEnabled = true
@@ -93,13 +109,13 @@ package struct SwarmCrew: Sendable {
     at place: Place
   ) throws(HistoryError) -> HistoryWriter {
     let name = SwarmUser.clientName(number)
-    let uid = SwarmSettings.uid(number)
+    let uid = settings.uid(number)
     return try HistoryWriter(
       path: "\(place.directory)/histories/\(name).jsonl",
       header: HistoryHeader(
         client: name,
         role: .client,
-        user: uid,
+        user: SwarmSettings.name(number),
         uid: uid,
         pid: getpid(),
         seed: settings.seed,
@@ -173,5 +189,21 @@ package struct SwarmCrew: Sendable {
       await user.leave()
     }
     return sum
+  }
+}
+
+extension SwarmCrew.Place {
+  /// Whose certificates are believed.
+  fileprivate var trustRoots: DatabaseOptions.TrustRoots { caFile.map { .file($0) } ?? .system }
+
+  /// Where the session of a user rests that the driver of the run has begun.
+  fileprivate func accounts(of process: Int, uid: String) -> AuthConfiguration {
+    var configuration = AuthConfiguration(databaseURL: url, apiKey: apiKey)
+    configuration.trustRoots = trustRoots
+    configuration.persistence = .file(
+      SwarmAccounts.credentialFile(ofProcess: process, in: directory)
+    )
+    configuration.account = uid
+    return configuration
   }
 }

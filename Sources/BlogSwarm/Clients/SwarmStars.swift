@@ -23,13 +23,23 @@ package struct SwarmStars: Sendable {
   /// - Parameters:
   ///   - isStarred: Whether the post is to be starred.
   ///   - post: The post as the person sees it.
-  ///   - completion: Called when both places are written, or with what went wrong.
-  package func set(_ isStarred: Bool, on post: Post, completion: @escaping Completion) {
+  ///   - settled: Called last, when nothing more will be done, with what went wrong.
+  ///   - completion: Called when both places are written, or at once with what went wrong.
+  package func set(
+    _ isStarred: Bool,
+    on post: Post,
+    settled: @escaping Completion,
+    completion: @escaping Completion
+  ) {
+    let both: Completion = { error in
+      completion(error)
+      settled(error)
+    }
     switch strategy {
-    case .transaction: blog.star(isStarred, on: post.id, completion: completion)
-    case .increment: increment(isStarred, post, completion)
-    case .sample: toggleBoth(post, completion)
-    case .naive: setValues(isStarred, post, completion)
+    case .transaction: blog.star(isStarred, on: post.id, settled: settled, completion: completion)
+    case .increment: increment(isStarred, post, both)
+    case .sample: toggleBoth(post, both)
+    case .naive: setValues(isStarred, post, both)
     }
   }
 

@@ -48,10 +48,13 @@ extension SwarmUser {
         return hotPosts[title].flatMap { posts[$0] }
       }
     case .any(let choice):
-      let keys = posts.keys.sorted()
+      let keys = posts.values.filter(concerns).map(\.id).sorted()
       return keys.indices.compactMap { posts[keys[($0 + choice) % keys.count]] }
     }
   }
+
+  /// Whether a post may be touched: those of people who do not take part are theirs alone.
+  func concerns(_ post: Post) -> Bool { members.isEmpty || members.contains(post.uid) }
 
   private func ownPosts(_ operation: PlannedOperation) -> [Post] {
     let own = posts.values.filter { $0.uid == me.uid && !isHot($0) }.sorted { $0.id < $1.id }
@@ -136,10 +139,16 @@ extension SwarmUser {
     starring.insert(post.id)
     let intent = isStarred ? Intent.star(post: post.id) : .unstar(post: post.id)
     let done = begin(operation, due, intent)
-    stars.set(isStarred, on: post) { [weak self] error in
-      self?.starring.remove(post.id)
-      done(error)
-    }
+    unanswered += 1
+    stars.set(
+      isStarred,
+      on: post,
+      settled: { [weak self] _ in
+        self?.starring.remove(post.id)
+        self?.unanswered -= 1
+      },
+      completion: done
+    )
     return true
   }
 
@@ -170,7 +179,7 @@ extension SwarmUser {
   private func trespass(_ operation: PlannedOperation, _ due: Moment) -> Bool {
     let post = candidates(operation).first { $0.uid != me.uid && !starring.contains($0.id) }
     guard let post else { return false }
-    let other = SwarmSettings.uid(settings.users + number)
+    let other = settings.uid(settings.users + number)
     let title = "taken over \(number).\(operation.number)"
     let isStar = operation.number.isMultiple(of: 2)
     let intent: Intent =

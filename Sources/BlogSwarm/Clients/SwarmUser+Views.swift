@@ -68,7 +68,7 @@ extension SwarmUser {
     let post = event == .childRemoved ? nil : Post(snapshot)
     posts[snapshot.key] = post
     if isWatcher { show(snapshot, post, in: recentView.name) }
-    guard event == .childAdded, let post else { return }
+    guard event == .childAdded, let post, concerns(post) else { return }
     noteSeen(post.body, by: post.uid)
     guard
       let index = (0..<settings.hotPosts).first(where: {

@@ -15,6 +15,8 @@ package final class SwarmUser: @unchecked Sendable {
   let stars: SwarmStars
   let history: HistoryWriter
   let queue: DispatchQueue
+  /// Whose posts this user has to do with; none means everybody's.
+  let members: Set<String>
 
   var plan: ArraySlice<PlannedOperation> = []
   var start: Moment?
@@ -79,7 +81,8 @@ package final class SwarmUser: @unchecked Sendable {
     self.settings = settings
     self.database = database
     self.history = history
-    me = Author(uid: SwarmSettings.uid(number), name: SwarmSettings.uid(number))
+    me = Author(uid: settings.uid(number), name: SwarmSettings.name(number))
+    members = Set(settings.uids)
     queue = DispatchQueue(label: "hearth.swarm.user")
     database.callbackQueue = queue
     blog = Blog(database: database, me: me, journal: journal)
@@ -89,7 +92,7 @@ package final class SwarmUser: @unchecked Sendable {
 
   /// Where the user says that it is here, below `presence`, or nil.
   package static func presence(_ number: Int, _ settings: SwarmSettings) -> String? {
-    number < settings.watchers ? "\(SwarmSettings.uid(number))/\(clientName(number))" : nil
+    number < settings.watchers ? "\(settings.uid(number))/\(clientName(number))" : nil
   }
 
   /// Connects and begins to look at the lists.
@@ -101,9 +104,8 @@ package final class SwarmUser: @unchecked Sendable {
       if isWatcher { look(at: topView) }
       for intent in journaled {
         unanswered += 1
-        blog.star(intent.isStarred, on: intent.post) { [weak self] _ in
-          self?.unanswered -= 1
-        }
+        let settled: SwarmStars.Completion = { [weak self] _ in self?.unanswered -= 1 }
+        blog.star(intent.isStarred, on: intent.post, settled: settled) { _ in }
       }
     }
   }

@@ -11,6 +11,7 @@ package struct BugInjector: Sendable {
   }
 
   private let bug: InjectedBug
+  private let settings: SwarmSettings
   private let door: AdministratorDoor
   private let crews: [CrewProcess]
 
@@ -18,10 +19,17 @@ package struct BugInjector: Sendable {
   ///
   /// - Parameters:
   ///   - bug: The mistake.
+  ///   - settings: What the run is.
   ///   - door: The way behind the back of the server's rules and clients.
   ///   - crews: The clients.
-  package init(_ bug: InjectedBug, door: AdministratorDoor, crews: [CrewProcess]) {
+  package init(
+    _ bug: InjectedBug,
+    in settings: SwarmSettings,
+    door: AdministratorDoor,
+    crews: [CrewProcess]
+  ) {
     self.bug = bug
+    self.settings = settings
     self.door = door
     self.crews = crews
   }
@@ -78,9 +86,9 @@ package struct BugInjector: Sendable {
         .object(("posts/\(id)/starCount", wrong), ("user-posts/\(owner)/\(id)/starCount", wrong))
       )
     case .stuckPresence:
-      let uid = SwarmSettings.uid(0)
+      let uid = settings.uid(0)
       let entry = JSONValue.object(
-        ("name", .string(uid)),
+        ("name", .string(SwarmSettings.name(0))),
         ("terminal", .string("gone")),
         ("since", .integer(1))
       )
@@ -108,8 +116,9 @@ package struct BugInjector: Sendable {
   }
 
   private func post() async throws -> (id: String, owner: String, count: Int64) {
+    let members = Set((0..<settings.users).map(settings.uid))
     for post in try await door.get("/posts").members ?? [] {
-      guard let owner = post.value["uid"]?.string, owner.hasPrefix("swarm") else { continue }
+      guard let owner = post.value["uid"]?.string, members.contains(owner) else { continue }
       return (post.name, owner, post.value["starCount"]?.integer ?? 0)
     }
     throw Problem(description: "there is no post")

@@ -1,16 +1,23 @@
 package import BlogChecker
 private import Foundation
+private import NIOConcurrencyHelpers
 
 /// A whole run: a server, a network, clients, what is done to them, and what the checker says of it.
 package struct SwarmRun: Sendable {
+  /// Where a run takes place.
+  package enum Place: Sendable {
+    /// At a server of its own, with the rules of a file.
+    case ownServer(rules: String)
+    /// At a database that is there already.
+    case database(SwarmDatabase)
+  }
+
   /// How a run is carried out, beside what it is to be.
   package struct Options: Sendable {
     /// The directory of the run, which exists.
     package var directory: String
-    /// The file of the rules of the swarm's own server.
-    package var rules: String
-    /// A database that is there already, or nil for a server of the swarm's own.
-    package var database: String?
+    /// Where it takes place.
+    package var place: Place
     /// A mistake to make on purpose.
     package var bug: InjectedBug?
     /// How many terminals with screens look on.
@@ -25,9 +32,14 @@ package struct SwarmRun: Sendable {
     package var tell: @Sendable (String) -> Void = { _ in }
 
     /// Makes options.
-    package init(directory: String, rules: String) {
+    package init(directory: String, at place: Place) {
       self.directory = directory
-      self.rules = rules
+      self.place = place
+    }
+
+    /// The database that is there already; nil for a server of the swarm's own.
+    package var database: SwarmDatabase? {
+      if case .database(let database) = place { database } else { nil }
     }
 
     /// The directory of the histories.
@@ -44,6 +56,8 @@ package struct SwarmRun: Sendable {
   let options: Options
   let plan: SwarmPlan
   let history: HistoryWriter
+  /// What has been set up, once it has.
+  private let stage = NIOLockedValueBox<SwarmStage?>(nil)
 
   /// Prepares a run; nothing is started yet.
   ///
@@ -80,12 +94,18 @@ package struct SwarmRun: Sendable {
   /// - Throws: ``Problem``, or what keeps the programs from starting.
   package func run() async throws -> SwarmReport {
     let stage = try await SwarmStage.set(settings, options, history: history)
+    self.stage.withLockedValue { $0 = stage }
     do {
       return try await perform(on: stage)
     } catch {
       await stage.clear()
       throw error
     }
+  }
+
+  /// Ends all programs of the run at once, whatever they do; nothing comes of it any more.
+  package func abandon() async {
+    await stage.withLockedValue(\.self)?.clear()
   }
 
   private func perform(on stage: SwarmStage) async throws -> SwarmReport {
@@ -148,6 +168,7 @@ package struct SwarmRun: Sendable {
     guard await isQuiet(stage, until: deadline) else {
       throw Problem(
         description: "the clients do not get ready; see \(options.directory)/clients.err"
+          + (options.database == nil ? "" : ", or do the rules forbid them to read?")
       )
     }
   }
@@ -166,7 +187,7 @@ package struct SwarmRun: Sendable {
   private func inject(on stage: SwarmStage, isEarly: Bool, from start: Moment) async throws {
     #if DEBUG
     guard let bug = options.bug, let door = stage.door else { return }
-    let injector = BugInjector(bug, door: door, crews: stage.crews)
+    let injector = BugInjector(bug, in: settings, door: door, crews: stage.crews)
     guard injector.isEarly == isEarly else { return }
     if isEarly {
       await Pause.until(start.advanced(by: .microseconds(SwarmPlan.opening)))

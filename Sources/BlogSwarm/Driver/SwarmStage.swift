@@ -1,12 +1,12 @@
 internal import BlogChecker
 private import Foundation
-private import NIOPosix
 private import RealtimeTransport
 private import RealtimeTree
 
 /// What is set up for a run: the server, the network before it, the clients, and who looks on.
 struct SwarmStage: Sendable {
   let options: SwarmRun.Options
+  let settings: SwarmSettings
   let crews: [CrewProcess]
   let network: SwarmNetwork?
   let server: SwarmServer?
@@ -31,51 +31,46 @@ struct SwarmStage: Sendable {
     var network: SwarmNetwork?
     var witness: LogWitness?
     var stream: StreamWitness?
-    let source = try String(contentsOfFile: options.rules, encoding: .utf8)
-    let rules = SwarmCounters.allowed(in: source) ?? source
+    var rules: String?
     let target: ConnectionTarget
-    if let database = options.database {
-      target = try DatabaseURL(database).target
-      let follower = StreamWitness(
-        client: HTTPClient(
-          group: MultiThreadedEventLoopGroup.singleton,
-          trust: .system,
-          timeout: .seconds(10)
-        ),
-        target: target,
-        token: database.hasPrefix("unix:") ? nil : "owner"
-      )
+    switch options.place {
+    case .database(let database):
+      target = database.target
+      let follower = database.door.witness
       try await follower.start()
       stream = follower
-    } else {
-      let file = "\(options.directory)/rules.json"
-      try rules.write(toFile: file, atomically: true, encoding: .utf8)
-      let place = SwarmServer.Place(directory: options.directory, rules: file)
+      // They do not bind administrators, which all are at a socket.
+      if !database.isAtSocket {
+        history.append(.rules(source: try await database.door.rules()))
+      }
+      if settings.faults.contains(where: \.needsNetwork) {
+        network = SwarmNetwork(to: target.endpoint)
+      }
+    case .ownServer(let path):
+      let source = try String(contentsOfFile: path, encoding: .utf8)
+      let ownRules = SwarmCounters.allowed(in: source) ?? source
+      rules = ownRules
+      history.append(.rules(source: ownRules))
+      let place = SwarmServer.Place(
+        directory: options.directory,
+        rules: "\(options.directory)/rules.json"
+      )
+      try ownRules.write(toFile: place.rules, atomically: true, encoding: .utf8)
       let own = SwarmServer(place, history: history)
       try await own.start()
-      let reader = try LogWitness(
-        directory: place.data,
-        markFile: place.logMark
-      )
+      let reader = try LogWitness(directory: place.data, markFile: place.logMark)
       reader.start()
       await own.attach(reader)
-      history.append(.rules(source: rules))
       network = SwarmNetwork(to: await own.port)
       (server, witness) = (own, reader)
       target = ConnectionTarget(unixSocket: place.socket, namespace: "hearth")
     }
-    let door = AdministratorDoor(target)
+    let door = options.database?.door ?? AdministratorDoor(target)
     let crews = try await launch(settings, options, network)
-    let terminals =
-      try options.terminals == 0
-      ? nil
-      : SwarmTerminals(
-        options.terminals,
-        url: "\(target)?ns=\(target.namespace ?? "hearth")",
-        options.directory
-      )
+    let terminals = try terminals(options, at: target)
     return SwarmStage(
       options: options,
+      settings: settings,
       crews: crews,
       network: network,
       server: server,
@@ -86,17 +81,20 @@ struct SwarmStage: Sendable {
       nemesis: Nemesis(
         Nemesis.Targets(
           crews: crews,
-          clients: (0..<settings.processes).map { process in
-            settings.users(ofProcess: process).map(SwarmUser.clientName)
-          },
+          clients: clients(settings),
           network: network,
           server: server,
           door: door,
-          rules: server == nil ? nil : rules
+          rules: rules
         ),
         history: history
       )
     )
+  }
+
+  /// The names of the clients of each process.
+  private static func clients(_ settings: SwarmSettings) -> [[String]] {
+    (0..<settings.processes).map { settings.users(ofProcess: $0).map(SwarmUser.clientName) }
   }
 
   /// Starts the processes of clients, each with a port of its own where there is a network.
@@ -107,24 +105,51 @@ struct SwarmStage: Sendable {
   ) async throws -> [CrewProcess] {
     var crews: [CrewProcess] = []
     for number in 0..<settings.processes {
-      let url: String
-      if let network {
-        url = "http://127.0.0.1:\(try await network.open(process: number))?ns=hearth"
-      } else {
-        url = options.database ?? ""
-      }
+      let port = try await network?.open(process: number)
       let crew = CrewProcess(
         number,
         arguments: [
-          "swarm-client", "--directory", options.directory, "--process", String(number), "--url",
-          url,
-        ],
+          "swarm-client", "--directory", options.directory, "--process", String(number),
+        ] + way(to: options.database, through: port),
         errors: "\(options.directory)/clients.err"
       )
       try await crew.launch()
       crews.append(crew)
     }
     return crews
+  }
+
+  /// What a process of clients is told about the way to the database; no secret is among it.
+  private static func way(to database: SwarmDatabase?, through port: Int?) -> [String] {
+    let port = port.map(String.init)
+    guard let database else {
+      return ["--url", "http://127.0.0.1:\(port ?? "")?ns=hearth"]
+    }
+    let options = [
+      ("--url", database.url), ("--api-key", database.apiKey), ("--ca-file", database.caFile),
+      ("--detour", port),
+    ]
+    return options.flatMap { name, value in value.map { [name, $0] } ?? [] }
+      + (database.hasAccounts ? ["--accounts"] : [])
+  }
+
+  /// Opens the terminals that look on, if any.
+  private static func terminals(
+    _ options: SwarmRun.Options,
+    at target: ConnectionTarget
+  ) throws -> SwarmTerminals? {
+    guard options.terminals > 0 else { return nil }
+    let database = options.database
+    let url = database?.url ?? "\(target)?ns=\(target.namespace ?? "hearth")"
+    let arguments = [
+      ("--database", url), ("--api-key", database?.apiKey), ("--ca-file", database?.caFile),
+    ]
+    return try SwarmTerminals(
+      options.terminals,
+      arguments.flatMap { name, value in value.map { [name, $0] } ?? [] },
+      areSignedIn: database?.hasAccounts ?? false,
+      in: options.directory
+    )
   }
 
   /// Asks all processes of clients at once.
@@ -144,9 +169,15 @@ struct SwarmStage: Sendable {
     await terminals?.close()
     let deadline = Moment.now.advanced(by: min(Self.absence, options.patience))
     while Moment.now < deadline {
-      if (try? await door?.get("/presence")) == .null { break }
+      if let people = try? await door?.get("/presence"), !isAnybodyHere(people) { break }
       await Pause.lasting(.milliseconds(50))
     }
+  }
+
+  /// Whether somebody is listed: of the swarm's own people where others may be as well.
+  private func isAnybodyHere(_ people: JSONValue) -> Bool {
+    guard options.database != nil else { return people != .null }
+    return (0..<settings.users).contains { people[settings.uid($0)] != nil }
   }
 
   /// Ends the server.

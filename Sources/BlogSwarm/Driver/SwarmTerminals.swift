@@ -22,33 +22,45 @@ package struct SwarmTerminals: Sendable {
   ///
   /// - Parameters:
   ///   - count: How many.
-  ///   - url: The database that they look at.
+  ///   - options: What the program is told about the database that they look at.
+  ///   - areSignedIn: Whether those who look on have accounts, with sessions in their homes.
   ///   - directory: The directory of the run.
   /// - Throws: ``Problem`` where there is no tmux.
-  package init(_ count: Int, url: String, _ directory: String) throws(Problem) {
+  package init(
+    _ count: Int,
+    _ options: [String],
+    areSignedIn: Bool = false,
+    in directory: String
+  ) throws(Problem) {
     self.count = count
     self.directory = directory
     socket = "\(directory)/tmux.sock"
     // All in one command, so that tmux does not end with one terminal while another is opened.
     var words = ["tmux", "-S", socket, "-f", "/dev/null"]
     for number in 0..<count {
-      let home = "\(directory)/terminal\(number)"
+      let home = Self.home(number, in: directory)
       mkdir(home, 0o700)
       let variables = [
         "HOME=\(home)", "XDG_RUNTIME_DIR=\(home)", "XDG_DATA_HOME=", "XDG_STATE_HOME=",
         "XDG_CONFIG_HOME=", "LC_ALL=C.UTF-8", "TZ=UTC",
       ].flatMap { ["-e", $0] }
-      let command = "exec \"$1\" --database \"$2\" --user \"$3\""
+      let command = ["sh", "-c", "exec \"$@\"", "sh", ChildProcess.program] + options
+      let user = areSignedIn ? [] : ["--user", Self.name(number)]
       words += ["new-session", "-d", "-s", Self.name(number), "-x", "100", "-y", "40"]
-      words +=
-        variables + ["sh", "-c", command, "sh", ChildProcess.program, url, Self.name(number), ";"]
+      words += variables + command + user + [";"]
     }
     guard Tool.run(words + ["set-option", "-s", "exit-empty", "off"]) else {
       throw Problem(description: "no terminal can be opened; is tmux installed?")
     }
   }
 
-  private static func name(_ number: Int) -> String { "terminal\(number)" }
+  /// The name of a terminal, and of who sits there.
+  static func name(_ number: Int) -> String { "terminal\(number)" }
+
+  /// The home of who sits at a terminal.
+  static func home(_ number: Int, in directory: String) -> String {
+    "\(directory)/\(name(number))"
+  }
 
   /// Waits until all screens show the same, from the beginning of the list, and takes them down.
   ///

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOPosix
+package import RealtimeTransport
 
 /// A network between the clients of a swarm and their server that can be made to fail.
 ///
@@ -17,16 +18,21 @@ package final class SwarmNetwork: Sendable {
   private static let repetition = TimeAmount.milliseconds(300)
 
   private let loop: any EventLoop
-  private let port: Int
+  private let server: ConnectionTarget.Endpoint
   private let state: NIOLoopBoundBox<State>
 
-  /// Makes a network in front of a port of this machine.
+  /// Makes a network in front of a server.
   ///
-  /// - Parameter port: The port of the server, which may be away for a while.
-  package init(to port: Int) {
+  /// - Parameter server: Where the server listens, which may be away for a while.
+  package init(to server: ConnectionTarget.Endpoint) {
     loop = MultiThreadedEventLoopGroup.singleton.next()
-    self.port = port
+    self.server = server
     state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
+  }
+
+  /// Makes a network in front of a port of this machine.
+  package convenience init(to port: Int) {
+    self.init(to: .tcp(host: "127.0.0.1", port: port))
   }
 
   /// Starts to listen for a process of clients.
@@ -86,10 +92,7 @@ package final class SwarmNetwork: Sendable {
 
   /// Sends bytes on a connection of their own and waits a while, whatever is answered.
   private func send(_ bytes: ByteBuffer) async {
-    guard
-      let channel = try? await ClientBootstrap(group: loop)
-        .connect(host: "127.0.0.1", port: port).get()
-    else { return }
+    guard let channel = try? await dial(ClientBootstrap(group: loop)).get() else { return }
     try? await channel.writeAndFlush(bytes)
     try? await loop.scheduleTask(in: Self.repetition) {}.futureResult.get()
     try? await channel.close()
@@ -101,9 +104,7 @@ package final class SwarmNetwork: Sendable {
     guard state.value.conditions[process] != .cut else { return client.close() }
     state.value.lastLink += 1
     let id = state.value.lastLink
-    return ClientBootstrap(group: loop)
-      .channelOption(.autoRead, value: false)
-      .connect(host: "127.0.0.1", port: port)
+    return dial(ClientBootstrap(group: loop).channelOption(.autoRead, value: false))
       .flatMapThrowing { server in
         self.state.value.links[id] = NetworkLink(process, client, server, on: self.loop)
         try self.join(client, .toServer, id)
@@ -111,6 +112,13 @@ package final class SwarmNetwork: Sendable {
         client.read()
         server.read()
       }
+  }
+
+  private func dial(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
+    switch server {
+    case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
+    case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
+    }
   }
 
   private func join(

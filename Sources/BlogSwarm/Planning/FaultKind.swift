@@ -1,3 +1,5 @@
+internal import RealtimeTransport
+
 /// What is done to a swarm from outside while it works.
 package enum FaultKind: String, CaseIterable, Codable, Sendable {
   /// What the server sends is lost for a while, acknowledgements with it; then the connection ends.
@@ -39,12 +41,24 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// Whether the fault needs the network in front of the swarm's own server.
-  package var needsOwnNetwork: Bool {
+  /// Whether the fault needs a network between the clients and the server.
+  package var needsNetwork: Bool {
     switch self {
     case .drop, .delay, .partition, .duplicate, .slow: true
     case .kill, .pause, .serverKill, .clock, .diskFull, .rules, .hostile: false
     }
+  }
+
+  /// Why the fault cannot be done at a database that is there already; nil where it can.
+  package func obstacle(at database: SwarmDatabase) -> String? {
+    if needsOwnServer { return "needs a server of the swarm's own" }
+    if needsNetwork, database.isHosted {
+      return "needs a server that does not send its clients to other hosts"
+    }
+    if self == .duplicate, database.target.isSecure {
+      return "needs connections without encryption, since no other can be repeated"
+    }
+    return nil
   }
 
   /// Reads a list such as `drop,delay`; `all` and `none` are lists too.

@@ -23,6 +23,11 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   /// How many users are here for others to see, and tell everything that they see.
   package var watchers = 16
 
+  /// Who the users are at a database that knows them by other names than the swarm does.
+  ///
+  /// Where there are any, posts of others are left alone.
+  package var uids: [String] = []
+
   /// Makes the usual settings.
   package init() {}
 
@@ -35,8 +40,13 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
     return first..<min(users, first + usersPerProcess)
   }
 
-  /// Who a user is, which is also the name that others see.
-  package static func uid(_ user: Int) -> String { "swarm\(user)" }
+  /// Who a user is; beyond the last one it is somebody whom nobody is.
+  package func uid(_ user: Int) -> String {
+    uids.indices.contains(user) ? uids[user] : Self.name(user)
+  }
+
+  /// The name of a user that others see.
+  package static func name(_ user: Int) -> String { "swarm\(user)" }
 
   /// The title of a post that everybody has to do with.
   package static func hotTitle(_ number: Int) -> String { "hot \(number)" }

@@ -153,12 +153,17 @@ package final class ChildProcess: Sendable {
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    // What this process does about the signals that end it is its own affair.
+    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    let attributeFlags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+    posix_spawnattr_setflags(&attributes, attributeFlags)
     var words = (["hearth"] + arguments).map { strdup($0) } + [nil]
     defer { words.forEach { free($0) } }
     // Ignored signals stay ignored in the child: a full disk must be told by an error.
     let old = signal(SIGXFSZ, SIG_IGN)
     defer { signal(SIGXFSZ, old) }
+    Inheritance.end()
     var process: pid_t = 0
     let result = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, &words, environ)
     guard result == 0 else { throw problem(result) }

@@ -69,6 +69,7 @@ package enum Tool {
     var variables = all.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for pointer in pointers + variables { free(pointer) } }
     var process: pid_t = 0
+    Inheritance.end()
     guard let name = words.first,
       posix_spawnp(&process, name, &actions, &attributes, &pointers, &variables) == 0
     else { return nil }

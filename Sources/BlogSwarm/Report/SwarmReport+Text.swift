@@ -75,8 +75,8 @@ extension SwarmReport {
       unchecked.isEmpty
         ? "every promise was checked"
         : "NOT CHECKED, for want of anything to see it by: \(unchecked.joined(separator: ", "))",
-      "verdict: \(verdict)", "histories: \(directory)",
-    ]
+      "verdict: \(verdict)",
+    ] + (directory.map { ["histories: \($0)"] } ?? [])
   }
 
   private static func columns(_ texts: [String]) -> String {

@@ -19,8 +19,8 @@ package struct SwarmReport: Sendable {
   package var check: CheckReport
   /// What went wrong beside that: a client that ended, a server that did not stop.
   package var mishaps: [String] = []
-  /// Where histories and logs are.
-  package var directory: String
+  /// Where histories and logs are; nil when nobody has to look at them.
+  package var directory: String?
 
   /// Makes the report of a run.
   package init(settings: SwarmSettings, check: CheckReport, directory: String) {
@@ -62,7 +62,7 @@ package struct SwarmReport: Sendable {
       JSONMember("mishaps", .array(mishaps.map { JSONValue.string($0) })),
       JSONMember("promises", .array(check.lines.map(Self.promise))),
       JSONMember("unchecked", .array(check.unchecked.map { .string($0.name) })),
-      JSONMember("directory", .string(directory)),
+      JSONMember("directory", directory.map { .string($0) } ?? .null),
     ]
     return .object(members)
   }

@@ -18,6 +18,11 @@ struct Swarm: AsyncParsableCommand {
       everything held. Histories, logs and the database stay there otherwise, or with \
       --directory.
 
+      With --database it is a guest: nobody else should write there meanwhile, since the checker \
+      would take it for a mistake. Where people sign in (--admin-key-file) each user gets an \
+      account of its own, which is deleted at the end. What the swarm has written is removed as \
+      well when everything held, unless --keep is given; it touches no posts of others.
+
       Faults: \(FaultKind.allCases.map(\.rawValue).joined(separator: ", ")), all, none.
 
       Exit status: 0 when everything held, 1 when something did not, or too little was done to \
@@ -83,13 +88,7 @@ struct Swarm: AsyncParsableCommand {
   )
   var terminals: Int?
 
-  @Option(
-    help: ArgumentHelp(
-      "A database that is there already: one of a local socket, or of an emulator.",
-      valueName: "url"
-    )
-  )
-  var database: String?
+  @OptionGroup var access: SwarmAccess
 
   @Option(help: ArgumentHelp("The rules of the swarm's own server.", valueName: "file"))
   var rules: String?
@@ -119,11 +118,18 @@ struct Swarm: AsyncParsableCommand {
 
   func run() async throws {
     if injectBug == "list" { return listBugs() }
-    let settings = try swarmSettings()
-    let (rules, bug) = (try rulesFile(settings), try bug())
+    var settings = try swarmSettings()
+    let bug = try bug()
+    let place: SwarmRun.Place
+    if let database = try access.target() {
+      try adapt(&settings, to: database)
+      try await access.knock(at: database)
+      place = .database(database)
+    } else {
+      place = .ownServer(rules: try rulesFile(settings))
+    }
     let folder = try SwarmFolder(directory)
-    var options = SwarmRun.Options(directory: folder.path, rules: rules)
-    options.database = database
+    var options = SwarmRun.Options(directory: folder.path, at: place)
     options.terminals = screens
     options.bug = bug
     options.isSoak = soak
@@ -135,7 +141,8 @@ struct Swarm: AsyncParsableCommand {
     options.check.residentBytes = Int64(256 + 2 * users) << 20
     options.tell = { Output.message($0) }
     FileDescriptors.allowMany()
-    let result = try await SwarmRun(settings, options).run()
+    var result = try await SwarmOuting(settings, options, folder, keeps: access.keep).result()
+    if result.isClean, folder.remove() { result.directory = nil }
     if let report { try Self.write(result.json, to: report) }
     if json {
       Output.line(result.json)
@@ -143,7 +150,6 @@ struct Swarm: AsyncParsableCommand {
       for line in result.lines { Output.line(untrusted: line) }
     }
     guard result.isClean else { throw ExitStatus.failed.exitCode }
-    folder.remove()
   }
 
   private func listBugs() {
@@ -201,17 +207,38 @@ struct Swarm: AsyncParsableCommand {
     } catch {
       throw CommandFailure(.usage, String(describing: error))
     }
-    if database != nil {
-      // Rules elsewhere allow what belongs to a blog, and nothing that belongs to swarms.
-      if mix == nil { settings.mix = settings.mix.without(.count) }
-      settings.faults.removeAll { $0.needsOwnServer || $0.needsOwnNetwork }
-    }
     return settings
+  }
+
+  /// Leaves out what cannot be done at a database that is there already, and says so.
+  private func adapt(
+    _ settings: inout SwarmSettings,
+    to database: SwarmDatabase
+  ) throws(CommandFailure) {
+    if mix == nil {
+      // Rules elsewhere allow what belongs to a blog, and nothing that belongs to swarms.
+      settings.mix = settings.mix.without(.count)
+      // Nothing is refused to administrators, and all are that at a socket.
+      if database.isAtSocket { settings.mix = settings.mix.without(.trespass) }
+    }
+    var missing: [(obstacle: String, faults: [String])] = []
+    for fault in settings.faults {
+      guard let obstacle = fault.obstacle(at: database) else { continue }
+      if missing.last?.obstacle == obstacle {
+        missing[missing.count - 1].faults.append(fault.rawValue)
+      } else {
+        missing.append((obstacle, [fault.rawValue]))
+      }
+    }
+    settings.faults.removeAll { $0.obstacle(at: database) != nil }
+    for (obstacle, faults) in missing {
+      Output.message("left out: \(faults.joined(separator: ", ")), which \(obstacle)")
+    }
   }
 
   /// How many terminals look on: at a database elsewhere none but those that are asked for.
   private var screens: Int {
-    terminals ?? (database == nil && TmuxServer.program != nil && injectBug == nil ? 1 : 0)
+    terminals ?? (access.database == nil && TmuxServer.program != nil && injectBug == nil ? 1 : 0)
   }
 
   /// How much must be done to mean anything: a part of what is planned, in proportion.
@@ -223,11 +250,11 @@ struct Swarm: AsyncParsableCommand {
       return Double(shares) / Double(settings.mix.total)
     }
     least.acknowledged = max(1, Int(planned / 5))
-    least.commits = database == nil ? max(1, Int(planned / 10)) : 0
+    least.commits = access.database == nil ? max(1, Int(planned / 10)) : 0
     least.comments = Int(planned * share(.comment) / 5)
     least.stars = Int(planned * share(.star) / 10)
     least.shown = max(1, Int(planned / 10))
-    if seconds >= Self.usualSeconds, mix == nil, database == nil {
+    if seconds >= Self.usualSeconds, mix == nil, access.database == nil {
       least.promises = Set(Promise.allCases)
       if screens == 0 { least.promises.remove(.i13) }
     }

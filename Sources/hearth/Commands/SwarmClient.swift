@@ -19,15 +19,28 @@ struct SwarmClient: AsyncParsableCommand {
   @Option(help: "The URL of the database.")
   var url: String
 
+  @Option(help: "The API key of the database's project.")
+  var apiKey: String?
+
+  @Option(help: "The certificates to believe in place of the system's.")
+  var caFile: String?
+
+  @Option(help: "The port of this machine through which the database is reached.")
+  var detour: Int?
+
+  @Flag(help: "Use the accounts whose credentials are in the directory.")
+  var accounts = false
+
   func run() async throws {
     let file = URL(fileURLWithPath: "\(directory)/settings.json")
     let settings = try JSONDecoder().decode(SwarmSettings.self, from: Data(contentsOf: file))
     FileDescriptors.allowMany()
-    let crew = try SwarmCrew(
-      process: process,
-      settings,
-      at: SwarmCrew.Place(url: url, directory: directory, hasTokens: url.hasPrefix("http:"))
-    ) { uid in
+    var place = SwarmCrew.Place(url: url, directory: directory)
+    place.apiKey = apiKey
+    place.caFile = caFile
+    place.detour = detour
+    place.hasAccounts = accounts
+    let crew = try SwarmCrew(process: process, settings, at: place) { uid in
       let journal = FileStarJournal(
         directory: "\(directory)/journals",
         uid: uid,

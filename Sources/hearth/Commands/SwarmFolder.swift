@@ -24,8 +24,9 @@ struct SwarmFolder {
     }
   }
 
-  /// Removes the directory, unless someone has named it.
-  func remove() {
-    if isTemporary { try? FileManager.default.removeItem(atPath: path) }
+  /// Removes the directory, unless someone has named it, and tells whether it is gone.
+  @discardableResult
+  func remove() -> Bool {
+    isTemporary && (try? FileManager.default.removeItem(atPath: path)) != nil
   }
 }

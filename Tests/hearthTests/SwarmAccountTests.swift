@@ -1,0 +1,224 @@
+import Foundation
+import TLSTestSupport
+import Testing
+
+extension EndToEnd {
+  /// A swarm at a server that people sign in to, over an encrypted connection.
+  @Suite("Swarm with accounts")
+  struct SwarmAccountTests {
+    /// A server of a private authority, with rules, accounts and administrators.
+    private struct Guarded {
+      let place: Place
+      let server: ServerProcess
+      let key = "0123456789abcdef-0123456789abcdef-secret"
+
+      /// What a person types to get in.
+      var access: [String] {
+        [
+          "--database", "https://localhost:\(server.port)?ns=hearth", "--ca-file",
+          place.directory + "/ca.pem", "--admin-key-file", place.directory + "/key",
+        ]
+      }
+
+      init(_ options: String...) throws {
+        place = try Place()
+        let authority = try CertificateAuthority()
+        let issued = try authority.issue()
+        for (name, text) in [
+          ("ca.pem", authority.certificate), ("cert.pem", issued.certificate),
+          ("key.pem", issued.key), ("key", key + "\n"),
+          ("wrong", String(repeating: "w", count: 40)),
+        ] {
+          let path = place.directory + "/" + name
+          try text.write(toFile: path, atomically: true, encoding: .utf8)
+          chmod(path, 0o600)
+        }
+        server = try ServerProcess(
+          place,
+          [
+            "--port", "0", "--tls-cert", place.directory + "/cert.pem", "--tls-key",
+            place.directory + "/key.pem", "--admin-key-file", place.directory + "/key",
+            "--socket", place.directory + "/s", "--data-dir", place.directory + "/blog",
+            "--rules", Place.package + "/assets/rules/blog.json",
+          ] + options
+        )
+      }
+
+      /// Does something as an administrator of the server's machine.
+      @discardableResult
+      func hearth(_ arguments: String...) throws -> [String] {
+        let way = ["--data-dir", place.directory + "/blog", "--socket", server.socket]
+        return try place.run(arguments + way, environment: place.environment).lines
+      }
+
+      /// What is in the database.
+      func data() throws -> String { try hearth("get", "/").joined() }
+
+      /// The accounts that there are, a line each.
+      func accounts() throws -> [String] { try hearth("users", "list") }
+
+      /// Starts a swarm, whose directory is below that of the place.
+      func swarm(_ arguments: [String]) throws -> Spawned {
+        try Spawned(
+          Place.program,
+          ["swarm", "--report", place.directory + "/report.json"] + access + arguments,
+          environment: place.environment.merging(["TMPDIR": place.directory]) { $1 },
+          output: place.directory + "/swarm.out",
+          errors: place.directory + "/swarm.err"
+        )
+      }
+
+      /// What a person has read of the swarm.
+      var text: String {
+        ["swarm.out", "swarm.err"].compactMap {
+          try? String(contentsOfFile: place.directory + "/" + $0, encoding: .utf8)
+        }.joined()
+      }
+    }
+
+    /// The command lines of all processes that can be seen.
+    private static func commandLines() -> [String] {
+      let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+      return processes.compactMap { name in
+        FileManager.default.contents(atPath: "/proc/\(name)/cmdline").map {
+          String(decoding: $0, as: UTF8.self)
+        }
+      }
+    }
+
+    /// The texts of all files below a directory.
+    private static func texts(below directory: String) -> [String: String] {
+      let names = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String }
+      var texts: [String: String] = [:]
+      for name in names ?? [] {
+        texts[name] = FileManager.default.contents(atPath: directory + "/" + name).map {
+          String(decoding: $0, as: UTF8.self)
+        }
+      }
+      return texts
+    }
+
+    @Test("Six users with accounts keep every promise, and nothing stays of them, nor gets out")
+    func accounts() throws {
+      let guarded = try Guarded("--token-seconds", "12")
+      defer { guarded.server.process.terminate() }
+      // Somebody else's, and by its title one that the swarm has to do with.
+      try guarded.hearth("post", "--title", "hot 0", "--body", "b")
+      let before = try guarded.data()
+      #expect(before.contains("hot 0"))
+      let directory = guarded.place.directory + "/storm"
+      let run = try guarded.swarm([
+        "--users", "6", "--users-per-process", "2", "--seconds", "3", "--rate", "20", "--faults",
+        "kill,drop,duplicate,server-kill", "--directory", directory,
+      ])
+      defer { run.terminate() }
+      var lines: [String] = []
+      try waitUntil("the clients run", within: 60) {
+        lines = Self.commandLines().filter { $0.contains(directory) && $0.contains("swarm-client") }
+        return lines.count == 3 || run.hasEnded
+      }
+      try #require(lines.count == 3, "\(guarded.text)")
+      #expect(lines.allSatisfy { !$0.contains(guarded.key) && !$0.contains("eyJ") })
+      let mode = try FileManager.default.attributesOfItem(
+        atPath: directory + "/credentials/process0.json"
+      )[.posixPermissions]
+      #expect(mode as? Int == 0o600)
+      let settings = try object(
+        String(contentsOfFile: directory + "/settings.json", encoding: .utf8)
+      )
+      let uids = try #require(settings["uids"] as? [String])
+      #expect(Set(uids).count == 6 && !uids.contains { $0.hasPrefix("swarm") })
+      #expect(run.wait() == 0, "\(guarded.text)")
+
+      let report = try object(
+        String(contentsOfFile: guarded.place.directory + "/report.json", encoding: .utf8)
+      )
+      #expect(report["violations"] as? Int == 0)
+      #expect(report["mishaps"] as? [String] == [])
+      let promises = try #require(report["promises"] as? [[String: Any]])
+      let checked = promises.filter { $0["checked"] as? Int ?? 0 > 0 }
+      let names = Set(checked.compactMap { $0["name"] as? String })
+      #expect(names.isSuperset(of: ["I1", "I3", "I10/G8", "I12/G3", "G9"]))
+      let faults = try #require(report["faults"] as? [String: Int])
+      #expect(faults["kill"] ?? 0 > 0)
+      #expect(faults["drop"] ?? 0 > 0)
+
+      let text = guarded.text
+      #expect(text.contains("left out: duplicate, which needs connections without encryption"))
+      #expect(text.contains("left out: server-kill, which needs a server of the swarm's own"))
+      #expect(try guarded.accounts() == [])
+      #expect(try guarded.data() == before)
+      // The directory was asked for, and is there without the sessions; tokens begin with "eyJ".
+      let left = Self.texts(below: directory).merging(["the output": text]) { $1 }
+      let histories = left.filter { $0.key.hasPrefix("histories/u") }
+      #expect(histories.count == 6)
+      // What was lost was lost: connections ended by that, though they are encrypted.
+      #expect(histories.values.contains { $0.contains(#""k":"connection","up":false"#) })
+      for (name, text) in left {
+        #expect(!text.contains(guarded.key) && !text.contains("eyJ"), "\(name)")
+        #expect(!text.contains("password") && !text.contains("refreshToken"), "\(name)")
+      }
+      let log = try guarded.server.text()
+      #expect(!log.contains("eyJ"))
+    }
+
+    @Test("A swarm that is interrupted deletes its accounts and what it has written")
+    func interrupted() throws {
+      let guarded = try Guarded()
+      defer { guarded.server.process.terminate() }
+      let before = try guarded.data()
+      let run = try guarded.swarm(["--users", "1", "--seconds", "600", "--rate", "20"])
+      defer { run.terminate() }
+      try waitUntil("something is written", within: 60) {
+        try guarded.data().contains("hot 0") || run.hasEnded
+      }
+      #expect(try guarded.accounts().count == 1)
+      kill(run.processIdentifier, SIGINT)
+      #expect(run.wait() == 130)
+      #expect(try guarded.accounts() == [])
+      #expect(try guarded.data() == before)
+      let names = try FileManager.default.contentsOfDirectory(atPath: guarded.place.directory)
+      #expect(!names.contains { $0.hasPrefix("hearth-swarm-") })
+    }
+
+    @Test("A key that is wrong or missing, and a server that lets nobody sign up, are told")
+    func refused() throws {
+      let guarded = try Guarded("--no-sign-up")
+      defer { guarded.server.process.terminate() }
+      func run(_ arguments: [String]) throws -> Place.Outcome {
+        try guarded.place.run(
+          ["swarm", "--users", "1", "--seconds", "1"] + arguments,
+          environment: guarded.place.environment
+        )
+      }
+      let open = Array(guarded.access.prefix(4))
+      let missing = try run(open)
+      #expect(missing.status == 4)
+      #expect(missing.errors.contains("--admin-key-file names the secret"))
+      let wrong = try run(open + ["--admin-key-file", guarded.place.directory + "/wrong"])
+      #expect(wrong.status == 4)
+      #expect(wrong.errors.contains("does not take what is in \(guarded.place.directory)/wrong"))
+      let absent = try run(open + ["--admin-key-file", guarded.place.directory + "/absent"])
+      #expect(absent.status == 2)
+      #expect(absent.errors.contains("absent cannot be read"))
+      let stranger = try run(Array(guarded.access.prefix(2)))
+      #expect(stranger.status == 5)
+      #expect(stranger.errors.contains("certificate"))
+      let closed = try run(guarded.access)
+      #expect(closed.status == 1)
+      #expect(closed.errors.contains("lets nobody make an account"))
+      #expect(try guarded.accounts() == [])
+    }
+
+    @Test(
+      "A way in without a database to get into is refused",
+      arguments: [["--admin-key-file", "k"], ["--ca-file", "c"], ["--api-key", "k"], ["--keep"]]
+    )
+    func pointless(arguments: [String]) throws {
+      let place = try Place()
+      let outcome = try place.run(["swarm"] + arguments, environment: place.environment)
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.contains("are about a --database"))
+    }
+  }
+}
