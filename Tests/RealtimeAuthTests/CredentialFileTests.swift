@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+/// Runs a program as somebody else.
+private let setpriv = "/usr/bin/setpriv"
+
 @Suite("Credentials at rest", .timeLimit(.minutes(2)))
 struct CredentialFileTests {
   private let ann = "ann@example.org"
@@ -47,6 +50,41 @@ struct CredentialFileTests {
       #expect(try mode((scene.credentials as NSString).deletingLastPathComponent) == 0o700)
       let text = try String(contentsOfFile: scene.credentials, encoding: .utf8)
       #expect(!text.contains(password))
+    }
+  }
+
+  /// What a program that runs as another user of the machine gets of a file.
+  private func read(_ path: String, asUser uid: Int) throws -> (status: Int32, text: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: setpriv)
+    process.arguments = ["--reuid=\(uid)", "--regid=\(uid)", "--clear-groups", "cat", path]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+  }
+
+  @Test(
+    "Another user of the machine cannot read the file, even where the directories are open",
+    .enabled(if: geteuid() == 0 && access(setpriv, X_OK) == 0, "only root can be somebody else")
+  )
+  func otherUser() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth(isKept: true)
+      try await auth.createUser(withEmail: ann, password: password)
+      let folder = (scene.credentials as NSString).deletingLastPathComponent
+      for path in [scene.directory.path, folder] { chmod(path, 0o755) }
+      let open = folder + "/open"
+      try "open".write(toFile: open, atomically: false, encoding: .utf8)
+      chmod(open, 0o644)
+      #expect(try read(open, asUser: 65_534) == (0, "open"))
+      let found = try read(scene.credentials, asUser: 65_534)
+      #expect(found.status != 0)
+      #expect(found.text.isEmpty)
+      #expect(try read(scene.credentials, asUser: 0).text.contains(ann))
     }
   }
 
