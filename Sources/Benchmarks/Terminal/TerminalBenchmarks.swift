@@ -8,7 +8,7 @@ struct TerminalBenchmarks {
 
   /// All of them.
   var all: [Benchmark] {
-    [keyToScreen, scrolling, keyToPaint, scrollingTheDatabase, firstPaint, firstPaintAlone]
+    [keyToScreen, scrolling] + keyToPaint + scrollingTheDatabase + [firstPaint, firstPaintAlone]
       + ["xterm-256color", "tmux-256color"].flatMap { [oneRow($0), ownStar($0), selection($0)] }
       + [idle] + memory
   }

@@ -85,23 +85,35 @@ final class TerminalProgram {
     }
   }
 
-  /// Types a key and tells how long it takes until everything is written that it changes.
+  /// What a key makes the program write.
+  struct Paint {
+    /// How long it takes until the first byte is there.
+    var first: Duration
+    /// How long it takes until nothing more comes, however it came about.
+    var last: Duration
+  }
+
+  /// Types a key and tells how long it takes until what it changes is written.
+  ///
+  /// What was written before the key is read first, so that it does not count.
   ///
   /// - Throws: ``LoadError`` when nothing is written at all.
-  func paint(after key: String) throws -> Duration {
+  func paint(after key: String) throws -> Paint {
+    read(for: .zero)
     forget()
     let start = ContinuousClock.now
     type(key)
-    var painted = start
+    var paint: Paint?
     var count = 0
-    while ContinuousClock.now - painted < (count == 0 ? .seconds(5) : Self.pause) {
+    while ContinuousClock.now - start < (paint?.last).map({ $0 + Self.pause }) ?? .seconds(5) {
       read(for: Self.pause)
       guard output.count > count else { continue }
       count = output.count
-      painted = ContinuousClock.now
+      let time = ContinuousClock.now - start
+      paint = Paint(first: paint?.first ?? time, last: time)
     }
-    guard count > 0 else { throw LoadError("the key \"\(key)\" changed nothing") }
-    return painted - start
+    guard let paint else { throw LoadError("the key \"\(key)\" changed nothing") }
+    return paint
   }
 
   /// Reads until nothing has come for a while.
