@@ -46,36 +46,30 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   private static func unix(_ text: String) throws(DatabaseURLError) -> DatabaseURL {
     var rest = text.dropFirst("unix:".count)
     if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
-    let parts = rest.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-    let location = parts.count > 1 ? parts[1] : ""
-    let split = (parts.first ?? "").split(
-      separator: "?",
-      maxSplits: 1,
-      omittingEmptySubsequences: false
-    )
-    let escaped = split.first ?? ""
+    let (beforeLocation, location) = rest.parted(at: "#")
+    let (escaped, query) = beforeLocation.parted(at: "?")
     let path = PercentEncoding.decode(escaped) ?? String(escaped)
     guard path.hasPrefix("/"), !path.utf8.contains(0) else {
       throw DatabaseURLError(text, "the path of the socket must start with \"/\"")
     }
     // Two slashes at the start would be read as the start of a host when the URL is written again.
-    let socket = "/" + path.drop { $0 == "/" }
-    let namespace = try namespace(in: split.count > 1 ? split[1] : "", of: text)
+    let socket = "/" + String(path.unicodeScalars.drop { $0 == "/" })
+    let namespace = try namespace(in: query ?? "", of: text)
     return DatabaseURL(
       target: ConnectionTarget(unixSocket: socket, namespace: namespace),
-      path: keys(of: location)
+      path: keys(of: location ?? "")
     )
   }
 
   private static func network(_ text: String) throws(DatabaseURLError) -> DatabaseURL {
     let (scheme, rest) = try split(text)
-    let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
+    let ends = "/?#".unicodeScalars
+    let authorityEnd = rest.unicodeScalars.firstIndex(where: ends.contains) ?? rest.endIndex
     guard let authority = Authority(rest[..<authorityEnd]) else {
       throw DatabaseURLError(text, "\"\(rest[..<authorityEnd])\" is not a host")
     }
-    let tail = rest[authorityEnd...].prefix { $0 != "#" }
-    let parts = tail.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    var namespace = try namespace(in: parts.count > 1 ? parts[1] : "", of: text)
+    let (location, query) = rest[authorityEnd...].parted(at: "#").head.parted(at: "?")
+    var namespace = try namespace(in: query ?? "", of: text)
     if namespace == nil { namespace = try subdomain(of: authority, in: text) }
     let isSecure: Bool
     if authority.port == nil {
@@ -93,7 +87,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
         isSecure: isSecure,
         namespace: namespace
       ),
-      path: keys(of: parts.first ?? "")
+      path: keys(of: location)
     )
   }
 
@@ -143,7 +137,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     in query: Substring,
     of text: String
   ) throws(DatabaseURLError) -> String? {
-    for parameter in query.split(separator: "&") where parameter.hasPrefix("ns=") {
+    for parameter in query.split(at: "&") where parameter.hasPrefix("ns=") {
       guard let name = PercentEncoding.decode(parameter.dropFirst(3), plusIsSpace: true),
         !name.isEmpty, name.utf8.count <= 128, name.utf8.allSatisfy(isParameterByte)
       else { throw DatabaseURLError(text, "the name of the database after \"ns=\" is not valid") }
@@ -153,7 +147,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func keys(of path: Substring) -> [String] {
-    path.split(separator: "/").map {
+    path.split(at: "/").map {
       PercentEncoding.decode($0, plusIsSpace: true) ?? String($0)
     }
   }
@@ -167,5 +161,19 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
       true
     default: false
     }
+  }
+}
+
+// By scalars: a mark that follows a delimiter, or some letters before it, would hide it in a character.
+extension Substring {
+  /// The text before the first delimiter and the text after it; nil when there is none.
+  fileprivate func parted(at delimiter: Unicode.Scalar) -> (head: Substring, tail: Substring?) {
+    guard let index = unicodeScalars.firstIndex(of: delimiter) else { return (self, nil) }
+    return (self[..<index], self[unicodeScalars.index(after: index)...])
+  }
+
+  /// The texts between delimiters, without those that are empty.
+  fileprivate func split(at delimiter: Unicode.Scalar) -> [Substring] {
+    unicodeScalars.split(separator: delimiter).map { Substring($0) }
   }
 }

@@ -53,6 +53,18 @@ struct DatabaseURLTests {
     #expect(url.path == ["a b", "c d", "%zz"])
   }
 
+  @Test("is parted at its delimiters, whatever letters and marks join them")
+  func joinedDelimiters() throws {
+    let socket = try DatabaseURL("unix:/run/\u{6DD}?ns=b#/\u{301}a/\u{6DD}/c")
+    #expect(socket.target.endpoint == .unix(path: "/run/\u{6DD}"))
+    #expect(socket.target.namespace == "b")
+    #expect(socket.path == ["\u{301}a", "\u{6DD}", "c"])
+    let network = try DatabaseURL("http://localhost:9000/\u{301}a/\u{6DD}/c\u{6DD}?ns=b")
+    #expect(network.target.endpoint == .tcp(host: "localhost", port: 9_000))
+    #expect(network.target.namespace == "b")
+    #expect(network.path == ["\u{301}a", "\u{6DD}", "c\u{6DD}"])
+  }
+
   @Test("is written with escapes and read back the same")
   func roundTrip() throws {
     let url = try DatabaseURL("http://localhost:9000?ns=demo")
