@@ -14,7 +14,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   /// - Parameter text: The URL; without a scheme, `http` on this machine and `https` elsewhere.
   /// - Throws: ``DatabaseURLError`` with what is wrong.
   package init(_ text: String) throws(DatabaseURLError) {
-    if text.hasPrefix("unix:") {
+    if text[...].begins(with: "unix:") {
       self = try Self.unix(text)
     } else {
       self = try Self.network(text)
@@ -44,12 +44,12 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   package var description: String { text(at: path) }
 
   private static func unix(_ text: String) throws(DatabaseURLError) -> DatabaseURL {
-    var rest = text.dropFirst("unix:".count)
-    if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
+    var rest = Substring(text.unicodeScalars.dropFirst("unix:".unicodeScalars.count))
+    if rest.begins(with: "//") { rest = Substring(rest.unicodeScalars.dropFirst(2)) }
     let (beforeLocation, location) = rest.parted(at: "#")
     let (escaped, query) = beforeLocation.parted(at: "?")
     let path = PercentEncoding.decode(escaped) ?? String(escaped)
-    guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+    guard path[...].begins(with: "/"), !path.utf8.contains(0) else {
       throw DatabaseURLError(text, "the path of the socket must start with \"/\"")
     }
     // Two slashes at the start would be read as the start of a host when the URL is written again.
@@ -166,6 +166,11 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
 
 // By scalars: a mark that follows a delimiter, or some letters before it, would hide it in a character.
 extension Substring {
+  /// Whether the first characters are these of ASCII.
+  fileprivate func begins(with prefix: StaticString) -> Bool {
+    prefix.withUTF8Buffer { utf8.starts(with: $0) }
+  }
+
   /// The text before the first delimiter and the text after it; nil when there is none.
   fileprivate func parted(at delimiter: Unicode.Scalar) -> (head: Substring, tail: Substring?) {
     guard let index = unicodeScalars.firstIndex(of: delimiter) else { return (self, nil) }
