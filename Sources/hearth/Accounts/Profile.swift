@@ -1,3 +1,5 @@
+import ArgumentParser
+
 /// A database elsewhere under a short name.
 struct Profile: Equatable, Sendable {
   /// The name.
@@ -24,4 +26,25 @@ struct Profile: Equatable, Sendable {
 
   /// What ``isValid(_:)`` demands, in words.
   static let rule = "letters, digits, hyphens and underscores, at most 64"
+}
+
+extension Profile {
+  /// The profile that an option names, or nil when none does.
+  ///
+  /// - Parameters:
+  ///   - name: The value of `--profile`.
+  ///   - database: The value of `--database`, which names the same thing.
+  /// - Returns: The profile.
+  /// - Throws: `ValidationError` when there is no such profile, or a URL beside it.
+  static func chosen(_ name: String?, beside database: String?) throws -> Profile? {
+    guard let name else { return nil }
+    guard database == nil else {
+      throw ValidationError("--profile and --database each name a database; give one of them")
+    }
+    do throws(CommandFailure) {
+      return try ProfileFile().profile(name)
+    } catch {
+      throw ValidationError(error.description)
+    }
+  }
 }

@@ -69,16 +69,7 @@ struct CommonOptions: ParsableArguments {
   ///
   /// - Throws: `ValidationError` when there is no such profile, or a URL beside it.
   mutating func validate() throws {
-    guard let profile else { return }
-    guard database == nil else {
-      throw ValidationError("--profile and --database each name a database; give one of them")
-    }
-    let found: Profile
-    do throws(CommandFailure) {
-      found = try ProfileFile().profile(profile)
-    } catch {
-      throw ValidationError(error.description)
-    }
+    guard let found = try Profile.chosen(profile, beside: database) else { return }
     database = found.database
     apiKey = apiKey ?? found.apiKey
     caFile = caFile ?? found.caFile

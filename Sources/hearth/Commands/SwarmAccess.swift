@@ -52,16 +52,7 @@ struct SwarmAccess: ParsableArguments {
   ///
   /// - Throws: `ValidationError` for options that do not go together.
   mutating func validate() throws {
-    if let profile {
-      guard database == nil else {
-        throw ValidationError("--profile and --database each name a database; give one of them")
-      }
-      let found: Profile
-      do throws(CommandFailure) {
-        found = try ProfileFile().profile(profile)
-      } catch {
-        throw ValidationError(error.description)
-      }
+    if let found = try Profile.chosen(profile, beside: database) {
       database = found.database
       apiKey = apiKey ?? found.apiKey
       caFile = caFile ?? found.caFile

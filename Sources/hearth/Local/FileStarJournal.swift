@@ -66,13 +66,12 @@ final class FileStarJournal: StarJournal {
         if errno == EEXIST { continue }
         return (path, descriptor)
       }
+      // Before it was locked another program may have taken it for one that was left; a file system
+      // without locks has no such programs.
       var status = stat()
-      // Before it was locked another program may have taken it for one that was left.
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &status) == 0,
-        status.st_nlink > 0
-      {
-        return (path, descriptor)
-      }
+      let isTaken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+      let isGone = fstat(descriptor, &status) == 0 && status.st_nlink == 0
+      if !isTaken, !isGone { return (path, descriptor) }
       Foundation.close(descriptor)
     }
   }
