@@ -18,6 +18,7 @@ struct TabBar {
   init(_ model: Model) {
     let header = Frame(model.size).header
     let name: SafeText = " hearth "
+    let kinds = model.allFeeds
     let styles: [(brand: SafeText, text: (FeedKind) -> SafeText)] = [
       (name + "  ", { Self.long($0, model, counts: true) }),
       (name, { Self.long($0, model, counts: false) }),
@@ -25,14 +26,16 @@ struct TabBar {
       (.empty, { $0 == model.tab ? Self.long($0, model, counts: false) : Self.tiny($0) }),
       (.empty, { $0 == model.tab ? Self.long($0, model, counts: false) : Self.number($0) }),
     ]
-    let fitting = styles.first { style in
-      model.allFeeds.reduce(style.brand.width) { $0 + style.text($1).width } <= header.width
+    var texts: [SafeText] = []
+    var brand = SafeText.empty
+    for style in styles {
+      brand = style.brand
+      texts = kinds.map(style.text)
+      if texts.reduce(brand.width, { $0 + $1.width }) <= header.width { break }
     }
-    let style = fitting ?? styles[4]
-    brand = style.brand
-    var column = header.column + style.brand.width
-    tabs = model.allFeeds.map { kind in
-      let text = style.text(kind)
+    self.brand = brand
+    var column = header.column + brand.width
+    tabs = zip(kinds, texts).map { kind, text in
       defer { column += text.width }
       let rect = Rect(row: header.row, column: column, width: text.width, height: header.height)
       return Tab(kind: kind, rect: rect.intersection(header), text: text)

@@ -14,25 +14,41 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
   /// The rows, in the order of the help screen.
   package let bindings: [KeyBinding<Action, Context>]
   // Every screen that is drawn asks for a dozen of these.
-  private let firstKeys: [Place: KeySequence]
+  private let firstKeys: [Place: (sequence: KeySequence, text: SafeText)]
   private let rows: [Context: [KeyBinding<Action, Context>]]
+  /// What each sequence means in a context.
+  private let actions: [Context: [[KeyEvent]: Action]]
+  /// The keys that begin a longer sequence in a context.
+  private let beginnings: [Context: Set<[KeyEvent]>]
   /// The first keys of a sequence whose next key has not come yet.
   package private(set) var pendingKeys: [KeyEvent] = []
 
   /// Makes a table without pending keys.
   package init(_ bindings: [KeyBinding<Action, Context>]) {
     self.bindings = bindings
-    var firstKeys: [Place: KeySequence] = [:]
+    var firstKeys: [Place: (sequence: KeySequence, text: SafeText)] = [:]
     var rows: [Context: [KeyBinding<Action, Context>]] = [:]
+    var actions: [Context: [[KeyEvent]: Action]] = [:]
+    var beginnings: [Context: Set<[KeyEvent]>] = [:]
     for row in bindings {
       for context in row.contexts {
         rows[context, default: []].append(row)
         let place = Place(action: row.action, context: context)
-        if firstKeys[place] == nil { firstKeys[place] = row.keys.first }
+        if firstKeys[place] == nil, let first = row.keys.first {
+          firstKeys[place] = (first, SafeText(untrusted: first.description))
+        }
+        for keys in row.keys.map(\.keys) {
+          if actions[context]?[keys] == nil { actions[context, default: [:]][keys] = row.action }
+          for count in 1..<max(1, keys.count) {
+            beginnings[context, default: []].insert(Array(keys.prefix(count)))
+          }
+        }
       }
     }
     self.firstKeys = firstKeys
     self.rows = rows
+    self.actions = actions
+    self.beginnings = beginnings
   }
 
   /// Tells what the key does in the first of the contexts that knows it.
@@ -42,11 +58,11 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
     let typed = pendingKeys + [key]
     pendingKeys = []
     for context in contexts {
-      if bindings(in: context).contains(where: { $0.keys.contains { $0.continues(typed) } }) {
+      if beginnings[context]?.contains(typed) == true {
         pendingKeys = typed
         return .pending
       }
-      if let action = action(of: typed, in: context) { return .action(action) }
+      if let action = actions[context]?[typed] { return .action(action) }
     }
     return .unbound
   }
@@ -75,7 +91,12 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
 
   /// The first sequence that does this in the context, for hints.
   package func key(for action: Action, in context: Context) -> KeySequence? {
-    firstKeys[Place(action: action, context: context)]
+    firstKeys[Place(action: action, context: context)]?.sequence
+  }
+
+  /// The name of that sequence.
+  package func keyText(for action: Action, in context: Context) -> SafeText? {
+    firstKeys[Place(action: action, context: context)]?.text
   }
 
   /// The sequences that have two meanings in one context, or that hide a longer one.
@@ -88,9 +109,5 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
       let isRepeated = !seen.insert(sequence).inserted
       return isRepeated || sequences.contains { $0.continues(sequence.keys) }
     }
-  }
-
-  private func action(of typed: [KeyEvent], in context: Context) -> Action? {
-    bindings(in: context).first { row in row.keys.contains { $0.keys == typed } }?.action
   }
 }

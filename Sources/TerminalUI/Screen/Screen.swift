@@ -48,15 +48,16 @@ package struct Screen: Hashable, Sendable {
   ) -> Int {
     let area = clip.map { bounds.intersection($0) } ?? bounds
     guard position.row >= area.row && position.row < area.endRow else { return 0 }
+    let start = position.row * size.width
     var column = position.column
     for cluster in text.clusters[..<(text.lineBreaks.first ?? text.clusters.count)] {
       guard column < area.endColumn else { break }
       let end = column + cluster.width
       if column >= area.column && end <= area.endColumn {
-        set(cluster, row: position.row, column: column, style: style)
+        set(cluster, at: start + column, style: style)
       } else {
         for half in max(column, area.column)..<max(min(end, area.endColumn), area.column) {
-          set(.space, row: position.row, column: half, style: style)
+          set(.space, at: start + half, style: style)
         }
       }
       column = min(end, area.endColumn)
@@ -73,12 +74,20 @@ package struct Screen: Hashable, Sendable {
     in rect: Rect,
     style: Style = .plain,
     aligned alignment: Alignment = .leading,
-    ellipsis: SafeText = "…"
+    ellipsis: SafeText = .ellipsis
   ) -> Int {
     guard !rect.isEmpty else { return 0 }
-    let cut = text.truncated(to: rect.width, ellipsis: ellipsis)
-    let line = alignment == .leading ? cut : cut.padded(to: rect.width, aligned: alignment)
-    return put(line, at: rect.origin, style: style, clip: rect)
+    let line = text.truncated(to: rect.width, ellipsis: ellipsis)
+    guard alignment != .leading else { return put(line, at: rect.origin, style: style, clip: rect) }
+    fill(rect.line(0), style: style)
+    let missing = max(0, rect.width - line.width)
+    let start = Position(
+      row: rect.row,
+      column: rect.column + (alignment == .center ? missing / 2 : missing)
+    )
+    put(line, at: start, style: style, clip: rect)
+    let drawn = bounds.intersection(rect.line(0))
+    return drawn.isEmpty ? 0 : drawn.endColumn - rect.column
   }
 
   /// Draws lines below each other from the top of the rectangle, as many as it has rows.
@@ -91,6 +100,9 @@ package struct Screen: Hashable, Sendable {
   /// Draws another screen into the rectangle, cut at its edges; the cursor stays where it was.
   package mutating func put(_ other: Screen, in rect: Rect) {
     let area = bounds.intersection(rect)
+    if rect.column >= 0, rect.endColumn <= size.width, other.size.width == rect.width {
+      return copy(other, to: rect, in: area)
+    }
     for row in area.row..<area.endRow {
       for column in area.column..<area.endColumn {
         let source = Position(row: row - rect.row, column: column - rect.column)
@@ -98,7 +110,22 @@ package struct Screen: Hashable, Sendable {
         if cell.isContinuation, column > area.column { continue }
         let fits = cell.width == 1 || cell.width == 2 && column + 1 < area.endColumn
         let cluster = fits ? cell.cluster : .space
-        set(cluster, row: row, column: column, style: cell.style)
+        set(cluster, at: row * size.width + column, style: cell.style)
+      }
+    }
+  }
+
+  /// Copies whole rows of a screen that is as wide as the rectangle.
+  private mutating func copy(_ other: Screen, to rect: Rect, in area: Rect) {
+    guard !area.isEmpty else { return }
+    for row in area.row..<min(area.endRow, rect.row + other.size.height) {
+      let start = row * size.width + rect.column
+      // What is left of wide clusters on both sides of the edges goes, as the other screen has none.
+      set(.space, at: start, style: cells[start].style)
+      set(.space, at: start + rect.width - 1, style: cells[start + rect.width - 1].style)
+      let source = (row - rect.row) * rect.width
+      cells.withUnsafeMutableBufferPointer { cells in
+        for index in 0..<rect.width { cells[start + index] = other.cells[source + index] }
       }
     }
   }
@@ -109,7 +136,7 @@ package struct Screen: Hashable, Sendable {
     let filler = cluster.width == 1 ? cluster : .space
     for row in area.row..<area.endRow {
       for column in area.column..<area.endColumn {
-        set(filler, row: row, column: column, style: style)
+        set(filler, at: row * size.width + column, style: style)
       }
     }
   }
@@ -129,8 +156,7 @@ package struct Screen: Hashable, Sendable {
     position.row * size.width + position.column
   }
 
-  private mutating func set(_ cluster: Cluster, row: Int, column: Int, style: Style) {
-    let index = index(Position(row: row, column: column))
+  private mutating func set(_ cluster: Cluster, at index: Int, style: Style) {
     if cells[index].isContinuation {
       cells[index - 1] = Cell(cluster: .space, style: cells[index - 1].style)
     }

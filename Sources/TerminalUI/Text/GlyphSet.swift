@@ -108,4 +108,12 @@ package struct GlyphSet: Hashable, Sendable {
   package let bottomRight: SafeText
   /// The part of a scroll bar that moves.
   package let scrollThumb: SafeText
+
+  /// Between facts on one line; in ASCII not the sign of a star that was not given.
+  package var factSeparator: SafeText {
+    switch repertoire {
+    case .unicode: " " + separator + " "
+    case .ascii: " | "
+    }
+  }
 }

@@ -34,7 +34,7 @@ extension SafeText {
   /// The first line, cut to at most that many cells with the ellipsis at the end if anything went.
   ///
   /// Later lines count as something that went.
-  package func truncated(to width: Int, ellipsis: SafeText = "…") -> SafeText {
+  package func truncated(to width: Int, ellipsis: SafeText = .ellipsis) -> SafeText {
     guard !lineBreaks.isEmpty || self.width > width else { return self }
     let mark = ellipsis.width <= width ? ellipsis : .empty
     let line = lineBreaks.first.map { clusters[..<$0] } ?? clusters[...]
@@ -60,7 +60,7 @@ extension SafeText {
   package func fitted(
     to width: Int,
     aligned alignment: Alignment = .leading,
-    ellipsis: SafeText = "…"
+    ellipsis: SafeText = .ellipsis
   ) -> SafeText {
     truncated(to: max(0, width), ellipsis: ellipsis).padded(to: width, aligned: alignment)
   }

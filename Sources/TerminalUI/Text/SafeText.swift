@@ -22,6 +22,8 @@ package struct SafeText: Hashable, Sendable {
   package static let bodyLimit = 10_000
   /// Text without any cluster.
   package static let empty = SafeText()
+  /// The end of something cut, unless told otherwise.
+  package static let ellipsis: SafeText = "…"
 
   /// What is shown, in order, without the line breaks.
   package private(set) var clusters: [Cluster]
@@ -39,26 +41,36 @@ package struct SafeText: Hashable, Sendable {
   ///
   /// Text with more clusters than the limit ends in `…`.
   package init(untrusted text: String, mode: Mode = .singleLine, limit: Int? = nil) {
-    let standard = mode == .singleLine ? Self.lineLimit : Self.bodyLimit
-    var sanitizer = Sanitizer(mode: mode, limit: max(1, limit ?? standard))
-    self = sanitizer.sanitize(text.unicodeScalars, atMost: text.utf8.count)
+    let limit = max(1, limit ?? (mode == .singleLine ? Self.lineLimit : Self.bodyLimit))
+    let plain = text.utf8.withContiguousStorageIfAvailable { bytes in
+      Self.plain(bytes.lazy.map { Unicode.Scalar($0) }, limit: limit)
+    }
+    if let plain = plain ?? nil {
+      self = plain
+    } else {
+      var sanitizer = Sanitizer(mode: mode, limit: limit)
+      self = sanitizer.sanitize(text.unicodeScalars, atMost: text.utf8.count)
+    }
   }
 
   /// Makes harmless text on a single line of characters that were taken from anywhere.
   package init(untrusted scalars: [Unicode.Scalar], limit: Int) {
-    var sanitizer = Sanitizer(mode: .singleLine, limit: max(1, limit))
-    self = sanitizer.sanitize(scalars, atMost: scalars.count)
+    let limit = max(1, limit)
+    if let plain = Self.plain(scalars, limit: limit) {
+      self = plain
+    } else {
+      var sanitizer = Sanitizer(mode: .singleLine, limit: limit)
+      self = sanitizer.sanitize(scalars, atMost: scalars.count)
+    }
   }
 
   /// Makes text of a literal of the program, which may contain line breaks.
   package init(literal: StaticString) {
-    var sanitizer = Sanitizer(mode: .multiLine, limit: .max)
-    let text = literal.description
-    self = sanitizer.sanitize(text.unicodeScalars, atMost: text.utf8.count)
+    self.init(untrusted: literal.description, mode: .multiLine, limit: .max)
   }
 
   /// Makes the decimal digits of a number.
-  package init(_ number: some BinaryInteger) {
+  package init(_ number: Int) {
     self.init(untrusted: String(number))
   }
 
@@ -68,9 +80,28 @@ package struct SafeText: Hashable, Sendable {
   }
 
   init(clusters: [Cluster], lineBreaks: [Int]) {
+    var width = 0
+    for cluster in clusters { width += cluster.width }
+    self.init(clusters: clusters, lineBreaks: lineBreaks, width: width)
+  }
+
+  private init(clusters: [Cluster], lineBreaks: [Int] = [], width: Int) {
     self.clusters = clusters
     self.lineBreaks = lineBreaks
-    width = clusters.reduce(0) { $0 + $1.width }
+    self.width = width
+  }
+
+  /// Text of printable ASCII only, which is safe as it is; nil if there is anything else, or too much.
+  ///
+  /// Most text is like this, and it need not go through the sanitiser scalar by scalar.
+  private static func plain(
+    _ scalars: some RandomAccessCollection<Unicode.Scalar>,
+    limit: Int
+  ) -> SafeText? {
+    guard scalars.count <= limit, scalars.allSatisfy({ (" "..."~").contains($0) }) else {
+      return nil
+    }
+    return SafeText(clusters: scalars.map { Cluster($0, width: 1) }, width: scalars.count)
   }
 
   /// Whether there is neither a cluster nor a line break.
@@ -103,7 +134,7 @@ package struct SafeText: Hashable, Sendable {
 
   /// Adds text at the end.
   package mutating func append(_ other: SafeText) {
-    lineBreaks += other.lineBreaks.map { $0 + clusters.count }
+    for count in other.lineBreaks { lineBreaks.append(count + clusters.count) }
     clusters += other.clusters
     width += other.width
   }
