@@ -56,9 +56,8 @@ struct TruthTests {
 
   @Test("All signs have a form in ASCII, and no two are the same")
   func ascii() {
-    let painter = Painter(Fixture.loaded(glyphs: .ascii))
     let all: [Delivery] = [.local, .sent, .acknowledged(at: 0), .refused]
-    let signs = all.map { painter.sign(of: $0).string } + [painter.glyphs.bullet.string, " "]
+    let signs = all.map { $0.sign(.ascii).string } + [GlyphSet.ascii.bullet.string, " "]
     #expect(Set(signs).count == signs.count)
     #expect(signs.allSatisfy { $0.utf8.count == 1 })
   }

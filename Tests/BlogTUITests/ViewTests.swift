@@ -35,7 +35,7 @@ struct ViewTests {
     ] as [(Int, String)]
   )
   func counts(number: Int, text: String) {
-    #expect(Painter.short(number).string == text)
+    #expect(ShortNumber.text(number).string == text)
   }
 
   @Test("All four tabs fit at every width", arguments: FeedKind.tabs, [20, 23, 30, 57, 58, 80])

@@ -80,10 +80,10 @@ struct ListViewTests {
     list.update(ids: ["a", "b", "c", "d", "e"], sectionStarts: ["a", "b", "d"])
     func draw() -> String {
       screen = Screen(size: screen.size)
-      list.draw(on: &screen, in: screen.bounds) { screen, id, rect in
-        screen.put("-" + SafeText(untrusted: id), in: rect)
-      } row: { screen, id, isSelected, rect in
-        screen.put((isSelected ? ">" : " ") + SafeText(untrusted: id), in: rect)
+      for row in list.rows(in: screen.bounds) {
+        let name = SafeText(untrusted: row.id)
+        if let line = row.section { screen.put("-" + name, in: line) }
+        screen.put((row.isSelected ? ">" : " ") + name, in: row.rect)
       }
       return screen.text()
     }

@@ -42,7 +42,8 @@ struct TerminalBenchmarks {
     _ = update(&model, .started)
     _ = update(&model, .blog(.connection(.online)))
     _ = update(&model, .blog(.feed(.recent, posts: (0..<count).map(post))))
-    var shown = view(model)
+    var rows = DrawnRows()
+    var shown = view(model, reusing: &rows)
     let keys: [KeyEvent] = [.down, .down, .pageDown, .up, .end, .home, .pageDown, .down]
     return {
       var samples: [UInt32] = []
@@ -50,7 +51,7 @@ struct TerminalBenchmarks {
       for number in 0..<2_000 {
         let began = ContinuousClock.now
         _ = update(&model, .key(keys[number % keys.count]))
-        let next = view(model)
+        let next = view(model, reusing: &rows)
         _ = next.diff(from: shown)
         shown = next
         samples.append(UInt32(clamping: Int64((ContinuousClock.now - began).nanoseconds)))

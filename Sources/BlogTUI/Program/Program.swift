@@ -4,8 +4,8 @@ package import TerminalUI
 /// The loop that connects a terminal, the screens and a blog, until the user leaves.
 ///
 /// Loop: wait for keys, for events of the blog or for the next minute → update the model → perform
-/// its effects → draw. It is the only owner of the model and everything happens on the main actor;
-/// the blog's events cross over in an ``Inbox``.
+/// its effects → draw → perform the effects that can wait. It is the only owner of the model and
+/// everything happens on the main actor; the blog's events cross over in an ``Inbox``.
 @MainActor
 package final class Program<Terminal: TerminalDevice> {
   /// What is on the screen.
@@ -22,7 +22,10 @@ package final class Program<Terminal: TerminalDevice> {
   /// Whether something may have been typed since the texts were kept.
   private var mayBeUnkept = false
   private var shown: Screen?
+  private var drawnRows = DrawnRows()
   private var ending: Ending?
+  /// Effects that nobody sees at once: what they start would compete with the drawing.
+  private var waiting: [Effect] = []
 
   /// Makes a program; nothing happens before ``run()``.
   ///
@@ -125,14 +128,31 @@ package final class Program<Terminal: TerminalDevice> {
     surroundings.record(.event(event))
     if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
     if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
-    for effect in update(&model, event) { perform(effect) }
+    for effect in update(&model, event) {
+      if effect.canWait {
+        waiting.append(effect)
+      } else {
+        // Whether they waited or not, all effects are performed in their order.
+        performWaiting()
+        perform(effect)
+      }
+    }
   }
 
   private func draw() {
-    let screen = view(model)
-    guard screen != shown else { return }
-    terminal.render(screen)
-    shown = screen
+    let screen = view(model, reusing: &drawnRows)
+    if screen != shown {
+      terminal.render(screen)
+      shown = screen
+    }
+    performWaiting()
+  }
+
+  private func performWaiting() {
+    guard !waiting.isEmpty else { return }
+    let effects = waiting
+    waiting = []
+    for effect in effects { perform(effect) }
   }
 
   /// How long to wait: no longer than texts may stay unkept.
@@ -163,6 +183,7 @@ package final class Program<Terminal: TerminalDevice> {
   }
 
   private func leave(_ ending: Ending) -> Ending {
+    performWaiting()
     for feed in model.followedFeeds { repository.stopFollowing(feed) }
     if let id = model.openPostID { repository.close(id) }
     keep()

@@ -12,6 +12,15 @@ package enum Density: String, CaseIterable, Hashable, Sendable {
     self = Density(rawValue: settings.word(.density)) ?? .compact
   }
 
+  /// The number of lines of the text that are shown below the title.
+  package var textHeight: Int {
+    switch self {
+    case .compact: 0
+    case .normal: 1
+    case .full: 3
+    }
+  }
+
   /// The number of lines of a post.
   package var rowHeight: Int {
     switch self {

@@ -23,6 +23,8 @@ package struct Reading: Equatable, Sendable {
   package internal(set) var latestComments: [PostID: [Comment]] = [:]
   /// The posts whose newest comments the blog was asked for.
   var watched: [PostID] = []
+  /// The posts in view, and what was read, when that was asked last.
+  var watchedAmong: (ids: [PostID], state: ReadState)?
   /// How long the server took to answer last, in milliseconds.
   package internal(set) var roundTrip: Int?
   /// When the server told something last, in milliseconds since 1970.

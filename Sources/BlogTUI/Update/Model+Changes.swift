@@ -10,8 +10,9 @@ extension Model {
   mutating func pass(to time: Int64) -> [Effect] {
     // Nothing that is counted from a time may be more than a number can hold.
     now = max(-Self.latestTime, min(time, Self.latestTime))
-    let over = reading.deliveries.filter { $0.value.isOver(now: now) }
-    for id in over.keys { reading.deliveries[id] = nil }
+    for (id, delivery) in reading.deliveries where delivery.isOver(now: now) {
+      reading.deliveries[id] = nil
+    }
     return carryOutDeletions(until: now)
   }
 

@@ -24,8 +24,14 @@ extension Model {
   /// Of others it is not known what was read of their comments, so that nothing can be new there.
   mutating func watchComments() -> [Effect] {
     // Behind an open post nothing is in view, and the same posts come back with the list.
-    guard openPost == nil || isSplit else { return [] }
-    let wanted = postsToWatch
+    guard openPost == nil || isSplit, let state = reading.state else { return [] }
+    let ids = feed.list.visibleIDs
+    // Most keys change neither, and this is asked after every one.
+    if let last = reading.watchedAmong, last.state == state, ids.elementsEqual(last.ids) {
+      return []
+    }
+    reading.watchedAmong = (Array(ids), state)
+    let wanted = postsToWatch(among: ids, state)
     guard wanted != reading.watched else { return [] }
     reading.watched = wanted
     for id in reading.latestComments.keys where !wanted.contains(id) {
@@ -34,9 +40,8 @@ extension Model {
     return [.watchComments(wanted)]
   }
 
-  private var postsToWatch: [PostID] {
-    guard let state = reading.state else { return [] }
-    return feed.list.visibleIDs.filter { id in
+  private func postsToWatch(among ids: ArraySlice<PostID>, _ state: ReadState) -> [PostID] {
+    ids.filter { id in
       switch state.marks[id] {
       case .read: true
       case .unread: false

@@ -101,11 +101,11 @@ extension Painter {
 
   private mutating func paintHints() {
     var column = frame.footer.column + 1
-    for (action, name) in Self.hints(model.context) {
+    let context = model.context
+    for (action, name) in Self.hints[context] ?? [] {
       // There is always a way to all the other keys, whatever the configuration took away.
-      let key = model.keys.key(for: action, in: model.context)?.description
-      guard let shown = key ?? (action == .help ? ":help" : nil) else { continue }
-      let keyText = SafeText(untrusted: shown)
+      let key = model.keys.keyText(for: action, in: context)
+      guard let keyText = key ?? (action == .help ? ":help" : nil) else { continue }
       let width = keyText.width + 1 + name.width
       guard column + width <= frame.footer.endColumn else { continue }
       let start = Position(row: frame.footer.row, column: column)
@@ -117,8 +117,13 @@ extension Painter {
     }
   }
 
+  /// What is worth a hint in each place.
+  private static let hints = Dictionary(
+    uniqueKeysWithValues: Context.allCases.map { ($0, hints(in: $0)) }
+  )
+
   /// What is worth a hint, most important first: the way to all other keys.
-  private static func hints(_ context: Context) -> [(Action, SafeText)] {
+  private static func hints(in context: Context) -> [(Action, SafeText)] {
     switch context {
     case .list:
       [

@@ -63,7 +63,7 @@ extension Painter {
       let used = paintSignature(comment.author, comment.createdAt, style: style, in: row)
       guard let delivery = model.delivery(of: comment.id) else { return }
       let place = Position(row: row.row, column: row.column + used + 1)
-      screen.put(sign(of: delivery), at: place, style: self.style(of: delivery), clip: row)
+      screen.put(delivery.sign(glyphs), at: place, style: delivery.style(theme), clip: row)
     case .comment(_, let text):
       let place = Position(row: row.row, column: row.column + 2)
       screen.put(text, at: place, style: theme.text, clip: row)
@@ -91,7 +91,7 @@ extension Painter {
     guard let post = open.post else { return }
     let isStarred = post.stars.contains(model.me.uid)
     let star = isStarred ? glyphs.star : glyphs.emptyStar
-    let short = star + " " + Self.short(post.starCount)
+    let short = star + " " + ShortNumber.text(post.starCount)
     let words: SafeText = post.starCount == 1 ? " star" : " stars"
     let long = short + words + (isStarred ? ", one is yours" : "")
     let shown = row.width >= 56 ? long : short

@@ -9,19 +9,22 @@ struct Painter {
   let theme: Theme
   let glyphs: GlyphSet
   let isASCII: Bool
-  /// Between facts on one line; in ASCII not the sign of a star that was not given.
+  /// Between facts on one line.
   let separator: SafeText
   var screen: Screen
+  /// The rows of the list as they were drawn before.
+  var drawnRows: DrawnRows
   /// What was drawn where.
   var hits = HitMap<ClickTarget>()
 
-  init(_ model: Model) {
+  init(_ model: Model, drawnRows: DrawnRows = DrawnRows()) {
+    self.drawnRows = drawnRows
     self.model = model
     frame = Frame(model.size)
     theme = model.theme
     glyphs = model.glyphs
     isASCII = glyphs.repertoire == .ascii
-    separator = isASCII ? " | " : " " + glyphs.separator + " "
+    separator = glyphs.factSeparator
     screen = Screen(size: model.size)
   }
 
@@ -166,14 +169,13 @@ struct Painter {
     let count = model.feed.unseenCount
     let arrow: SafeText = isASCII ? "^" : "▲"
     if model.feed.extent.hasNewer {
-      let key = model.keys.key(for: .top, in: .list).map(\.description) ?? ""
-      let hint = SafeText(untrusted: key.isEmpty ? "" : ", \(key) shows")
-      return (arrow + " newer posts" + hint, arrow)
+      return (arrow + " newer posts" + hintToTop, arrow)
     }
     guard count > 0 else { return (.empty, .empty) }
-    let short = arrow + SafeText(count)
-    let key = model.keys.key(for: .top, in: .list).map(\.description) ?? ""
-    let hint = SafeText(untrusted: key.isEmpty ? "" : ", \(key) shows")
-    return (arrow + " " + SafeText(count) + " new" + hint, short)
+    return (arrow + " " + SafeText(count) + " new" + hintToTop, arrow + SafeText(count))
+  }
+
+  private var hintToTop: SafeText {
+    model.keys.keyText(for: .top, in: .list).map { ", " + $0 + " shows" } ?? .empty
   }
 }

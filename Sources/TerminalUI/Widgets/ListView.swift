@@ -191,6 +191,37 @@ extension ListView {
     return .moved
   }
 
+  /// A row in view.
+  package struct Row {
+    /// The row.
+    package let id: ID
+    /// Whether it is selected.
+    package let isSelected: Bool
+    /// Where it is.
+    package let rect: Rect
+    /// The line above it, if it begins a section there.
+    package let section: Rect?
+  }
+
+  /// The rows in view, when the list is drawn in a rectangle.
+  ///
+  /// - Parameter rect: The room that ``resize(to:)`` was told about; rows are cut at its end.
+  /// - Returns: The rows from top to bottom.
+  package func rows(in rect: Rect) -> [Row] {
+    places(in: rect).compactMap { index, full in
+      let place = full.intersection(rect)
+      guard !place.isEmpty else { return nil }
+      let beginsSection = index > top && sectionStarts.contains(ids[index])
+      let line = Rect(row: full.row - 1, column: rect.column, width: rect.width, height: 1)
+      return Row(
+        id: ids[index],
+        isSelected: index == selected,
+        rect: place,
+        section: beginsSection ? line : nil
+      )
+    }
+  }
+
   /// The row under a cell of the screen when the list is drawn in the rectangle.
   package func id(at position: Position, in rect: Rect) -> ID? {
     guard rect.contains(position) else { return nil }
@@ -207,30 +238,22 @@ extension ListView {
     }
   }
 
-  /// Draws the visible rows, each by the closure in a rectangle of its own.
+  /// Draws the rows in view, each by the closure in a rectangle of its own.
   ///
   /// The cursor goes to the selected row, so that screen readers follow it.
   ///
   /// - Parameters:
   ///   - screen: The screen.
   ///   - rect: The room that ``resize(to:)`` was told about.
-  ///   - section: Draws the line above a row that begins a section.
   ///   - row: Draws one row: its identifier, whether it is selected, and its rectangle.
   package func draw(
     on screen: inout Screen,
     in rect: Rect,
-    section: (inout Screen, ID, Rect) -> Void = { _, _, _ in },
     row: (inout Screen, ID, Bool, Rect) -> Void
   ) {
-    for (index, full) in places(in: rect) {
-      let place = full.intersection(rect)
-      guard !place.isEmpty else { continue }
-      if index > top, sectionStarts.contains(ids[index]) {
-        let line = Rect(row: full.row - 1, column: rect.column, width: rect.width, height: 1)
-        section(&screen, ids[index], line)
-      }
-      row(&screen, ids[index], index == selected, place)
-      if index == selected { screen.cursor = place.origin }
+    for place in rows(in: rect) {
+      row(&screen, place.id, place.isSelected, place.rect)
+      if place.isSelected { screen.cursor = place.rect.origin }
     }
   }
 }
