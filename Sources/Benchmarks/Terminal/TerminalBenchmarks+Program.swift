@@ -4,10 +4,17 @@ import Foundation
 extension TerminalBenchmarks {
   /// From a typed key to the first byte of what it makes the program paint, with 10,000 posts; and to
   /// the last byte of all that comes, be it from the database.
+  ///
+  /// Beside it a program that only writes back what is typed: what the machine itself takes to wake
+  /// a program for a key, and whoever waits for the answer.
   var keyToPaint: [Benchmark] {
     let keys = ["j", "j", "k", "j"]
     return [
-      Benchmark("terminal/key-to-paint/10k", aims: [.p99(.milliseconds(1))]) {
+      Benchmark(
+        "terminal/key-to-paint/10k",
+        against: Yardstick("an echo") { try typing(keys, into: echo()) },
+        aims: [.p99(.milliseconds(1))]
+      ) {
         try typing(keys, inBlogOf: 10_000, until: \.first)
       },
       Benchmark("terminal/key-to-rest/10k") { try typing(keys, inBlogOf: 10_000, until: \.last) },
@@ -41,7 +48,14 @@ extension TerminalBenchmarks {
     ]
   }
 
-  /// Types keys one after the other, each as soon as all is painted that the one before changed.
+  /// A program that writes back what is typed.
+  private func echo() throws -> TerminalProgram {
+    let command = "stty raw -echo && echo ready && exec cat"
+    let program = try TerminalProgram("/bin/sh", ["-c", command], environment: [:])
+    try program.wait(for: "ready")
+    return program
+  }
+
   private func typing(
     _ keys: [String],
     inBlogOf count: Int,
@@ -51,6 +65,19 @@ extension TerminalBenchmarks {
     try home.write(count)
     let program = try home.program()
     try program.wait(for: SampleBlog.title(count - 1))
+    let pass = typing(keys, into: program, until: moment)
+    return {
+      defer { withExtendedLifetime(home) {} }
+      return try pass()
+    }
+  }
+
+  /// Types keys one after the other, each as soon as all is painted that the one before changed.
+  private func typing(
+    _ keys: [String],
+    into program: TerminalProgram,
+    until moment: @escaping (TerminalProgram.Paint) -> Duration = \.first
+  ) -> Benchmark.Pass {
     program.settle()
     return {
       var samples: [UInt32] = []
@@ -60,7 +87,6 @@ extension TerminalBenchmarks {
         time += paint
         samples.append(UInt32(clamping: Int64(paint.nanoseconds)))
       }
-      withExtendedLifetime(home) {}
       return .rate(samples.count, in: time, samples: samples)
     }
   }

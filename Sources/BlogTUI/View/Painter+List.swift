@@ -6,30 +6,41 @@ extension Painter {
     let feed = model.feed
     guard !feed.list.ids.isEmpty else { return paintEmptyList() }
     paintPosition()
-    let room = model.listRect
-    hits.add(.list, at: room)
-    let isShort = room.width < 60
-    let shown = feed.list.rows(in: room).compactMap { place in
-      feed.post(place.id).map { (place: place, post: $0) }
-    }
-    let rows = shown.map { place, post in
-      row(of: post, isSelected: place.isSelected, isShort: isShort)
-    }
-    // The last post is the oldest of most lists, so that the columns stay while the list is scrolled.
-    let oldest = feed.posts.last.map { time($0.createdAt, isShort: isShort).width } ?? 0
-    let look = PostRowLook(
-      theme: theme,
-      repertoire: glyphs.repertoire,
-      width: room.width,
-      ageWidth: rows.reduce(max(oldest, isShort ? 3 : 4)) { max($0, $1.age.width) },
-      density: Density(model.settings)
-    )
-    for ((place, post), drawn) in zip(shown, drawnRows.screens(of: rows, look)) {
-      if let line = place.section { paintDayRule(above: post, in: line) }
+    hits.add(.list, at: model.listRect)
+    let (places, rows, look) = rowsInView
+    for (place, drawn) in zip(places, drawnRows.screens(of: rows, look)) {
+      if let line = place.section { paintDayRule(above: feed.post(place.id), in: line) }
       screen.put(drawn, in: place.rect)
       hits.add(.post(place.id), at: place.rect)
       if place.isSelected { screen.cursor = place.rect.origin }
     }
+  }
+
+  /// The rows of the list that are in view: where they are, what they show, what they have in common.
+  private var rowsInView: ([ListView<PostID>.Row], [PostRow], PostRowLook) {
+    let room = model.listRect
+    let feed = model.feed
+    let isShort = room.width < 60
+    var places: [ListView<PostID>.Row] = []
+    var rows: [PostRow] = []
+    // The last post is the oldest of most lists, so that the columns stay while the list is scrolled.
+    let oldest = time(feed.posts.last?.createdAt, isShort: isShort)
+    var ageWidth = max(oldest.width, isShort ? 3 : 4)
+    for place in feed.list.rows(in: room) {
+      guard let post = feed.post(place.id) else { continue }
+      let row = row(of: post, isSelected: place.isSelected, isShort: isShort)
+      ageWidth = max(ageWidth, row.age.width)
+      places.append(place)
+      rows.append(row)
+    }
+    let look = PostRowLook(
+      theme: theme,
+      repertoire: glyphs.repertoire,
+      width: room.width,
+      ageWidth: ageWidth,
+      density: Density(model.settings)
+    )
+    return (places, rows, look)
   }
 
   private func row(of post: Post, isSelected: Bool, isShort: Bool) -> PostRow {
@@ -50,9 +61,9 @@ extension Painter {
   }
 
   /// The line above the first post of another day.
-  private mutating func paintDayRule(above post: Post, in rect: Rect) {
+  private mutating func paintDayRule(above post: Post?, in rect: Rect) {
     screen.horizontalLine(in: rect, glyphs: glyphs, style: theme.rule)
-    guard let created = post.createdAt else { return }
+    guard let created = post?.createdAt else { return }
     let day = CalendarDay(created).text(besides: CalendarDay(model.now))
     let room = rect.inset(rows: 0, columns: 2)
     let text = " " + SafeText(untrusted: day) + " "

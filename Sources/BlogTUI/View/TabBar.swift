@@ -17,20 +17,14 @@ struct TabBar {
 
   init(_ model: Model) {
     let header = Frame(model.size).header
-    let name: SafeText = " hearth "
     let kinds = model.allFeeds
-    let styles: [(brand: SafeText, text: (FeedKind) -> SafeText)] = [
-      (name + "  ", { Self.long($0, model, counts: true) }),
-      (name, { Self.long($0, model, counts: false) }),
-      (.empty, { $0 == model.tab ? Self.long($0, model, counts: true) : Self.short($0) }),
-      (.empty, { $0 == model.tab ? Self.long($0, model, counts: false) : Self.tiny($0) }),
-      (.empty, { $0 == model.tab ? Self.long($0, model, counts: false) : Self.number($0) }),
-    ]
-    var texts: [SafeText] = []
     var brand = SafeText.empty
-    for style in styles {
-      brand = style.brand
-      texts = kinds.map(style.text)
+    var texts: [SafeText] = []
+    for detail in Detail.allCases {
+      brand = detail.brand
+      // A loop and not a closure, which would copy the whole model.
+      texts = []
+      for kind in kinds { texts.append(Self.text(of: kind, detail, model)) }
       if texts.reduce(brand.width, { $0 + $1.width }) <= header.width { break }
     }
     self.brand = brand
@@ -39,6 +33,34 @@ struct TabBar {
       defer { column += text.width }
       let rect = Rect(row: header.row, column: column, width: text.width, height: header.height)
       return Tab(kind: kind, rect: rect.intersection(header), text: text)
+    }
+  }
+
+  /// How much there is room for, from the most to the least.
+  private enum Detail: CaseIterable {
+    case everything
+    case names
+    case nameAndCountOfActive
+    case nameOfActive
+    case narrowest
+
+    var brand: SafeText {
+      switch self {
+      case .everything: " hearth   "
+      case .names: " hearth "
+      case .nameAndCountOfActive, .nameOfActive, .narrowest: .empty
+      }
+    }
+  }
+
+  private static func text(of kind: FeedKind, _ detail: Detail, _ model: Model) -> SafeText {
+    let isActive = kind == model.tab
+    switch detail {
+    case .everything: return long(kind, model, counts: true)
+    case .names: return long(kind, model, counts: false)
+    case .nameAndCountOfActive: return isActive ? long(kind, model, counts: true) : short(kind)
+    case .nameOfActive: return isActive ? long(kind, model, counts: false) : tiny(kind)
+    case .narrowest: return isActive ? long(kind, model, counts: false) : number(kind)
     }
   }
 
