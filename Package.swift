@@ -344,8 +344,8 @@ let package = Package(
 
 /// What the checks of `FuzzTests` look at.
 let fuzzed: [Target.Dependency] = [
-  "RealtimeHub", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport", "RealtimeTree",
-  "SecurityRules", "TerminalUI",
+  "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport",
+  "RealtimeTree", "SecurityRules", "TerminalUI",
   product("NIOCore", "swift-nio"),
   product("NIOEmbedded", "swift-nio"),
   product("NIOHTTP1", "swift-nio"),

@@ -39,7 +39,9 @@ extension FuzzTarget {
   fileprivate var rounds: Int {
     switch self {
     case .connections, .rules, .sessions: 250
-    case .frames, .json, .messages, .parameters, .paths, .queries, .text, .tokens, .urls: 1_000
+    case .frames, .identities, .json, .messages, .parameters, .paths, .queries, .text, .tokens,
+      .urls:
+      1_000
     }
   }
 }

@@ -26,6 +26,8 @@ enum FuzzTarget: String, CaseIterable, Sendable {
   case text
   /// Credentials.
   case tokens
+  /// Requests about accounts, and the tokens of accounts.
+  case identities
 
   /// Lets the part read an input, and checks what must hold.
   ///
@@ -44,6 +46,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case .urls: try URLCheck.check(input)
     case .text: try TextCheck.check(input)
     case .tokens: try TokenCheck.check(input)
+    case .identities: try IdentityCheck.check(input)
     }
   }
 }
