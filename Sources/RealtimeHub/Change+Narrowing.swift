@@ -8,14 +8,14 @@ extension Change {
   /// listens would be sent, and the disk would take, all of the rest once more: with many stars on one
   /// post that grows with the square of their number.
   ///
-  /// - Parameter existing: What is at the path.
+  /// - Parameter existing: What is at the path; it is asked for only where it matters.
   /// - Returns: Changes that come to the same, none within another.
   /// - Complexity: O(n log n)
-  func narrowed(from existing: Node) -> [Change] {
+  func narrowed(from existing: @autoclosure () -> Node) -> [Change] {
     // What is packed has few children, all the way down.
     if node.children?.isPacked != false { return [self] }
     var narrowing = Narrowing()
-    let isNarrow = narrowing.compare(existing, node, at: path) && narrowing.isWide
+    let isNarrow = narrowing.compare(existing(), node, at: path) && narrowing.isWide
     return isNarrow ? narrowing.changes : [self]
   }
 }

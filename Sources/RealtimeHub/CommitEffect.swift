@@ -33,15 +33,7 @@ struct CommitEffect: Sendable {
 
   /// The smallest place that clients can be told about for a change at a path.
   static func place(of path: Path, before: Node, after: Node) -> Path {
-    var before = before
-    var after = after
-    for (depth, key) in path.keys.enumerated() {
-      if before.leafValue != nil || after.leafValue != nil { return Path(path.keys.prefix(depth)) }
-      // What is at the path itself does not matter, and may be one child of many.
-      if depth + 1 == path.count { break }
-      before = before[key]
-      after = after[key]
-    }
-    return path
+    let depth = min(before.leafDepth(above: path), after.leafDepth(above: path))
+    return depth < path.count ? Path(path.keys.prefix(depth)) : path
   }
 }

@@ -62,10 +62,14 @@ extension TreeHub {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
-    let changes = effective(wanted, at: timestamp).flatMap { $0.narrowed(from: root[$0.path]) }
+    // Of itself, for a closure would hold a copy of all that the hub has.
+    let before = root
+    let changes = effective(wanted, at: timestamp).flatMap { $0.narrowed(from: before[$0.path]) }
     let after = tree(with: changes)
+    // Made before the call, which would copy the hub to make them.
+    let paths = wanted.map(\.path)
     if let refusal = refusal(
-      toWrite: wanted.map(\.path),
+      toWrite: paths,
       makingOf: after,
       as: standing,
       at: timestamp
@@ -187,13 +191,12 @@ extension TreeHub {
     )
     reviewConditionalListens(effect)
     let replaced = orders.update(effect)
-    for push in registry.update(
+    let pushes = registry.update(
       effect,
       revision: appliedRevision,
       orders,
       replaced: replaced
-    ) {
-      append(push.bytes, to: push.peer, .drop)
-    }
+    )
+    for push in pushes { append(push) }
   }
 }

@@ -19,7 +19,7 @@ extension ClientMessage {
 
   private static func request(_ envelope: MessageEnvelope) throws(MessageError) -> ClientMessage {
     // The data are read first: text that is no JSON has no number that could be answered.
-    let body = envelope.body ?? MessageBody()
+    let body = envelope.body
     let id = envelope.requestID
     let data = try body.data?.node(at: body.path ?? .root, requestID: id)
     guard let id else { throw MessageError("a request needs a whole number \"r\"") }

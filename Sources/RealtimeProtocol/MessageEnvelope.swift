@@ -26,8 +26,8 @@ struct MessageEnvelope {
   private(set) var requestID: Int64?
   /// The action "a".
   private(set) var action: String?
-  /// The object "b"; empty when there is another value.
-  private(set) var body: MessageBody?
+  /// The object "b"; empty when there is none, or another value.
+  private(set) var body = MessageBody()
   /// All other members of the inner object.
   private(set) var members: [JSONMember] = []
 
@@ -48,14 +48,9 @@ struct MessageEnvelope {
     from sender: Sender,
     _ decode: (MessageEnvelope) throws(MessageError) -> Message
   ) throws(MessageError) -> Message {
-    let result: Result<Message, MessageError> = bytes.withUnsafeBufferPointer { source in
-      do throws(MessageError) {
-        return .success(try decode(MessageEnvelope(source, from: sender)))
-      } catch {
-        return .failure(error)
-      }
+    try bytes.withUnsafeBufferPointer { (source) throws(MessageError) in
+      try decode(MessageEnvelope(source, from: sender))
     }
-    return try result.get()
   }
 
   private init(
@@ -70,7 +65,7 @@ struct MessageEnvelope {
         try reader.startObject()
         while let name = try reader.nextName() {
           switch name {
-          case .letter("t"): type = try reader.value().string
+          case .letter("t"): type = try reader.string()
           case .letter("d"):
             hasInner = true
             try readInner(&reader, from: sender)
@@ -97,7 +92,7 @@ struct MessageEnvelope {
     _ reader: inout JSONReader,
     from sender: Sender
   ) throws(JSONError) {
-    (requestID, action, body, members) = (nil, nil, nil, [])
+    (requestID, action, body, members) = (nil, nil, MessageBody(), [])
     guard reader.nextIsObject else {
       _ = try reader.value()
       return
@@ -106,7 +101,7 @@ struct MessageEnvelope {
     while let name = try reader.nextName() {
       switch name {
       case .letter("r"): requestID = try reader.value().integer
-      case .letter("a"): action = try reader.value().string
+      case .letter("a"): action = try reader.string()
       case .letter("b"): try readBody(&reader, from: sender)
       case .letter, .text: members.append(JSONMember(name.text, try reader.value()))
       }
@@ -117,13 +112,12 @@ struct MessageEnvelope {
     _ reader: inout JSONReader,
     from sender: Sender
   ) throws(JSONError) {
-    var body = MessageBody()
-    defer { self.body = body }
+    body = MessageBody()
     guard reader.nextIsObject else {
       _ = try reader.value()
       return
     }
-    let carriesData = action.map(sender.carriesData) ?? false
+    let carriesData = carriesData(from: sender)
     try reader.startObject()
     while let name = try reader.nextName() {
       switch name {
@@ -142,8 +136,13 @@ struct MessageEnvelope {
 
   /// Makes the data of an action that puts none into a tree a member like others.
   private mutating func settleData(from sender: Sender) throws(JSONError) {
-    guard let data = body?.data, !(action.map(sender.carriesData) ?? false) else { return }
-    body?.members.append(JSONMember("d", try data.span.json()))
-    body?.data = nil
+    if carriesData(from: sender) { return }
+    guard let data = body.data else { return }
+    body.members.append(JSONMember("d", try data.span.json()))
+    body.data = nil
+  }
+
+  private func carriesData(from sender: Sender) -> Bool {
+    action.map(sender.carriesData) ?? false
   }
 }

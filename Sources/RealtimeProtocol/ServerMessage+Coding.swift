@@ -8,9 +8,8 @@ extension ServerMessage {
   /// - Complexity: O(bytes)
   package init(decoding bytes: [UInt8]) throws(MessageError) {
     self = try MessageEnvelope.read(bytes, from: .server) { (envelope) throws(MessageError) in
-      if let body = envelope.body, let data = body.data, envelope.kind == .data,
-        envelope.requestID == nil
-      {
+      let body = envelope.body
+      if let data = body.data, envelope.kind == .data, envelope.requestID == nil {
         let path = body.path ?? .root
         return .push(.data(path: path, try data.node(at: path), tag: body["t"]?.integer))
       }
@@ -54,13 +53,14 @@ extension ServerMessage {
 
   private static func data(_ envelope: MessageEnvelope) throws(NodeError) -> ServerMessage {
     if let id = envelope.requestID {
-      guard let answer = envelope.body, let status = answer["s"]?.string else {
+      let answer = envelope.body
+      guard let status = answer["s"]?.string else {
         throw NodeError(description: "an answer needs a status \"s\"")
       }
       return .response(id: id, Response(StatusCode(status), .json(answer["d"] ?? .null)))
     }
     if let action = envelope.action {
-      return .push(try ServerPush(action: action, body: envelope.body ?? MessageBody()))
+      return .push(try ServerPush(action: action, body: envelope.body))
     }
     return .error(envelope["error"]?.string ?? "a message that is neither answer nor push")
   }

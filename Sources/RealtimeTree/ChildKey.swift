@@ -123,6 +123,23 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     return CodeUnits.precedes(text, other.text)
   }
 
+  /// Whether the key of one text comes before that of another, both valid UTF-8.
+  static func precedes(
+    _ left: UnsafeBufferPointer<UInt8>,
+    _ right: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    // Most names begin with letters, and with different ones.
+    if let first = left.first, let other = right.first, first != other,
+      (0x3A..<0x80).contains(first), (0x3A..<0x80).contains(other)
+    {
+      return first < other
+    }
+    if SortableText.integer(left) == nil, SortableText.integer(right) == nil {
+      return CodeUnits.precedes(left, right)
+    }
+    return ChildKey(validUTF8: left) < ChildKey(validUTF8: right)
+  }
+
   package func hash(into hasher: inout Hasher) {
     switch rest {
     case .short: hasher.combine(start)

@@ -87,6 +87,17 @@ package struct NodeView {
     if case .empty = place { true } else { false }
   }
 
+  /// Whether this is a leaf.
+  fileprivate var isLeaf: Bool {
+    switch place {
+    case .leaf: return true
+    case .empty, .children: return false
+    case .node(let node):
+      if case .leaf = node.pointee { return true }
+      return false
+    }
+  }
+
   /// The number of children.
   package var childCount: Int {
     switch place {
@@ -178,6 +189,23 @@ extension Node {
     _ body: (NodeView) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try withUnsafePointer(to: self) { (node) throws(Failure) in try body(NodeView(node)) }
+  }
+}
+
+extension Node {
+  /// How many keys of a path lead to a leaf that is above its end; all of them where there is none.
+  ///
+  /// - Complexity: O(depth · log children)
+  package func leafDepth(above path: Path) -> Int {
+    withView { node in
+      var node = node
+      for (depth, key) in path.keys.enumerated() {
+        if node.isLeaf { return depth }
+        // What is at the path itself does not matter, and may be one child of many.
+        if depth + 1 < path.count { node = node.child(key) }
+      }
+      return path.count
+    }
   }
 }
 

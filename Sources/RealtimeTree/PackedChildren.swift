@@ -149,39 +149,4 @@ extension [UInt8] {
     }
     return true
   }
-
-  mutating func append(tag: PackedTag) {
-    append(tag.rawValue)
-  }
-
-  mutating func append(packed value: Bool) {
-    append(tag: value ? .yes : .no)
-  }
-
-  mutating func append(packed value: Int64) {
-    if let small = Int8(exactly: value) {
-      append(tag: .small)
-      append(UInt8(bitPattern: small))
-    } else {
-      append(tag: .integer)
-      Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
-    }
-  }
-
-  mutating func append(packed value: Double) {
-    append(tag: .double)
-    Swift.withUnsafeBytes(of: value.bitPattern.littleEndian) { append(contentsOf: $0) }
-  }
-
-  /// Replaces a length.
-  mutating func setPackedLength(_ length: Int, at position: Int) {
-    self[position] = UInt8(truncatingIfNeeded: length)
-    self[position + 1] = UInt8(truncatingIfNeeded: length >> 8)
-  }
-
-  /// Appends a length of at most 16 bits.
-  mutating func append(packedLength length: Int) {
-    append(UInt8(truncatingIfNeeded: length))
-    append(UInt8(truncatingIfNeeded: length >> 8))
-  }
 }

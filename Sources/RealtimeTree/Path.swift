@@ -24,9 +24,13 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads a path as the wire spells it, of bytes that are known to be UTF-8.
   init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
+    let slash = UInt8(ascii: "/")
     var keys: [ChildKey] = []
+    keys.reserveCapacity(bytes.count { $0 == slash } + 1)
     var start = 0
-    for end in 0...bytes.count where end == bytes.count || bytes[end] == UInt8(ascii: "/") {
+    while start < bytes.count {
+      var end = start
+      while end < bytes.count, bytes[end] != slash { end += 1 }
       if start < end {
         // A slash is no part of a character, so that what lies between two is valid as well.
         keys.append(ChildKey(validUTF8: UnsafeBufferPointer(rebasing: bytes[start..<end])))

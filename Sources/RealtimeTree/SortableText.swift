@@ -144,7 +144,7 @@ struct SortableText: Hashable, Comparable, Sendable {
   // MARK: Integers
 
   /// Reads `-?0*[0-9]{1,10}` within 32 bits, as official clients do.
-  private static func integer(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+  static func integer(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     // Nearly every key begins like no number, and is told by its first byte or two.
     guard let first = bytes.first else { return nil }
     let isNegative = first == UInt8(ascii: "-")

@@ -77,7 +77,9 @@ struct NodeParserTests {
 
   private static let names = [
     "a", "b", "1", "2", "10", "-1", ".value", ".priority", ".sv", ".x", "é",
-    "longer than any small",
+    "longer than any small", "longer than any small one", "B", "10x", "-", "\\u0061",
+    "\\ud83d\\udc35",
+    "🐵", "\u{E000}",
   ]
 
   private static func text(depth: Int, using random: inout SplitMix64) -> String {

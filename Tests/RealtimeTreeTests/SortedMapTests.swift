@@ -89,6 +89,33 @@ struct SortedMapTests {
     }
   }
 
+  @Test(
+    "agrees with a set where its entries are keys alone",
+    arguments: 1...4 as ClosedRange<UInt64>
+  )
+  func keysAlone(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var map = SortedMap<Int, Void>()
+    var model: Set<Int> = []
+    for step in 0..<20_000 {
+      let key = Int.random(in: 0..<5_000, using: &random)
+      if Int.random(in: 0..<10, using: &random) < (step < 10_000 ? 8 : 1) {
+        map.updateValue((), forKey: key)
+        model.insert(key)
+      } else {
+        let removed: Void? = map.removeValue(forKey: key)
+        #expect((removed == nil) == (model.remove(key) == nil))
+      }
+      if step % 1_000 == 999 {
+        let sorted = model.sorted()
+        let middle = sorted.count / 2
+        #expect(map.map(\.key) == sorted)
+        #expect(map.rank(of: sorted[middle]) == middle)
+        #expect(map.entry(before: sorted[middle])?.key == sorted[middle - 1])
+      }
+    }
+  }
+
   @Test("keeps an old version unchanged while a copy is emptied and filled")
   func persistence() {
     let entries = (0..<5_000).map { (key: $0, value: $0) }

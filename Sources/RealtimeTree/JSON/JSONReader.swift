@@ -78,11 +78,19 @@ package struct JSONReader {
     try scanner.value(depth: depth)
   }
 
+  /// Reads a string; nil, and the value is passed over, when another kind comes.
+  ///
+  /// - Throws: ``JSONError`` with the reason and the place.
+  package mutating func string() throws(JSONError) -> String? {
+    if let text = scanner.unescapedString() { return String(decoding: text, as: UTF8.self) }
+    return try value().string
+  }
+
   /// Reads a path from a string; nil, and the value is passed over, when another kind comes.
   ///
   /// - Throws: ``JSONError`` with the reason and the place.
   package mutating func path() throws(JSONError) -> Path? {
-    if let text = scanner.plainString() { return Path(validUTF8: text) }
+    if let text = scanner.unescapedString() { return Path(validUTF8: text) }
     guard let text = try value().string else { return nil }
     return Path(wire: text)
   }

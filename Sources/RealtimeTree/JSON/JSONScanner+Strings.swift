@@ -22,19 +22,21 @@ extension JSONScanner {
     return letter
   }
 
-  /// Reads the name of a member and the colon if the name is printable ASCII without escapes; else
-  /// nothing is read.
-  mutating func plainName() throws(JSONError) -> UnsafeBufferPointer<UInt8>? {
-    guard let name = plainString() else { return nil }
+  /// Reads the name of a member and the colon if the name has no escapes; else nothing is read.
+  @inline(__always)
+  mutating func unescapedName() throws(JSONError) -> UnsafeBufferPointer<UInt8>? {
+    guard let name = unescapedString() else { return nil }
     try endName()
     return name
   }
 
-  /// Reads the name of a member and the colon, and appends the UTF-8 of the name to a buffer.
-  mutating func name(into buffer: inout [UInt8]) throws(JSONError) {
+  /// Reads the name of a member and the colon as UTF-8, whatever the name is like.
+  mutating func nameBytes() throws(JSONError) -> [UInt8] {
+    var name: [UInt8] = []
     try startName()
-    try string(into: &buffer)
+    try string(into: &name)
     try endName()
+    return name
   }
 
   @inline(__always)
@@ -52,79 +54,61 @@ extension JSONScanner {
 
   // MARK: Strings
 
-  /// How many of the next bytes, eight at a time, are printable ASCII without quote or backslash.
+  /// How many bytes from a place on, eight at a time, are printable ASCII without quote or backslash.
   ///
   /// Each test makes the top bit of a byte show what is looked for: a byte with a top bit of its own,
   /// one below 0x20, and one that becomes zero by exclusive-or with the quote or the backslash. See
   /// "Determine if a word has a byte less than n" in Anderson's "Bit Twiddling Hacks".
-  func plainBytes() -> Int {
+  @inline(__always)
+  func plainBytes(at start: Int) -> Int {
     guard let base = source.baseAddress else { return 0 }
     let ones: UInt64 = 0x0101_0101_0101_0101
     let tops: UInt64 = 0x8080_8080_8080_8080
-    var length = 0
-    while position + length + 8 <= end {
+    var place = start
+    while place + 8 <= end {
       // Safety: the condition of the loop keeps all eight bytes within the buffer.
       let word = UInt64(
-        littleEndian: UnsafeRawPointer(base)
-          .loadUnaligned(fromByteOffset: position + length, as: UInt64.self)
+        littleEndian: UnsafeRawPointer(base).loadUnaligned(fromByteOffset: place, as: UInt64.self)
       )
       let quote = word ^ (ones &* 0x22)
       let backslash = word ^ (ones &* 0x5C)
       let found = (word &- (ones &* 0x20)) | (quote &- ones) | (backslash &- ones) | word
-      if found & tops != 0 { return length + (found & tops).trailingZeroBitCount / 8 }
-      length += 8
+      if found & tops != 0 { return place - start + (found & tops).trailingZeroBitCount / 8 }
+      place += 8
     }
-    return length
+    return place - start
   }
 
-  /// Reads a string if one comes next of printable ASCII without escapes; else nothing is read.
-  mutating func plainString() -> UnsafeBufferPointer<UInt8>? {
+  /// Reads a string if one comes next, and it lies in the text as it is; else nothing is read.
+  mutating func unescapedString() -> UnsafeBufferPointer<UInt8>? {
     skipWhitespace()
     guard current == UInt8(ascii: "\"") else { return nil }
-    let quote = position
-    position += 1
-    position += plainBytes()
-    while position < end, source[position] != UInt8(ascii: "\"") {
-      let byte = source[position]
-      guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\\") else {
-        position = quote
-        return nil
+    let start = position + 1
+    var place = start
+    var isASCII = true
+    while place < end {
+      place += plainBytes(at: place)
+      guard place < end else { return nil }
+      let byte = source[place]
+      if byte == UInt8(ascii: "\"") {
+        let bytes = UnsafeBufferPointer(rebasing: source[start..<place])
+        if !isASCII, !Self.isUTF8(bytes) { return nil }
+        position = place + 1
+        return bytes
       }
-      position += 1
+      if byte < 0x20 || byte == UInt8(ascii: "\\") { return nil }
+      if byte >= 0x80 { isASCII = false }
+      place += 1
     }
-    guard position < end else {
-      position = quote
-      return nil
-    }
-    position += 1
-    return UnsafeBufferPointer(rebasing: source[(quote + 1)..<(position - 1)])
+    return nil
   }
 
   /// Reads a string, standing at its opening quote.
   mutating func string() throws(JSONError) -> String {
-    position += 1
-    let start = position
-    var isASCII = true
-    while position < end {
-      position += plainBytes()
-      guard position < end else { break }
-      let byte = source[position]
-      switch byte {
-      case UInt8(ascii: "\""):
-        let text = try text(start..<position, isASCII: isASCII)
-        position += 1
-        return text
-      case UInt8(ascii: "\\"):
-        var buffer: [UInt8] = []
-        try escapedString(from: start, into: &buffer)
-        return String(decoding: buffer, as: UTF8.self)
-      case 0..<0x20: throw error("a control character in a string must be escaped")
-      case 0x80...: isASCII = false
-      default: break
-      }
-      position += 1
-    }
-    throw error("a string is not closed")
+    if let text = unescapedString() { return String(decoding: text, as: UTF8.self) }
+    var buffer: [UInt8] = []
+    try string(into: &buffer)
+    return String(decoding: buffer, as: UTF8.self)
   }
 
   /// Reads a string, standing at its opening quote, and appends its UTF-8 to a buffer.
@@ -133,7 +117,7 @@ extension JSONScanner {
     let start = position
     var isASCII = true
     while position < end {
-      position += plainBytes()
+      position += plainBytes(at: position)
       guard position < end else { break }
       switch source[position] {
       case UInt8(ascii: "\""):
@@ -161,12 +145,6 @@ extension JSONScanner {
     } catch {
       return false
     }
-  }
-
-  private func text(_ range: Range<Int>, isASCII: Bool) throws(JSONError) -> String {
-    let bytes = UnsafeBufferPointer(rebasing: source[range])
-    if !isASCII, !Self.isUTF8(bytes) { throw invalidText }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   private mutating func escapedString(

@@ -27,6 +27,7 @@ struct JSONScanner {
     self.depthLimit = depthLimit
   }
 
+  @inline(never)
   func error(_ reason: String) -> JSONError {
     JSONError(reason: reason, offset: position)
   }
@@ -52,14 +53,17 @@ struct JSONScanner {
   mutating func skipWhitespace() {
     while position < end {
       let byte = source[position]
-      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
+      guard byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else {
+        return
+      }
       position += 1
     }
   }
 
   /// Tells what comes next, and steps over the bracket or the word.
+  @inline(__always)
   mutating func start(depth: Int) throws(JSONError) -> Start {
-    guard depth <= depthLimit else { throw error("nested deeper than \(depthLimit) levels") }
+    guard depth <= depthLimit else { throw tooDeep }
     skipWhitespace()
     guard let byte = current else { throw error("the text ends where a value should be") }
     switch byte {
@@ -74,8 +78,16 @@ struct JSONScanner {
     case UInt8(ascii: "f"): return try word("false", .no)
     case UInt8(ascii: "n"): return try word("null", .null)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number
-    default: throw error("a value cannot start with \(Self.describe(byte))")
+    default: throw noStart(byte)
     }
+  }
+
+  @inline(never)
+  private var tooDeep: JSONError { error("nested deeper than \(depthLimit) levels") }
+
+  @inline(never)
+  private func noStart(_ byte: UInt8) -> JSONError {
+    error("a value cannot start with \(Self.describe(byte))")
   }
 
   private mutating func word(_ text: StaticString, _ start: Start) throws(JSONError) -> Start {
@@ -102,6 +114,7 @@ struct JSONScanner {
   }
 
   /// Steps over a closing bracket if one comes next, as it may right after the opening one.
+  @inline(__always)
   mutating func endsAtOnce(_ bracket: UInt8) -> Bool {
     skipWhitespace()
     guard current == bracket else { return false }
@@ -110,6 +123,7 @@ struct JSONScanner {
   }
 
   /// Steps over a comma, which means that more follows, or over the closing bracket.
+  @inline(__always)
   mutating func continues(_ bracket: UInt8, in what: StaticString) throws(JSONError) -> Bool {
     skipWhitespace()
     switch current {
@@ -119,8 +133,13 @@ struct JSONScanner {
     case bracket:
       position += 1
       return false
-    default: throw error("expected ',' or '\(Character(UnicodeScalar(bracket)))' in \(what)")
+    default: throw noEnd(bracket, what)
     }
+  }
+
+  @inline(never)
+  private func noEnd(_ bracket: UInt8, _ what: StaticString) -> JSONError {
+    error("expected ',' or '\(Character(UnicodeScalar(bracket)))' in \(what)")
   }
 
   /// Makes sure that nothing but white space is left.
@@ -163,7 +182,7 @@ struct JSONScanner {
   private mutating func skipString() throws(JSONError) {
     position += 1
     while position < end {
-      position += plainBytes()
+      position += plainBytes(at: position)
       guard position < end else { break }
       switch source[position] {
       case UInt8(ascii: "\""): return

@@ -18,7 +18,7 @@ package enum NodeParserError: Error, Hashable, Sendable, CustomStringConvertible
 /// A value is written down packed as it is read, until it turns out that an object around it cannot
 /// be packed. The children of such an object lie on two stacks, so that each map is made of arrays
 /// of the right size, and nothing in between is made at all.
-struct NodeParser {
+struct NodeParser: ~Copyable {
   /// What has been read: a value at the end of `packed`, or a node.
   private enum Value {
     case packed
@@ -27,7 +27,7 @@ struct NodeParser {
 
   private var scanner: JSONScanner
   /// The values that have been read last, and the objects that they are in.
-  private var packed: [UInt8] = []
+  private var packed = PackedBuffer(capacity: PackedChildren.mostBytes / 2)
   private var keys: [ChildKey] = []
   private var nodes: [Node] = []
   /// The first thing that is JSON and no data; it counts only when all of the text is JSON.
@@ -42,7 +42,6 @@ struct NodeParser {
   /// - Complexity: O(bytes), for children out of order O(n log n)
   static func parse(_ scanner: inout JSONScanner) throws(JSONError) -> Result<Node, NodeError> {
     var parser = NodeParser(scanner)
-    parser.packed.reserveCapacity(PackedChildren.mostBytes / 2)
     let node = try parser.node(depth: 0)
     scanner = parser.scanner
     return parser.problem.map { .failure($0) } ?? .success(node)
@@ -62,8 +61,8 @@ struct NodeParser {
 
   /// Takes the packed value that starts at a place off the end.
   private mutating func takeNode(from start: Int) -> Node {
-    let node = packed.withUnsafeBytes { PackedValue($0, at: start).node }
-    packed.removeLast(packed.count - start)
+    let node = PackedValue(UnsafeRawBufferPointer(packed.bytes(from: start)), at: 0).node
+    packed.truncate(to: start)
     return node
   }
 
@@ -85,27 +84,19 @@ struct NodeParser {
   }
 
   private mutating func string() throws(JSONError) -> Value {
-    if let text = scanner.plainString() {
-      guard text.count <= PackedChildren.mostBytes else {
-        return .node(.string(String(decoding: text, as: UTF8.self)))
-      }
-      packed.append(tag: .string)
-      packed.append(packedLength: text.count)
-      packed.append(contentsOf: text)
-      return .packed
+    if let text = scanner.unescapedString() { return value(of: text) }
+    var text: [UInt8] = []
+    try scanner.string(into: &text)
+    return text.withUnsafeBufferPointer { value(of: $0) }
+  }
+
+  @inline(__always)
+  private mutating func value(of text: UnsafeBufferPointer<UInt8>) -> Value {
+    guard text.count <= PackedChildren.mostBytes else {
+      return .node(.string(String(decoding: text, as: UTF8.self)))
     }
-    let start = packed.count
-    packed.append(tag: .string)
-    packed.append(packedLength: 0)
-    try scanner.string(into: &packed)
-    let length = packed.count - start - 3
-    if length <= PackedChildren.mostBytes {
-      packed.setPackedLength(length, at: start + 1)
-      return .packed
-    }
-    let text = String(decoding: packed[(start + 3)...], as: UTF8.self)
-    packed.removeLast(packed.count - start)
-    return .node(.string(text))
+    packed.append(packed: text)
+    return .packed
   }
 
   private mutating func array(depth: Int) throws(JSONError) -> Node {
@@ -133,9 +124,17 @@ struct NodeParser {
     let stackStart: Int
     /// How many children are packed; nil when it cannot be packed.
     var packedCount: Int? = 0
-    var lastKey: SortableText?
+    /// The name that was read last, in the text.
+    var lastName: UnsafeBufferPointer<UInt8>?
+    /// Whether the keys are known to be in their order.
     var isAscending = true
     var special = SpecialMembers()
+
+    /// Looks whether a name that lies in the text belongs behind the last one.
+    mutating func follow(_ name: UnsafeBufferPointer<UInt8>) {
+      if isAscending, let lastName { isAscending = ChildKey.precedes(lastName, name) }
+      lastName = name
+    }
   }
 
   private mutating func object(depth: Int) throws(JSONError) -> Value {
@@ -152,25 +151,22 @@ struct NodeParser {
 
   private mutating func member(of members: inout Members, depth: Int) throws(JSONError) {
     let start = packed.count
-    if let name = try scanner.plainName() {
-      packed.append(UInt8(truncatingIfNeeded: name.count))
-      packed.append(contentsOf: name)
+    let length: Int
+    if let name = try scanner.unescapedName() {
+      if name.first == UInt8(ascii: ".") {
+        return try specialMember(String(decoding: name, as: UTF8.self), &members, depth: depth)
+      }
+      members.follow(name)
+      length = appendName(name)
     } else {
-      packed.append(0)
-      try scanner.name(into: &packed)
-      packed[start] = UInt8(truncatingIfNeeded: packed.count - start - 1)
+      let name = try scanner.nameBytes()
+      if name.first == UInt8(ascii: ".") {
+        return try specialMember(String(decoding: name, as: UTF8.self), &members, depth: depth)
+      }
+      // It cannot be looked at again; to sort costs less than to keep it.
+      members.isAscending = false
+      length = name.withUnsafeBufferPointer { appendName($0) }
     }
-    let length = packed.count - start - 1
-    if length > 0, packed[start + 1] == UInt8(ascii: ".") {
-      let name = String(decoding: packed[(start + 1)...], as: UTF8.self)
-      packed.removeLast(length + 1)
-      unpack(&members)
-      return try specialMember(name, &members.special, depth: depth)
-    }
-    let text = key(at: start + 1) { SortableText($0) }
-    // Of two keys with the same long start, it is left to the sorting which one comes first.
-    if let last = members.lastKey, !(last < text) { members.isAscending = false }
-    members.lastKey = text
     let valueStart = packed.count
     let value = try value(depth: depth)
     let node: Node
@@ -185,27 +181,28 @@ struct NodeParser {
       node = takeNode(from: valueStart)
     case .node(let other): node = other
     }
-    let key = key(at: start + 1) { ChildKey(validUTF8: $0) }
-    packed.removeLast(length + 1)
+    let key = ChildKey(validUTF8: packed.bytes(from: start + 1))
+    packed.truncate(to: start)
     unpack(&members)
     keys.append(key)
     nodes.append(node)
   }
 
-  /// Hands out the key that was read last.
-  private func key<Key>(at start: Int, _ make: (UnsafeBufferPointer<UInt8>) -> Key) -> Key {
-    packed.withUnsafeBufferPointer { make(UnsafeBufferPointer(rebasing: $0[start...])) }
+  /// Writes a name down, of which the length may not fit, and gives that.
+  @inline(__always)
+  private mutating func appendName(_ name: UnsafeBufferPointer<UInt8>) -> Int {
+    packed.append(UInt8(truncatingIfNeeded: name.count))
+    packed.append(contentsOf: name)
+    return name.count
   }
 
   /// Puts the children of an object that cannot be packed on the stacks.
   private mutating func unpack(_ members: inout Members) {
     guard members.packedCount != nil else { return }
     members.packedCount = nil
-    let start = members.start + 3
-    let entries = packed.withUnsafeBytes {
-      PackedChildren.entries(of: UnsafeRawBufferPointer(rebasing: $0[start...]))
-    }
-    packed.removeLast(packed.count - members.start)
+    let source = UnsafeRawBufferPointer(packed.bytes(from: members.start + 3))
+    let entries = PackedChildren.entries(of: source)
+    packed.truncate(to: members.start)
     for entry in entries {
       keys.append(entry.key)
       nodes.append(entry.value)
@@ -216,7 +213,9 @@ struct NodeParser {
     if let count = members.packedCount {
       packed[members.start + 3] = UInt8(count)
       if members.isAscending || sortPacked(from: members.start + 3) {
-        packed.setPackedLength(packed.count - members.start - 3, at: members.start + 1)
+        let length = packed.count - members.start - 3
+        packed[members.start + 1] = UInt8(truncatingIfNeeded: length)
+        packed[members.start + 2] = UInt8(truncatingIfNeeded: length >> 8)
         return .packed
       }
       unpack(&members)
@@ -236,11 +235,10 @@ struct NodeParser {
 
   /// Brings packed children into order, unless two of them have one key.
   private mutating func sortPacked(from start: Int) -> Bool {
-    let sorted = packed.withUnsafeBytes {
-      PackedChildren.sorted(UnsafeRawBufferPointer(rebasing: $0[start...]))
-    }
-    guard let sorted else { return false }
-    packed.replaceSubrange(start..., with: sorted)
+    let source = UnsafeRawBufferPointer(packed.bytes(from: start))
+    guard let sorted = PackedChildren.sorted(source) else { return false }
+    packed.truncate(to: start)
+    sorted.withUnsafeBufferPointer { packed.append(contentsOf: $0) }
     return true
   }
 
@@ -253,24 +251,25 @@ struct NodeParser {
 
   private mutating func specialMember(
     _ name: String,
-    _ special: inout SpecialMembers,
+    _ members: inout Members,
     depth: Int
   ) throws(JSONError) {
+    unpack(&members)
     switch name {
     case ".priority":
       let value = try scanner.value(depth: depth)
       do throws(NodeError) {
-        special.priority = try Node.priorityValue(value)
+        members.special.priority = try Node.priorityValue(value)
       } catch {
         report(error.description)
       }
     case ".value":
       let node = try node(depth: depth)
       if node.children != nil { report(".value must be a leaf") }
-      special.value = node
+      members.special.value = node
     case ".sv":
       let value = try scanner.value(depth: depth)
-      if special.deferred == nil { special.deferred = DeferredValue(json: value) }
+      if members.special.deferred == nil { members.special.deferred = DeferredValue(json: value) }
     default: _ = try scanner.value(depth: depth)
     }
   }

@@ -58,7 +58,9 @@ struct Inspection: ~Copyable {
   /// Goes down from the root as far as there are rules on the way to a location, and returns those.
   private mutating func descend(to path: Path) -> [RuleNode] {
     var node = rules.top
-    var nodes = [node]
+    var nodes: [RuleNode] = []
+    nodes.reserveCapacity(path.count + 1)
+    nodes.append(node)
     for key in path.keys where key != .priority {
       let text = key.withUTF8 { evaluator.scratch.keep($0) }
       guard let child = node.child(text) else { break }
@@ -116,14 +118,10 @@ struct Inspection: ~Copyable {
 
   /// Whether the data below the last frame are valid; only where rules exist are they visited.
   private mutating func isValid(below node: RuleNode) -> Bool {
+    guard node.hasValidationBelow else { return true }
     let frame = evaluator.frames[evaluator.frames.count - 1]
-    guard node.hasValidationBelow, let data = frame.newNode, data.childCount > 0 else {
-      return true
-    }
-    let asksAllChildren = node.wildcard.map {
-      $0.node.validate != nil || $0.node.hasValidationBelow
-    }
-    if asksAllChildren == true || data.childCount < node.literals.count {
+    guard let data = frame.newNode, data.childCount > 0 else { return true }
+    if node.validatesAllChildren || data.childCount < node.literals.count {
       var isValid = true
       data.forEachChild { key, value in
         guard let child = node.child(key) else { return true }

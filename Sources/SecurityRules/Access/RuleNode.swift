@@ -11,6 +11,8 @@ final class RuleNode: Sendable {
   let wildcard: (name: String, node: RuleNode)?
   /// Whether there is a `.validate` anywhere below this location.
   let hasValidationBelow: Bool
+  /// Whether there is one for the wildcard or below it, so that no child can be left out.
+  let validatesAllChildren: Bool
 
   init(
     read: Rule? = nil,
@@ -26,9 +28,12 @@ final class RuleNode: Sendable {
     self.indexes = indexes
     self.literals = RuleChildren(literals)
     self.wildcard = wildcard
-    let below = literals.values + [wildcard?.node].compactMap(\.self)
-    hasValidationBelow = below.contains { $0.validate != nil || $0.hasValidationBelow }
+    validatesAllChildren = wildcard?.node.hasValidation == true
+    hasValidationBelow = validatesAllChildren || literals.values.contains { $0.hasValidation }
   }
+
+  /// Whether there is a `.validate` at this location or below.
+  private var hasValidation: Bool { validate != nil || hasValidationBelow }
 
   /// The rules of a child: those of its own name, or else those of the wildcard.
   func child(_ key: LeafText) -> (node: RuleNode, isCaptured: Bool)? {

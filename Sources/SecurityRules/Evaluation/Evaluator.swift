@@ -5,6 +5,9 @@ internal import RealtimeTree
 // Safety: that of `NodeView`: what the request lends is used while its closure runs, what a program
 // lends while a rule is computed, and what lies in the scratch until it is released after that.
 struct Evaluator: ~Copyable {
+  /// How deep rules and data lie as a rule, for which room is made at first.
+  private static let usualDepth = 6
+
   let request: RuleRequest
   let scratch = RuleScratch()
   var budget = StepBudget()
@@ -20,13 +23,16 @@ struct Evaluator: ~Copyable {
 
   init(_ request: RuleRequest) {
     self.request = request
-    frames = [
+    frames = []
+    frames.reserveCapacity(Self.usualDepth)
+    captures.reserveCapacity(Self.usualDepth)
+    frames.append(
       RuleFrame(
         key: LeafText(UnsafeBufferPointer(start: nil, count: 0)),
         node: request.root,
         newNode: request.newRoot
       )
-    ]
+    )
   }
 
   // MARK: The way down
