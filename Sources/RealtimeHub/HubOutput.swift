@@ -4,8 +4,12 @@ package import RealtimeProtocol
 package enum HubOutput: Sendable, Equatable {
   /// Send one whole message, JSON in UTF-8, to a peer; peers that get the same share the bytes.
   case send(PeerID, [UInt8])
+  /// Send several peers the same message; the owner passes over those that are closed by then.
+  case broadcast([PeerID], [UInt8])
   /// Hand a message to a peer that lives in the server; pushes of changes come as bytes, though.
-  case deliver(PeerID, ServerMessage)
+  ///
+  /// It is rare and large, and must not make the others large.
+  indirect case deliver(PeerID, ServerMessage)
   /// Send a peer what has been produced for it so far, then close its connection.
   ///
   /// The hub ignores what the peer still says, and waits for the call of ``TreeHub/close(_:at:)``.

@@ -3,6 +3,13 @@ internal import RealtimeTree
 
 /// The listens of all peers by location, and what each is to be told of a commit.
 struct ListenRegistry: Sendable {
+  /// A message to all who listen to the same.
+  struct Push {
+    /// At least one.
+    var peers: [PeerID]
+    let bytes: [UInt8]
+  }
+
   /// In path order, so that what lies below a location follows it.
   private var locations = SortedMap<Path, ListenLocation>()
 
@@ -58,8 +65,8 @@ struct ListenRegistry: Sendable {
     revision: Int64,
     _ orders: OrderShelf,
     replaced: [Path: [KeptOrder]]
-  ) -> [(peer: PeerID, bytes: [UInt8])] {
-    var pushes: [(peer: PeerID, bytes: [UInt8])] = []
+  ) -> [Push] {
+    var pushes: [Push] = []
     var shared: [UInt8]?
     var outer: [(path: Path, peers: SortedMap<PeerID, Int64?>)] = []
     let affected = effect.affectedPaths(in: locations)
@@ -70,17 +77,40 @@ struct ListenRegistry: Sendable {
         // A client applies what comes for an outer listen to all that it has below.
         location.tellWhole(effect, &shared) { peer, tag, bytes in
           if tag == nil, outer.contains(where: { $0.peers[peer] == .some(nil) }) { return }
-          pushes.append((peer, bytes))
+          pushes.add(peer, bytes)
           isTold = true
         }
         if isTold { location.lastTold = revision }
         location.updateWindows(effect, orders[path], replaced: replaced[path] ?? []) {
-          pushes.append(($0, $1))
+          pushes.add($0, $1)
         }
         return location.whole
       }
       if affected.count > 1, let peers, !peers.isEmpty { outer.append((path, peers)) }
     }
     return pushes
+  }
+}
+
+extension [ListenRegistry.Push] {
+  /// Adds a push, to the last one if that has the very same bytes.
+  fileprivate mutating func add(_ peer: PeerID, _ bytes: [UInt8]) {
+    if let last = indices.last, self[last].bytes.isSame(as: bytes) {
+      self[last].peers.append(peer)
+    } else {
+      append(ListenRegistry.Push(peers: [peer], bytes: bytes))
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Whether another array shares its memory with this one, so that none need be compared.
+  fileprivate func isSame(as other: [UInt8]) -> Bool {
+    // Safety: the addresses are compared and never followed.
+    withUnsafeBufferPointer { bytes in
+      other.withUnsafeBufferPointer {
+        bytes.baseAddress == $0.baseAddress && bytes.count == $0.count
+      }
+    }
   }
 }

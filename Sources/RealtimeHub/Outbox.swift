@@ -19,7 +19,8 @@ struct Outbox: Sendable {
   struct Entry: Sendable {
     /// The last step that must be durable first.
     let step: Int64
-    let peer: PeerID
+    /// Who gets it; nil for a push to several, which is dropped if its commit cannot be stored.
+    let peer: PeerID?
     let output: HubOutput
     let fallback: Fallback
   }

@@ -89,10 +89,11 @@ extension TreeHub {
     var outputs: [HubOutput] = []
     var leaving = Set(peers.filter { !$0.value.listens.isEmpty }.keys)
     for entry in outbox.removeAll() {
+      guard let peer = entry.peer else { continue }
       // The ledger must know of the writes of those who have gone, as they send them again.
-      let output = fallback(of: entry, refusal, at: timestamp)
-      guard peers[entry.peer] != nil else { continue }
-      if case .disconnect = entry.fallback { leaving.insert(entry.peer) }
+      let output = fallback(of: entry, to: peer, refusal, at: timestamp)
+      guard peers[peer] != nil else { continue }
+      if case .disconnect = entry.fallback { leaving.insert(peer) }
       if let output { outputs.append(output) }
     }
     for peer in leaving.sorted() {
@@ -121,6 +122,7 @@ extension TreeHub {
   /// What is sent instead of an output whose commits are gone, or nil for nothing.
   private mutating func fallback(
     of entry: Outbox.Entry,
+    to peer: PeerID,
     _ refusal: Refusal,
     at timestamp: Int64
   ) -> HubOutput? {
@@ -130,10 +132,10 @@ extension TreeHub {
     case .refuse(let request, let key):
       // A later write of the client must not make this one count as done.
       if let key { ledger.record(key, refusal.status, at: timestamp) }
-      return output(.response(id: request, refusal.response), to: entry.peer)
+      return output(.response(id: request, refusal.response), to: peer)
     case .repeatOutcome(let request, let key):
       let response = repeated(ledger.outcome(of: key) ?? refusal.status)
-      return output(.response(id: request, response), to: entry.peer)
+      return output(.response(id: request, response), to: peer)
     }
   }
 }

@@ -27,6 +27,13 @@ extension TreeHub {
     peers[peer]?.isInternal == true ? .deliver(peer, message) : .send(peer, message.encoded())
   }
 
+  /// Queues a push to everyone who listens.
+  mutating func append(_ push: ListenRegistry.Push) {
+    if push.peers.count == 1 { return append(push.bytes, to: push.peers[0], .drop) }
+    let output = HubOutput.broadcast(push.peers, push.bytes)
+    outbox.append(Outbox.Entry(step: appliedStep, peer: nil, output: output, fallback: .drop))
+  }
+
   /// Why a message with data is too long to be sent, or nil; what lives in the server sees to it.
   func refusal(ofLength output: HubOutput) -> Refusal? {
     guard case .send(_, let bytes) = output, bytes.count > limits.responseBytes else { return nil }
@@ -49,8 +56,11 @@ extension TreeHub {
 
   /// Takes what depends on durable data only.
   mutating func flush() -> [HubOutput] {
+    let released = outbox.release(upTo: durableStep)
     var outputs: [HubOutput] = []
-    for entry in outbox.release(upTo: durableStep) where peers[entry.peer] != nil {
+    outputs.reserveCapacity(released.count)
+    for entry in released {
+      if let peer = entry.peer, !peers.keys.contains(peer) { continue }
       outputs.append(entry.output)
     }
     return outputs

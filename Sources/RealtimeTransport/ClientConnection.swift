@@ -1,7 +1,6 @@
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import NIOWebSocket
 internal import RealtimeProtocol
 
 /// A client's connection to a database server: whole messages in and out.
@@ -124,12 +123,7 @@ package final class ClientConnection: Sendable {
     let meter = ReadMeter(onProgress: onProgress)
     try channel.pipeline.syncOperations.addHandler(meter)
     state.value.meter = meter
-    let upgrader = NIOTypedWebSocketClientUpgrader<Void>(
-      maxFrameSize: limits.frameBytes,
-      enableAutomaticErrorHandling: false
-    ) { channel, _ in
-      channel.eventLoop.makeCompletedFuture { try self.open(channel) }
-    }
+    let upgrader = FrameUpgrade.Client { try self.open($0) }
     let head = HTTPRequestHead(
       version: .http1_1,
       method: .GET,

@@ -1,7 +1,6 @@
 private import Glibc
 internal import NIOCore
 internal import NIOHTTP1
-internal import NIOWebSocket
 
 /// Builds the pipeline of each connection that a listener accepts.
 struct ConnectionAcceptor: Sendable {
@@ -66,10 +65,8 @@ struct ConnectionAcceptor: Sendable {
     let gauge = RequestLineGauge()
     let recorder = RequestHeadRecorder(gauge: gauge, headerBytes: limits.headerBytes)
     let recorded = NIOLoopBound(recorder, eventLoop: channel.eventLoop)
-    let upgrader = NIOTypedWebSocketServerUpgrader<Outcome>(
-      maxFrameSize: limits.frameBytes,
-      enableAutomaticErrorHandling: false,
-      shouldUpgrade: { channel, head in
+    let upgrader = FrameUpgrade.Server<Outcome>(
+      admit: { channel, head in
         let request = HTTPRequest(head: head, peer: peer)
         // What is refused here is answered by the handler of plain requests.
         guard Self.isHandshake(head), request.path == "/.ws",
@@ -82,11 +79,9 @@ struct ConnectionAcceptor: Sendable {
           return refusal == nil ? HTTPHeaders() : nil
         }
       },
-      upgradePipelineHandler: { channel, head in
-        channel.eventLoop.makeCompletedFuture {
-          try open(channel, HTTPRequest(head: head, peer: peer))
-          return .messages
-        }
+      open: { channel, head in
+        try open(channel, HTTPRequest(head: head, peer: peer))
+        return .messages
       }
     )
     let encoder = HTTPResponseEncoder()

@@ -33,17 +33,8 @@ enum FrameEncoder {
       return
     }
     buffer.writeInteger(mask)
-    let key = [
-      UInt8(truncatingIfNeeded: mask >> 24), UInt8(truncatingIfNeeded: mask >> 16),
-      UInt8(truncatingIfNeeded: mask >> 8), UInt8(truncatingIfNeeded: mask),
-    ]
-    let masked = [UInt8](unsafeUninitializedCapacity: payload.count) { target, count in
-      // Safety: every index below the count is initialised before the count is set.
-      for index in payload.indices {
-        target.initializeElement(at: index, to: payload[index] ^ key[index & 3])
-      }
-      count = payload.count
-    }
+    var masked = payload
+    masked.applyMask(mask)
     buffer.writeBytes(masked)
   }
 }

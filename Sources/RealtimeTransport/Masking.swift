@@ -1,12 +1,11 @@
-internal import NIOWebSocket
-
 extension [UInt8] {
   /// Masks a payload, or takes the mask off.
   ///
+  /// - Parameter key: The key as it comes over the wire, its first byte the highest.
   /// - Complexity: O(bytes), of which eight are done at a time
-  mutating func applyMask(_ key: WebSocketMaskingKey) {
+  mutating func applyMask(_ key: UInt32) {
     // In memory the key comes twice, its first byte first.
-    let word = (0..<8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64(key[$1 & 3]) }.littleEndian
+    let word = (UInt64(key) << 32 | UInt64(key)).bigEndian
     withUnsafeMutableBytes { bytes in
       var index = 0
       // Safety: the condition of the loop keeps all eight bytes within the buffer.
@@ -16,7 +15,7 @@ extension [UInt8] {
         index += 8
       }
       while index < bytes.count {
-        bytes[index] ^= key[index & 3]
+        bytes[index] ^= UInt8(truncatingIfNeeded: key >> (24 - 8 * UInt32(index & 3)))
         index += 1
       }
     }

@@ -2,12 +2,12 @@ internal import NIOCore
 internal import NIOWebSocket
 internal import RealtimeProtocol
 
-/// The last handler of a connection's pipeline: frames on one side, messages on the other.
+/// The only handler of an open connection: bytes on one side, messages on the other.
 ///
 /// State: open → closing (a goodbye was sent, its answer is awaited) → closed. Everything happens
 /// on the event loop of the channel. `onEnd` is called once, when the channel has closed.
 final class MessageHandler: ChannelInboundHandler {
-  typealias InboundIn = WebSocketFrame
+  typealias InboundIn = ByteBuffer
 
   /// Which end of the connection this is; a client masks, a server does not.
   enum Role {
@@ -31,6 +31,7 @@ final class MessageHandler: ChannelInboundHandler {
   private var end: ConnectionEnd?
   private var context: ChannelHandlerContext?
   private var output: OutputQueue?
+  private var decoder: FrameDecoder
   private var assembler: FrameAssembler
   private var fragments: FragmentBuffer
   private var reassembly: Scheduled<Void>?
@@ -50,6 +51,7 @@ final class MessageHandler: ChannelInboundHandler {
     self.endOfTick = endOfTick
     self.onMessage = onMessage
     self.onEnd = onEnd
+    decoder = FrameDecoder(byteLimit: limits.frameBytes, isMasked: role == .server)
     assembler = FrameAssembler(
       segmentLimit: limits.messageFrames,
       byteLimit: limits.messageBytes
@@ -119,27 +121,17 @@ final class MessageHandler: ChannelInboundHandler {
     [UInt8(code >> 8), UInt8(code & 0xFF)]
   }
 
-  /// What a frame carries, copied once and unmasked in place.
-  private static func payload(of frame: WebSocketFrame) -> [UInt8] {
-    var payload = Array(buffer: frame.data)
-    if let key = frame.maskKey { payload.applyMask(key) }
-    return payload
-  }
-
   // MARK: Channel
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    // Whole frames are written past the frame encoder, which stays in the pipeline for good.
-    let frames = try? context.pipeline.syncOperations.context(
-      handlerType: WebSocketFrameEncoder.self
-    )
     output = OutputQueue(
       limits: limits,
-      context: frames ?? context,
+      context: context,
       endOfTick: endOfTick
-    ) { [weak self] reason in
-      self?.fail(.slowConsumer, code: nil, "is too slow: \(reason)")
+    ) { reason in
+      // The end of the connection takes the queue away, and this with it.
+      self.fail(.slowConsumer, code: nil, "is too slow: \(reason)")
     }
   }
 
@@ -152,34 +144,43 @@ final class MessageHandler: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    output?.writabilityChanged()
+    context.fireChannelWritabilityChanged()
+  }
+
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if let error = error as? NIOWebSocketError, error == .invalidFrameLength {
-      fail(.protocolViolation, code: 1_009, "sent a frame of more than \(limits.frameBytes) bytes")
-    } else if error is NIOWebSocketError {
-      fail(.protocolViolation, code: 1_002, "sent a frame that breaks the protocol (\(error))")
-    } else {
-      fail(.lost, code: nil, "was lost: \(FailureText.describe(error))")
-    }
+    fail(.lost, code: nil, "was lost: \(FailureText.describe(error))")
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let frame = Self.unwrapInboundIn(data)
-    guard phase != .closed else { return }
-    guard !frame.rsv1, !frame.rsv2, !frame.rsv3, (frame.maskKey != nil) == (role == .server) else {
-      fail(.protocolViolation, code: 1_002, "sent a frame with wrong flags")
-      return
-    }
-    let payload = Self.payload(of: frame)
-    switch frame.opcode {
-    case .ping: if phase == .open { sendControl(.pong, payload) }
-    case .pong: break
-    case .connectionClose: receiveGoodbye(payload)
-    case .text, .binary, .continuation: receive(frame.opcode, payload, isFinal: frame.fin)
-    default: fail(.protocolViolation, code: 1_002, "sent a frame of an unknown kind")
+    decoder.append(Self.unwrapInboundIn(data))
+    do throws(FrameDecoder.Violation) {
+      while phase != .closed, let frame = try decoder.next() { receive(frame) }
+    } catch {
+      switch error {
+      case .tooLong:
+        let limit = limits.frameBytes
+        fail(.protocolViolation, code: 1_009, "sent a frame of more than \(limit) bytes")
+      case .wrongFlags: fail(.protocolViolation, code: 1_002, "sent a frame with wrong flags")
+      case .wrongControl:
+        fail(.protocolViolation, code: 1_002, "sent a control frame that breaks the protocol")
+      }
     }
   }
 
   // MARK: Receiving
+
+  private func receive(_ frame: FrameDecoder.Frame) {
+    switch frame.opcode {
+    case .ping: if phase == .open { sendControl(.pong, frame.payload) }
+    case .pong: break
+    case .connectionClose: receiveGoodbye(frame.payload)
+    case .text, .binary, .continuation:
+      receive(frame.opcode, frame.payload, isFinal: frame.isFinal)
+    default: fail(.protocolViolation, code: 1_002, "sent a frame of an unknown kind")
+    }
+  }
 
   private func receive(_ opcode: WebSocketOpcode, _ payload: [UInt8], isFinal: Bool) {
     guard phase == .open else { return }

@@ -2,22 +2,29 @@ internal import NIOCore
 
 /// Gathers what one connection sends during a tick of its event loop, and bounds what waits.
 ///
-/// State: `tick` is what no write has taken yet; `waitingBytes` counts it and every write that has
-/// not completed. While writes wait after a flush, a timer looks for progress.
+/// `tick` is what has been sent in this tick; everything before it waits in the channel, if the
+/// other end has not taken it. The channel counts what waits: it stops being writable when that is
+/// so much that the other end does not keep up. While anything waits, a timer looks for progress.
 final class OutputQueue {
-  /// Writes are cut to this length, so that progress shows.
-  private static let writeBytes = 256 * 1_024
+  /// What is gathered before it is handed to the channel, at most.
+  private static let gatheredBytes = 256 * 1_024
+  /// How often the timer must find the same before the other end counts as stalled.
+  private static let looks: Int64 = 2
 
   private let limits: TransportLimits
   private let context: ChannelHandlerContext
+  private let channel: any Channel
   private let endOfTick: OutputTick
   private let onStall: (String) -> Void
-  /// The frames of this tick; the first of them may share their bytes with other connections.
+  private let gatheredLimit: Int
+  /// The frames of this tick; they may share their bytes with other connections.
   private var tick: ByteBuffer?
+  /// Whether less waits than what any of the limits is about.
+  private var isWritable = true
   private var isFlushScheduled = false
   private var isClosed = false
-  private var waitingBytes = 0
-  private var completedWrites = 0
+  /// How many bytes the channel has been given.
+  private var givenBytes = 0
   private var stallCheck: Scheduled<Void>?
   private var onRelief: (() -> Void)?
 
@@ -38,20 +45,27 @@ final class OutputQueue {
     self.context = context
     self.endOfTick = endOfTick ?? OutputTick(context.eventLoop)
     self.onStall = onStall
+    channel = context.channel
+    gatheredLimit = min(Self.gatheredBytes, limits.congestionBytes)
+    let high = max(1, min(limits.congestionBytes, limits.pendingBytes))
+    try? channel.syncOptions?.setOption(
+      .writeBufferWaterMark,
+      value: .init(low: max(1, high / 2), high: high)
+    )
   }
 
   /// Whether so much waits that the other end does not keep up.
-  var isCongested: Bool { waitingBytes > limits.congestionBytes }
+  var isCongested: Bool { !isWritable && limits.congestionBytes <= limits.pendingBytes }
 
   /// Calls a closure once, as soon as half of what makes a congestion is gone.
   func whenRelieved(_ body: @escaping () -> Void) {
     onRelief = body
   }
 
-  private func wrote(_ count: Int) {
-    waitingBytes -= count
-    completedWrites += 1
-    guard let onRelief, waitingBytes <= limits.congestionBytes / 2 else { return }
+  /// Notes that the channel has become writable, or ceased to be.
+  func writabilityChanged() {
+    isWritable = channel.isWritable
+    guard isWritable, let onRelief else { return }
     self.onRelief = nil
     onRelief()
   }
@@ -59,20 +73,21 @@ final class OutputQueue {
   /// Sends frames with the others of this tick.
   func append(_ frames: ByteBuffer) {
     guard !isClosed else { return }
-    guard waitingBytes <= limits.pendingBytes else {
+    if !isWritable, waitingBytes > limits.pendingBytes {
       onStall("\(waitingBytes) bytes of output wait for it")
       return
     }
-    waitingBytes += frames.readableBytes
-    if var gathered = tick, gathered.readableBytes + frames.readableBytes <= Self.writeBytes {
+    if var gathered = tick, gathered.readableBytes + frames.readableBytes <= gatheredLimit {
       tick = nil
-      gathered.writeImmutableBuffer(frames)
+      endOfTick.append(frames, to: &gathered)
       tick = gathered
     } else {
       writeTick()
       tick = frames
     }
-    scheduleFlush()
+    guard !isFlushScheduled else { return }
+    isFlushScheduled = true
+    endOfTick.flush(self)
   }
 
   /// Sends what is waiting for the end of the tick right now.
@@ -81,7 +96,7 @@ final class OutputQueue {
     guard !isClosed else { return }
     writeTick()
     context.flush()
-    if waitingBytes > 0, stallCheck == nil { scheduleStallCheck() }
+    if stallCheck == nil, waitingBytes > 0 { scheduleStallCheck(since: nil, looks: 0) }
   }
 
   /// Takes nothing more and forgets what has not been written.
@@ -93,35 +108,39 @@ final class OutputQueue {
     stallCheck = nil
   }
 
-  private func scheduleFlush() {
-    guard !isFlushScheduled else { return }
-    isFlushScheduled = true
-    endOfTick.flush(self)
-  }
-
   private func writeTick() {
-    guard var buffer = tick else { return }
+    guard let frames = tick else { return }
     tick = nil
-    while let piece = buffer.readSlice(length: min(Self.writeBytes, buffer.readableBytes)),
-      piece.readableBytes > 0
-    {
-      let promise = context.eventLoop.makePromise(of: Void.self)
-      let count = piece.readableBytes
-      promise.futureResult.assumeIsolated().whenSuccess { self.wrote(count) }
-      context.write(NIOAny(piece), promise: promise)
-    }
+    givenBytes += frames.readableBytes
+    context.write(NIOAny(frames), promise: nil)
   }
 
-  private func scheduleStallCheck() {
-    let completed = completedWrites
-    stallCheck = context.eventLoop.assumeIsolated().scheduleTask(in: limits.stall) {
+  // MARK: Progress
+
+  /// What the channel has been given and the other end has not taken.
+  private var waitingBytes: Int {
+    (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+  }
+
+  /// Looks in a while whether the other end takes what it is sent.
+  ///
+  /// - Parameters:
+  ///   - taken: How many bytes it had taken when it was looked last; nil if nothing waited then.
+  ///   - looks: How often it has taken nothing in between.
+  private func scheduleStallCheck(since taken: Int?, looks: Int64) {
+    let delay = TimeAmount.nanoseconds(limits.stall.nanoseconds / Self.looks)
+    stallCheck = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
       self.stallCheck = nil
-      guard !self.isClosed, self.waitingBytes > 0 else { return }
-      if self.completedWrites == completed {
-        self.onStall("it has read nothing of \(self.waitingBytes) bytes for some time")
-      } else {
-        self.scheduleStallCheck()
+      let waiting = self.waitingBytes
+      guard !self.isClosed, waiting > 0 else { return }
+      let takenNow = self.givenBytes - waiting
+      guard let taken, takenNow <= taken else {
+        return self.scheduleStallCheck(since: takenNow, looks: 0)
       }
+      guard looks + 1 < Self.looks else {
+        return self.onStall("it has read nothing of \(waiting) bytes for some time")
+      }
+      self.scheduleStallCheck(since: taken, looks: looks + 1)
     }
   }
 }

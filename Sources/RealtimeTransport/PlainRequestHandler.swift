@@ -87,6 +87,11 @@ final class PlainRequestHandler: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    output?.writabilityChanged()
+    context.fireChannelWritabilityChanged()
+  }
+
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard error is HTTPParserError else {
       close()

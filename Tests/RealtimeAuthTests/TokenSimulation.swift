@@ -134,6 +134,11 @@ struct TokenSimulation {
           continue
         }
         add(.toClient(message, link: link), in: delay)
+      case .broadcast(let peers, let bytes):
+        guard peers.contains(PeerID(link)), let message = try? ServerMessage(decoding: bytes) else {
+          continue
+        }
+        add(.toClient(message, link: link), in: delay)
       case .deliver, .disconnect: problems.append("the hub does what it is not asked for")
       }
     }

@@ -127,15 +127,19 @@ struct Dialogue {
 
   /// Outputs as sorted JSON, marked with the peer unless it is the first.
   func texts(_ outputs: [HubOutput]) -> [String] {
-    outputs.map { output in
+    outputs.flatMap { output in
       switch output {
-      case .send(let peer, let bytes):
-        mark(peer) + sortedJSON(String(decoding: bytes, as: UTF8.self))
+      case .send(let peer, let bytes): texts([peer], bytes)
+      case .broadcast(let peers, let bytes): texts(peers, bytes)
       case .deliver(let peer, let message):
-        mark(peer) + "value: " + sortedJSON(String(decoding: message.encoded(), as: UTF8.self))
-      case .disconnect(let peer, let reason): mark(peer) + "disconnect: \(reason)"
+        [mark(peer) + "value: " + sortedJSON(String(decoding: message.encoded(), as: UTF8.self))]
+      case .disconnect(let peer, let reason): [mark(peer) + "disconnect: \(reason)"]
       }
     }
+  }
+
+  private func texts(_ peers: [PeerID], _ bytes: [UInt8]) -> [String] {
+    peers.map { mark($0) + sortedJSON(String(decoding: bytes, as: UTF8.self)) }
   }
 
   private func mark(_ peer: PeerID) -> String { peer.number == 0 ? "" : "\(peer.number): " }

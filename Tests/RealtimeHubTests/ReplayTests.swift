@@ -65,6 +65,8 @@ struct ReplaySimulation {
     for output in outputs {
       switch output {
       case .send(let peer, let bytes): try clients[peer]?.receive(bytes)
+      case .broadcast(let peers, let bytes):
+        for peer in peers { try clients[peer]?.receive(bytes) }
       case .deliver(let peer, let message): try clients[peer]?.receive(message.encoded())
       case .disconnect(let peer, _): try close(peer)
       }

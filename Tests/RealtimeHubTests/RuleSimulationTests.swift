@@ -165,9 +165,17 @@ struct RuleSimulation {
     hub.takeBatch() == nil ? [] : hub.batchCommitted()
   }
 
+  private static func messages(of output: HubOutput) -> [(peer: PeerID, bytes: [UInt8])] {
+    switch output {
+    case .send(let peer, let bytes): [(peer, bytes)]
+    case .broadcast(let peers, let bytes): peers.map { ($0, bytes) }
+    case .deliver, .disconnect: []
+    }
+  }
+
   private mutating func receive(_ outputs: [HubOutput]) throws -> Told {
     var told = Told()
-    for case .send(let peer, let bytes) in outputs {
+    for (peer, bytes) in outputs.flatMap(Self.messages) {
       switch try ServerMessage(decoding: bytes) {
       case .response(let id, let response): told.statuses[id] = response.status
       case .push(.data(let path, let node, let tag)):

@@ -29,16 +29,23 @@ struct MessageHandlerTests {
     return (channel, handler, log)
   }
 
+  /// A frame as NIO's own encoder writes it.
   private func frame(
     _ opcode: WebSocketOpcode,
     _ text: String,
     isFinal: Bool = true,
     isMasked: Bool = true
-  ) -> WebSocketFrame {
+  ) throws -> ByteBuffer {
     let key: WebSocketMaskingKey? = isMasked ? WebSocketMaskingKey([1, 2, 3, 4]) : nil
-    var data = ByteBuffer(string: text)
-    if let key { data.webSocketMask(key) }
-    return WebSocketFrame(fin: isFinal, opcode: opcode, maskKey: key, data: data)
+    let data = ByteBuffer(string: text)
+    let writer = EmbeddedChannel(handler: WebSocketFrameEncoder())
+    try writer.writeOutbound(
+      WebSocketFrame(fin: isFinal, opcode: opcode, maskKey: key, data: data)
+    )
+    var frame = ByteBuffer()
+    while var part = try writer.readOutbound(as: ByteBuffer.self) { frame.writeBuffer(&part) }
+    _ = try writer.finish()
+    return frame
   }
 
   /// The frames that were written, as NIO's own decoder reads them.
@@ -58,36 +65,36 @@ struct MessageHandlerTests {
   @Test("delivers a text frame as a message")
   func text() throws {
     let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(frame(.text, "{}"))
+    try channel.writeInbound(try frame(.text, "{}"))
     #expect(log.messages == ["{}"])
   }
 
   @Test("puts segments and fragments together, and takes no sign of life for a message")
   func segments() throws {
     let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(frame(.text, "0"))
-    try channel.writeInbound(frame(.text, "2"))
-    try channel.writeInbound(frame(.text, "ab"))
-    try channel.writeInbound(frame(.text, "c", isFinal: false))
-    try channel.writeInbound(frame(.ping, ""))
-    try channel.writeInbound(frame(.continuation, "d"))
+    try channel.writeInbound(try frame(.text, "0"))
+    try channel.writeInbound(try frame(.text, "2"))
+    try channel.writeInbound(try frame(.text, "ab"))
+    try channel.writeInbound(try frame(.text, "c", isFinal: false))
+    try channel.writeInbound(try frame(.ping, ""))
+    try channel.writeInbound(try frame(.continuation, "d"))
     #expect(log.messages == ["abcd"])
   }
 
   @Test("ignores binary frames, whole and in fragments")
   func binary() throws {
     let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(frame(.binary, "{}"))
-    try channel.writeInbound(frame(.binary, "{", isFinal: false))
-    try channel.writeInbound(frame(.continuation, "}"))
-    try channel.writeInbound(frame(.text, "{}"))
+    try channel.writeInbound(try frame(.binary, "{}"))
+    try channel.writeInbound(try frame(.binary, "{", isFinal: false))
+    try channel.writeInbound(try frame(.continuation, "}"))
+    try channel.writeInbound(try frame(.text, "{}"))
     #expect(log.messages == ["{}"])
   }
 
   @Test("answers a ping with its payload")
   func ping() throws {
     let (channel, _, _) = try makeChannel()
-    try channel.writeInbound(frame(.ping, "abc"))
+    try channel.writeInbound(try frame(.ping, "abc"))
     channel.embeddedEventLoop.run()
     let frames = try written(channel)
     #expect(frames.map(\.opcode) == [.pong])
@@ -97,7 +104,7 @@ struct MessageHandlerTests {
   @Test("answers a goodbye and closes")
   func goodbye() throws {
     let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(frame(.connectionClose, "\u{3}\u{E9}"))
+    try channel.writeInbound(try frame(.connectionClose, "\u{3}\u{E9}"))
     #expect(try written(channel).map(\.opcode) == [.connectionClose])
     channel.embeddedEventLoop.run()
     #expect(!channel.isActive)
@@ -108,7 +115,7 @@ struct MessageHandlerTests {
   func masking() throws {
     for (role, isMasked) in [(MessageHandler.Role.server, false), (.client, true)] {
       let (channel, _, log) = try makeChannel(role: role)
-      try channel.writeInbound(frame(.text, "{}", isMasked: isMasked))
+      try channel.writeInbound(try frame(.text, "{}", isMasked: isMasked))
       channel.embeddedEventLoop.run()
       #expect(log.messages.isEmpty)
       #expect(log.ends.map(\.kind) == [.protocolViolation])
@@ -121,7 +128,7 @@ struct MessageHandlerTests {
   )
   func misplaced(opcode: WebSocketOpcode?) throws {
     let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(frame(try #require(opcode), "x"))
+    try channel.writeInbound(try frame(try #require(opcode), "x"))
     channel.embeddedEventLoop.run()
     #expect(log.ends.map(\.kind) == [.protocolViolation])
   }
@@ -131,8 +138,8 @@ struct MessageHandlerTests {
     var limits = TransportLimits.server
     limits.messageBytes = 10
     let (channel, _, log) = try makeChannel(limits: limits)
-    try channel.writeInbound(frame(.text, "12345678", isFinal: false))
-    try channel.writeInbound(frame(.continuation, "12345678"))
+    try channel.writeInbound(try frame(.text, "12345678", isFinal: false))
+    try channel.writeInbound(try frame(.continuation, "12345678"))
     channel.embeddedEventLoop.run()
     #expect(log.messages.isEmpty)
     #expect(log.ends.map(\.kind) == [.protocolViolation])
@@ -141,8 +148,8 @@ struct MessageHandlerTests {
   @Test("closes when a message is not finished in time")
   func unfinished() throws {
     let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(frame(.text, "3"))
-    try channel.writeInbound(frame(.text, "ab"))
+    try channel.writeInbound(try frame(.text, "3"))
+    try channel.writeInbound(try frame(.text, "ab"))
     channel.embeddedEventLoop.advanceTime(by: .seconds(29))
     #expect(log.ends.isEmpty)
     channel.embeddedEventLoop.advanceTime(by: .seconds(2))
@@ -152,8 +159,8 @@ struct MessageHandlerTests {
   @Test("stops the clock of a message that was finished")
   func finished() throws {
     let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(frame(.text, "1"))
-    try channel.writeInbound(frame(.text, "ab"))
+    try channel.writeInbound(try frame(.text, "1"))
+    try channel.writeInbound(try frame(.text, "ab"))
     channel.embeddedEventLoop.advanceTime(by: .seconds(60))
     #expect(log.ends.isEmpty)
   }
@@ -209,7 +216,7 @@ struct MessageHandlerTests {
   func close() throws {
     let (channel, handler, log) = try makeChannel()
     handler.close(code: 1_001, end: ConnectionEnd(.closed, "enough"))
-    try channel.writeInbound(frame(.text, "{}"))
+    try channel.writeInbound(try frame(.text, "{}"))
     #expect(try written(channel).map(\.opcode) == [.connectionClose])
     #expect(log.messages.isEmpty)
     channel.embeddedEventLoop.advanceTime(by: .seconds(2))

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import TestSupport
 import Testing
 
 @testable import RealtimeTransport
@@ -23,6 +24,12 @@ struct OutputTickTests {
       try channel.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()
     }
 
+    /// Says whether so much waits that the channel takes no more.
+    func setWritable(_ isWritable: Bool) {
+      channel.isWritable = isWritable
+      channel.pipeline.fireChannelWritabilityChanged()
+    }
+
     func send(_ text: String) {
       handler.send(EncodedMessage(Array(text.utf8)))
     }
@@ -38,6 +45,16 @@ struct OutputTickTests {
         writes.append(texts.joined(separator: " "))
       }
       return writes
+    }
+  }
+
+  /// Tells of each flush what a socket tells of one that empties it.
+  private final class Relief: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    func flush(context: ChannelHandlerContext) {
+      context.flush()
+      context.fireChannelWritabilityChanged()
     }
   }
 
@@ -77,15 +94,78 @@ struct OutputTickTests {
     let endOfTick = OutputTick(loop)
     let first = try Connection(loop, endOfTick)
     let second = try Connection(loop, endOfTick)
+    try first.channel.pipeline.syncOperations.addHandler(Relief(), position: .first)
+    first.setWritable(false)
     first.send("a")
     second.send("b")
     first.handler.whenRelieved {
       first.send("c")
       second.send("d")
     }
+    first.channel.isWritable = true
     loop.run()
     #expect(try first.writes() == ["a", "c"])
     #expect(try second.writes() == ["b d"])
+  }
+
+  @Test("puts together what each connection was sent, whether others were sent the same or not")
+  func sharing() throws {
+    var random = SplitMix64(seed: 7)
+    for _ in 0..<200 {
+      let loop = EmbeddedEventLoop()
+      let endOfTick = OutputTick(loop)
+      let connections = try (0..<5).map { _ in try Connection(loop, endOfTick) }
+      var expected = [[String]](repeating: [], count: connections.count)
+      for number in 0..<Int.random(in: 0..<8, using: &random) {
+        let message = EncodedMessage(Array("m\(number)".utf8))
+        for (index, connection) in connections.enumerated() {
+          switch Int.random(in: 0..<8, using: &random) {
+          case 0: break
+          case 1:
+            connection.send("own\(number)")
+            expected[index].append("own\(number)")
+          default:
+            connection.handler.send(message)
+            expected[index].append("m\(number)")
+          }
+        }
+      }
+      loop.run()
+      let writes = try connections.map { try $0.writes() }
+      #expect(writes == expected.map { $0.isEmpty ? [] : [$0.joined(separator: " ")] })
+    }
+  }
+
+  @Test("puts several messages together once for all connections that are sent the same")
+  func sharedOnce() throws {
+    let loop = EmbeddedEventLoop()
+    let endOfTick = OutputTick(loop)
+    let connections = try (0..<4).map { _ in try Connection(loop, endOfTick) }
+    for text in ["a", "b", "c"] {
+      let message = EncodedMessage(Array(text.utf8))
+      for connection in connections { connection.handler.send(message) }
+    }
+    loop.run()
+    let places = try connections.dropFirst().map { connection in
+      let bytes = try #require(try connection.channel.readOutbound(as: ByteBuffer.self))
+      #expect(bytes.readableBytes == 9)
+      return bytes.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) }
+    }
+    #expect(Set(places).count == 1)
+  }
+
+  @Test("asks for less while too much waits, and tells once that it does not any more")
+  func congestion() throws {
+    let connection = try Connection(EmbeddedEventLoop(), nil)
+    var reliefs = 0
+    connection.setWritable(false)
+    #expect(connection.handler.isCongested)
+    connection.handler.whenRelieved { reliefs += 1 }
+    connection.setWritable(false)
+    #expect(reliefs == 0)
+    for _ in 0..<2 { connection.setWritable(true) }
+    #expect(!connection.handler.isCongested)
+    #expect(reliefs == 1)
   }
 
   @Test("passes over a connection that is gone, and flushes the others")

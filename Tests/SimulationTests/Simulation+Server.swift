@@ -41,9 +41,8 @@ extension Simulation {
   mutating func dispatch(_ outputs: [HubOutput]) {
     for output in outputs {
       switch output {
-      case .send(let peer, let bytes):
-        guard let number = linkOfPeer[peer] else { continue }
-        send(tampered(checked(decode(bytes), to: peer)), number)
+      case .send(let peer, let bytes): send(bytes, to: peer)
+      case .broadcast(let peers, let bytes): for peer in peers { send(bytes, to: peer) }
       case .deliver: fail("a peer outside the server is handed a value")
       case .disconnect(let peer, _):
         guard let number = linkOfPeer[peer] else { continue }
@@ -54,6 +53,11 @@ extension Simulation {
       }
     }
     if hub.hasPendingCommits { wakeBatcher() }
+  }
+
+  private mutating func send(_ bytes: [UInt8], to peer: PeerID) {
+    guard let number = linkOfPeer[peer] else { return }
+    send(tampered(checked(decode(bytes), to: peer)), number)
   }
 
   private mutating func send(_ message: ServerMessage?, _ number: Int) {

@@ -39,13 +39,13 @@ extension DatabaseCore {
 
   /// Sends a client a message of the hub, or holds it back while the client does not keep up.
   func send(_ bytes: [UInt8], to session: Session) {
-    if session.backlog == nil, session.connection.isCongested, OutgoingKind(bytes) == .change {
+    if session.backlog == nil {
+      guard session.connection.isCongested, OutgoingKind(bytes) == .change else {
+        return transmit(bytes, over: session.connection)
+      }
       beginBacklog(of: session)
     }
-    guard let isHeld = session.backlog?.hold(bytes) else {
-      return transmit(bytes, over: session.connection)
-    }
-    if !isHeld { metrics.coalesced += 1 }
+    if session.backlog?.hold(bytes) == false { metrics.coalesced += 1 }
   }
 
   private func beginBacklog(of session: Session) {

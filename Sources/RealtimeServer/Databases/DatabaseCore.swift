@@ -103,10 +103,10 @@ final class DatabaseCore {
 
   /// Does what the hub wants; what is wanted meanwhile comes after everything that was before.
   func perform(_ wanted: [HubOutput]) {
-    outputs.append(contentsOf: wanted)
-    if hub.hasPendingCommits { batcher.wake() }
-    guard !isPerforming else { return }
+    if !batcher.isBusy, hub.hasPendingCommits { batcher.wake() }
+    guard !isPerforming else { return outputs.append(contentsOf: wanted) }
     isPerforming = true
+    for output in wanted { perform(output) }
     while let output = outputs.popFirst() { perform(output) }
     isPerforming = false
     scheduleCredentialCheck()
@@ -130,14 +130,8 @@ final class DatabaseCore {
 
   private func perform(_ output: HubOutput) {
     switch output {
-    case .send(let peer, let bytes):
-      if let session = sessions[peer] {
-        send(bytes, to: session)
-      } else if let internalPeer = internalPeers[peer],
-        let message = try? ServerMessage(decoding: bytes)
-      {
-        internalPeer.receive(message)
-      }
+    case .send(let peer, let bytes): send(bytes, to: peer)
+    case .broadcast(let peers, let bytes): for peer in peers { send(bytes, to: peer) }
     case .deliver(let peer, let message): internalPeers[peer]?.receive(message)
     case .disconnect(let peer, let reason):
       if let session = sessions[peer] {
@@ -145,6 +139,16 @@ final class DatabaseCore {
         session.connection.close(code: CloseCode.tryAgainLater, reason: "\(reason)")
       }
       internalPeers[peer]?.disconnect(reason)
+    }
+  }
+
+  private func send(_ bytes: [UInt8], to peer: PeerID) {
+    if let session = sessions[peer] {
+      send(bytes, to: session)
+    } else if let internalPeer = internalPeers[peer],
+      let message = try? ServerMessage(decoding: bytes)
+    {
+      internalPeer.receive(message)
     }
   }
 

@@ -1,6 +1,5 @@
 import NIOCore
 import NIOEmbedded
-import NIOWebSocket
 import RealtimeProtocol
 
 @testable import RealtimeTransport
@@ -51,16 +50,15 @@ enum FrameCheck {
   /// Lets a connection read an input in pieces.
   private static func receive(_ pieces: [[UInt8]], as role: MessageHandler.Role) -> Outcome {
     let log = Log()
-    let channel = EmbeddedChannel(handlers: [
-      ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: limits.frameBytes)),
-      MessageHandler(
+    let channel = EmbeddedChannel(
+      handler: MessageHandler(
         role: role,
         limits: limits,
         peerName: "peer",
         onMessage: { log.outcome.messages.append($0) },
         onEnd: { log.outcome.ends.append($0.description) }
-      ),
-    ])
+      )
+    )
     if let address = try? SocketAddress(unixDomainSocketPath: "/none") {
       channel.connect(to: address, promise: nil)
     }

@@ -103,6 +103,10 @@ enum SessionCheck {
           throw BrokenProperty("\(String(decoding: bytes, as: UTF8.self)) cannot be read")
         }
         if case .response(let id, _) = message { session.answered[peer, default: []].append(id) }
+      case .broadcast(_, let bytes):
+        guard (try? ServerMessage(decoding: bytes)) != nil else {
+          throw BrokenProperty("\(String(decoding: bytes, as: UTF8.self)) cannot be read")
+        }
       case .deliver, .disconnect:
         throw BrokenProperty("a peer is closed, or taken for an internal one")
       }

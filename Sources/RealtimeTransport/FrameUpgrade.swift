@@ -1,0 +1,83 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOWebSocket
+
+/// NIO's handshake of a WebSocket, at the end of which the pipeline is empty of it.
+///
+/// Frames are cut by the handler of the messages, so that bytes pass through nothing else.
+enum FrameUpgrade {
+  /// The server's side.
+  struct Server<Outcome: Sendable>: NIOTypedHTTPServerProtocolUpgrader {
+    private let handshake: NIOTypedWebSocketServerUpgrader<Outcome>
+    private let open: @Sendable (any Channel, HTTPRequestHead) throws -> Outcome
+
+    /// Makes an upgrade.
+    ///
+    /// - Parameters:
+    ///   - admit: Whether a request may open a WebSocket.
+    ///   - open: Adds the handler of the messages.
+    init(
+      admit: @escaping @Sendable (any Channel, HTTPRequestHead) -> EventLoopFuture<HTTPHeaders?>,
+      open: @escaping @Sendable (any Channel, HTTPRequestHead) throws -> Outcome
+    ) {
+      self.open = open
+      handshake = NIOTypedWebSocketServerUpgrader(shouldUpgrade: admit) { channel, head in
+        channel.eventLoop.makeCompletedFuture { try open(channel, head) }
+      }
+    }
+
+    var supportedProtocol: String { handshake.supportedProtocol }
+    var requiredUpgradeHeaders: [String] { handshake.requiredUpgradeHeaders }
+
+    func buildUpgradeResponse(
+      channel: any Channel,
+      upgradeRequest: HTTPRequestHead,
+      initialResponseHeaders: HTTPHeaders
+    ) -> EventLoopFuture<HTTPHeaders> {
+      handshake.buildUpgradeResponse(
+        channel: channel,
+        upgradeRequest: upgradeRequest,
+        initialResponseHeaders: initialResponseHeaders
+      )
+    }
+
+    func upgrade(
+      channel: any Channel,
+      upgradeRequest: HTTPRequestHead
+    ) -> EventLoopFuture<Outcome> {
+      channel.eventLoop.makeCompletedFuture { try open(channel, upgradeRequest) }
+    }
+  }
+
+  /// The client's side.
+  struct Client: NIOTypedHTTPClientProtocolUpgrader {
+    private let handshake: NIOTypedWebSocketClientUpgrader<Void>
+    private let open: @Sendable (any Channel) throws -> Void
+
+    /// Makes an upgrade that ends with adding the handler of the messages.
+    init(open: @escaping @Sendable (any Channel) throws -> Void) {
+      self.open = open
+      handshake = NIOTypedWebSocketClientUpgrader { channel, _ in
+        channel.eventLoop.makeCompletedFuture { try open(channel) }
+      }
+    }
+
+    var supportedProtocol: String { handshake.supportedProtocol }
+    var requiredUpgradeHeaders: [String] { handshake.requiredUpgradeHeaders }
+
+    func addCustom(upgradeRequestHeaders: inout HTTPHeaders) {
+      handshake.addCustom(upgradeRequestHeaders: &upgradeRequestHeaders)
+    }
+
+    func shouldAllowUpgrade(upgradeResponse: HTTPResponseHead) -> Bool {
+      handshake.shouldAllowUpgrade(upgradeResponse: upgradeResponse)
+    }
+
+    func upgrade(
+      channel: any Channel,
+      upgradeResponse: HTTPResponseHead
+    ) -> EventLoopFuture<Void> {
+      channel.eventLoop.makeCompletedFuture { try open(channel) }
+    }
+  }
+}

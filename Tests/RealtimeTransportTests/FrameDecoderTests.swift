@@ -1,0 +1,81 @@
+import NIOCore
+import NIOEmbedded
+import NIOWebSocket
+import TestSupport
+import Testing
+
+@testable import RealtimeTransport
+
+@Suite("A decoder of frames")
+struct FrameDecoderTests {
+  /// Frames one after the other, as NIO's own encoder writes them.
+  private func bytes(_ frames: [WebSocketFrame]) throws -> [UInt8] {
+    let writer = EmbeddedChannel(handler: WebSocketFrameEncoder())
+    for frame in frames { try writer.writeOutbound(frame) }
+    var bytes: [UInt8] = []
+    while let part = try writer.readOutbound(as: ByteBuffer.self) {
+      bytes += part.readableBytesView
+    }
+    _ = try writer.finish()
+    return bytes
+  }
+
+  private func frame(_ length: Int, isMasked: Bool, isFinal: Bool = true) -> WebSocketFrame {
+    let payload = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    return WebSocketFrame(
+      fin: isFinal,
+      opcode: .text,
+      maskKey: isMasked ? WebSocketMaskingKey([0x5A, 0xC3, 0x17, 0x99]) : nil,
+      data: ByteBuffer(bytes: payload)
+    )
+  }
+
+  @Test("reads what NIO's encoder writes, wherever it is cut", arguments: [false, true])
+  func everything(isMasked: Bool) throws {
+    let lengths = [0, 1, 125, 126, 127, 300, 65_535, 65_536, 3]
+    let bytes = try bytes(lengths.map { frame($0, isMasked: isMasked, isFinal: $0 != 300) })
+    var random = SplitMix64(seed: 11)
+    for longest in [1 << 20, 70_000, 900, 3] {
+      var decoder = FrameDecoder(byteLimit: 1 << 20, isMasked: isMasked)
+      var frames: [FrameDecoder.Frame] = []
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let piece = rest.prefix(1 + random.below(longest))
+        rest = rest.dropFirst(piece.count)
+        decoder.append(ByteBuffer(bytes: piece))
+        while let frame = try decoder.next() { frames.append(frame) }
+      }
+      #expect(frames.map(\.payload.count) == lengths)
+      #expect(frames.map(\.isFinal) == lengths.map { $0 != 300 })
+      #expect(
+        frames.allSatisfy { frame in
+          frame.opcode == .text
+            && frame.payload.indices.allSatisfy {
+              frame.payload[$0] == UInt8(truncatingIfNeeded: $0 &* 31)
+            }
+        }
+      )
+    }
+  }
+
+  @Test(
+    "knows by the first bytes that a frame breaks the rules",
+    arguments: [
+      ([0x81, 0x83], nil), ([0x81, 0xFE, 4, 0], nil), ([0x81, 0xFE, 4, 1], .tooLong),
+      ([0x81, 0xFF, 0, 0, 0, 0, 0, 0, 4, 0], nil),
+      ([0x81, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0], .tooLong), ([0xC1, 0x83], .wrongFlags),
+      ([0x91, 0x83], .wrongFlags), ([0x81, 0x03], .wrongFlags), ([0x09, 0x80], .wrongControl),
+      ([0x89, 0xFE], .wrongControl), ([0x89, 0xFD], nil), ([0x81], nil),
+    ] as [([UInt8], FrameDecoder.Violation?)]
+  )
+  func violations(head: [UInt8], violation: FrameDecoder.Violation?) {
+    var decoder = FrameDecoder(byteLimit: 1_024, isMasked: true)
+    decoder.append(ByteBuffer(bytes: head))
+    do throws(FrameDecoder.Violation) {
+      #expect(try decoder.next()?.payload == nil)
+      #expect(violation == nil)
+    } catch {
+      #expect(error == violation)
+    }
+  }
+}
