@@ -5,9 +5,10 @@ import NIOConcurrencyHelpers
 ///
 /// Several processes may write to one log. Each line is appended at once, so lines do not mix. Whoever
 /// finds the file full renames it, holding its lock; the others find theirs full next, see that the
-/// name has gone to another file, and go on there.
+/// name has gone to another file, and go on there. No lock is held for a line, which a process that is
+/// stopped would keep from all others: lines of the same moment may all find that they still fit.
 final class LogFile: Sendable {
-  /// The size in bytes that a file has at most.
+  /// The size in bytes that a file has at most, but for a line of each other process.
   static let standardSize = 10_000_000
   /// How many full files are kept: `NAME.1` is the newest of them.
   static let keptFiles = 3
