@@ -55,7 +55,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     blog = Blog(database: database, me: me, journal: journal)
     let paths = blog.paths
     let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }
-    people = PeopleWatch(paths, me: me, terminal: terminal, tell: tell)
+    people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue, tell: tell)
     marks = ReadMarks(paths.seen(by: me.uid), tell: tell)
     notices = NoticeWatch(paths, me: me) { tell(.notice($0)) }
     latest = CommentWatch(paths) { tell(.latestComments($0, $1)) }

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import RealtimeDatabase
 private import RealtimeTree
 
@@ -7,22 +8,34 @@ final class PeopleWatch: @unchecked Sendable {
   private let paths: BlogPaths
   private let me: Author
   private let terminal: TerminalName?
+  private let queue: DispatchQueue
   private let tell: @Sendable (BlogEvent) -> Void
   private var isConnected = false
   private var since: Int64?
   private var writing: PostID?
+  /// That I am here, and that I am writing on posts, as the others are told it.
+  private let presence: EphemeralValue?
+  private var typing: [PostID: EphemeralValue] = [:]
   private var watched: [PostID: DatabaseHandle] = [:]
 
   init(
     _ paths: BlogPaths,
     me: Author,
     terminal: TerminalName?,
+    queue: DispatchQueue,
     tell: @escaping @Sendable (BlogEvent) -> Void
   ) {
     self.paths = paths
     self.me = me
     self.terminal = terminal
+    self.queue = queue
     self.tell = tell
+    presence = terminal.map { terminal in
+      EphemeralValue(
+        at: paths.presence(of: me.uid).child(of: ChildKey(terminal.key)),
+        queue: queue
+      )
+    }
   }
 
   func start() {
@@ -32,32 +45,33 @@ final class PeopleWatch: @unchecked Sendable {
   }
 
   /// Says again that I am here, since the server has forgotten it with the last connection.
-  ///
-  /// The order counts: what is to happen at the end is arranged before there is anything to remove.
   func connected(now: Int64) {
     isConnected = true
-    guard let terminal else { return }
     let since = since ?? now
     self.since = since
-    let place = paths.presence(of: me.uid).child(of: ChildKey(terminal.key))
-    place.onDisconnectRemoveValue()
-    place.setValue(["name": me.name, "terminal": terminal.text, "since": since])
+    presence?.put(["name": me.name, "terminal": terminal?.text ?? "", "since": since])
     if let writing { setTyping(true, on: writing) }
   }
 
   /// Notes that others cannot be told anything; it would be old when it reaches them.
-  func disconnected() { isConnected = false }
+  func disconnected() {
+    isConnected = false
+    presence?.disconnected()
+    for value in typing.values { value.disconnected() }
+    typing = [:]
+  }
 
   func setTyping(_ isTyping: Bool, on post: PostID) {
     writing = isTyping ? post : nil
     guard isConnected else { return }
-    let place = paths.typing(on: post).child(of: ChildKey(me.uid))
     if isTyping {
-      place.onDisconnectRemoveValue()
-      place.setValue(["name": me.name, "at": ServerValue.timestamp()])
+      let value =
+        typing[post]
+        ?? EphemeralValue(at: paths.typing(on: post).child(of: ChildKey(me.uid)), queue: queue)
+      typing[post] = value
+      value.put(["name": me.name, "at": ServerValue.timestamp()])
     } else {
-      place.removeValue()
-      place.cancelDisconnectOperations()
+      typing.removeValue(forKey: post)?.remove()
     }
   }
 

@@ -14,8 +14,12 @@ final class BlogServer: Sendable {
   /// The secret of the administrator.
   private static let key = "0123456789abcdef0123456789abcdef"
 
-  init(rules: DatabaseServer.Rules = .open) async throws {
+  init(
+    rules: DatabaseServer.Rules = .open,
+    limits: DatabaseServer.Limits = DatabaseServer.Limits()
+  ) async throws {
     var options = DatabaseServer.Options(port: 0, rules: rules)
+    options.limits = limits
     options.identities.administratorKey = Self.key
     server = try await DatabaseServer.start(options)
   }

@@ -1,5 +1,6 @@
 import BlogModel
 import RealtimeDatabase
+import RealtimeServer
 import Testing
 
 @Suite("Others")
@@ -20,6 +21,37 @@ struct PeopleTests {
     database.goOnline()
     try await alice.wait("both again") { $0.people?.last == entry }
     try await bob.wait("both") { $0.people?.count == 2 }
+  }
+
+  @Test("do not see somebody whose going the server could not arrange, until it can")
+  func refusedArrangement() async throws {
+    var limits = DatabaseServer.Limits()
+    limits.disconnectWrites = 1
+    let server = try await BlogServer(limits: limits)
+    let alice = try server.screen("alice", terminal: "t1")
+    try await alice.wait("alice") { $0.people?.map(\.person.name) == ["alice"] }
+    let id = try await server.blog("owner").post(title: "t", body: "b")
+    alice.blog.open(id)
+
+    let database = try server.database()
+    let other = database.reference(withPath: "other")
+    try await other.onDisconnectSetValue("gone")
+    let bob = try server.screen("bob", on: database, terminal: "t2")
+    try await bob.wait("a connection") { $0.all.contains(.connection(.online)) }
+    bob.blog.setTyping(true, on: id)
+    // What is asked for later is answered later.
+    try await other.setValue("here")
+    #expect(try await database.reference(withPath: "presence/bob").getData().exists() == false)
+    #expect(try await database.reference(withPath: "typing").getData().exists() == false)
+
+    try await other.cancelDisconnectOperations()
+    try await alice.wait("one of both") {
+      $0.people?.count == 2 || $0.typists(id) == ["bob"]
+    }
+    database.goOffline()
+    try await alice.wait("alice only") {
+      $0.people?.map(\.person.name) == ["alice"] && $0.typists(id) == []
+    }
   }
 
   @Test("see who is writing a comment, until it is sent or the connection ends")

@@ -57,8 +57,8 @@ extension EndToEnd {
       let server = try serve()
       let command = "\(Place.program) --user alice --database '\(url)'"
       let early = try tmux.open(command)
-      try early.waitFor("online")
       try early.waitFor("No posts yet")
+      try early.waitUntilAtHome(as: "alice", in: url)
       try early.press("q")
       kill(server.processIdentifier, SIGKILL)
       server.wait()

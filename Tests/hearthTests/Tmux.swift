@@ -4,7 +4,7 @@ import Testing
 /// A tmux server of its own for one test, with one terminal a pane.
 final class Tmux {
   private let socket: String
-  private let place: Place
+  fileprivate let place: Place
   private var count = 0
 
   init(_ place: Place) {
@@ -98,6 +98,29 @@ final class Tmux {
         Issue.record("the screen of \(name) is\n\(try screen())")
         throw error
       }
+    }
+
+    /// Waits until all that the terminal has written is stored, as its status line says.
+    func waitUntilAcknowledged() throws {
+      try waitFor("everything is stored", within: 20) {
+        $0.contains("online") && !$0.contains("not acknowledged")
+      }
+    }
+
+    /// Waits until a terminal that has just been opened has written what it writes by itself, to
+    /// the database of that address or to the local one.
+    func waitUntilAtHome(as user: String, in database: String? = nil) throws {
+      let options = ["--user", user] + (database.map { ["--database", $0] } ?? [])
+      for path in ["/presence/\(user)", "/seen/\(user)"] {
+        try waitUntil("\(path) is stored") {
+          let outcome = try server.place.run(
+            ["get", path] + options,
+            environment: server.place.environment
+          )
+          return outcome.status == 0 && outcome.output != "null\n"
+        }
+      }
+      try waitUntilAcknowledged()
     }
 
     /// Waits until the screen satisfies a condition.

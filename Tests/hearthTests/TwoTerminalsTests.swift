@@ -43,8 +43,8 @@ extension EndToEnd {
       let second = try #require(try place.serverProcess())
       #expect(second != first)
 
-      try waitUntilAcknowledged(alice)
-      try waitUntilAcknowledged(bob)
+      try alice.waitUntilAcknowledged()
+      try bob.waitUntilAcknowledged()
       let check = try place.hearth("fsck")
       #expect(check.status == 0)
       #expect(check.output == "1 posts, 3 comments, 1 stars: no fault\n")
@@ -67,9 +67,9 @@ extension EndToEnd {
       let server = try place.start("serve", "--socket", socket, "--data-dir", data)
       defer { server.terminate() }
       try waitUntil("the server listens") { FileManager.default.fileExists(atPath: socket) }
-      let database = "'unix:\(socket)?ns=hearth'"
-      let alice = try tmux.open("\(Place.program) --user alice --database \(database)")
-      try alice.waitFor("online")
+      let database = "unix:\(socket)?ns=hearth"
+      let alice = try tmux.open("\(Place.program) --user alice --database '\(database)'")
+      try alice.waitUntilAtHome(as: "alice", in: database)
       kill(server.processIdentifier, SIGKILL)
       server.wait()
       try alice.waitFor("offline")
@@ -84,12 +84,12 @@ extension EndToEnd {
       try alice.waitFor("6 not acknowledged")
       let again = try place.start("serve", "--socket", socket, "--data-dir", data)
       defer { again.terminate() }
-      try waitUntilAcknowledged(alice)
-      let list = try place.hearth("list", "--json", "--database", "unix:\(socket)?ns=hearth")
+      try alice.waitUntilAcknowledged()
+      let list = try place.hearth("list", "--json", "--database", database)
       let posts = try list.lines.map(object)
       #expect(posts.map { $0["title"] as? String } == ["Offline 3", "Offline 2", "Offline 1"])
       #expect(posts.map { $0["starCount"] as? Int } == [1, 1, 1])
-      let check = try place.hearth("fsck", "--database", "unix:\(socket)?ns=hearth")
+      let check = try place.hearth("fsck", "--database", database)
       #expect(check.output == "3 posts, 0 comments, 3 stars: no fault\n")
     }
 
@@ -131,12 +131,6 @@ extension EndToEnd {
       try alice.press("Enter")
       try alice.waitFor("mallory ·")
       #expect(try alice.screen().split(separator: "\n")[0].contains("hearth"))
-    }
-
-    private func waitUntilAcknowledged(_ pane: Tmux.Pane) throws {
-      try pane.waitFor("everything is stored", within: 20) {
-        $0.contains("online") && !$0.contains("not acknowledged")
-      }
     }
 
     private func compose(in pane: Tmux.Pane, title: String, body: String) throws {

@@ -46,6 +46,8 @@ package final class SwarmUser: @unchecked Sendable {
   /// What something old would be, for each post.
   var lastShown: [PostID: Showing.Content] = [:]
   let born = Moment.now
+  /// That the user is here, as the others are told it.
+  private let presence: EphemeralValue?
   private let journaled: [StarIntent]
 
   /// A comment that the user has written.
@@ -87,6 +89,8 @@ package final class SwarmUser: @unchecked Sendable {
     database.callbackQueue = queue
     blog = Blog(database: database, me: me, journal: journal)
     stars = SwarmStars(blog, settings.stars)
+    let place = blog.paths.presence(of: me.uid).child(Self.clientName(number))
+    presence = number < settings.watchers ? EphemeralValue(at: place, queue: queue) : nil
     journaled = unfinished
   }
 
@@ -177,14 +181,13 @@ package final class SwarmUser: @unchecked Sendable {
     guard isConnected != self.isConnected else { return }
     self.isConnected = isConnected
     history.append(.connection(isUp: isConnected))
-    guard isConnected else { return }
+    guard isConnected else {
+      presence?.disconnected()
+      return
+    }
     tally.connections += 1
     for name in views.keys { views[name]?.isListDue = true }
-    guard isWatcher else { return }
-    // What happens at the end is arranged before there is anything to remove.
-    let place = blog.paths.presence(of: me.uid).child(Self.clientName(number))
-    place.onDisconnectRemoveValue()
-    place.setValue([
+    presence?.put([
       "name": me.name, "terminal": Self.clientName(number), "since": database.serverTime,
     ])
   }
