@@ -20,7 +20,7 @@ package struct OrderedChildren: Sequence, IteratorProtocol {
   ///
   /// - Complexity: O(log n)
   package mutating func next() -> (key: ChildKey, node: Node)? {
-    if let key = positions?.next()?.key.key { return (key, node[key]) }
+    if let key = positions?.next()?.key { return (key, node[key]) }
     return children?.next().map { ($0.key, $0.value) }
   }
 }
