@@ -1,4 +1,5 @@
 internal import RealtimeDatabase
+internal import RealtimeTree
 
 /// A child of a list, which may be no post at all.
 ///
@@ -6,12 +7,23 @@ internal import RealtimeDatabase
 final class FeedEntry: Identifiable {
   let id: String
   let snapshot: DataSnapshot
+  /// Where the child stands in the list.
+  let position: IndexEntry
   /// The post; nil when the child does not read as one.
   let post: Post?
 
-  init(_ snapshot: DataSnapshot) {
+  init(_ snapshot: DataSnapshot, by index: Index) {
     id = snapshot.key
     self.snapshot = snapshot
+    position = index.entry(ChildKey(snapshot.key), snapshot.node)
     post = Post(snapshot)
+  }
+
+  /// Whether writes of mine in the child were not acknowledged when it came.
+  var isPending: Bool { snapshot.metadata.hasPendingWrites }
+
+  /// Whether both show the same.
+  func looksLike(_ other: FeedEntry) -> Bool {
+    self === other || (id == other.id && isPending == other.isPending && post == other.post)
   }
 }

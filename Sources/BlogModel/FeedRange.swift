@@ -10,10 +10,10 @@ struct FeedRange {
     case lowest(Int)
   }
 
-  /// The lowest post of the part; nil where the list ends.
-  var lower: DataSnapshot?
-  /// The lowest post above the part; nil where the list begins.
-  var upper: DataSnapshot?
+  /// Where the part begins; nil where the list does.
+  var lower: FeedBound?
+  /// Where the part ends; nil where the list does.
+  var upper: FeedBound?
   /// How many there may be; nil for all.
   var limit: Limit?
 
@@ -21,16 +21,18 @@ struct FeedRange {
   func query(in list: DatabaseQuery, isByStars: Bool) -> DatabaseQuery {
     var query = list
     if let lower {
+      let (value, key) = Self.place(of: lower, isByStars: isByStars)
       query =
-        isByStars
-        ? query.queryStarting(atValue: Self.starCount(lower), childKey: lower.key)
-        : query.queryStarting(atValue: lower.key)
+        lower.isAfter
+        ? query.queryStarting(afterValue: value, childKey: key)
+        : query.queryStarting(atValue: value, childKey: key)
     }
     if let upper {
+      let (value, key) = Self.place(of: upper, isByStars: isByStars)
       query =
-        isByStars
-        ? query.queryEnding(beforeValue: Self.starCount(upper), childKey: upper.key)
-        : query.queryEnding(beforeValue: upper.key)
+        upper.isAfter
+        ? query.queryEnding(atValue: value, childKey: key)
+        : query.queryEnding(beforeValue: value, childKey: key)
     }
     switch limit {
     case .highest(let count): return query.queryLimited(toLast: UInt(count))
@@ -39,15 +41,7 @@ struct FeedRange {
     }
   }
 
-  /// Whether a post can be the end of a part.
-  ///
-  /// Others may have written anything: a count that is an object has a place in the order, but no
-  /// query can name it.
-  static func canBound(_ post: DataSnapshot) -> Bool {
-    !post.childSnapshot(forPath: "starCount").hasChildren()
-  }
-
-  private static func starCount(_ post: DataSnapshot) -> Any? {
-    post.childSnapshot(forPath: "starCount").value
+  private static func place(of bound: FeedBound, isByStars: Bool) -> (value: Any?, key: String?) {
+    isByStars ? (bound.starCount.value, bound.entry.id) : (bound.entry.id, nil)
   }
 }

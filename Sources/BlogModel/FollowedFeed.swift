@@ -1,25 +1,26 @@
 internal import Dispatch
 internal import RealtimeDatabase
+internal import RealtimeTree
 
 // Safety: everything is touched only on `queue`, the callback queue of the database.
 /// A list that is followed: pages next to each other around the place where the reader is.
 ///
-/// At first there is one page, the highest posts. It becomes a range with a fixed end as soon as a
-/// new post would push out the lowest, so that nothing leaves the screen of a reader because of what
-/// comes above. Further pages are read when the reader gets near an end; those far away are given up,
-/// so that the memory does not depend on the length of the list.
+/// At first there is one page, the highest posts. Further pages are read when the reader gets near an
+/// end, each by one query; those far away are given up, so that the memory does not depend on the
+/// length of the list. Nothing leaves the screen of a reader because of what comes elsewhere.
 final class FollowedFeed: @unchecked Sendable {
   /// How many posts a page has when it is found.
   static let pageLength = Int(BlogPaths.feedLength)
-  /// How many posts may gather in the highest page before it is divided.
+  /// How many posts may gather in a page before it is divided.
   static let longestPage = 250
-  /// How many pages are kept.
-  static let pageLimit = 12
+  /// How many pages are kept, unless so few posts are left in them that the reader is near an end.
+  static let pageLimit = 8
   /// How near to an end the next page is read.
   static let margin = 60
 
   private let list: DatabaseQuery
   private let isByStars: Bool
+  private let order: Index
   private let queue: DispatchQueue
   private let tell: @Sendable ([Post], FeedExtent) -> Void
   private let fail: @Sendable (any Error) -> Void
@@ -27,11 +28,11 @@ final class FollowedFeed: @unchecked Sendable {
   /// The pages, from the highest to the lowest.
   private var pages: [FeedPage] = []
   private var lastToken = 0
-  /// The post where the reader is.
-  private var anchor: PostID?
+  /// The post where the reader is, as it was when that was told.
+  private var anchor: FeedEntry?
   private var isPublishing = false
   /// What was told last.
-  private var told: (posts: [Post], extent: FeedExtent)?
+  private var told: (entries: [FeedEntry], extent: FeedExtent)?
 
   init(
     _ list: DatabaseQuery,
@@ -42,6 +43,7 @@ final class FollowedFeed: @unchecked Sendable {
   ) {
     self.list = list
     self.isByStars = isByStars
+    order = list.query.index
     self.queue = queue
     self.tell = tell
     self.fail = fail
@@ -49,7 +51,7 @@ final class FollowedFeed: @unchecked Sendable {
 
   /// Begins with the highest posts.
   func start() {
-    pages = [FeedPage(part: observe(FeedRange(limit: .highest(Self.pageLength))))]
+    pages = [FeedPage(observe(FeedRange(limit: .highest(Self.pageLength))))]
   }
 
   /// Ends all observers.
@@ -61,120 +63,70 @@ final class FollowedFeed: @unchecked Sendable {
   /// Goes to the highest posts again; what was told stays until they are there.
   func showHighest() {
     anchor = nil
-    guard hasNewer else { return publish() }
+    guard pages.first?.hasNewer == true else { return publish() }
     stop()
     start()
   }
 
+  // MARK: Pages
+
   /// Learns where the reader is, and reads on where little is left.
   func read(at post: PostID) {
-    anchor = post
+    anchor = entry(post) ?? anchor
     readAround()
   }
 
   private func readAround() {
-    guard let (above, below) = distances else { return }
+    guard anchor != nil else { return }
+    let (above, below) = distances
     if below <= Self.margin { readOlder() }
     if above < Self.margin { readNewer() }
   }
 
-  /// The numbers of posts before the reader, and of those from there on.
-  private var distances: (above: Int, below: Int)? {
-    var above = 0
-    for (number, page) in pages.enumerated() {
-      let entries = page.entries
-      if let index = entries.lastIndex(where: { $0.id == anchor }) {
-        let below = pages[(number + 1)...].reduce(index + 1) { $0 + $1.count }
-        return (above + entries.count - 1 - index, below)
-      }
-      above += entries.count
+  private func entry(_ post: PostID) -> FeedEntry? {
+    pages.lazy.compactMap { $0.entry(post) }.first
+  }
+
+  /// The numbers of posts before the reader, and of those from there on; a reader whose post has gone
+  /// is where it was.
+  private var distances: (above: Int, below: Int) {
+    guard let anchor else { return (0, .max) }
+    let position = (entry(anchor.id) ?? anchor).position
+    return pages.reduce((0, 0)) { sum, page in
+      guard page.isLoaded else { return sum }
+      let (above, below) = page.counts(around: position)
+      return (sum.0 + above, sum.1 + below)
     }
-    return nil
-  }
-
-  // MARK: Pages
-
-  /// Whether the list goes on above the highest page, as far as that is known.
-  private var hasNewer: Bool {
-    guard let range = pages.first?.part.range else { return false }
-    if case .lowest = range.limit { return true }
-    return range.upper != nil
-  }
-
-  /// Whether the list may go on below the lowest page.
-  private var hasOlder: Bool {
-    guard let page = pages.last else { return false }
-    if page.part.range.lower != nil || !page.part.entries.isLoaded { return true }
-    return !page.isSettled && page.entries.count >= Self.pageLength
-  }
-
-  /// All entries as they are shown, from the highest to the lowest.
-  private var allEntries: [FeedEntry] {
-    var seen: Set<String> = []
-    return pages.flatMap { $0.entries.reversed() }.filter { seen.insert($0.id).inserted }
   }
 
   private func readOlder() {
-    guard hasOlder, let last = pages.last, last.part.entries.isLoaded, last.next == nil else {
-      return
-    }
-    if !last.isSettled { settle(pages.count - 1) }
-    guard let end = last.part.range.lower ?? last.entries.first?.snapshot, FeedRange.canBound(end)
-    else { return }
-    let range = FeedRange(upper: end, limit: .highest(Self.pageLength))
-    pages.append(FeedPage(part: observe(range)))
-    trim()
+    guard !pages.isEmpty, let end = pages[pages.count - 1].endBelow() else { return }
+    pages.append(FeedPage(observe(FeedRange(upper: end, limit: .highest(Self.pageLength)))))
   }
 
   private func readNewer() {
-    guard let first = pages.first, let end = first.part.range.upper else { return }
-    guard first.part.entries.isLoaded, first.next == nil else { return }
-    // One more than a page, whose lowest post is the end of the page above.
-    let range = FeedRange(lower: end, limit: .lowest(Self.pageLength + 1))
-    pages.insert(FeedPage(part: observe(range)), at: 0)
-    trim()
+    guard !pages.isEmpty, let end = pages[0].endAbove() else { return }
+    let range = FeedRange(lower: end, limit: .lowest(Self.pageLength))
+    pages.insert(FeedPage(observe(range)), at: 0)
   }
 
-  /// Gives a page two ends that stay.
-  private func settle(_ index: Int) {
-    let page = pages[index]
-    guard !page.isSettled, page.next == nil else { return }
-    var range = page.part.range
-    let entries = page.entries
-    switch range.limit {
-    case .highest(let count):
-      if entries.count >= count { range.lower = entries.first?.snapshot }
-    case .lowest(let count):
-      if entries.count >= count { range.upper = entries.last?.snapshot }
-    case nil: return
-    }
-    range.limit = nil
-    guard [range.lower, range.upper].allSatisfy({ $0.map(FeedRange.canBound) ?? true }) else {
-      return
-    }
-    pages[index].next = observe(range)
-  }
-
-  /// Divides the highest page when it has become long, so that pages can be given up.
-  private func divideHighest() {
-    guard let page = pages.first, page.isSettled, page.next == nil, !hasNewer else { return }
-    let entries = page.entries
-    guard entries.count > Self.longestPage else { return }
-    let end = entries[entries.count - Self.pageLength].snapshot
-    guard FeedRange.canBound(end) else { return }
-    pages.insert(FeedPage(part: observe(FeedRange(lower: end))), at: 0)
-    var rest = page.part.range
-    rest.upper = end
-    pages[1].next = observe(rest)
-    trim()
-  }
-
-  /// Gives up the pages that are farthest from the reader.
+  /// Gives up the pages that are farthest from the reader, unless they are near.
   private func trim() {
     while pages.count > Self.pageLimit {
-      let reader = pages.firstIndex { page in page.entries.contains { $0.id == anchor } } ?? 0
-      let isAbove = reader > pages.count / 2
+      let (above, below) = distances
+      let isAbove = above > below
+      guard let page = isAbove ? pages.first : pages.last else { return }
+      let left = (isAbove ? above : below) - page.entries.count
+      guard left > Self.margin else { return }
       forget(isAbove ? pages.removeFirst() : pages.removeLast())
+    }
+  }
+
+  /// Divides a page that has become long, so that its parts can be given up.
+  private func divide() {
+    for index in pages.indices {
+      let ranges = pages[index].rangesToDivide(over: Self.longestPage, higher: Self.pageLength)
+      if !ranges.isEmpty { pages[index].next = ranges.map(observe) }
     }
   }
 
@@ -184,11 +136,12 @@ final class FollowedFeed: @unchecked Sendable {
     lastToken += 1
     let token = lastToken
     let query = range.query(in: list, isByStars: isByStars)
-    var part = FeedPage.Part(range: range, token: token, query: query)
+    let entries = OrderedSnapshots<FeedEntry>(by: order)
+    var part = FeedPage.Part(range: range, token: token, entries: entries, query: query)
     part.handle = query.observe(
       [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
-    ) { [weak self] event, snapshot, previousKey in
-      self?.take(event, snapshot, previousKey, for: token)
+    ) { [weak self] event, snapshot, _ in
+      self?.take(event, snapshot, for: token)
     } withCancel: { [weak self] error in
       self?.cancelled(token, error)
     }
@@ -196,60 +149,52 @@ final class FollowedFeed: @unchecked Sendable {
   }
 
   private func forget(_ page: FeedPage) {
-    page.part.query.removeObserver(withHandle: page.part.handle)
-    if let next = page.next { next.query.removeObserver(withHandle: next.handle) }
+    for part in [page.part] + page.next { part.query.removeObserver(withHandle: part.handle) }
   }
 
   private func cancelled(_ token: Int, _ error: any Error) {
-    guard pages.contains(where: { $0.part.token == token || $0.next?.token == token }) else {
+    guard pages.contains(where: { $0.part.token == token || $0.nextIndex(token) != nil }) else {
       return
     }
     stop()
     fail(error)
   }
 
-  private func take(
-    _ event: DataEventType,
-    _ snapshot: DataSnapshot,
-    _ previousKey: String?,
-    for token: Int
-  ) {
-    let entry = FeedEntry(snapshot)
+  private func take(_ event: DataEventType, _ snapshot: DataSnapshot, for token: Int) {
     if let index = pages.firstIndex(where: { $0.part.token == token }) {
-      if event == .childRemoved { hold(snapshot.key, index) }
-      pages[index].held.removeAll { event != .childRemoved && $0.id == entry.id }
-      _ = pages[index].part.entries.take(event, snapshot, previousKey, entry)
-      if event == .value { loaded(index) }
-    } else if let index = pages.firstIndex(where: { $0.next?.token == token }) {
-      _ = pages[index].next?.entries.take(event, snapshot, previousKey, entry)
+      takeShown(event, snapshot, index)
+      publishSoon()
+    } else if let index = pages.firstIndex(where: { $0.nextIndex(token) != nil }) {
+      pages[index].takeNext(event, snapshot, token, by: order)
       if event == .value { replace(index) }
-    } else {
-      return
     }
+  }
+
+  /// Takes an event of what is shown; those that come together end with the value.
+  private func takeShown(_ event: DataEventType, _ snapshot: DataSnapshot, _ index: Int) {
+    let wasLoaded = pages[index].isLoaded
+    pages[index].take(event, snapshot, by: order)
+    guard event == .value else { return }
+    if let range = pages[index].rangeToSettle() { pages[index].next = [observe(range)] }
+    if !wasLoaded { pagesChanged() }
+  }
+
+  /// Shows what a page has settled to, once that is whole.
+  private func replace(_ index: Int) {
+    let page = pages[index]
+    guard page.next.allSatisfy(\.entries.isLoaded) else { return }
+    pages.replaceSubrange(index...index, with: page.next.map { FeedPage($0) })
+    page.part.query.removeObserver(withHandle: page.part.handle)
+    pagesChanged()
     publishSoon()
   }
 
-  /// Keeps the lowest post of a page that is full: a limit, and not its author, may have removed it.
-  private func hold(_ key: String, _ index: Int) {
-    guard case .highest(let count)? = pages[index].part.range.limit else { return }
-    let elements = pages[index].part.entries.elements
-    guard elements.count >= count, let lowest = elements.first, lowest.id == key else { return }
-    settle(index)
-    if pages[index].next != nil { pages[index].held.append(lowest) }
-  }
-
-  private func loaded(_ index: Int) {
-    // The first page has a limit as long as nobody reads on; it follows what is highest.
-    if pages.count > 1 { settle(index) }
-  }
-
-  /// Shows what a page has settled to.
-  private func replace(_ index: Int) {
-    guard let next = pages[index].next else { return }
-    let old = pages[index].part
-    pages[index] = FeedPage(part: next)
-    old.query.removeObserver(withHandle: old.handle)
-    // The reader may have come near the end while the page was not ready to be read on from.
+  /// Gives up and reads on as the pages are now.
+  ///
+  /// The reader may have come near an end while it could not be read on from there, or because posts
+  /// have gone.
+  private func pagesChanged() {
+    trim()
     readAround()
   }
 
@@ -270,14 +215,33 @@ final class FollowedFeed: @unchecked Sendable {
 
   private func publish(onlyChange: Bool) {
     guard pages.contains(where: \.part.entries.isKnown) else { return }
-    divideHighest()
+    divide()
     let entries = allEntries
-    let posts = entries.compactMap(\.post)
-    let pending = entries.filter { $0.snapshot.metadata.hasPendingWrites }.map(\.id)
-    let extent = FeedExtent(hasOlder: hasOlder, hasNewer: hasNewer, pending: Set(pending))
+    let pending = entries.lazy.filter(\.isPending).map(\.id)
+    let extent = FeedExtent(
+      hasOlder: pages.last?.hasOlder ?? false,
+      hasNewer: pages.first?.hasNewer ?? false,
+      pending: Set(pending)
+    )
     // A page that settles has what it had before.
-    if onlyChange, let told, told.posts == posts, told.extent == extent { return }
-    told = (posts, extent)
-    tell(posts, extent)
+    if onlyChange, let told, told.extent == extent,
+      told.entries.elementsEqual(entries, by: { $0.looksLike($1) })
+    {
+      return
+    }
+    told = (entries, extent)
+    tell(entries.compactMap(\.post), extent)
+  }
+
+  /// All entries as they are shown, from the highest to the lowest, each once.
+  ///
+  /// A further page is shown as soon as it is whole: what is known of it before has gaps.
+  private var allEntries: [FeedEntry] {
+    let shown = pages.count > 1 ? pages.filter(\.isLoaded) : pages
+    let entries = shown.flatMap { $0.entries.reversed() }
+    // A post that moves may come to one page before it leaves the other; by age, none moves.
+    guard isByStars else { return entries }
+    var seen: Set<String> = []
+    return entries.filter { seen.insert($0.id).inserted }
   }
 }

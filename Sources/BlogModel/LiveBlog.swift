@@ -162,8 +162,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       }
       opened[post]?.commentsHandle = blog.paths.comments(on: post).observe(
         [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
-      ) { [weak self] event, snapshot, previousKey in
-        self?.commentsChanged(post, event, snapshot, previousKey)
+      ) { [weak self] event, snapshot, _ in
+        self?.commentsChanged(post, event, snapshot)
       }
       people?.watchTyping(on: post)
     }
@@ -181,11 +181,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private func commentsChanged(
     _ post: PostID,
     _ event: DataEventType,
-    _ snapshot: DataSnapshot,
-    _ previousKey: String?
+    _ snapshot: DataSnapshot
   ) {
-    let comment = Comment(snapshot)
-    guard opened[post]?.comments.take(event, snapshot, previousKey, comment) == true else { return }
+    guard opened[post]?.comments.take(event, snapshot, Comment(snapshot)) == true else { return }
     queue.async { [weak self] in self?.publishComments(of: post) }
   }
 

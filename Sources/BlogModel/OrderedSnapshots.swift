@@ -1,4 +1,5 @@
 internal import RealtimeDatabase
+internal import RealtimeTree
 
 /// Keeps what a query selects in its order, from the events of one observer.
 struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
@@ -6,25 +7,66 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   private(set) var elements: [Element] = []
   /// Whether the server has said what there is.
   private(set) var isLoaded = false
-  /// The keys of the elements.
-  private var keys: Set<String> = []
+  /// What the query orders by.
+  private let index: Index
+  /// The positions of the elements, strictly ascending.
+  private var positions: [IndexEntry] = []
+  /// The positions by key.
+  private var known: [String: IndexEntry] = [:]
   /// Whether something has changed since the elements were last taken.
   private var isDirty = false
+
+  /// Makes an empty selection in that order.
+  init(by index: Index = .priority) {
+    self.index = index
+  }
 
   /// Whether there is something to show: elements, or the certainty that there are none.
   var isKnown: Bool { isLoaded || !elements.isEmpty }
 
+  /// The number of the element of that key; nil when it is not selected.
+  ///
+  /// - Complexity: O(log n)
+  func index(of key: String) -> Int? {
+    guard let position = known[key] else { return nil }
+    return count { $0 < position }
+  }
+
+  /// The element of that key; nil when it is not selected.
+  ///
+  /// - Complexity: O(log n)
+  func element(_ key: String) -> Element? { index(of: key).map { elements[$0] } }
+
+  /// How many elements come before a place in the order, by whether a position does.
+  ///
+  /// - Complexity: O(log n)
+  func count(before isBefore: (IndexEntry) -> Bool) -> Int {
+    var range = 0..<positions.count
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range =
+        isBefore(positions[middle])
+        ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return range.lowerBound
+  }
+
   /// Takes an event, and tells whether it is the first since the elements were last taken.
+  ///
+  /// What does not read as an element is left out.
+  ///
+  /// - Complexity: O(log n) to find the place, O(n) to make room for it
   mutating func take(
     _ event: DataEventType,
     _ snapshot: DataSnapshot,
-    _ previousKey: String?,
-    _ element: Element?
+    _ element: @autoclosure () -> Element?
   ) -> Bool {
-    if event == .value {
-      isLoaded = true
-    } else {
-      apply(event, key: snapshot.key, previousKey: previousKey, element)
+    switch event {
+    case .value: isLoaded = true
+    case .childRemoved: remove(snapshot.key)
+    case .childAdded, .childMoved, .childChanged:
+      remove(snapshot.key)
+      if let element = element() { insert(element, at: position(of: snapshot)) }
     }
     defer { isDirty = true }
     return !isDirty
@@ -35,45 +77,23 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
     isDirty = false
   }
 
-  /// Takes one child event; what does not read as an element is left out.
-  ///
-  /// - Complexity: O(n) for an n of at most a few hundred, O(1) for what is added at the end.
-  mutating func apply(
-    _ event: DataEventType,
-    key: String,
-    previousKey: String?,
-    _ element: Element?
-  ) {
-    switch event {
-    case .value: return
-    case .childRemoved: remove(key)
-    case .childChanged:
-      guard let index = elements.firstIndex(where: { $0.id == key }) else {
-        insert(element, after: previousKey)
-        return
-      }
-      if let element { elements[index] = element } else { remove(key) }
-    case .childAdded, .childMoved:
-      remove(key)
-      insert(element, after: previousKey)
-    }
+  private func position(of snapshot: DataSnapshot) -> IndexEntry {
+    index.entry(ChildKey(snapshot.key), snapshot.node)
   }
 
   private mutating func remove(_ key: String) {
-    guard keys.remove(key) != nil else { return }
-    elements.removeAll { $0.id == key }
+    guard let place = index(of: key) else { return }
+    known[key] = nil
+    positions.remove(at: place)
+    elements.remove(at: place)
   }
 
-  private mutating func insert(_ element: Element?, after previousKey: String?) {
-    guard let element else { return }
-    keys.insert(element.id)
-    elements.insert(element, at: place(after: previousKey))
-  }
-
-  /// Where an element goes; most come in order.
-  private func place(after previousKey: String?) -> Int {
-    guard let previousKey else { return 0 }
-    if elements.last?.id == previousKey { return elements.count }
-    return elements.firstIndex { $0.id == previousKey }.map { $0 + 1 } ?? 0
+  private mutating func insert(_ element: Element, at position: IndexEntry) {
+    // Most come in order.
+    let isLast = positions.last.map { $0 < position } ?? true
+    let place = isLast ? positions.count : count { $0 < position }
+    known[element.id] = position
+    positions.insert(position, at: place)
+    elements.insert(element, at: place)
   }
 }

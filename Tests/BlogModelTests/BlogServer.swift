@@ -154,6 +154,11 @@ final class ScreenProbe: Sendable {
     }.first
   }
 
+  /// The list each time it was told.
+  func lists(_ feed: FeedKind) -> [[Post]] {
+    all.compactMap { if case .feed(feed, let posts) = $0 { posts } else { nil } }
+  }
+
   /// Why something was refused, in order.
   var refusals: [String] {
     all.compactMap { if case .failed(_, let reason) = $0 { reason } else { nil } }

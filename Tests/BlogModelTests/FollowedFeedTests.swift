@@ -95,7 +95,7 @@ struct FollowedFeedTests {
       longest = max(longest, alice.posts(.recent)?.count ?? 0)
     }
     #expect(alice.posts(.recent)?.last?.id == BlogServer.key(1))
-    #expect(longest <= 1_500)
+    #expect(longest <= 900)
     #expect(alice.extent(.recent)?.hasNewer == true)
 
     // Back up, page by page, without a gap.
@@ -131,56 +131,6 @@ struct FollowedFeedTests {
     try await alice.wait("the newest") {
       $0.posts(.recent)?.map(\.id) == Self.keys((1_901...2_000).reversed())
         && $0.extent(.recent) == FeedExtent(hasOlder: true)
-    }
-  }
-
-  @Test(
-    "shows a part of the list without gaps, whatever is added, starred and deleted",
-    arguments: [FeedKind.recent, .top],
-    [UInt64(1), 2]
-  )
-  func anything(kind: FeedKind, seed: UInt64) async throws {
-    let server = try await BlogServer()
-    var random = SplitMix64(seed: seed)
-    var stars: [Int: Int] = [:]
-    try await server.seed(1...400)
-    for number in 1...400 { stars[number] = number % 50 }
-    let posts = try server.database().reference().child("posts")
-    let alice = try server.screen("alice")
-    alice.keep(40)
-    alice.blog.follow(kind)
-    try await alice.wait("the list") { $0.posts(kind)?.count == 100 }
-    for step in 1...120 {
-      let number = Int.random(in: 1...(400 + step), using: &random)
-      switch Int.random(in: 0..<6, using: &random) {
-      case 0, 1:
-        try await server.seed([400 + step])
-        stars[400 + step] = (400 + step) % 50
-      case 2 where stars[number] != nil:
-        stars[number] = nil
-        try await posts.child(BlogServer.key(number)).removeValue()
-      case 3,
-        4 where stars[number] != nil:
-        stars[number] = Int.random(in: 0...60, using: &random)
-        try await posts.child(BlogServer.key(number)).child("starCount").setValue(stars[number])
-      default:
-        let shown = alice.posts(kind) ?? []
-        guard let post = shown.randomElement(using: &random) else { continue }
-        alice.blog.read(kind, at: post.id)
-      }
-    }
-    let order = stars.sorted { left, right in
-      kind == .top
-        ? (left.value, left.key) > (right.value, right.key) : left.key > right.key
-    }.map { BlogServer.key($0.key) }
-    try await alice.wait("a part without gaps") { probe in
-      guard let shown = probe.posts(kind)?.map(\.id), let first = shown.first,
-        let start = order.firstIndex(of: first), start + shown.count <= order.count
-      else { return false }
-      let isWhole =
-        (probe.extent(kind)?.hasOlder == true || start + shown.count == order.count)
-        && (probe.extent(kind)?.hasNewer == true || start == 0)
-      return isWhole && Array(order[start..<(start + shown.count)]) == shown
     }
   }
 

@@ -79,15 +79,15 @@ struct LongFeedTests {
     alice.blog.follow(.recent)
     try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
     // As far as it grows at all.
-    _ = try await read(13, alice, meter)
+    _ = try await read(9, alice, meter)
     let early = try await read(8, alice, meter)
     let before = try await server.listens().now
     _ = try await read(20, alice, meter)
     let late = try await read(8, alice, meter)
-    #expect(late.kept <= 1_500)
+    #expect(late.kept <= 900)
     #expect(abs(late.kept - early.kept) <= 100)
-    #expect(late.queries <= early.queries + 2 && late.queries <= 30)
-    #expect(late.ended <= late.queries + 2)
+    #expect(early.queries <= 8 && late.queries <= 8)
+    #expect(early.ended <= 8 && late.ended <= 8)
     #expect(abs(late.childEvents - early.childEvents) <= early.childEvents / 4)
     #expect(try await server.listens().now <= before + 2)
   }

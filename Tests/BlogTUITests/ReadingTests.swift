@@ -107,6 +107,30 @@ struct ReadingTests {
     #expect(model.rows.contains { $0.contains(" 200 of 200 ") })
   }
 
+  @Test("Far from both ends of a long list the place is told every fifty rows")
+  func steps() {
+    var model = Fixture.loaded()
+    let more = FeedExtent(hasOlder: true, hasNewer: true)
+    model.send(.blog(.extent(.recent, more)))
+    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...800))))
+    model.type(.text(String(repeating: "j", count: 300)))
+    var effects: [Effect] = []
+    for _ in 1...200 { effects += model.type("j") }
+    #expect(effects.count == 4)
+    for _ in 1...30 { effects += model.type("k") }
+    #expect(effects.count == 4)
+    // What came and went above moves nobody away from the place that was told.
+    model.send(.blog(.extent(.recent, more)))
+    #expect(model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...700)))) == [])
+    for _ in 1...70 { effects += model.type("k") }
+    #expect(effects.count == 5)
+    // Near an end that goes on, every row is told.
+    model.type("G")
+    effects = []
+    for _ in 1...10 { effects += model.type("k") }
+    #expect(effects.count == 10)
+  }
+
   @Test("Posts that were read from below are not new, however many there are")
   func olderIsNotNew() {
     var model = reading(50, of: 1...100)

@@ -90,8 +90,9 @@ extension ReplayFact {
     guard feed.phase == .loaded else {
       return [ReplayFact(.other, "\(posts.count) posts of the list \(kind.name) came")]
     }
-    var facts = posts.flatMap { post -> [ReplayFact] in
-      guard feed.post(post.id) != post, !isKnown(post, to: model) else { return [] }
+    var facts = posts.enumerated().flatMap { number, post -> [ReplayFact] in
+      let former = feed.posts.place(of: post.id, near: number).map { feed.posts[$0] }
+      guard former != post, !isKnown(post, to: model) else { return [] }
       guard let before = model.knownPost(post.id) else {
         // What was made earlier was only read later.
         guard (post.createdAt ?? 0) >= model.now - recent else { return [] }

@@ -19,11 +19,15 @@ package struct Feed: Equatable, Sendable {
 
   /// How near to an end of what is there more is asked for.
   static let margin = 50
+  /// Of how many posts on the blog gives up what is far from the reader.
+  static let longList = 600
+  /// How many rows away from the place told last another one is told, far from both ends.
+  static let step = 50
 
   /// What is known of the list.
   package internal(set) var phase = Phase.idle
   /// All posts, in the order of the list, each identifier once.
-  package private(set) var posts: [Post] = []
+  package private(set) var posts = OrderedPosts()
   /// Whether the list goes on beyond those posts.
   package internal(set) var extent = FeedExtent()
   /// The rows in view and the selected one; fewer than the posts during a search.
@@ -35,13 +39,14 @@ package struct Feed: Equatable, Sendable {
   /// Whether the first row is to be selected as soon as it is there.
   package internal(set) var awaitsFirst = false
 
-  private var places: [PostID: Int] = [:]
   private var unseen: Set<PostID> = []
   /// Where the reader was when more was asked for last, and of how many posts.
   private var asked: (id: PostID, count: Int)?
 
-  /// The post of that key, if it is in the list.
-  package func post(_ id: PostID) -> Post? { places[id].map { posts[$0] } }
+  /// The post of that key, if it is in the list; found at once if it is near the selected one.
+  package func post(_ id: PostID) -> Post? {
+    posts.place(of: id, near: list.selectedIndex ?? 0).map { posts[$0] }
+  }
 
   /// The selected post.
   package var selectedPost: Post? { list.selection.flatMap { post($0) } }
@@ -54,18 +59,14 @@ package struct Feed: Equatable, Sendable {
   /// Replaces the posts; the selected one stays on its line of the screen.
   mutating func update(_ new: [Post], matching filter: PostFilter) {
     let isFirst = phase == .loading || phase == .idle
-    let before = places
+    let before = posts
     phase = .loaded
-    posts = []
-    places = [:]
-    for post in new where places[post.id] == nil {
-      places[post.id] = posts.count
-      posts.append(post)
-    }
+    posts = OrderedPosts(new)
     if !isFirst {
-      noteUnseen(before, me: filter.me)
+      // Posts above what was there are new; those below were only read later.
+      unseen.formUnion(posts.added(since: before).filter { $0.uid != filter.me }.map(\.id))
     }
-    unseen = unseen.filter { places[$0] != nil }
+    if !unseen.isEmpty { unseen.formIntersection(posts.lazy.map(\.id)) }
     self.filter(filter)
     if let id = awaited, list.select(id) { awaited = nil }
     if isFollowing || (awaitsFirst && !extent.hasNewer) {
@@ -75,18 +76,9 @@ package struct Feed: Equatable, Sendable {
     markSeen()
   }
 
-  /// Posts above the highest that was there are new; those below were only read later.
-  private mutating func noteUnseen(_ before: [PostID: Int], me: String) {
-    guard let known = posts.firstIndex(where: { before[$0.id] != nil }) else { return }
-    let lastKnown = posts.lastIndex { before[$0.id] != nil } ?? known
-    for post in posts[...lastKnown] where before[post.id] == nil && post.uid != me {
-      unseen.insert(post.id)
-    }
-  }
-
   /// Shows only the posts that pass.
   mutating func filter(_ filter: PostFilter) {
-    let shown = filter.passesAll ? posts : posts.filter { filter.passes($0) }
+    let shown = filter.passesAll ? Array(posts) : posts.filter { filter.passes($0) }
     let starts = filter.dividesDays ? Self.dayStarts(of: shown) : []
     list.update(ids: shown.map(\.id), sectionStarts: starts)
   }
@@ -112,20 +104,26 @@ package struct Feed: Equatable, Sendable {
 
   /// The post to tell the blog as the reader's place, if it has to know of it now.
   ///
-  /// It has to when little is left before or behind the reader, and when there is so much that it
-  /// gives up what is far away.
+  /// It has to when little is left before or behind the reader, and every so many rows when there is
+  /// so much that it gives up what is far away.
   mutating func placeToTell(isFiltered: Bool) -> PostID? {
     guard let selected = list.selectedIndex, let selection = list.selection else { return nil }
-    let isNearEnd = selected >= list.ids.count - Self.margin
-    let isNearStart = selected < Self.margin
-    let wantsOlder = isNearEnd && extent.hasOlder
-    let wantsNewer = isNearStart && extent.hasNewer
-    guard wantsOlder || wantsNewer || posts.count > 600 else { return nil }
+    let wantsOlder = selected >= list.ids.count - Self.margin && extent.hasOlder
+    let wantsNewer = selected < Self.margin && extent.hasNewer
+    let isNearEnd = wantsOlder || wantsNewer
+    guard isNearEnd || hasGoneFar(from: selected) else { return nil }
     let end = wantsOlder ? posts.last?.id : posts.first?.id
-    let id = isFiltered && (wantsOlder || wantsNewer) ? end ?? selection : selection
+    let id = isFiltered && isNearEnd ? end ?? selection : selection
     if let asked, asked.id == id, asked.count == posts.count { return nil }
     asked = (id, posts.count)
     return id
+  }
+
+  /// Whether a long list has to know that the reader is no longer where it was told.
+  private func hasGoneFar(from selected: Int) -> Bool {
+    guard posts.count > Self.longList else { return false }
+    guard let asked, let place = posts.place(of: asked.id, near: selected) else { return true }
+    return abs(place - selected) >= Self.step
   }
 
   /// Compares everything that can be seen.

@@ -119,7 +119,13 @@ extension Model {
     let ids = feed.list.ids
     let start = (feed.list.selectedIndex ?? 0) + 1
     let order = Array(ids.dropFirst(start)) + Array(ids.prefix(start))
-    guard let id = order.first(where: { feed.post($0).map(hasNews) == true }) else {
+    var guess = start
+    let next = order.first { id in
+      guard let place = feed.posts.place(of: id, near: guess) else { return false }
+      guess = place + 1
+      return hasNews(feed.posts[place])
+    }
+    guard let id = next else {
       message = .note("No post in this list is unread.")
       return
     }

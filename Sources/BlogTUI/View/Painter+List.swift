@@ -26,8 +26,11 @@ extension Painter {
     // The last post is the oldest of most lists, so that the columns stay while the list is scrolled.
     let oldest = time(feed.posts.last?.createdAt, isShort: isShort)
     var ageWidth = max(oldest.width, isShort ? 3 : 4)
+    var guess = feed.list.top
     for place in feed.list.rows(in: room) {
-      guard let post = feed.post(place.id) else { continue }
+      guard let number = feed.posts.place(of: place.id, near: guess) else { continue }
+      guess = number + 1
+      let post = feed.posts[number]
       let row = row(of: post, isSelected: place.isSelected, isShort: isShort)
       ageWidth = max(ageWidth, row.age.width)
       places.append(place)

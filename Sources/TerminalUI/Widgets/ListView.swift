@@ -80,17 +80,36 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   package mutating func update(ids new: [ID], sectionStarts newStarts: Set<ID> = []) {
     guard new != ids || newStarts != sectionStarts else { return }
     let lines = selectedLine
-    var places: [ID: Int] = [:]
-    for (index, id) in new.enumerated() where places[id] == nil { places[id] = index }
-    let after = ids.isEmpty ? nil : ids[selected...].lazy.compactMap { places[$0] }.first
-    let before =
-      ids.isEmpty ? nil : ids[..<selected].reversed().lazy.compactMap { places[$0] }.first
+    selected = newPlace(in: new)
     ids = new
     sectionStarts = newStarts
-    selected = after ?? before ?? 0
     selection = ids.isEmpty ? nil : ids[selected]
     putSelection(atLine: lines)
     reveal()
+  }
+
+  /// Where the selected row is among other rows, or else the next one that is left, or the previous one.
+  private func newPlace(in new: [ID]) -> Int {
+    guard !ids.isEmpty else { return 0 }
+    // As a rule it has moved by what came or went above it.
+    if let place = Self.place(of: ids[selected], in: new, near: selected) { return place }
+    var places: [ID: Int] = [:]
+    for (index, id) in new.enumerated() where places[id] == nil { places[id] = index }
+    let after = ids[selected...].lazy.compactMap { places[$0] }.first
+    return after ?? ids[..<selected].reversed().lazy.compactMap { places[$0] }.first ?? 0
+  }
+
+  /// Where a row is, looked for both ways from where it was.
+  private static func place(of id: ID, in ids: [ID], near guess: Int) -> Int? {
+    var above = min(guess, ids.count) - 1
+    var below = above + 1
+    while above >= 0 || below < ids.count {
+      if below < ids.count, ids[below] == id { return below }
+      if above >= 0, ids[above] == id { return above }
+      below += 1
+      above -= 1
+    }
+    return nil
   }
 
   /// Selects the row and brings it into view; false if there is no such row.

@@ -1,0 +1,49 @@
+import BlogModel
+import Testing
+
+/// Holds every list that a screen was told against what no list may do.
+struct FeedWitness {
+  /// Where a post stands in a list.
+  private struct Place: Comparable {
+    let stars: Int
+    let id: PostID
+
+    static func < (left: Place, right: Place) -> Bool {
+      (left.stars, left.id) < (right.stars, right.id)
+    }
+  }
+
+  let kind: FeedKind
+  private let places: [Place]
+
+  /// Expects posts that nobody moved or deleted, by their numbers as they were seeded.
+  init(_ kind: FeedKind, untouched numbers: some Sequence<Int>) {
+    self.kind = kind
+    places = numbers.map { number in
+      Place(stars: kind.isByStars ? number % 50 : 0, id: BlogServer.key(number))
+    }.sorted(by: >)
+  }
+
+  private func place(_ post: Post) -> Place {
+    Place(stars: kind.isByStars ? post.starCount : 0, id: post.id)
+  }
+
+  /// What was wrong with the first list that had a post twice, out of order, or left one out that was
+  /// always there; nil if none had.
+  func fault(in screen: ScreenProbe) -> String? {
+    let lists = screen.lists(kind)
+    return lists.lazy.enumerated().compactMap { number, posts in
+      fault(in: posts).map { "list \(number) of \(lists.count): \($0)" }
+    }.first
+  }
+
+  private func fault(in posts: [Post]) -> String? {
+    let shown = posts.map(place)
+    guard Set(posts.map(\.id)).count == posts.count else { return "a post is there twice" }
+    guard zip(shown, shown.dropFirst()).allSatisfy({ $0 > $1 }) else { return "out of order" }
+    guard let first = shown.first, let last = shown.last else { return nil }
+    let ids = Set(posts.map(\.id))
+    let missing = places.filter { $0 < first && $0 > last && !ids.contains($0.id) }
+    return missing.isEmpty ? nil : "\(missing.count) are missing, \(missing[0].id) first"
+  }
+}

@@ -1,0 +1,65 @@
+import BlogModel
+import TestSupport
+import Testing
+
+@testable import BlogTUI
+
+@Suite("The posts of a list")
+struct OrderedPostsTests {
+  @Test("are found from any guess, and only those that are there")
+  func places() {
+    let posts = OrderedPosts(Fixture.numbered(1...40))
+    for (number, post) in posts.enumerated() {
+      for guess in [-5, 0, number - 1, number, number + 1, 39, 40, 1_000] {
+        #expect(posts.place(of: post.id, near: guess) == number)
+      }
+    }
+    for guess in [-1, 0, 20, 40] { #expect(posts.place(of: "n41", near: guess) == nil) }
+    #expect(OrderedPosts().place(of: "n1", near: 0) == nil)
+  }
+
+  @Test("are there once, the first of each identifier")
+  func once() {
+    let twice = Fixture.numbered(1...5) + Fixture.numbered(3...7)
+    #expect(OrderedPosts(twice).map(\.id) == ["n5", "n4", "n3", "n2", "n1", "n7", "n6"])
+  }
+
+  @Test(
+    "that came in above what stays are those that a set of all the former ones tells",
+    arguments: UInt64(1)...40
+  )
+  func added(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var numbers = Array((1...60).reversed())
+    for step in 0..<40 {
+      let before = numbers
+      switch Int.random(in: 0...7, using: &random) {
+      case 0: numbers.removeFirst(min(numbers.count, Int.random(in: 0...20, using: &random)))
+      case 1: numbers.removeLast(min(numbers.count, Int.random(in: 0...20, using: &random)))
+      case 2: numbers += (1...20).map { -100 * (step + 1) - $0 }
+      case 3: numbers = (1...5).map { 100 * (step + 1) - $0 } + numbers
+      case 4: numbers.insert(10_000 + step, at: Int.random(in: 0...numbers.count, using: &random))
+      case 5: numbers = numbers.filter { _ in Int.random(in: 0...9, using: &random) > 0 }
+      case 6:
+        numbers.removeFirst(min(numbers.count, 10))
+        numbers += (1...10).map { -100 * (step + 1) - $0 }
+      default:
+        if !numbers.isEmpty {
+          let moved = numbers.remove(at: Int.random(in: 0..<numbers.count, using: &random))
+          numbers.insert(moved, at: Int.random(in: 0...numbers.count, using: &random))
+        }
+      }
+      let known = Set(before)
+      let last = numbers.lastIndex { known.contains($0) } ?? 0
+      let expected = numbers[..<last].filter { !known.contains($0) }.map { "n\($0)" }
+      let added = Self.posts(numbers).added(since: Self.posts(before)).map(\.id)
+      #expect(added == expected)
+    }
+  }
+
+  private static func posts(_ numbers: [Int]) -> OrderedPosts {
+    OrderedPosts(
+      numbers.map { Post(id: "n\($0)", uid: "bob", author: "bob", title: "t", body: "b") }
+    )
+  }
+}
