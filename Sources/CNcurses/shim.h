@@ -77,6 +77,19 @@ static inline int nc_openpty(int *controller, int *terminal) {
   return openpty(controller, terminal, NULL, NULL, NULL);
 }
 
+// Makes one descriptor stand for what another does, and not for other programs; 0 if done.
+static inline int nc_redirect(int descriptor, int target) {
+  extern int dup3(int, int, int);
+  return dup3(target, descriptor, O_CLOEXEC) < 0 ? -1 : 0;
+}
+
+// A file in memory that other programs do not inherit, or -1.
+static inline int nc_memory_file(void) {
+  extern int memfd_create(const char *, unsigned);
+  const unsigned close_on_exec = 1;
+  return memfd_create("frame", close_on_exec);
+}
+
 // The size that the kernel has for the terminal; 0 if it has one.
 static inline int nc_terminal_size(int fd, int *rows, int *columns) {
   struct winsize size;
@@ -97,6 +110,39 @@ static inline const char *nc_string(const char *name) {
 static inline int nc_is_ansi(void) {
   const char *move = nc_string("cup");
   return move != NULL && move[0] == 27 && move[1] == '[';
+}
+
+// Leaves the screen and comes back to it on a terminal that nobody sees; 0 if done.
+//
+// Until it has come back once, ncurses takes the screen for one that it has not drawn yet, and
+// writes each movement of the cursor by itself.
+static inline int nc_leave_unseen(int stream) {
+  int rows, columns, controller, unseen;
+  if (nc_terminal_size(stream, &rows, &columns) != 0) return -1;
+  int seen = fcntl(stream, F_DUPFD_CLOEXEC, 3);
+  if (seen < 0) return -1;
+  if (nc_openpty(&controller, &unseen) != 0) {
+    close(seen);
+    return -1;
+  }
+  struct winsize size = {(unsigned short)rows, (unsigned short)columns, 0, 0};
+  ioctl(controller, TIOCSWINSZ, &size);
+  // What waits in the buffer of ncurses is for the terminal that is seen: either of these writes it.
+  if (curs_set(0) == ERR) wrefresh(stdscr);
+  int result = nc_redirect(stream, unseen);
+  if (result == 0) {
+    endwin();
+    wrefresh(stdscr);
+    // Otherwise the next key that is read would turn this on once more.
+    if (is_keypad(stdscr)) keypad(stdscr, TRUE);
+    // The terminal that is seen was not cleared.
+    clearok(curscr, TRUE);
+    result = nc_redirect(stream, seen);
+  }
+  close(unseen);
+  close(controller);
+  close(seen);
+  return result;
 }
 
 static inline int nc_set_cursor(int visibility) { return curs_set(visibility); }

@@ -25,13 +25,14 @@ package final class NcursesTerminal {
   private let screen: OpaquePointer
   private let streams: (UnsafeMutablePointer<FILE>?, UnsafeMutablePointer<FILE>?)
   private let output: Int32
-  private var shown: Screen?
+  let frame: FrameBuffer?
+  var shown: Screen?
   var isOpen = true
-  private var cursorIsVisible: Bool?
+  var cursorIsVisible: Bool?
   private var usesMouse: Bool
-  private var usesSynchronizedOutput: Bool
+  var usesSynchronizedOutput: Bool
   /// Whether the terminal has said that it can show whole frames at once.
-  private var canSynchronize = false
+  var canSynchronize = false
   /// Whether an answer of the terminal may still be under way.
   private var awaitsAnswer = false
 
@@ -90,11 +91,12 @@ package final class NcursesTerminal {
     unsetenv("COLUMNS")
     var out: UnsafeMutablePointer<FILE>?
     var `in`: UnsafeMutablePointer<FILE>?
-    guard let screen = nc_newterm(type, output, input, &out, &`in`) else {
+    guard let screen = nc_newterm(type, output, input, &out, &`in`), let out else {
       throw .systemFailure("newterm", code: errno)
     }
     self.screen = screen
     streams = (out, `in`)
+    frame = FrameBuffer(stream: fileno(out), terminal: output)
     usesMouse = options.usesMouse
     usesSynchronizedOutput = options.usesSynchronizedOutput
     assembler = ScalarAssembler(isUTF8: nc_is_utf8() != 0)
@@ -102,6 +104,7 @@ package final class NcursesTerminal {
     colorCount = Self.startColors(options.colorMode)
     size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
     Self.configure()
+    Self.beginBuffering(fileno(out))
     Self.reportMouse(options.usesMouse)
     TerminalGuard.activate(restoring: Self.restoringBytes())
     adoptSize()
@@ -133,6 +136,12 @@ package final class NcursesTerminal {
     for (sequence, code) in KeyDecoder.sequences { define_key(sequence, code) }
     if usesOwnMouseReports { define_key(KeyDecoder.mouseReportStart, KeyDecoder.Code.mouseReport) }
     mouseinterval(0)
+  }
+
+  /// Lets ncurses write a frame when all of it is drawn, and not look for keys in between.
+  private static func beginBuffering(_ stream: Int32) {
+    typeahead(-1)
+    _ = nc_leave_unseen(stream)
   }
 
   private static func reportMouse(_ isOn: Bool) {
@@ -261,110 +270,5 @@ package final class NcursesTerminal {
     size = new
     shown = nil
     return true
-  }
-}
-
-extension NcursesTerminal {
-  /// Shows the screen; only what differs from the screen before reaches the terminal.
-  ///
-  /// What does not fit into the terminal is left out.
-  package func render(_ next: Screen) {
-    guard isOpen, !isHungUp else { return }
-    let window = nc_stdscr()
-    if shown == nil { werase(window) }
-    let before = shown ?? Screen(size: next.size)
-    let changes = next.diff(from: before)
-    let isSynchronized = canSynchronize && usesSynchronizedOutput && !changes.isEmpty
-    if isSynchronized { writeDirectly("\u{1B}[?2026h") }
-    defer { if isSynchronized { writeDirectly("\u{1B}[?2026l") } }
-    for change in changes {
-      draw(change)
-      let cells = [before.row(change.row), next.row(change.row)].joined()
-      if change.row < size.height, cells.contains(where: \.mayBeMisplaced) {
-        wredrawln(window, Int32(clamping: change.row), 1)
-      }
-    }
-    if let cursor = next.cursor, cursor.row < size.height, cursor.column < size.width {
-      wmove(window, Int32(clamping: cursor.row), Int32(clamping: cursor.column))
-      showCursor(true)
-    } else {
-      showCursor(false)
-    }
-    wnoutrefresh(window)
-    doupdate()
-    shown = next
-  }
-
-  /// Makes the next ``render(_:)`` draw every cell again, whatever the terminal shows now.
-  package func redraw() {
-    shown = nil
-    clearok(nc_stdscr(), true)
-  }
-
-  /// Says that something else may have shown or hidden the cursor.
-  func cursorWasChanged() {
-    cursorIsVisible = nil
-  }
-
-  private func showCursor(_ isVisible: Bool) {
-    guard isVisible != cursorIsVisible else { return }
-    cursorIsVisible = isVisible
-    nc_set_cursor(isVisible ? 1 : 0)
-  }
-
-  private func draw(_ change: ScreenChange) {
-    guard change.row < size.height else { return }
-    var column = change.column
-    var start = column
-    var text = ""
-    var style = Style.plain
-    for cell in change.cells where !cell.isContinuation {
-      guard column + cell.width <= size.width else { break }
-      if cell.style != style {
-        flush(&text, at: Position(row: change.row, column: start), style: style)
-        start = column
-        style = cell.style
-      }
-      text += repertoire == .ascii ? cell.asciiText : cell.text
-      column += cell.width
-    }
-    flush(&text, at: Position(row: change.row, column: start), style: style)
-  }
-
-  /// Writes the text, all of one style, and empties it.
-  private func flush(_ text: inout String, at position: Position, style: Style) {
-    guard !text.isEmpty else { return }
-    let attributes = attributes(of: style)
-    let pair = pair(of: style)
-    text.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { characters in
-        _ = nc_put(
-          nc_stdscr(),
-          Int32(clamping: position.row),
-          Int32(clamping: position.column),
-          characters.baseAddress,
-          Int32(clamping: characters.count),
-          attributes,
-          pair
-        )
-      }
-    }
-    text = ""
-  }
-
-  private func attributes(of style: Style) -> attr_t {
-    var result: attr_t = 0
-    if style.attributes.contains(.bold) { result |= NC_A_BOLD }
-    if style.attributes.contains(.dim) { result |= NC_A_DIM }
-    if style.attributes.contains(.underline) { result |= NC_A_UNDERLINE }
-    if style.attributes.contains(.reverse) { result |= NC_A_REVERSE }
-    return result
-  }
-
-  private func pair(of style: Style) -> Int32 {
-    let foreground = ColorTable.number(of: style.foreground, count: colorCount)
-    let background = ColorTable.number(of: style.background, count: colorCount)
-    guard colorCount > 0, foreground >= 0 || background >= 0 else { return 0 }
-    return max(0, alloc_pair(foreground, background))
   }
 }

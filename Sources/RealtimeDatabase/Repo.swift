@@ -147,7 +147,7 @@ package final actor Repo {
     shared.withLockedValue { $0.serverTimeOffset = offset }
     for output in outputs {
       recorder?.watch(output, at: time.wall)
-      perform(output)
+      perform(output, at: time.wall)
     }
   }
 
@@ -163,7 +163,7 @@ package final actor Repo {
     deliver { for block in blocks { block() } }
   }
 
-  private func perform(_ output: RepoOutput) {
+  private func perform(_ output: RepoOutput, at time: Int64) {
     switch output {
     case .connect(let id, let host): connect(id, host: host)
     case .disconnect(let id):
@@ -172,7 +172,10 @@ package final actor Repo {
         connection = nil
       }
     case .send(let id, let message):
-      if connection?.id == id { connection?.client.send(message.encoded()) }
+      guard connection?.id == id else { return }
+      let bytes = message.encoded()
+      recorder?.sent(message, as: bytes, at: time)
+      connection?.client.send(bytes)
     case .sendKeepalive(let id):
       if connection?.id == id { connection?.client.sendKeepalive() }
     case .schedule(let timer, let milliseconds): schedule(timer, milliseconds)

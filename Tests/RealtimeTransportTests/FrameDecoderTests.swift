@@ -64,8 +64,10 @@ struct FrameDecoderTests {
       ([0x81, 0x83], nil), ([0x81, 0xFE, 4, 0], nil), ([0x81, 0xFE, 4, 1], .tooLong),
       ([0x81, 0xFF, 0, 0, 0, 0, 0, 0, 4, 0], nil),
       ([0x81, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0], .tooLong), ([0xC1, 0x83], .wrongFlags),
-      ([0x91, 0x83], .wrongFlags), ([0x81, 0x03], .wrongFlags), ([0x09, 0x80], .wrongControl),
-      ([0x89, 0xFE], .wrongControl), ([0x89, 0xFD], nil), ([0x81], nil),
+      ([0xA1, 0x83], .wrongFlags), ([0x91, 0x83], .wrongFlags), ([0x81, 0x03], .wrongFlags),
+      ([0x09, 0x80], .wrongControl),
+      ([0x89, 0xFE], .wrongControl), ([0x89, 0xFF], .wrongControl), ([0x89, 0xFD], nil),
+      ([0x81], nil),
     ] as [([UInt8], FrameDecoder.Violation?)]
   )
   func violations(head: [UInt8], violation: FrameDecoder.Violation?) {
@@ -77,5 +79,28 @@ struct FrameDecoderTests {
     } catch {
       #expect(error == violation)
     }
+  }
+
+  @Test("gives the socket its buffer back with the last frame of it, and not before")
+  func buffer() throws {
+    var read = ByteBuffer(bytes: try bytes([frame(5, isMasked: true), frame(7, isMasked: true)]))
+    let place = read.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) }
+    var decoder = FrameDecoder(byteLimit: 1_024, isMasked: true)
+    decoder.append(read)
+    #expect(try decoder.next()?.payload.count == 5)
+    #expect(try decoder.next()?.payload.count == 7)
+    #expect(try decoder.next()?.payload == nil)
+    // A change of what nobody else holds needs no copy.
+    read.setInteger(UInt8(0), at: 0)
+    #expect(read.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) } == place)
+  }
+
+  @Test("tells apart all kinds of frames")
+  func opcodes() throws {
+    let kinds: [WebSocketOpcode] = [.continuation, .text, .binary, .connectionClose, .ping, .pong]
+    var decoder = FrameDecoder(byteLimit: 1_024, isMasked: false)
+    let frames = kinds.map { WebSocketFrame(fin: true, opcode: $0, data: ByteBuffer()) }
+    decoder.append(ByteBuffer(bytes: try bytes(frames)))
+    #expect(try kinds.map { _ in try decoder.next()?.opcode } == kinds)
   }
 }

@@ -1,7 +1,9 @@
 /// One thing that a database did, for people who want to see it at work.
+///
+/// It keeps what it is about and puts that into words when it is asked for them.
 package struct Diagnostic: Sendable, Equatable {
   /// What was done.
-  package enum Kind: Sendable, Equatable {
+  package enum Kind: Sendable, Hashable {
     /// A frame went to the server; credentials are left out.
     case sent
     /// A frame came from the server.
@@ -26,8 +28,31 @@ package struct Diagnostic: Sendable, Equatable {
   package let time: Int64
   /// What was done.
   package let kind: Kind
+
+  let subject: DiagnosticSubject
+
+  init(time: Int64, kind: Kind, _ subject: DiagnosticSubject) {
+    self.time = time
+    self.kind = kind
+    self.subject = subject
+  }
+
   /// One line about it.
-  package let title: String
+  ///
+  /// - Complexity: O(length), which is bounded
+  package var title: String { subject.title }
+
   /// Everything else, a line for each part.
-  package let details: [String]
+  ///
+  /// - Complexity: O(length), which is bounded
+  package var details: [String] { subject.details }
+
+  /// About how many bytes are kept for it.
+  package var byteCount: Int { 100 + subject.byteCount }
+
+  /// Compares all that is told.
+  package static func == (left: Diagnostic, right: Diagnostic) -> Bool {
+    left.time == right.time && left.kind == right.kind && left.title == right.title
+      && left.details == right.details
+  }
 }

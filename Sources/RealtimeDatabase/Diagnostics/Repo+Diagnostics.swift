@@ -11,12 +11,12 @@ extension Repo {
         for (id, listener) in repo.listeners.sorted(by: { $0.key.number < $1.key.number }) {
           let kind = Diagnostic.Kind.observing(observer: id.number)
           let title = "observe \(listener.query.path)"
-          observer(Diagnostic(time: time, kind: kind, title: title, details: []))
+          observer(Diagnostic(time: time, kind: kind, .words(title)))
         }
         for (token, completion) in repo.completions {
           guard case .write(let path, _) = completion else { continue }
           let kind = Diagnostic.Kind.writing(request: token.number)
-          observer(Diagnostic(time: time, kind: kind, title: "write \(path)", details: []))
+          observer(Diagnostic(time: time, kind: kind, .words("write \(path)")))
         }
       }
     }

@@ -8,12 +8,13 @@ extension View {
     var kinds = Set<EventKind>()
     for registration in registrations { kinds.formUnion(registration.kinds) }
     if !changes.isEmpty, kinds.contains(where: { $0 != .value }) {
-      let ordered = changes.changes.map { (key: $0.key, change: $0.value) }
-        .map { (entry: query.index.entry($0.key, $0.change.node), change: $0.change) }
-        .sorted { $0.entry < $1.entry }
+      let changes = Array(changes.changes)
+      let entries = changes.map { query.index.entry($0.key, $0.value.node) }
+      // Numbers are sorted: a change is large, and would be moved at each step.
+      let order = entries.indices.sorted { entries[$0] < entries[$1] }
       for kind in EventKind.allCases where kind != .value && kinds.contains(kind) {
-        for (entry, change) in ordered where isRaised(kind, for: change) {
-          raise(kind, entry.key, change.node, into: &events)
+        for index in order where isRaised(kind, for: changes[index].value) {
+          raise(kind, changes[index].key, changes[index].value.node, into: &events)
         }
       }
     }

@@ -6,22 +6,20 @@ import RealtimeDatabase
 ///
 /// States: closed → noting ⇄ telling. While nobody looks, the latest events are only noted, so that the
 /// inspector shows what led to what is seen, and nothing wakes the screen up. What is noted is bounded
-/// in number and in size.
+/// in number and in size, and put into words only for somebody who looks.
 final class WireTap: Sendable {
   /// How many events are noted at least, if they are small, and half of how many at most.
   static let length = 500
-  /// How many bytes of text are noted at most.
+  /// How many bytes are noted at most, counting what each event keeps by itself.
   static let size = 1_000_000
-  /// How many characters of the details of one event are noted.
-  static let longestDetail = 20_000
 
   fileprivate struct State {
     var report: @Sendable ([WireEvent]) -> Void = { _ in }
     var isTelling = false
-    var events: [WireEvent] = []
+    var events: [Diagnostic] = []
     var size = 0
     /// Listeners and writes that go on although their beginning is no longer noted.
-    var begun: [String: WireEvent] = [:]
+    var begun: [Diagnostic.Kind: Diagnostic] = [:]
   }
 
   private let state = NIOLockedValueBox(State())
@@ -40,9 +38,9 @@ final class WireTap: Sendable {
   /// Begins to note what happens.
   func open() {
     database.observeDiagnostics { [state] diagnostic in
-      let event = WireEvent(diagnostic)
       state.withLockedValue { state in
-        if state.isTelling { state.report([event]) } else { state.note(event) }
+        guard state.isTelling else { return state.note(diagnostic) }
+        state.report([WireEvent(diagnostic)])
       }
     }
   }
@@ -53,7 +51,7 @@ final class WireTap: Sendable {
       guard !state.isTelling else { return }
       state.isTelling = true
       let begun = state.begun.values.sorted { ($0.time, $0.title) < ($1.time, $1.title) }
-      state.report(begun + state.events)
+      state.report((begun + state.events).map { WireEvent($0) })
       state.forget()
     }
   }
@@ -70,10 +68,9 @@ final class WireTap: Sendable {
 }
 
 extension WireTap.State {
-  fileprivate mutating func note(_ event: WireEvent) {
-    let noted = event.shortened(to: WireTap.longestDetail)
-    events.append(noted)
-    size += noted.size
+  fileprivate mutating func note(_ event: Diagnostic) {
+    events.append(event)
+    size += event.byteCount
     // Half goes at once, so that the cost of an event does not depend on how many there are.
     while events.count > 2 * WireTap.length || (size > WireTap.size && events.count > 1) {
       drop(events.count / 2)
@@ -82,11 +79,12 @@ extension WireTap.State {
 
   private mutating func drop(_ count: Int) {
     for event in events.prefix(count) {
-      size -= event.size
-      switch event.change {
-      case .begun(let name): begun["\(event.kind.rawValue) \(name)"] = event
-      case .ended(let name): begun["\(event.kind.rawValue) \(name)"] = nil
-      case nil: break
+      size -= event.byteCount
+      switch event.kind {
+      case .observing, .writing: begun[event.kind] = event
+      case .stopped(let observer): begun[.observing(observer: observer)] = nil
+      case .written(let request): begun[.writing(request: request)] = nil
+      case .sent, .received, .event, .transaction, .connection: break
       }
     }
     events.removeFirst(count)
@@ -100,21 +98,6 @@ extension WireTap.State {
 }
 
 extension WireEvent {
-  /// About how many bytes the event takes.
-  fileprivate var size: Int { title.utf8.count + detail.utf8.count + 100 }
-
-  /// The same with at most so much detail.
-  fileprivate func shortened(to limit: Int) -> WireEvent {
-    guard detail.utf8.count > limit else { return self }
-    return WireEvent(
-      time: time,
-      kind: kind,
-      title: title,
-      detail: detail.prefix(limit) + "…",
-      change: change
-    )
-  }
-
   /// The same in the words of the inspector.
   fileprivate init(_ diagnostic: Diagnostic) {
     let kind: Kind

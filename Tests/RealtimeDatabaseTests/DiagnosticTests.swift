@@ -1,0 +1,183 @@
+import FirebaseDatabase
+import Foundation
+import RealtimeProtocol
+import TestSupport
+import Testing
+
+@testable import RealtimeDatabase
+
+@Suite("What a database tells of its work", .timeLimit(.minutes(1)))
+struct DiagnosticTests {
+  private func open(_ station: Station, _ told: Record<Diagnostic>) throws -> Database {
+    var options = DatabaseOptions()
+    options.clock = { 5_000 }
+    let database = try station.open(options)
+    database.observeDiagnostics { told.append($0) }
+    return database
+  }
+
+  /// The words of all that is no frame and does not concern the connection.
+  private func words(_ diagnostics: [Diagnostic]) -> [String] {
+    diagnostics.filter { ![.sent, .received, .connection].contains($0.kind) }
+      .map { ([$0.title] + $0.details).joined(separator: " | ") }
+  }
+
+  @Test("It tells of observers, writes and events in words, with the data as JSON")
+  func words() async throws {
+    try await Station.run { station in
+      let told = Record<Diagnostic>()
+      let place = try open(station, told).reference(withPath: "a")
+      let handle = place.queryOrdered(byChild: "n").observe(.childAdded) { _ in }
+      try await place.setValue(["b": ["n": 1], "c": ["n": "é\n"]])
+      try await place.updateChildValues(["b": NSNull(), "d/e": true])
+      try await place.removeValue()
+      place.removeObserver(withHandle: handle)
+      let all = await told.wait { $0.contains { $0.title.hasPrefix("stop observer") } }
+      #expect(
+        words(all) == [
+          "observe /a | query: {\"i\":\"n\"}",
+          "set /a | value: {\"b\":{\"n\":1},\"c\":{\"n\":\"é\\n\"}}",
+          "child_added /a b | value: {\"n\":1}",
+          "child_added /a c | value: {\"n\":\"é\\n\"}",
+          "write 2 answered: ok",
+          "update /a | /b: null | /d/e: true",
+          "child_added /a d | value: {\"e\":true}",
+          "write 3 answered: ok",
+          "remove /a | value: null",
+          "write 4 answered: ok",
+          "stop observer 1",
+        ]
+      )
+      #expect(all.allSatisfy { $0.time == 5_000 || $0.kind == .received })
+    }
+  }
+
+  @Test("It tells of each attempt of a transaction, and how it ended")
+  func transactions() async throws {
+    try await Station.run { station in
+      let told = Record<Diagnostic>()
+      let place = try open(station, told).reference(withPath: "n")
+      _ = try await place.runTransactionBlock { data in
+        data.value = (data.value as? Int ?? 0) + 1
+        return .success(withValue: data)
+      }
+      _ = try await place.runTransactionBlock { _ in .abort() }
+      let all = await told.wait { all in words(all).count { $0.hasPrefix("transaction") } >= 4 }
+      let lines = words(all).filter { $0.contains("transaction") || $0.contains("attempt") }
+      #expect(lines.first == "transaction /n begins")
+      #expect(lines.contains("attempt 1 at /n | read: null | proposed: 1"))
+      #expect(lines.contains { $0.hasSuffix("attempts in 0 ms | value: 1") })
+      #expect(lines.contains("attempt 1 at /n | read: null | proposed: nothing, it gives up"))
+      #expect(lines.last == "transaction aborted after 1 attempts in 0 ms | value: null")
+      #expect(lines.contains { $0.hasPrefix("transaction committed after ") })
+    }
+  }
+
+  @Test("It tells of frames as they are, both ways")
+  func frames() async throws {
+    try await Station.run { station in
+      let told = Record<Diagnostic>()
+      let database = try open(station, told)
+      try await database.reference(withPath: "a").setValue("hello")
+      let sent = told.elements.filter { $0.kind == .sent }.map(\.title)
+      #expect(sent.contains { $0.contains("\"a\":\"p\"") && $0.contains("\"d\":\"hello\"") })
+      let received = told.elements.filter { $0.kind == .received }
+      #expect(received.contains { $0.title.contains("\"s\":\"ok\"") })
+      #expect(received.allSatisfy { $0.details == [$0.title] })
+    }
+  }
+
+  @Test("Of what is long it tells and keeps only the beginning")
+  func bounded() async throws {
+    try await Station.run { station in
+      let told = Record<Diagnostic>()
+      let place = try open(station, told).reference(withPath: "a")
+      place.observe(.value) { _ in }
+      try await place.setValue(String(repeating: "é", count: 200_000))
+      try await place.updateChildValues(
+        Dictionary(uniqueKeysWithValues: (0..<3_000).map { ("k\($0)", "x") })
+      )
+      let all = await told.wait { words($0).contains { $0.hasPrefix("write 3") } }
+      let limit = DiagnosticSubject.textLimit
+      let texts = all.flatMap { [$0.title] + $0.details }
+      #expect(texts.allSatisfy { $0.utf8.count <= limit + 20 && !$0.contains("\u{FFFD}") })
+      #expect(texts.contains { $0.hasPrefix("value: \"éé") && $0.hasSuffix("é…") })
+      #expect(texts.contains { $0.hasPrefix("{\"t\"") && $0.hasSuffix("é…") })
+      #expect(all.allSatisfy { $0.byteCount <= 2 * limit })
+      let update = try #require(all.first { $0.title == "update /a" })
+      #expect(update.details.last == "…" && update.details.count < 1_000)
+    }
+  }
+
+  @Test("It puts nothing into words before it is asked for them")
+  func lazily() async throws {
+    try await Station.run { station in
+      let told = Record<Diagnostic>()
+      let place = try open(station, told).reference(withPath: "a")
+      place.observe(.value) { _ in }
+      try await place.setValue(["b": 1])
+      try await place.updateChildValues(["c": 2])
+      _ = try await place.runTransactionBlock { .success(withValue: $0) }
+      for diagnostic in told.elements {
+        let isWords = if case .words = diagnostic.subject { true } else { false }
+        switch diagnostic.kind {
+        case .sent, .received, .event, .observing, .writing: #expect(!isWords)
+        case .stopped, .written, .transaction, .connection: break
+        }
+      }
+      let kinds = told.elements.map(\.kind)
+      #expect(kinds.contains(.event) && kinds.contains(.sent))
+    }
+  }
+
+  @Test("It tells nothing to who no longer looks, and tells the next what exists already")
+  func observers() async throws {
+    try await Station.run { station in
+      let first = Record<Diagnostic>()
+      let database = try open(station, first)
+      let place = database.reference(withPath: "a")
+      place.observe(.value) { _ in }
+      try await place.setValue(1)
+      database.observeDiagnostics(nil)
+      try await place.setValue(2)
+      #expect(await database.repo.recorder == nil)
+      let count = first.elements.count
+      try await place.setValue(3)
+      #expect(first.elements.count == count)
+      let second = Record<Diagnostic>()
+      database.observeDiagnostics { second.append($0) }
+      await second.wait(for: 1)
+      #expect(second.elements.first?.title == "observe /a")
+      #expect(second.elements.first?.kind == .observing(observer: 1))
+    }
+  }
+
+  @Test("Two are equal if they tell the same")
+  func equality() {
+    let node = Diagnostic(time: 1, kind: .event, .words("a", details: ["b"]))
+    #expect(node == Diagnostic(time: 1, kind: .event, .words("a", details: ["b"])))
+    #expect(node != Diagnostic(time: 1, kind: .event, .words("a", details: ["c"])))
+    #expect(node != Diagnostic(time: 1, kind: .event, .words("c", details: ["b"])))
+    #expect(node != Diagnostic(time: 1, kind: .sent, .words("a", details: ["b"])))
+    #expect(node != Diagnostic(time: 2, kind: .event, .words("a", details: ["b"])))
+    let frame = Diagnostic(time: 1, kind: .sent, .frame(Array("x".utf8)))
+    #expect(frame == Diagnostic(time: 1, kind: .sent, .words("x", details: ["x"])))
+  }
+}
+
+extension DiagnosticTests {
+  @Test("A credential is neither told nor kept")
+  func credentials() {
+    let told = Record<Diagnostic>()
+    let recorder = DiagnosticRecorder { told.append($0) }
+    let message = ClientMessage.request(id: 1, .authenticate(.init(credential: "secret")))
+    recorder.sent(message, as: message.encoded(), at: 1)
+    recorder.sent(.request(id: 2, .appCheck("secret")), as: Array("secret".utf8), at: 1)
+    for diagnostic in told.elements {
+      #expect(diagnostic.title == "a credential (not shown)")
+      #expect(diagnostic.details == [diagnostic.title])
+      if case .frame = diagnostic.subject { Issue.record("the frame is kept") }
+    }
+    #expect(told.elements.count == 2)
+  }
+}
