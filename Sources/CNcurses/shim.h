@@ -83,13 +83,6 @@ static inline int nc_redirect(int descriptor, int target) {
   return dup3(target, descriptor, O_CLOEXEC) < 0 ? -1 : 0;
 }
 
-// A file in memory that other programs do not inherit, or -1.
-static inline int nc_memory_file(void) {
-  extern int memfd_create(const char *, unsigned);
-  const unsigned close_on_exec = 1;
-  return memfd_create("frame", close_on_exec);
-}
-
 // The size that the kernel has for the terminal; 0 if it has one.
 static inline int nc_terminal_size(int fd, int *rows, int *columns) {
   struct winsize size;

@@ -11,23 +11,14 @@ extension NcursesTerminal {
     if shown == nil { werase(window) }
     let before = shown ?? Screen(size: next.size)
     let changes = next.diff(from: before)
-    let isWhole = canSynchronize && usesSynchronizedOutput && !changes.isEmpty
-    let marks = isWhole ? ("\u{1B}[?2026h", "\u{1B}[?2026l") : ("", "")
-    write(from: marks.0, to: marks.1) {
-      draw(changes, before, next)
-      placeCursor(next.cursor)
-      wnoutrefresh(window)
-      doupdate()
-    }
+    let isSynchronized = canSynchronize && usesSynchronizedOutput && !changes.isEmpty
+    if isSynchronized { writeDirectly("\u{1B}[?2026h") }
+    defer { if isSynchronized { writeDirectly("\u{1B}[?2026l") } }
+    draw(changes, before, next)
+    placeCursor(next.cursor)
+    wnoutrefresh(window)
+    doupdate()
     shown = next
-  }
-
-  /// Writes what the body draws, with one call if ncurses need not enter the screen first.
-  private func write(from start: String, to end: String, _ body: () -> Void) {
-    if let frame, !isendwin() { return frame.write(from: start, to: end, body) }
-    if !start.isEmpty { writeDirectly(start) }
-    body()
-    if !end.isEmpty { writeDirectly(end) }
   }
 
   private func draw(_ changes: [ScreenChange], _ before: Screen, _ next: Screen) {

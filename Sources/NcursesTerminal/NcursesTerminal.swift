@@ -25,7 +25,6 @@ package final class NcursesTerminal {
   private let screen: OpaquePointer
   private let streams: (UnsafeMutablePointer<FILE>?, UnsafeMutablePointer<FILE>?)
   private let output: Int32
-  let frame: FrameBuffer?
   var shown: Screen?
   var isOpen = true
   var cursorIsVisible: Bool?
@@ -96,7 +95,6 @@ package final class NcursesTerminal {
     }
     self.screen = screen
     streams = (out, `in`)
-    frame = FrameBuffer(stream: fileno(out), terminal: output)
     usesMouse = options.usesMouse
     usesSynchronizedOutput = options.usesSynchronizedOutput
     assembler = ScalarAssembler(isUTF8: nc_is_utf8() != 0)
