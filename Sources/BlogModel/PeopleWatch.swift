@@ -71,7 +71,8 @@ final class PeopleWatch: @unchecked Sendable {
       typing[post] = value
       value.put(["name": me.name, "at": ServerValue.timestamp()])
     } else {
-      typing.removeValue(forKey: post)?.remove()
+      // It is kept: what answers the removal must not undo what is asked for after it.
+      typing[post]?.remove()
     }
   }
 

@@ -69,6 +69,12 @@ struct PeopleTests {
     try await alice.wait("nobody is writing") { $0.typists(id) == [] }
     bob.blog.setTyping(true, on: id)
     try await alice.wait("bob is writing again") { $0.typists(id) == ["bob"] }
+    // Going on at once must not be undone by the answer to having stopped.
+    bob.blog.setTyping(false, on: id)
+    bob.blog.setTyping(true, on: id)
+    let other = database.reference(withPath: "other")
+    for number in 1...3 { try await other.setValue(number) }
+    try await alice.wait("bob goes on") { $0.typists(id) == ["bob"] }
     database.goOffline()
     try await alice.wait("bob is gone") { $0.typists(id) == [] }
   }

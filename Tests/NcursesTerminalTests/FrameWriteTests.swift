@@ -1,4 +1,3 @@
-import CNcurses
 import Foundation
 import TerminalUI
 import Testing
