@@ -156,6 +156,7 @@ struct ConnectionAcceptor: Sendable {
       role: .server,
       limits: limits,
       peerName: "\(request.peer)",
+      socket: certificate.value == nil ? SocketWriter(channel) : nil,
       endOfTick: endOfTick.value,
       onMessage: { callbacks.value?.onMessage($0) },
       onEnd: { end in

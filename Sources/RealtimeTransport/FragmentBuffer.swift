@@ -14,15 +14,16 @@ struct FragmentBuffer {
   /// Whether the last fragment is still to come.
   var isAssembling: Bool { opcode != nil }
 
-  /// Takes a text, binary or continuation frame; the result is a whole text frame, if there is one.
+  /// Whether a frame may follow what has come: only a continuation continues what has begun.
+  func isInPlace(_ opcode: WebSocketOpcode) -> Bool { (opcode == .continuation) == isAssembling }
+
+  /// Takes a text, binary or continuation frame that is in place; the result is a whole text frame,
+  /// if there is one.
   mutating func receive(
     _ opcode: WebSocketOpcode,
     _ payload: [UInt8],
     isFinal: Bool
   ) throws(MessageError) -> [UInt8]? {
-    guard (opcode == .continuation) == isAssembling else {
-      throw MessageError("a fragment is out of place")
-    }
     if !isAssembling, isFinal { return opcode == .text ? payload : nil }
     let kind = self.opcode ?? opcode
     if kind == .text {

@@ -24,6 +24,7 @@ final class MessageHandler: ChannelInboundHandler {
   private let role: Role
   private let limits: TransportLimits
   private let peerName: String
+  private let socket: SocketWriter?
   private let endOfTick: OutputTick?
   private let onMessage: ([UInt8]) -> Void
   private let onEnd: (ConnectionEnd) -> Void
@@ -41,6 +42,7 @@ final class MessageHandler: ChannelInboundHandler {
     role: Role,
     limits: TransportLimits,
     peerName: String,
+    socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,
     onMessage: @escaping ([UInt8]) -> Void,
     onEnd: @escaping (ConnectionEnd) -> Void
@@ -48,6 +50,7 @@ final class MessageHandler: ChannelInboundHandler {
     self.role = role
     self.limits = limits
     self.peerName = peerName
+    self.socket = socket
     self.endOfTick = endOfTick
     self.onMessage = onMessage
     self.onEnd = onEnd
@@ -128,6 +131,7 @@ final class MessageHandler: ChannelInboundHandler {
     output = OutputQueue(
       limits: limits,
       context: context,
+      socket: socket,
       endOfTick: endOfTick
     ) { reason in
       // The end of the connection takes the queue away, and this with it.
@@ -184,6 +188,9 @@ final class MessageHandler: ChannelInboundHandler {
 
   private func receive(_ opcode: WebSocketOpcode, _ payload: [UInt8], isFinal: Bool) {
     guard phase == .open else { return }
+    guard fragments.isInPlace(opcode) else {
+      return fail(.protocolViolation, code: 1_002, "sent a fragment out of place")
+    }
     do throws(MessageError) {
       guard let text = try fragments.receive(opcode, payload, isFinal: isFinal),
         let message = try assembler.receive(text)

@@ -5,6 +5,7 @@ internal import NIOCore
 /// `tick` is what has been sent in this tick; everything before it waits in the channel, if the
 /// other end has not taken it. The channel counts what waits: it stops being writable when that is
 /// so much that the other end does not keep up. While anything waits, a timer looks for progress.
+/// While nothing does, a tick is written to the socket itself.
 final class OutputQueue {
   /// What is gathered before it is handed to the channel, at most.
   private static let gatheredBytes = 256 * 1_024
@@ -14,6 +15,7 @@ final class OutputQueue {
   private let limits: TransportLimits
   private let context: ChannelHandlerContext
   private let channel: any Channel
+  private let socket: SocketWriter?
   private let endOfTick: OutputTick
   private let onStall: (String) -> Void
   private let gatheredLimit: Int
@@ -21,6 +23,8 @@ final class OutputQueue {
   private var tick: ByteBuffer?
   /// Whether less waits than what any of the limits is about.
   private var isWritable = true
+  /// Whether some of what the channel has been given may wait in it.
+  private var mayWait = true
   private var isFlushScheduled = false
   private var isClosed = false
   /// How many bytes the channel has been given.
@@ -33,16 +37,19 @@ final class OutputQueue {
   /// - Parameters:
   ///   - limits: The bounds of the connection.
   ///   - context: Where buffers of whole frames can be written.
+  ///   - socket: Where they can be written as well, as they are; nil if the channel changes them.
   ///   - endOfTick: What flushes this queue together with others; nil for one by itself.
   ///   - onStall: Takes the reason when the other end is too slow.
   init(
     limits: TransportLimits,
     context: ChannelHandlerContext,
+    socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,
     onStall: @escaping (String) -> Void
   ) {
     self.limits = limits
     self.context = context
+    self.socket = socket
     self.endOfTick = endOfTick ?? OutputTick(context.eventLoop)
     self.onStall = onStall
     channel = context.channel
@@ -93,7 +100,7 @@ final class OutputQueue {
   /// Sends what is waiting for the end of the tick right now.
   func flush() {
     isFlushScheduled = false
-    guard !isClosed else { return }
+    guard !isClosed, !writeToSocket() else { return }
     writeTick()
     context.flush()
     if stallCheck == nil, waitingBytes > 0 { scheduleStallCheck(since: nil, looks: 0) }
@@ -108,9 +115,22 @@ final class OutputQueue {
     stallCheck = nil
   }
 
+  /// Writes the tick to the socket if nothing waits before it; true when all of it has been taken.
+  private func writeToSocket() -> Bool {
+    guard let socket, var frames = tick else { return false }
+    if mayWait {
+      guard waitingBytes == 0 else { return false }
+      mayWait = false
+    }
+    frames.moveReaderIndex(forwardBy: socket.write(frames))
+    tick = frames.readableBytes > 0 ? frames : nil
+    return tick == nil
+  }
+
   private func writeTick() {
     guard let frames = tick else { return }
     tick = nil
+    mayWait = true
     givenBytes += frames.readableBytes
     context.write(NIOAny(frames), promise: nil)
   }

@@ -131,6 +131,8 @@ struct MessageHandlerTests {
     try channel.writeInbound(try frame(try #require(opcode), "x"))
     channel.embeddedEventLoop.run()
     #expect(log.ends.map(\.kind) == [.protocolViolation])
+    let goodbye = try channel.readOutbound(as: ByteBuffer.self)
+    #expect(goodbye.map { Array($0.readableBytesView) } == [0x88, 2, 0x03, 0xEA])
   }
 
   @Test("closes when a message is longer than allowed")
