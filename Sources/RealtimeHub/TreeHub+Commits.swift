@@ -6,6 +6,9 @@ extension TreeHub {
     hasOpenSteps || (!overdueDisconnects.isEmpty && now != nil)
   }
 
+  /// Whether anyone is to be told something that waits for a batch.
+  package var hasWaitingOutputs: Bool { !outbox.isEmpty }
+
   /// Whether anything has been done that no batch has taken.
   private var hasOpenSteps: Bool {
     !openCommits.isEmpty || sessions.hasUnsaved || unsavedRules != nil

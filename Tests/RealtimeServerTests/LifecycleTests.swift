@@ -53,20 +53,40 @@ struct LifecycleTests {
     await server.waitUntilStopped()
   }
 
-  @Test("ends only when the last batch is stored")
+  @Test("ends only when what it has taken in is stored and answered")
   func stopWaitsForBatch() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
-    let client = try await server.connectAndGreet()
-    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#)
+    let writer = try await server.connectAndGreet()
+    let listener = try await server.connectAndGreet()
+    listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#)
+    #expect(try await listener.next().contains(#""s":"ok""#))
+    func put(_ numbers: ClosedRange<Int>) {
+      for number in numbers {
+        writer.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/a","d":\#(number)}}}"#)
+      }
+    }
+    put(1...100)
     try await store.waitForCommit()
     async let stopped: Void = server.stop()
-    _ = try await client.closed()
+    while (try? await server.connectAndGreet()) != nil {}
+    put(101...200)
     #expect(!store.isClosed)
     store.open()
+    let answers = try await writer.messagesUntilClosed()
+    let pushes = try await listener.messagesUntilClosed()
     await stopped
     #expect(store.isClosed)
-    #expect(store.load().root[Path(wire: "a")] == .integer(1))
+    #expect(answers == (1...max(1, answers.count)).map(Self.answer))
+    #expect(pushes.count == answers.count)
+    #expect(store.load().root[Path(wire: "a")] == .integer(Int64(answers.count)))
+    for client in [writer, listener] {
+      #expect(try await client.closed().kind == .closedByPeer(code: 1_001))
+    }
+  }
+
+  private static func answer(_ number: Int) -> String {
+    #"{"t":"d","d":{"r":\#(number),"b":{"s":"ok","d":""}}}"#
   }
 
   @Test("ends even when the store fails")

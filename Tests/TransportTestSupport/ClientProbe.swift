@@ -74,6 +74,14 @@ package final class ClientProbe: Sendable {
     return try await within(promise)
   }
 
+  /// The messages that nobody has taken, once the connection has ended.
+  ///
+  /// - Throws: `DeadlinePassed`.
+  package func messagesUntilClosed() async throws -> [String] {
+    _ = try await closed()
+    return try await loop.submit { self.state.value.messages }.get()
+  }
+
   /// Sends a text as one message.
   package func send(_ text: String) {
     loop.execute { [self] in state.value.connection?.send(Array(text.utf8)) }

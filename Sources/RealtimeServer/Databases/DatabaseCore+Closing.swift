@@ -4,28 +4,32 @@ internal import RealtimeHub
 internal import RealtimeTransport
 
 extension DatabaseCore {
-  /// Says goodbye to everyone who is connected.
+  /// Says goodbye to everyone who is connected, as soon as they have their answers.
+  ///
+  /// What they say from now on is not read: it is as if it had never arrived, and clients send it
+  /// again to the next server. What has been taken in is stored and answered first, for a client
+  /// that is not told of a write that is stored would make it twice.
   func sayGoodbye() {
     guard phase == .running else { return }
-    phase = .leaving
-    for session in sessions.values {
-      session.connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
-    }
+    phase = .settling
+    for session in sessions.values { pause(session, .leaving) }
+    continueClosing()
   }
 
   /// Closes once everyone has left and the last batch is stored.
   ///
   /// - Returns: A future that completes when the store is closed; it never fails.
   func close() -> EventLoopFuture<Void> {
+    isClosing = true
     sayGoodbye()
-    if phase == .leaving { phase = .closing }
     continueClosing()
     return closed.futureResult
   }
 
-  /// Goes on with closing as far as it is possible now.
+  /// Goes on with leaving and closing as far as it is possible now.
   func continueClosing() {
-    guard phase == .closing, sessions.isEmpty, internalPeers.isEmpty else { return }
+    if phase == .settling, !hub.hasWaitingOutputs { leave() }
+    guard phase == .leaving, isClosing, sessions.isEmpty, internalPeers.isEmpty else { return }
     if hub.hasPendingCommits || batcher.isBusy {
       guard hasGivenUp else {
         if hub.hasPendingCommits { batcher.wake() }
@@ -38,6 +42,14 @@ extension DatabaseCore {
         self.logger.error("the store could not be closed: \(error)")
       }
       self.closed.succeed()
+    }
+  }
+
+  private func leave() {
+    phase = .leaving
+    for session in sessions.values {
+      releaseBacklog(of: session)
+      session.connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
     }
   }
 }

@@ -40,7 +40,7 @@ extension DatabaseCore {
   }
 
   private func receive(_ bytes: [UInt8], from peer: PeerID) {
-    guard let session = sessions[peer] else { return }
+    guard phase == .running, let session = sessions[peer] else { return }
     do throws(MessageError) {
       let message = try ClientMessage(decoding: bytes)
       take(message, from: session)

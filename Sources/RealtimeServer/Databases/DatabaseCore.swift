@@ -8,13 +8,13 @@ internal import SecurityRules
 
 /// The hub of one database with its connections; confined to the server's event loop.
 ///
-/// State: running → leaving (goodbye is said) → closing (once everyone has left, the last batch is
-/// stored) → closed.
+/// State: running → settling (nothing more is read, what waits is answered) → leaving (goodbye is
+/// said) → closed (everyone has left, the last batch is stored).
 final class DatabaseCore {
   enum Phase {
     case running
+    case settling
     case leaving
-    case closing
     case closed
   }
 
@@ -25,6 +25,8 @@ final class DatabaseCore {
   let batcher: WriteBatcher
   let closed: EventLoopPromise<Void>
   var phase = Phase.running
+  /// Whether the store is to be closed once everyone has left.
+  var isClosing = false
   var hub: TreeHub
   var sessions: [PeerID: Session] = [:]
   var peersByName: [String: PeerID] = [:]
@@ -183,7 +185,7 @@ final class DatabaseCore {
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
       storeFailure = error
       metrics.failedBatches += 1
-      if phase == .closing, sessions.isEmpty { hasGivenUp = true }
+      if phase == .leaving, isClosing, sessions.isEmpty { hasGivenUp = true }
       perform(hub.batchFailed(error, at: context.clock()))
     }
     settleSessions()

@@ -12,6 +12,8 @@ final class Session {
     case congested
     /// Its user has written too much too quickly.
     case writeRate
+    /// The server is stopping.
+    case leaving
   }
 
   let peer: PeerID
