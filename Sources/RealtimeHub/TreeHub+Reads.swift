@@ -68,8 +68,8 @@ extension TreeHub {
       return refusal(toRead: key.path, key.query, as: state.standing)
     }
     // Where listens come from requests of other kinds, nobody would see the remark.
-    if !isIndexed, state.isInternal {
-      return Refusal(.failure, missingIndex(key.query, at: key.path))
+    if state.isInternal, !isDeclared(listen.query.index, at: key.path) {
+      return Refusal(.failure, missingIndex(listen.query, at: key.path))
     }
     if !isIndexed, (root[key.path].children?.count ?? 0) > limits.unindexedChildren {
       return Refusal(
@@ -119,21 +119,28 @@ extension TreeHub {
       throw refusal
     }
     let node = root[path]
-    if query.loadsAllData { return node }
-    guard isIndexed(query, at: path) else {
+    // A request that names an order is told of a missing index also when it takes everything.
+    let needsIndex = !query.loadsAllData || peers[peer]?.isInternal == true
+    guard !needsIndex || isDeclared(query.index, at: path) else {
       throw Refusal(.failure, missingIndex(query, at: path))
     }
+    if query.loadsAllData { return node }
     let indexed = orders.indexed(by: query.index, at: path, node)
     let selected = query.select(from: indexed).map { (key: $0.key, value: $0.node) }
     return Node(sortedChildren: selected.sorted { $0.key < $1.key })
   }
 
-  /// Whether the order that a query needs is worth keeping.
+  /// Whether the order that a query needs, if it needs one, is worth keeping.
+  private func isIndexed(_ query: Query, at path: Path) -> Bool {
+    query.loadsAllData || isDeclared(query.index, at: path)
+  }
+
+  /// Whether the rules declare an index, or need not.
   ///
   /// While nobody has written rules there is no place to declare an index: every order counts as
   /// declared then, so that a database without rules works without them, and fast.
-  private func isIndexed(_ query: Query, at path: Path) -> Bool {
-    query.loadsAllData || !rules.isDocument || rules.isIndexed(path, by: query.index)
+  private func isDeclared(_ index: Index, at path: Path) -> Bool {
+    !rules.isDocument || rules.isIndexed(path, by: index)
   }
 
   private func missingIndex(_ query: Query, at path: Path) -> String {

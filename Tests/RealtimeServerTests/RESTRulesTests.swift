@@ -108,6 +108,16 @@ struct RESTRulesTests {
     RESTCase("GET", #"/posts.json?orderBy="m"&limitToFirst=1"#, 400, noIndex("m")),
     RESTCase("GET", #"/posts.json?orderBy="m"&limitToFirst=1"#, lines: [root], 400, noIndex("m")),
     RESTCase("GET", #"/posts.json?orderBy="$value"&startAt=1"#, 400, noIndex(".value")),
+    RESTCase("GET", #"/posts.json?orderBy="m""#, 400, noIndex("m")),
+    RESTCase("GET", #"/posts/a.json?orderBy="$key""#, 200, #"{"m":1,"n":2}"#),
+    RESTCase("GET", #"/posts/a.json?orderBy="$priority""#, 200, #"{"m":1,"n":2}"#),
+    RESTCase(
+      "GET",
+      #"/posts.json?orderBy="m""#,
+      lines: ["Accept: text/event-stream"],
+      400,
+      noIndex("m")
+    ),
     RESTCase(
       "GET",
       #"/posts.json?orderBy="m"&limitToFirst=1"#,

@@ -117,6 +117,20 @@ struct RESTTests {
     await server.stop()
   }
 
+  @Test("answers a read that takes longer than it may with an error, however it is spent")
+  func slowRead() async throws {
+    let store = GateStore(isOpen: true)
+    let server = try await DatabaseServer.startForTest(store: store)
+    let http = try await HTTPProbe(server.address)
+    let members = (0..<20_000).map { #""k\#($0)":\#($0)"# }.joined(separator: ",")
+    #expect(try await http.request("PUT", "/a.json?print=silent", "{\(members)}").status == 204)
+    let late = try await http.request("GET", "/a.json?timeout=1ms")
+    #expect(late.status == 400)
+    #expect(late.body.contains("in the time that timeout allows"))
+    #expect(try await http.request("GET", "/a.json?timeout=15min").status == 200)
+    await server.stop()
+  }
+
   @Test("answers 507 when the store is full")
   func storeFailure() async throws {
     let store = GateStore()

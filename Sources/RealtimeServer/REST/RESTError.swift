@@ -31,6 +31,12 @@ struct RESTError: Error, Equatable {
     "Data requested exceeds the maximum size that can be accessed with a single request."
   )
 
+  /// A read that took longer than it asked to.
+  static let readTooSlow = RESTError(
+    400,
+    "the data could not be read in the time that timeout allows"
+  )
+
   static let permissionDenied = RESTError(401, "Permission denied")
 
   /// A credential that does not count.

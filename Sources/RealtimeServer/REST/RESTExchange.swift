@@ -115,11 +115,10 @@ final class RESTExchange: InternalPeer {
   }
 
   private func read() {
-    if let time = request.options.timeout {
-      timeout = core.eventLoop.assumeIsolated().scheduleTask(in: time) {
-        self.finish(
-          RESTError(400, "the data could not be read in the time that timeout allows").answer
-        )
+    let deadline = request.options.timeout.map { NIODeadline.now() + $0 }
+    if let deadline {
+      timeout = core.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+        self.finish(RESTError.readTooSlow.answer)
       }
     }
     ask(.get(path: request.path, query: request.query ?? .all)) { [self] response in
@@ -131,7 +130,10 @@ final class RESTExchange: InternalPeer {
         finish(.empty(304, etag: EntityTag.text(ofHash: tag)))
         return
       }
-      finish(answer(node, isSelection: request.query != nil, tag: tag))
+      let answer = answer(node, isSelection: request.query != nil, tag: tag)
+      // The task above cannot run while the answer is being made.
+      let isTooLate = deadline.map { $0 < .now() } ?? false
+      finish(isTooLate ? RESTError.readTooSlow.answer : answer)
     }
   }
 
