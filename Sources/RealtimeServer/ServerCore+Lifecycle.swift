@@ -47,6 +47,7 @@ extension ServerCore {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     let limits = options.limits.transport
     let origins = options.allowedOrigins
+    let isEmulator = options.isEmulator
     let handlers = ServerHandlers(
       admit: { request, _ in core.value.admit(request) },
       answer: { request, _ in core.value.answer(request) },
@@ -63,6 +64,8 @@ extension ServerCore {
           // A page whose host was pointed here cannot show a certificate for that host.
           policy: RequestPolicy(
             allowedOrigins: origins,
+            // Pages that are being worked on are what the emulator is for.
+            allowsLoopbackPages: isEmulator,
             allowsAnyHost: address.isSecure || !address.isLoopback
           ),
           handlers: handlers

@@ -8,22 +8,33 @@ internal import NIOHTTP1
 package struct RequestPolicy: Sendable {
   /// The pages that may ask, as browsers name them in small letters: `http://localhost:5173`.
   private let allowedOrigins: Set<String>
+  /// Whether every page that this machine serves itself may ask as well.
+  private let allowsLoopbackPages: Bool
   /// Whether clients may call the server what they like.
   private let allowsAnyHost: Bool
 
   /// Makes a policy; without arguments no page may ask, and the host must be this machine.
-  package init(allowedOrigins: [String] = [], allowsAnyHost: Bool = false) {
+  package init(
+    allowedOrigins: [String] = [],
+    allowsLoopbackPages: Bool = false,
+    allowsAnyHost: Bool = false
+  ) {
     self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
+    self.allowsLoopbackPages = allowsLoopbackPages
     self.allowsAnyHost = allowsAnyHost
   }
 
   /// Whether a text can be the origin of a page: a scheme and a host, with a port if need be.
   package static func isOrigin(_ text: String) -> Bool {
+    authority(ofOrigin: text) != nil
+  }
+
+  private static func authority(ofOrigin text: String) -> Authority? {
     let lowercased = text.lowercased()
     for scheme in ["http://", "https://"] where lowercased.hasPrefix(scheme) {
-      return Authority(lowercased.dropFirst(scheme.count)) != nil
+      return Authority(lowercased.dropFirst(scheme.count))
     }
-    return false
+    return nil
   }
 
   /// The refusal of a request, or nil.
@@ -55,7 +66,11 @@ package struct RequestPolicy: Sendable {
   /// The page that a header names, if it names one that may ask, and no other.
   private func allowedOrigin(in headers: HTTPHeaders) -> String? {
     let origins = headers["Origin"]
-    guard origins.count == 1, allowedOrigins.contains(origins[0].lowercased()) else { return nil }
+    guard origins.count == 1 else { return nil }
+    if allowedOrigins.contains(origins[0].lowercased()) { return origins[0] }
+    guard allowsLoopbackPages, Self.authority(ofOrigin: origins[0])?.isLoopback == true else {
+      return nil
+    }
     return origins[0]
   }
 

@@ -43,6 +43,19 @@ struct EmulatorTests {
     #expect(answer.status == 200)
   }
 
+  @Test("lets the pages in that this machine serves")
+  func pages() async throws {
+    for isEmulator in [true, false] {
+      let server = try await start(isEmulator: isEmulator)
+      let http = try await HTTPProbe(server.address)
+      let page = "Origin: http://localhost:5173"
+      #expect(
+        try await http.request("GET", "/.json", lines: [page]).status == (isEmulator ? 200 : 403)
+      )
+      await server.stop()
+    }
+  }
+
   @Test(
     "takes owner for an administrator over WebSockets, by both actions",
     arguments: ["gauth", "auth"]

@@ -8,12 +8,18 @@ import TransportTestSupport
 struct OriginTests {
   private static let page = "http://localhost:5173"
 
-  private func answer(_ request: String, allowing origins: [String] = [page]) async throws -> String
-  {
+  private func answer(
+    _ request: String,
+    allowing origins: [String] = [page],
+    andLoopbackPages allowsLoopbackPages: Bool = false
+  ) async throws -> String {
     let listener = try await ServerListener.listen(
       at: .loopback(port: 0),
       on: MultiThreadedEventLoopGroup.singleton.next(),
-      policy: RequestPolicy(allowedOrigins: origins),
+      policy: RequestPolicy(
+        allowedOrigins: origins,
+        allowsLoopbackPages: allowsLoopbackPages
+      ),
       handlers: ServerHandlers(accept: { connection in
         connection.close(code: 1_000, reason: "done")
         return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
@@ -50,6 +56,27 @@ struct OriginTests {
       #expect(text.hasPrefix("HTTP/1.1 403 ") || text.hasPrefix("HTTP/1.1 400 "), "\(text)")
       #expect(!text.contains("Access-Control"))
     }
+  }
+
+  @Test(
+    "lets in whatever page this machine serves, where that is wanted, and no other",
+    arguments: [
+      ("http://localhost", true), ("http://localhost:5173", true), ("HTTP://LocalHost:80", true),
+      ("https://127.0.0.1:3000", true), ("http://[::1]:8080", true), ("http://a.localhost", true),
+      ("http://evil.test", false), ("http://localhost.evil.test", false), ("null", false),
+      ("", false), ("http://127.0.0.1.evil.test:80", false), ("localhost", false),
+      ("file://localhost", false), ("http://localhost:5173/", false),
+      ("http://localhost\r\nOrigin: http://localhost", false),
+    ]
+  )
+  func loopbackPages(origin: String, isLetIn: Bool) async throws {
+    let text = try await answer(
+      plain("GET", "Origin: \(origin)"),
+      allowing: [],
+      andLoopbackPages: true
+    )
+    #expect(text.hasPrefix("HTTP/1.1 404 ") == isLetIn, "\(text)")
+    #expect(text.contains("Access-Control-Allow-Origin: \(origin)\r\n") == isLetIn)
   }
 
   @Test("lets them read the answers")
