@@ -396,7 +396,7 @@ class StreamTests(DatabaseTest):
             closer = threading.Thread(target=registration.close)
             closer.start()
             while closer.is_alive():
-                self.root.child("stop").push(1)
+                reference.child("stop").push(1)
                 closer.join(0.1)
 
         return events, stop
@@ -413,6 +413,19 @@ class StreamTests(DatabaseTest):
         kind, path, data = events.get(timeout=PATIENCE)
         self.assertEqual((kind, path), ("patch", "/"))
         self.assertEqual(data["x"], 3)
+        stop()
+
+    def test_who_is_acted_for_hears_what_the_rules_let_it_read(self):
+        self.load(RulesTests.RULES)
+        ann = self.acting_as({"uid": "ann"}).child("users/ann")
+        events, stop = self.listen(ann)
+        self.assertEqual(events.get(timeout=PATIENCE), ("put", "/", None))
+        ann.child("note").set("mine")
+        self.assertEqual(events.get(timeout=PATIENCE), ("put", "/note", "mine"))
+        self.root.child("users/ann/note").set("an administrator's")
+        self.assertEqual(events.get(timeout=PATIENCE), ("put", "/note", "an administrator's"))
+        with self.denied():
+            self.acting_as(None).child("users/ann").listen(lambda event: None)
         stop()
 
     def test_an_empty_place_begins_with_none(self):
