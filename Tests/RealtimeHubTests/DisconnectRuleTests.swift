@@ -53,6 +53,19 @@ struct DisconnectRuleTests {
     )
   }
 
+  @Test("What has become forbidden does not hold up what the same user scheduled besides")
+  func partlyDeniedThen() throws {
+    var dialogue = try dialogue()
+    dialogue.signIn("ann", peer: 1)
+    #expect(schedule(&dialogue, "users/ann/online", "false") == ["ok"])
+    #expect(schedule(&dialogue, "pair", #"{"a":1,"b":1}"#) == ["ok"])
+    _ = dialogue.ask(1, "p", #"{"p":"/frozen","d":"ann"}"#)
+    _ = dialogue.close(1)
+    #expect(
+      dialogue.hub.snapshot == (try Node(parsing: #"{"frozen":"ann","pair":{"a":1,"b":1}}"#))
+    )
+  }
+
   @Test("The permissions are those of who scheduled, not of who leaves")
   func identityOfScheduling() throws {
     var dialogue = try dialogue()

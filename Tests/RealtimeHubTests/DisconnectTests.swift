@@ -100,6 +100,45 @@ struct DisconnectTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
+  @Test("What has been applied and stored is not applied again when a later batch fails")
+  func laterFailure() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
+    _ = dialogue.close(1)
+    #expect(dialogue.data("n") == .integer(1))
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/m","d":1}"#)
+    _ = dialogue.fail()
+    #expect(dialogue.ask(2, "p", #"{"p":"/m","d":2}"#) == [response(2)])
+    #expect(dialogue.data("n") == .integer(1))
+    #expect(!dialogue.hub.hasPendingCommits)
+  }
+
+  @Test("What was scheduled in the batch that fails, by who has gone, is applied with the next")
+  func scheduledInFailure() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.askUncommitted(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
+    _ = dialogue.hub.close(PeerID(1), at: 0)
+    _ = dialogue.fail()
+    _ = dialogue.commit()
+    #expect(dialogue.data("n") == .integer(1))
+    #expect(dialogue.stored.sessions == [])
+  }
+
+  @Test("While the store fails, the latest of those who have gone are kept")
+  func overdueLimit() throws {
+    var limits = HubLimits()
+    limits.overdueDisconnects = 2
+    var dialogue = try Dialogue(limits: limits, peers: 4)
+    for peer in 1...3 { _ = dialogue.ask(1, "o", #"{"p":"/n\#(peer)","d":1}"#, from: peer) }
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/m","d":1}"#)
+    _ = dialogue.fail()
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/m","d":2}"#)
+    for peer in 1...3 { _ = dialogue.hub.close(PeerID(peer), at: 0) }
+    _ = dialogue.commit()
+    #expect(dialogue.hub.snapshot == (try Node(parsing: #"{"m":2,"n2":1,"n3":1}"#)))
+    #expect(dialogue.stored.sessions == [])
+  }
+
   @Test("A schedule is acknowledged when it is durable, and refused when it cannot be stored")
   func durable() throws {
     var dialogue = try Dialogue(peers: 2)
