@@ -79,15 +79,16 @@ struct LongFeedTests {
     alice.blog.follow(.recent)
     try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
     // As far as it grows at all.
-    _ = try await read(9, alice, meter)
+    let first = try await read(9, alice, meter)
     let early = try await read(8, alice, meter)
     let before = try await server.listens().now
-    _ = try await read(20, alice, meter)
+    let between = try await read(20, alice, meter)
     let late = try await read(8, alice, meter)
     #expect(late.kept <= 900)
     #expect(abs(late.kept - early.kept) <= 100)
     #expect(early.queries <= 8 && late.queries <= 8)
-    #expect(early.ended <= 8 && late.ended <= 8)
+    // A listen may end a little after the page that takes its place has come, so all are counted.
+    #expect([first, early, between, late].reduce(0) { $0 + $1.ended } <= 45)
     #expect(abs(late.childEvents - early.childEvents) <= early.childEvents / 4)
     #expect(try await server.listens().now <= before + 2)
   }
