@@ -532,7 +532,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "heart
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth rules" -eq 1' -fa 'explain' -d 'Say whether rules allow a request, and which of them decides.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules check" version' -l 'version' -d 'Show the version.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules check" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" as' -l 'as' -d 'Who asks; without it, someone not signed in.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" as' -l 'as' -d 'Who asks: a user, or all of auth as a JSON object; without it, someone not signed in.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" read' -l 'read' -d 'Read at this path.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" write' -l 'write' -d 'Write at this path.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" data' -l 'data' -d 'The data there are, as a JSON file like that of "hearth export".' -rfka ''

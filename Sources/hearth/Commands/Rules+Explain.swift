@@ -20,8 +20,12 @@ extension Rules {
     )
     var value: String?
 
-    @Option(name: .customLong("as"), help: "Who asks; without it, someone not signed in.")
-    var uid: String?
+    @Option(
+      name: .customLong("as"),
+      help: "Who asks: a user, or all of auth as a JSON object; without it, someone not signed in.",
+      transform: DashedWord.restore
+    )
+    var user: String?
 
     @Option(help: "Read at this path.", transform: DashedWord.restore)
     var read: String?
@@ -51,7 +55,7 @@ extension Rules {
     private func decide(by rules: RuleSet) throws(CommandFailure) -> Decision {
       let path = Path(wire: try DatabasePath.parse(read ?? write ?? ""))
       let root = try Self.node(try data.map(InputFile.bytes) ?? [], from: data ?? "the data")
-      let auth = uid.map { JSONValue.object(("uid", .string($0))) }
+      let auth = try auth()
       let now = Int64(Date().timeIntervalSince1970 * 1_000)
       if read != nil {
         return rules.canRead(path, auth: auth, now: now, root: root, explaining: true)
@@ -66,6 +70,13 @@ extension Rules {
         to: root.setting(path, to: resolved),
         explaining: true
       )
+    }
+
+    /// What rules see of who asks.
+    private func auth() throws(CommandFailure) -> JSONValue? {
+      guard let user else { return nil }
+      guard user.hasPrefix("{") else { return .object(("uid", .string(user))) }
+      return try DatabasePath.json(Array(user.utf8), from: "--as")
     }
 
     /// Reads data as JSON; no bytes are no data.

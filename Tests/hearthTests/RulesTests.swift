@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// `hearth rules`, with documents of its own and those in assets.
+  @Suite("Rules on the command line")
+  struct RulesTests {
+    private static let rules = """
+      {"rules": {
+        "users": {"$uid": {
+          ".read": "auth.uid === $uid",
+          ".write": "auth.uid === $uid",
+          "age": {".validate": "newData.isNumber() && newData.val() >= data.val()"}
+        }},
+        "admins": {".read": "auth.token.admin === true"}
+      }}
+      """
+
+    private func makePlace() throws -> (Place, rules: String, data: String) {
+      let place = try Place()
+      let rules = place.directory + "/rules.json"
+      let data = place.directory + "/data.json"
+      try Self.rules.write(toFile: rules, atomically: true, encoding: .utf8)
+      try #"{"users": {"ann": {"age": 3}}}"#.write(
+        toFile: data,
+        atomically: true,
+        encoding: .utf8
+      )
+      return (place, rules, data)
+    }
+
+    @Test("Those in assets are well-formed", arguments: ["blog.json", "quickstart.json"])
+    func assets(name: String) throws {
+      let place = try Place()
+      let file = Place.package + "/assets/rules/" + name
+      let outcome = try place.hearth("rules", "check", file)
+      #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors.isEmpty)
+    }
+
+    @Test("A mistake is told with file, line and column")
+    func mistake() throws {
+      let (place, file, _) = try makePlace()
+      let wrong = Self.rules.replacing("auth.token", with: "auth..token")
+      try wrong.write(toFile: file, atomically: true, encoding: .utf8)
+      for command in [["check", file], ["explain", file, "--read", "/admins"]] {
+        let outcome = try place.run(["rules"] + command, environment: place.environment)
+        #expect(outcome.status == 2)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains("\(file):7:"), "\(outcome.errors)")
+      }
+    }
+
+    @Test("Who may do what, and which rule says so")
+    func explanation() throws {
+      let (place, file, data) = try makePlace()
+      func explain(_ arguments: String...) throws -> Place.Outcome {
+        try place.run(
+          ["rules", "explain", file, "--data", data] + arguments,
+          environment: place.environment
+        )
+      }
+      let own = try explain("--as", "ann", "--read", "/users/ann")
+      #expect(own.status == 0)
+      #expect(own.lines.first == "allowed")
+      #expect(own.output.contains("/users/$uid"), "\(own.output)")
+      for stranger in [["--as", "bob"], []] {
+        let arguments = ["rules", "explain", file, "--read", "/users/ann"] + stranger
+        let other = try place.run(arguments, environment: place.environment)
+        #expect(other.status == 4)
+        #expect(other.lines.first == "denied")
+      }
+      #expect(try explain("--as", "ann", "--write", "/users/ann/age", "4").status == 0)
+      let younger = try explain("--as", "ann", "--write", "/users/ann/age", "2")
+      #expect(younger.status == 4)
+      #expect(younger.output.contains("newData.val() >= data.val()"), "\(younger.output)")
+      #expect(try explain("--as", "ann", "--write", "/users/ann").status == 0)
+      let json = try explain("--as", "bob", "--write", "/users/ann", "1", "--json")
+      #expect(json.status == 4)
+      #expect(json.output.contains(#""allowed":false"#), "\(json.output)")
+    }
+
+    @Test("Who asks may be all that rules see of a user")
+    func claims() throws {
+      let (place, file, _) = try makePlace()
+      func explain(_ user: String) throws -> Place.Outcome {
+        try place.hearth("rules", "explain", file, "--read", "/admins", "--as", user)
+      }
+      #expect(try explain(#"{"uid": "ann", "token": {"admin": true}}"#).status == 0)
+      #expect(try explain(#"{"uid": "ann", "token": {"admin": false}}"#).status == 4)
+      #expect(try explain("ann").status == 4)
+      let wrong = try explain(#"{"uid": "#)
+      #expect(wrong.status == 2)
+      #expect(wrong.errors.contains("--as, line 1"), "\(wrong.errors)")
+    }
+  }
+}
