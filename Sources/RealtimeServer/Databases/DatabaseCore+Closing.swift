@@ -50,6 +50,8 @@ extension DatabaseCore {
     for session in sessions.values {
       releaseBacklog(of: session)
       session.connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
+      // The answer to the goodbye is read, and nothing else.
+      resume(session, .leaving)
     }
   }
 }
