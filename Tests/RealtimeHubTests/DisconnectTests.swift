@@ -124,6 +124,16 @@ struct DisconnectTests {
     #expect(dialogue.stored.sessions == [])
   }
 
+  @Test("What a failed batch undid comes before whatever is written later")
+  func orderAfterFailure() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":"gone"}"#, from: 1)
+    _ = dialogue.hub.close(PeerID(1), at: 0)
+    _ = dialogue.fail()
+    #expect(dialogue.ask(1, "p", #"{"p":"/n","d":"here"}"#) == [response(1)])
+    #expect(dialogue.data("n") == .string("here"))
+  }
+
   @Test("While the store fails, the latest of those who have gone are kept")
   func overdueLimit() throws {
     var limits = HubLimits()
@@ -146,6 +156,20 @@ struct DisconnectTests {
     #expect(statuses(dialogue.fail()) == ["unavailable"])
     _ = dialogue.close(1)
     #expect(dialogue.hub.snapshot == .empty)
+  }
+
+  @Test("A schedule that is refused as a batch before it fails is not stored with a later one")
+  func refusedBehindFailure() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/m","d":1}"#)
+    _ = try dialogue.take()
+    _ = dialogue.askUncommitted(1, "o", #"{"p":"/n","d":1}"#, from: 1)
+    let outputs = dialogue.hub.batchFailed(StoreError(.failed, "broken"), at: 0)
+    #expect(statuses(dialogue.texts(outputs)) == ["unavailable", "unavailable"])
+    #expect(dialogue.ask(2, "p", #"{"p":"/m","d":2}"#) == [response(2)])
+    #expect(dialogue.stored.sessions == [])
+    _ = dialogue.close(1)
+    #expect(dialogue.data("n") == .empty)
   }
 
   @Test("A withdrawal that cannot be stored leaves the schedule as it was")
@@ -206,6 +230,17 @@ struct DisconnectTests {
     _ = dialogue.ask(1, "p", #"{"p":"/a","d":null}"#)
     _ = dialogue.close(1)
     #expect(dialogue.hub.snapshot == (try Node(json: .object(("b", .integer(3))))))
+  }
+
+  @Test("A priority alone, scheduled for what is gone by then, is no commit")
+  func priorityOfNothingAlone() throws {
+    var dialogue = try Dialogue(#"{"a":1}"#, peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/a/.priority","d":2}"#, from: 1)
+    _ = dialogue.ask(1, "p", #"{"p":"/a","d":null}"#)
+    let revision = dialogue.hub.revision
+    _ = dialogue.close(1)
+    #expect(dialogue.hub.revision == revision)
+    #expect(dialogue.stored.sessions == [])
   }
 
   @Test("Too many scheduled writes are refused, and what was scheduled stays")
