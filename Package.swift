@@ -200,6 +200,17 @@ let package = Package(
       ["RealtimeTransport", product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio")]
     ),
     testSupport("TLSTestSupport", [product("Crypto", "swift-crypto")]),
+    testSupport("FaultyStorage", [product("GRDBSQLite", "GRDB.swift")]),
+    // A program that the tests of `hearth` start and kill; it is no product.
+    .executableTarget(
+      name: "FaultyServer",
+      dependencies: [
+        "FaultyStorage", "RealtimeServer", "RealtimeTree", "SQLiteStorage",
+        product("ArgumentParser", "swift-argument-parser"),
+      ],
+      path: "Tests/FaultyServer",
+      swiftSettings: settings
+    ),
     tests("RealtimeTree"),
     tests("RealtimeProtocol", ["RealtimeTree"]),
     tests("RealtimeSync", ["OfflineTestSupport", "RealtimeProtocol", "RealtimeTree"]),
@@ -297,9 +308,8 @@ let package = Package(
     tests(
       "SQLiteStorage",
       [
-        "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTree",
+        "FaultyStorage", "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTree",
         product("GRDB", "GRDB.swift"),
-        product("GRDBSQLite", "GRDB.swift"),
       ]
     ),
     tests(
@@ -338,7 +348,7 @@ let package = Package(
       exclude: ["Goldens"],
       swiftSettings: settings
     ),
-    tests("hearth", ["RealtimeTree", "TLSTestSupport"]),
+    tests("hearth", ["FaultyServer", "FaultyStorage", "RealtimeTree", "TLSTestSupport"]),
   ]
 )
 

@@ -138,7 +138,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// It is a programmer error to leave out a revision.
   ///
   /// - Parameter batch: The commits that follow the last, and the ledger entries that they bring.
-  /// - Throws: ``StoreError``; then nothing of the batch is stored.
+  /// - Throws: ``StoreError``; then nothing of the batch is stored, as long as the store is open. When the
+  ///   device has failed in the middle, the batch may have reached it: a process that opens the store
+  ///   next, before anything else has been committed, may find the whole of it.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
     if batch == CommitBatch(commits: []) { return }
     let payload = try LogTable.encode(batch.commits)

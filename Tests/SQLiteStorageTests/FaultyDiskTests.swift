@@ -1,3 +1,4 @@
+import FaultyStorage
 import Foundation
 import RealtimeHub
 import RealtimeProtocol

@@ -1,3 +1,4 @@
+import FaultyStorage
 import GRDB
 import RealtimeHub
 import RealtimeProtocol

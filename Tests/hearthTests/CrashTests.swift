@@ -1,3 +1,4 @@
+import FaultyStorage
 import Foundation
 import TestSupport
 import Testing
@@ -5,24 +6,68 @@ import Testing
 extension EndToEnd {
   @Suite("A server that is killed", .timeLimit(.minutes(5)))
   struct CrashTests {
+    enum Disk: CaseIterable, CustomTestStringConvertible {
+      /// The program has it.
+      case sound
+      /// It fails for a while in every round; a server for tests has it.
+      case faulty
+
+      var testDescription: String {
+        switch self {
+        case .sound: "on a disk that works"
+        case .faulty: "on a disk that fails for a while, each time"
+        }
+      }
+    }
+
     /// How often the server is killed; the variable is for longer runs.
     private static let rounds =
       ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) } ?? 200
     private static let seed =
       ProcessInfo.processInfo.environment["CRASH_SEED"].flatMap { UInt64($0) } ?? 20_261
 
-    private func start(_ place: Place, _ socket: String) throws -> Spawned {
-      let server = try place.start(
-        "serve",
-        "--socket",
-        socket,
-        "--data-dir",
-        place.directory + "/db"
+    /// What goes wrong in a round: a fault early enough that the traffic comes to it.
+    private func fault(_ random: inout SplitMix64) -> DiskFault {
+      let kind = DiskFault.Kind.allCases[Int.random(in: 0..<3, using: &random)]
+      let last = kind == .sync ? 12 : 80
+      return DiskFault(
+        kind,
+        at: Int.random(in: 1...last, using: &random),
+        times: Int.random(in: 1...3, using: &random)
       )
-      try waitUntil("the server answers") {
-        guard let descriptor = WireClient.connect(to: socket) else { return false }
-        close(descriptor)
-        return true
+    }
+
+    /// How long a server lives, in microseconds.
+    private func life(_ disk: Disk, _ random: inout SplitMix64) -> UInt32 {
+      // A store that has failed is left alone for 200 ms; sometimes the end comes after that.
+      let isLong = disk == .faulty && Int.random(in: 0..<5, using: &random) == 0
+      return UInt32.random(in: isLong ? 250_000...400_000 : 1_000...40_000, using: &random)
+    }
+
+    private func start(
+      _ place: Place,
+      _ socket: String,
+      _ fault: DiskFault?,
+      _ note: String
+    ) throws -> Spawned {
+      let paths = ["--socket", socket, "--data-dir", place.directory + "/db"]
+      let faults = fault.map {
+        ["--fault", $0.kind.rawValue, "--number", "\($0.number)", "--times", "\($0.times)"]
+      }
+      let server = try Spawned(
+        faults == nil ? Place.program : Place.built("FaultyServer"),
+        faults.map { paths + $0 } ?? ["serve"] + paths,
+        environment: place.environment
+      )
+      do {
+        try waitUntil("the server answers, \(note)") {
+          guard let descriptor = WireClient.connect(to: socket) else { return false }
+          close(descriptor)
+          return true
+        }
+      } catch {
+        server.terminate()
+        throw error
       }
       return server
     }
@@ -38,55 +83,88 @@ extension EndToEnd {
 
     /// What is wrong with the counter that is changed by transactions only.
     ///
-    /// It is as high as the number of those that were acknowledged, and of those without an answer that
-    /// were applied; no two were told that they had set it to the same value.
+    /// Each of its values was set by one transaction, which was acknowledged, or had no answer, or was
+    /// refused; and none that was acknowledged is lost.
     private func checkShared(_ stored: [String: Any], _ writers: [CrashWriter]) -> String? {
       let count = (stored["shared"] as? [String: Any])?["count"] as? Int ?? 0
       let values = writers.flatMap(\.transactionValues)
+      let others = writers.flatMap { $0.pendingValues + $0.refusedValues }
       guard Set(values).count == values.count else { return "a value was set twice" }
-      let pending = writers.reduce(0) { $0 + $1.pendingTransactions }
-      guard !(values.count...(values.count + pending)).contains(count) else { return nil }
-      return "\(values.count) transactions and \(pending) without an answer, but \(count) there"
+      guard values.max() ?? 0 <= count else { return "\(count), but \(values) were acknowledged" }
+      let unknown = Set(1..<(count + 1)).subtracting(values + others)
+      return unknown.isEmpty ? nil : "\(count), but no one has set \(unknown)"
     }
 
-    @Test("has all that it acknowledged, nothing half and nothing twice, time after time")
-    func rounds() throws {
+    /// Lets all write until the server is killed after a while.
+    private func traffic(
+      _ writers: [CrashWriter],
+      _ socket: String,
+      _ server: Spawned,
+      killedAfter life: UInt32
+    ) {
+      let group = DispatchGroup()
+      for writer in writers {
+        group.enter()
+        Thread.detachNewThread {
+          writer.write(to: socket)
+          group.leave()
+        }
+      }
+      usleep(life)
+      kill(server.processIdentifier, SIGKILL)
+      #expect(server.wait() == 128 + SIGKILL)
+      group.wait()
+    }
+
+    @Test(
+      "has all that it acknowledged, nothing half and nothing twice, time after time",
+      arguments: Disk.allCases
+    )
+    func rounds(disk: Disk) throws {
       let place = try Place()
       let socket = place.directory + "/s"
       var random = SplitMix64(seed: Self.seed)
       let writers = (0..<3).map { CrashWriter("w\($0)", seed: Self.seed + UInt64($0)) }
-      var previous = 0
+      var last: DiskFault?
+      var refusals: [DiskFault.Kind: Int] = [:]
       for round in 1...Self.rounds {
-        let server = try start(place, socket)
+        let fault = disk == .faulty ? fault(&random) : nil
+        let note = "seed \(Self.seed), round \(round), after \(last?.description ?? "no fault")"
+        let server = try start(place, socket, fault, note)
+        defer { server.terminate() }
         let stored = try data(socket)
         for writer in writers {
-          #expect(writer.check(stored) == [], "seed \(Self.seed), round \(round)")
+          let problems = writer.check(stored)
+          try #require(problems == [], "\(note)")
         }
-        #expect(checkShared(stored, writers) == nil, "seed \(Self.seed), round \(round)")
-        let group = DispatchGroup()
-        for writer in writers {
-          group.enter()
-          Thread.detachNewThread {
-            writer.write(to: socket)
-            group.leave()
-          }
-        }
-        usleep(UInt32.random(in: 1_000...40_000, using: &random))
-        kill(server.processIdentifier, SIGKILL)
-        #expect(server.wait() == 128 + SIGKILL)
-        group.wait()
-        let count = writers.reduce(0) { $0 + $1.acknowledgedCount }
-        previous = max(previous, count)
+        try #require(checkShared(stored, writers) == nil, "\(note)")
+        let before = writers.reduce(0) { $0 + $1.refusedCount }
+        traffic(writers, socket, server, killedAfter: life(disk, &random))
+        let hasRefused = writers.reduce(0) { $0 + $1.refusedCount } > before
+        if let fault, hasRefused { refusals[fault.kind, default: 0] += 1 }
+        #expect(fault != nil || !hasRefused, "\(note)")
+        last = fault
       }
-      #expect(previous > Self.rounds, "the traffic is to be more than a few writes")
+      let count = writers.reduce(0) { $0 + $1.acknowledgedCount }
+      #expect(count > Self.rounds, "the traffic is to be more than a few writes")
       let transactions = writers.reduce(0) { $0 + $1.transactionValues.count }
       #expect(transactions > Self.rounds / 4, "transactions are to be a part of it")
       #expect(writers.contains { $0.staleCount > 0 }, "and to get into each other's way")
-      let server = try start(place, socket)
+      if disk == .faulty {
+        for kind in DiskFault.Kind.allCases {
+          #expect(refusals[kind, default: 0] > Self.rounds / 20, "\(kind) is to happen")
+        }
+        #expect(writers.contains { $0.recoveryCount > 0 }, "the disk is to work again")
+      }
+      // The program itself comes last.
+      let server = try start(place, socket, nil, "seed \(Self.seed), the last time")
+      defer { server.terminate() }
+      let left = try data(socket)
+      for writer in writers { #expect(writer.check(left) == []) }
       for writer in writers { writer.write(to: socket, onlyPending: true) }
       let stored = try data(socket)
       for writer in writers { #expect(writer.check(stored) == []) }
-      #expect(writers.allSatisfy { $0.pendingTransactions == 0 })
+      #expect(writers.allSatisfy { $0.pendingValues.isEmpty })
       #expect(checkShared(stored, writers) == nil)
       server.terminate()
       #expect(try place.hearth("fsck", place.directory + "/db").status == 0)

@@ -6,7 +6,8 @@ import TestSupport
 ///
 /// Its writes have keys, so the server must apply each exactly once. They are increments of one
 /// counter; pairs, the same number at one place on the left and one on the right; moves of a token,
-/// which is at one place always; and transactions on a counter that all writers share.
+/// which is at one place always; and transactions on a counter that all writers share. What the server
+/// refuses, since its disk does not work, is not sent again.
 final class CrashWriter: @unchecked Sendable {
   // Safety: used by one thread at a time; a round's thread has ended before its results are read.
 
@@ -31,9 +32,11 @@ final class CrashWriter: @unchecked Sendable {
   private var random: SplitMix64
   private var number = 0
   private var pending: [Write] = []
-  private var acknowledged = CrashTrace()
-  /// Where the token is after all writes so far.
-  private var tokenSlot: Int?
+  /// What the writes that were acknowledged leave behind; several things while it is not clear which of
+  /// the refused ones are there.
+  private var acknowledged: Set<CrashTrace> = [CrashTrace()]
+  /// What was refused since the last acknowledgement and the last start.
+  private var refused: [Write] = []
   /// The shared counter as the server has last told it; nil until it has.
   private var sharedCount: Int?
   /// What was wrong with an answer.
@@ -42,25 +45,39 @@ final class CrashWriter: @unchecked Sendable {
   private(set) var acknowledgedCount = 0
   /// What the shared counter was set to by transactions that were acknowledged.
   private(set) var transactionValues: [Int] = []
+  /// What transactions that were refused would have set the shared counter to.
+  private(set) var refusedValues: Set<Int> = []
   /// How many transactions had to run again, since another was faster.
   private(set) var staleCount = 0
+  /// How many writes have been refused, since the disk did not work.
+  private(set) var refusedCount = 0
+  /// How often a write was acknowledged after one that was refused by the same server.
+  private(set) var recoveryCount = 0
 
   init(_ name: String, seed: UInt64) {
     self.name = name
     random = SplitMix64(seed: seed)
   }
 
-  /// How many transactions have no answer.
-  var pendingTransactions: Int {
-    pending.count { if case .transaction = $0.kind { true } else { false } }
+  /// What the transactions without an answer set the shared counter to.
+  var pendingValues: [Int] {
+    pending.compactMap { if case .transaction(let value) = $0.kind { value } else { nil } }
   }
 
-  /// Sends again what was not answered, then new writes until the connection breaks.
+  /// Sends again what was not answered, then new writes until no one listens any more.
   func write(to socket: String, onlyPending: Bool = false) {
+    while let client = WireClient(socket: socket) {
+      write(to: client, onlyPending: onlyPending)
+      if onlyPending, pending.isEmpty { return }
+      // The last answers before the end.
+      while let message = client.receive() { take(message) }
+    }
+  }
+
+  /// Writes until the connection breaks.
+  private func write(to client: WireClient, onlyPending: Bool) {
     sharedCount = nil
-    guard let client = WireClient(socket: socket),
-      client.send(#"{"t":"d","d":{"r":0,"a":"q","b":{"p":"/shared","h":""}}}"#)
-    else { return }
+    guard client.send(#"{"t":"d","d":{"r":0,"a":"q","b":{"p":"/shared","h":""}}}"#) else { return }
     for write in pending { guard client.send(write.message) else { return } }
     while !onlyPending || !pending.isEmpty {
       if !onlyPending, pending.count < Self.window {
@@ -84,12 +101,12 @@ final class CrashWriter: @unchecked Sendable {
       kind = .pair(slot: slot)
       body =
         #""a":"m","b":{"p":"/","d":{"left/\#(name)/s\#(slot)":\#(number),"right/\#(name)/s\#(slot)":\#(number)}"#
-    case 1 where tokenSlot != slot:
+    case 1:
       kind = .move(slot: slot)
-      let leaves = tokenSlot.map { #""s\#($0)":null,"# } ?? ""
-      body = #""a":"m","b":{"p":"/tokens/\#(name)","d":{\#(leaves)"s\#(slot)":\#(number)}"#
-      tokenSlot = slot
-    case 2 where sharedCount != nil && pendingTransactions == 0:
+      // Wherever it is: the move before this one may be refused.
+      let slots = (0..<Self.slots).map { #""s\#($0)":\#($0 == slot ? "\(number)" : "null")"# }
+      body = #""a":"m","b":{"p":"/tokens/\#(name)","d":{\#(slots.joined(separator: ","))}"#
+    case 2 where sharedCount != nil && pendingValues.isEmpty:
       let count = sharedCount ?? 0
       kind = .transaction(value: count + 1)
       // A counter that nobody has written is none, and the hash of no data is empty.
@@ -126,24 +143,31 @@ final class CrashWriter: @unchecked Sendable {
 
   private func settle(_ answer: String) {
     guard let first = pending.first else { return problems.append("an answer too many: \(answer)") }
-    let isApplied = answer == #"{"t":"d","d":{"r":\#(first.number),"b":{"s":"ok","d":""}}}"#
-    if case .transaction(let value) = first.kind {
-      if isApplied {
-        transactionValues.append(value)
-      } else if answer.hasPrefix(#"{"t":"d","d":{"r":\#(first.number),"b":{"s":"datastale""#) {
-        staleCount += 1
-      } else {
-        return problems.append("no answer to \(first.message): \(answer)")
-      }
-    } else if !isApplied {
+    let start = #"{"t":"d","d":{"r":\#(first.number),"b":{"s":"#
+    if answer == start + #""ok","d":""}}}"# {
+      acknowledge(first)
+    } else if answer.hasPrefix(start + #""unavailable""#) {
+      refusedCount += 1
+      refused.append(first)
+      if case .transaction(let value) = first.kind { refusedValues.insert(value) }
+    } else if case .transaction = first.kind, answer.hasPrefix(start + #""datastale""#) {
+      staleCount += 1
+    } else {
       return problems.append("no answer to \(first.message): \(answer)")
     }
     pending.removeFirst()
-    acknowledgedCount += 1
-    Self.apply(first, to: &acknowledged)
   }
 
-  private static func apply(_ write: Write, to trace: inout CrashTrace) {
+  private func acknowledge(_ write: Write) {
+    acknowledgedCount += 1
+    if !refused.isEmpty { recoveryCount += 1 }
+    refused = []
+    if case .transaction(let value) = write.kind { transactionValues.append(value) }
+    acknowledged = Set(acknowledged.map { Self.trace($0, with: write) })
+  }
+
+  private static func trace(_ before: CrashTrace, with write: Write) -> CrashTrace {
+    var trace = before
     switch write.kind {
     case .increment: trace.increments += 1
     case .pair(let slot):
@@ -152,19 +176,39 @@ final class CrashWriter: @unchecked Sendable {
     case .move(let slot): trace.tokens = ["s\(slot)": write.number]
     case .transaction: break
     }
+    return trace
   }
 
-  /// Compares what the server has with what was acknowledged and what may have been applied.
+  /// Compares what the server has after a start with what was acknowledged and what may be there: what
+  /// had no answer, and the batch that was refused last.
+  ///
+  /// A batch may have reached the disk, which said that it has not. It is there as a whole then, unless
+  /// something was written over it, which is so after an acknowledgement.
   func check(_ data: [String: Any]) -> [String] {
     let stored = CrashTrace(of: name, in: data)
-    // What is applied of the pending writes is a part from their start: nothing later without them.
-    var candidates = [acknowledged]
-    var trace = acknowledged
-    for write in pending {
-      Self.apply(write, to: &trace)
-      candidates.append(trace)
+    let writes = refused + pending
+    var found: Set<CrashTrace> = []
+    // A batch has no gaps; and of the pending writes nothing is there without those before it.
+    for before in acknowledged {
+      for start in 0...refused.count {
+        var settled = before
+        var trace = before
+        if trace == stored { found.insert(settled) }
+        for (number, write) in writes.enumerated().dropFirst(start) {
+          trace = Self.trace(trace, with: write)
+          if number < refused.count { settled = trace }
+          if trace == stored { found.insert(settled) }
+        }
+      }
     }
-    guard !candidates.contains(stored) else { return problems }
-    return problems + ["\(name): \(stored) is none of \(candidates)"]
+    let texts = [refused, pending].map { $0.map(\.message) }
+    refused = []
+    guard found.isEmpty else {
+      acknowledged = found
+      return problems
+    }
+    return problems + [
+      "\(name): \(stored), but \(acknowledged), refused \(texts[0]), without answer \(texts[1])"
+    ]
   }
 }

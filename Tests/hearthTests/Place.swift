@@ -31,11 +31,14 @@ final class Place {
   }
 
   /// The program under test, built beside the tests.
-  static let program: String = {
+  static let program = built("hearth")
+
+  /// A program that was built beside the tests.
+  static func built(_ name: String) -> String {
     let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     var folder = tests.deletingLastPathComponent()
     while folder.path != "/" {
-      let candidate = folder.appendingPathComponent("hearth").path
+      let candidate = folder.appendingPathComponent(name).path
       var isDirectory: ObjCBool = false
       if FileManager.default.fileExists(atPath: candidate, isDirectory: &isDirectory),
         !isDirectory.boolValue
@@ -44,8 +47,8 @@ final class Place {
       }
       folder = folder.deletingLastPathComponent()
     }
-    return "hearth"
-  }()
+    return name
+  }
 
   /// The root of the package.
   static let package = URL(fileURLWithPath: #filePath)

@@ -4,6 +4,8 @@ import Foundation
 final class WireClient {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
+  /// Whether the server has said goodbye.
+  private var isEnded = false
 
   /// Connects and waits for the greeting; nil when no one answers.
   init?(socket path: String) {
@@ -70,7 +72,7 @@ final class WireClient {
   func receive() -> String? {
     while true {
       if let text = takeFrame() { return text }
-      guard read() else { return nil }
+      guard !isEnded, read() else { return nil }
     }
   }
 
@@ -84,6 +86,8 @@ final class WireClient {
       length = buffer[2..<start].reduce(0) { $0 << 8 | Int($1) }
     }
     guard buffer.count >= start + length else { return nil }
+    if buffer[0] & 15 == 8 { isEnded = true }
+    guard !isEnded else { return nil }
     let text = String(decoding: buffer[start..<(start + length)], as: UTF8.self)
     buffer.removeSubrange(..<(start + length))
     return text

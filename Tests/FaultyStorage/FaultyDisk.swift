@@ -1,59 +1,84 @@
-import Foundation
-import GRDBSQLite
+internal import Foundation
+internal import GRDBSQLite
 
 /// A disk that fails on demand, below SQLite: the store above it is the real one.
 ///
 /// It is a virtual file system in front of the usual one, for the whole process; only files in
 /// directories that a test has named can fail. What it fails at is counted, so that a test can go
 /// through every single write, truncation and wait for the disk.
-final class FaultyDisk: @unchecked Sendable {
+package final class FaultyDisk: @unchecked Sendable {
   // Safety: every mutable property is used under `lock` only.
 
-  enum Fault: CaseIterable {
+  /// How an operation fails.
+  package enum Fault: CaseIterable, Sendable {
     /// There is no space: nothing is written.
     case full
     /// The device reports an error: half of what was to be written is.
     case broken
   }
 
+  /// What can fail.
+  fileprivate enum Operation: CaseIterable {
+    case write
+    case truncation
+    case sync
+  }
+
   private let directory: String
   private let lock = NSLock()
   private var countdown: Int?
   private var fault = Fault.full
-  private var isLasting = false
+  /// What fails of what is done.
+  private var failing: Set<Operation> = []
+  /// How many operations are yet to fail.
+  private var remaining = 0
   private var count = 0
   private var operations = 0
   /// Counts how often the open files have been broken.
   private var breakages = 0
 
   /// Makes the files of a directory fail when this is told so, from the next opening on.
-  init(directory: String) {
+  package init(directory: String) {
     self.directory = directory
     FileSystem.shared.add(self, for: directory)
   }
 
   /// How many operations have been made to fail so far.
-  var failureCount: Int { lock.withLock { count } }
+  package var failureCount: Int { lock.withLock { count } }
 
   /// How many operations there have been.
-  var operationCount: Int { lock.withLock { operations } }
+  package var operationCount: Int { lock.withLock { operations } }
 
   /// Lets the n-th operation from now fail, and those after it when the fault lasts.
-  func fail(at number: Int, _ fault: Fault, lasting isLasting: Bool) {
+  package func fail(at number: Int, _ fault: Fault, lasting isLasting: Bool) {
+    fail(at: number, of: Operation.allCases, fault, times: isLasting ? .max : 1)
+  }
+
+  /// Lets a fault happen, from now on.
+  package func fail(_ fault: DiskFault) {
+    switch fault.kind {
+    case .write: fail(at: fault.number, of: [.write], .broken, times: fault.times)
+    case .sync: fail(at: fault.number, of: [.sync], .broken, times: fault.times)
+    case .full: fail(at: fault.number, of: [.write], .full, times: fault.times)
+    }
+  }
+
+  private func fail(at number: Int, of operations: [Operation], _ fault: Fault, times: Int) {
     lock.withLock {
       countdown = number
+      failing = Set(operations)
       self.fault = fault
-      self.isLasting = isLasting
+      remaining = times
     }
   }
 
   /// Lets everything work from now on.
-  func repair() {
+  package func repair() {
     lock.withLock { countdown = nil }
   }
 
   /// Lets every file that is open now fail for good; those that are opened from now on work.
-  func breakOpenFiles() {
+  package func breakOpenFiles() {
     lock.withLock { breakages += 1 }
   }
 
@@ -61,19 +86,20 @@ final class FaultyDisk: @unchecked Sendable {
   fileprivate var epoch: Int { lock.withLock { breakages } }
 
   /// Whether the operation that is about to happen on a file of an epoch fails, and how.
-  fileprivate func next(_ epoch: Int) -> Fault? {
+  fileprivate func next(_ operation: Operation, _ epoch: Int) -> Fault? {
     lock.withLock {
       operations += 1
       if epoch < breakages {
         count += 1
         return .broken
       }
-      guard let left = countdown else { return nil }
+      guard failing.contains(operation), let left = countdown else { return nil }
       guard left <= 1 else {
         countdown = left - 1
         return nil
       }
-      countdown = isLasting ? left : nil
+      remaining -= 1
+      if remaining == 0 { countdown = nil }
       count += 1
       return fault
     }
@@ -158,7 +184,7 @@ private final class FileSystem: @unchecked Sendable {
       realFile($0).pointee.pMethods.pointee.xRead(realFile($0), $1, $2, $3)
     }
     methods.pointee.xWrite = { file, bytes, count, offset in
-      switch nextFault(file) {
+      switch nextFault(file, .write) {
       case nil:
         return realFile(file).pointee.pMethods.pointee.xWrite(realFile(file), bytes, count, offset)
       case .full: return SQLITE_FULL
@@ -173,7 +199,7 @@ private final class FileSystem: @unchecked Sendable {
       }
     }
     methods.pointee.xTruncate = {
-      nextFault($0) == nil
+      nextFault($0, .truncation) == nil
         ? realFile($0).pointee.pMethods.pointee.xTruncate(realFile($0), $1)
         : SQLITE_IOERR | (6 << 8)
     }
@@ -182,7 +208,7 @@ private final class FileSystem: @unchecked Sendable {
       guard isWatched(file) else {
         return realFile(file).pointee.pMethods.pointee.xSync(realFile(file), flags)
       }
-      return nextFault(file) == nil ? SQLITE_OK : SQLITE_IOERR | (4 << 8)
+      return nextFault(file, .sync) == nil ? SQLITE_OK : SQLITE_IOERR | (4 << 8)
     }
     methods.pointee.xFileSize = {
       realFile($0).pointee.pMethods.pointee.xFileSize(realFile($0), $1)
@@ -240,9 +266,12 @@ private func isWatched(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Bool {
 }
 
 /// Whether the operation on a file that is about to happen fails.
-private func nextFault(_ file: UnsafeMutablePointer<sqlite3_file>?) -> FaultyDisk.Fault? {
+private func nextFault(
+  _ file: UnsafeMutablePointer<sqlite3_file>?,
+  _ operation: FaultyDisk.Operation
+) -> FaultyDisk.Fault? {
   file.flatMap {
     let header = UnsafeMutableRawPointer($0).assumingMemoryBound(to: FileSystem.Header.self).pointee
-    return header.disk?.takeUnretainedValue().next(header.epoch)
+    return header.disk?.takeUnretainedValue().next(operation, header.epoch)
   }
 }
