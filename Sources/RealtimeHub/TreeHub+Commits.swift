@@ -29,11 +29,13 @@ extension TreeHub {
   ///
   /// What ended peers have scheduled and could not be applied before is applied now.
   ///
+  /// After a batch that is in doubt the next one may change nothing, as storing it ends the doubt.
+  ///
   /// - Returns: The batch, or nil when nothing waits or the last batch is still in flight.
   package mutating func takeBatch() -> CommitBatch? {
     guard inFlight == nil else { return nil }
     if let now { fireOverdueDisconnects(at: now) }
-    guard hasOpenSteps else { return nil }
+    guard hasOpenSteps || doubtful != nil else { return nil }
     let changed = sessions.takeUnsaved()
     let batch = CommitBatch(
       commits: openCommits,
@@ -63,6 +65,7 @@ extension TreeHub {
     guard let batch = inFlight else { return [] }
     inFlight = nil
     storageFailure = nil
+    doubtful = nil
     durableRoot = batch.root
     durableRules = batch.rules
     durableRevision = batch.revision
@@ -72,10 +75,11 @@ extension TreeHub {
     return flush()
   }
 
-  /// Says that nothing of the batch in flight has been stored.
+  /// Says that nothing of the batch in flight has been stored, or that it is not known.
   ///
   /// The tree and the rules go back to what is durable. Requests that waited are refused; peers with
-  /// listens are disconnected, since what they see next must not build on what is gone.
+  /// listens are disconnected, since what they see next must not build on what is gone. Peers whose
+  /// writes may be stored are disconnected without an answer.
   ///
   /// - Parameters:
   ///   - error: What is wrong.
@@ -88,23 +92,69 @@ extension TreeHub {
     let reason = error.publicReason
     storageFailure = reason
     rollBack(batch)
-    let refusal = Refusal(.unavailable, reason)
+    let entries = outbox.removeAll()
+    doubtful = writesInDoubt(after: error, batch, entries)
     var outputs: [HubOutput] = []
     var leaving = Set(peers.filter { !$0.value.listens.isEmpty }.keys)
-    for entry in outbox.removeAll() {
+    for entry in entries {
       guard let peer = entry.peer else { continue }
+      let isUnknown = error.doubt == .thisBatch && entry.step <= batch.step
+      let refusal = Refusal(
+        .unavailable,
+        isUnknown ? "\(reason); whether this was stored is not known" : reason
+      )
       // The ledger must know of the writes of those who have gone, as they send them again.
-      let output = fallback(of: entry, to: peer, refusal, at: timestamp)
+      let result = fallback(of: entry, to: peer, refusal, at: timestamp)
       guard peers[peer] != nil else { continue }
-      if case .disconnect = entry.fallback { leaving.insert(peer) }
-      if let output { outputs.append(output) }
+      switch result {
+      case .nothing: continue
+      case .disconnect: leaving.insert(peer)
+      case .output(let output): outputs.append(output)
+      }
     }
-    for peer in leaving.sorted() {
-      peers[peer]?.listens = []
-      peers[peer]?.isLeaving = true
-      outputs.append(.disconnect(peer, .storageFailed(reason)))
-    }
+    for peer in leaving.sorted() { outputs.append(ending(peer, reason)) }
     return outputs
+  }
+
+  /// What may be stored after a failure: of this batch, or still of the one that was in doubt before.
+  private func writesInDoubt(
+    after error: StoreError,
+    _ batch: BatchInFlight,
+    _ entries: ArraySlice<Outbox.Entry>
+  ) -> DoubtfulWrites? {
+    switch error.doubt {
+    case nil: return nil
+    case .earlierBatch: return doubtful ?? DoubtfulWrites()
+    case .thisBatch:
+      var writes = DoubtfulWrites()
+      for entry in entries where entry.step <= batch.step {
+        if case .refuse(_, let key?) = entry.fallback { writes.insert(key) }
+      }
+      return writes
+    }
+  }
+
+  /// Whether a write may be the repetition of one that is stored, so that it must not be refused.
+  ///
+  /// Without a key it cannot be told. A peer in the server never says anything twice.
+  func isInDoubt(_ key: WriteKey?, of peer: PeerID) -> Bool {
+    guard let doubtful else { return false }
+    if let key { return doubtful.contains(key) }
+    return peers[peer]?.isInternal == false
+  }
+
+  /// Disconnects a peer whose request is not answered, as nobody knows what to say.
+  mutating func disconnectInDoubt(_ peer: PeerID) {
+    for key in peers[peer]?.listens ?? [] { endListen(key, of: peer) }
+    let reason = storageFailure ?? "the disk does not work"
+    append(ending(peer, reason), to: peer, .disconnect)
+  }
+
+  /// Lets nothing count any more that a peer says, whose listens are forgotten.
+  private mutating func ending(_ peer: PeerID, _ reason: String) -> HubOutput {
+    peers[peer]?.listens = []
+    peers[peer]?.isLeaving = true
+    return .disconnect(peer, .storageFailed(reason))
   }
 
   /// Goes back to what is durable.
@@ -122,23 +172,36 @@ extension TreeHub {
     orders = OrderShelf(limits)
   }
 
-  /// What is sent instead of an output whose commits are gone, or nil for nothing.
+  /// What becomes of an output whose commits are gone.
+  private enum FallbackResult {
+    case nothing
+    case disconnect
+    case output(HubOutput)
+  }
+
+  /// What happens instead of an output whose commits are gone.
   private mutating func fallback(
     of entry: Outbox.Entry,
     to peer: PeerID,
     _ refusal: Refusal,
     at timestamp: Int64
-  ) -> HubOutput? {
+  ) -> FallbackResult {
     switch entry.fallback {
-    case .drop, .disconnect: return nil
-    case .keep: return entry.output
+    case .drop: return .nothing
+    case .disconnect: return .disconnect
+    case .keep: return .output(entry.output)
     case .refuse(let request, let key):
+      guard !isInDoubt(key, of: peer) else {
+        if let key { ledger.forget(key) }
+        return .disconnect
+      }
       // A later write of the client must not make this one count as done.
       if let key { ledger.record(key, refusal.status, at: timestamp) }
-      return output(.response(id: request, refusal.response), to: peer)
+      return .output(output(.response(id: request, refusal.response), to: peer))
     case .repeatOutcome(let request, let key):
+      guard !isInDoubt(key, of: peer) else { return .disconnect }
       let response = repeated(ledger.outcome(of: key) ?? refusal.status)
-      return output(.response(id: request, response), to: peer)
+      return .output(output(.response(id: request, response), to: peer))
     }
   }
 }

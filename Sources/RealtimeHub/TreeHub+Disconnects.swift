@@ -90,6 +90,7 @@ extension TreeHub {
       if let refusal = admissionRefusal { throw refusal }
       try change(&self, &scheduled)
     } catch {
+      guard !isInDoubt(nil, of: origin.peer) else { return disconnectInDoubt(origin.peer) }
       return answer(origin, error.response, .keep)
     }
     peers[origin.peer]?.scheduled = scheduled

@@ -15,6 +15,7 @@ extension TreeHub {
       if peers[origin.peer]?.isLetIn == false { peers[origin.peer]?.isLetIn = true }
       if showsData(to: origin.peer) { response.payload = .node(root[write.path]) }
     } catch {
+      guard !isInDoubt(write.key, of: origin.peer) else { return disconnectInDoubt(origin.peer) }
       response = error.response
       if error.status == .dataStale, showsData(to: origin.peer),
         mayRead(write.path, origin.peer)

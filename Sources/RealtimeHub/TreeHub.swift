@@ -15,6 +15,10 @@ package import SecurityRules
 /// ``batchCommitted()`` and ``batchFailed(_:at:)``. While the store fails, one write at a time is
 /// let through to try it again; all others are refused.
 ///
+/// When the store does not know whether it has a batch that failed, nobody is told either: who waits
+/// for an answer is disconnected and sends the write again, and the same becomes of every write that
+/// may be such a repetition, until a commit works.
+///
 /// Credentials end by themselves: the owner calls ``tick(at:)`` when ``nextDeadline`` has come.
 package struct TreeHub: Sendable {
   let limits: HubLimits
@@ -51,6 +55,8 @@ package struct TreeHub: Sendable {
   var inFlight: BatchInFlight?
   /// Why the last batch could not be stored, as peers are told, until one can.
   var storageFailure: String?
+  /// What may be stored although its batch failed, until a batch can be stored; nil when nothing may.
+  var doubtful: DoubtfulWrites?
 
   var ledger: WriteLedger
   var outbox = Outbox()

@@ -13,7 +13,10 @@ package protocol TreeStore: Sendable {
 
   /// Makes a batch of commits durable, all or nothing.
   ///
-  /// - Throws: A ``StoreError``; then nothing of the batch has been stored.
+  /// An empty batch settles what became of an earlier one that is in doubt.
+  ///
+  /// - Throws: A ``StoreError``; then nothing of the batch has been stored, unless it says that this is
+  ///   in ``StoreError/doubt``.
   func commit(_ batch: CommitBatch) throws
 
   /// Writes what is pending in the background and gives the files up.
@@ -127,10 +130,23 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case failed
   }
 
+  /// A batch of which it is not known whether it has been stored.
+  ///
+  /// As long as the store is open it has not. Who opens it next may find the whole of it, until a later
+  /// commit has worked, after which it can never come up again.
+  package enum Doubt: Sendable {
+    /// The one that failed.
+    case thisBatch
+    /// One before, still; of the one that failed nothing has been stored.
+    case earlierBatch
+  }
+
   /// The kind of failure.
   package let kind: Kind
   /// What was wrong, where, and what to do; for the log and whoever runs the server.
   package let description: String
+  /// What is not known about what has been stored; nil when it is known.
+  package var doubt: Doubt?
 
   /// What clients may be told: neither the names of files nor the words of the system.
   package var publicReason: String {
@@ -143,8 +159,9 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Makes an error.
-  package init(_ kind: Kind, _ description: String) {
+  package init(_ kind: Kind, _ description: String, doubt: Doubt? = nil) {
     self.kind = kind
     self.description = description
+    self.doubt = doubt
   }
 }

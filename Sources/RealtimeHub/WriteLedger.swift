@@ -55,6 +55,15 @@ struct WriteLedger: Sendable {
     store(entry)
   }
 
+  /// Forgets what became of a write, and of those of its client that follow.
+  mutating func forget(_ key: WriteKey) {
+    guard var entry = entries[key.client], key.number <= entry.upTo else { return }
+    entry.upTo = key.number - 1
+    entry.refused = entry.refused.filter { $0.key < key.number }
+    unsaved.insert(key.client)
+    store(entry)
+  }
+
   /// Takes the entries that have changed since the last call, in the order of their clients.
   mutating func takeUnsaved() -> [LedgerEntry] {
     let taken = unsaved.sorted().compactMap { entries[$0] }

@@ -10,8 +10,8 @@ import RealtimeTree
 /// into the node table, in short transactions between commits; then the write-ahead log is copied
 /// into the file, beside the commits.
 ///
-/// State: open → failed (a write did not work; the next commit opens the files anew first, and is
-/// refused when that does not work either) → open; then closed for good.
+/// State: open → failed (a write did not work, nor did it work to settle what became of it; the next
+/// commit does that first, and is refused when it does not work either) → open; then closed for good.
 package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   // Safety: every mutable property is used only within `turns`, except that of the folder, which is
   // changed within `maintenance` and `turns` at once, and used within `maintenance`; and except
@@ -30,7 +30,10 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private var foldAt: (batches: Int, bytes: Int)
   private var isFoldScheduled = false
   private var isHandOverScheduled = false
+  /// What went wrong, when what became of the batch is yet to be settled.
   private var failure: StoreError?
+  /// Whether that batch may be on the disk.
+  private var isInDoubt = false
   /// Whether the connection of the folder is to be opened anew before it is used; of `maintenance`.
   private var hasFoldFailed = false
 
@@ -138,11 +141,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// It is a programmer error to leave out a revision.
   ///
   /// - Parameter batch: The commits that follow the last, and the ledger entries that they bring.
-  /// - Throws: ``StoreError``; then nothing of the batch is stored, as long as the store is open. When the
-  ///   device has failed in the middle, the batch may have reached it: a process that opens the store
-  ///   next, before anything else has been committed, may find the whole of it.
+  ///   An empty batch is for settling what became of an earlier one, if that is in doubt.
+  /// - Throws: ``StoreError``; then nothing of the batch is stored. When the device has failed in the
+  ///   middle, the batch may have reached it, so that something is written over it before this returns;
+  ///   only where that fails as well, the error says that the batch is in doubt.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
-    if batch == CommitBatch(commits: []) { return }
     let payload = try LogTable.encode(batch.commits)
     try StoreError.translating(at: directory.database) {
       try turns.sync { try append(batch, payload) }
@@ -150,7 +153,14 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   }
 
   private func append(_ batch: CommitBatch, _ payload: [UInt8]) throws {
-    if let failure { try recover(from: failure) }
+    if let failure {
+      do {
+        try settle(failure)
+      } catch {
+        throw StoreError(error.kind, error.description, doubt: isInDoubt ? .earlierBatch : nil)
+      }
+    }
+    if batch == CommitBatch(commits: []) { return }
     let connections = try opened()
     for (offset, commit) in batch.commits.enumerated() {
       let expected = lastRevision + 1 + Int64(offset)
@@ -171,10 +181,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
         if let rules = batch.rules { try RulesTable(database, path: file).save(rules) }
       }
     } catch {
-      let storeError = StoreError(error, at: file)
-      // A disk that is full says so before anything is written.
-      if storeError.kind != .full { failure = storeError }
-      throw storeError
+      throw settled(StoreError(error, at: file))
     }
     guard let last = batch.commits.last else { return }
     lastRevision = last.revision
@@ -219,12 +226,31 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 
   // MARK: Recovering
 
-  /// Opens the file anew for commits after a failure; that of a damaged store stays closed to them.
+  /// Settles what became of a batch that could not be stored, and says whether that worked.
+  private func settled(_ error: StoreError) -> StoreError {
+    // A disk that is full says so before the end of a batch is written, without which it is none.
+    if error.kind == .full { return error }
+    failure = error
+    // Only a device that fails can have taken what it says it has not.
+    isInDoubt = error.kind == .failed
+    do {
+      try settle(error)
+      return error
+    } catch {
+      return StoreError(error.kind, error.description, doubt: isInDoubt ? .thisBatch : nil)
+    }
+  }
+
+  /// Opens the file anew for commits after a failure, and writes over what was left of the last one;
+  /// the file of a damaged store stays closed.
   ///
   /// The maintainer stays open meanwhile, and with it the index of the write-ahead log, in which the
-  /// failed batch never was: whatever of it has reached the disk, the next commit is written over it.
-  /// All that was acknowledged lies before it, and was on the disk already.
-  private func recover(from failure: StoreError) throws {
+  /// failed batch never was: whatever of it has reached the disk, the next transaction is written over
+  /// it. All that was acknowledged lies before it, and was on the disk already.
+  ///
+  /// What folding has written since is not: a disk that has failed to keep it may say the next time
+  /// that it has. So all is copied into the file first, and the write-ahead log begins anew.
+  private func settle(_ failure: StoreError) throws(StoreError) {
     if failure.kind == .damaged { throw failure }
     let file = directory.database
     do {
@@ -238,13 +264,26 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
             + " start the server again"
         )
       }
+      try Self.restartLog(new.writer)
+      // It changes nothing, but is written all the same.
+      try new.writer.write { try $0.execute(sql: "PRAGMA user_version = \(StoreSchema.version)") }
       connections = new
       self.failure = nil
+      isInDoubt = false
       try? old.writer.close()
     } catch {
       let storeError = StoreError(error, at: file)
       self.failure = storeError
       throw storeError
+    }
+  }
+
+  /// Copies the write-ahead log into the file, so that the next transaction begins it anew.
+  private static func restartLog(_ writer: DatabaseQueue) throws {
+    do {
+      try writer.writeWithoutTransaction { _ = try $0.checkpoint(.restart) }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      // Somebody reads what is in it, for a copy or a check. Then it goes on after what is good.
     }
   }
 

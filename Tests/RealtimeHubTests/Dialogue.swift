@@ -92,9 +92,9 @@ struct Dialogue {
   }
 
   /// Fails the batch that would be committed.
-  mutating func fail() -> [String] {
+  mutating func fail(_ doubt: StoreError.Doubt? = nil) -> [String] {
     guard hub.takeBatch() != nil else { return [] }
-    return texts(hub.batchFailed(StoreError(.full, "the disk is full"), at: clock))
+    return texts(hub.batchFailed(StoreError(.full, "the disk is full", doubt: doubt), at: clock))
   }
 
   /// Takes the batch that waits.

@@ -8,6 +8,7 @@ import RealtimeServer
 final class GateStore: TreeStore {
   private struct State {
     var outcomes: [StoreError?] = []
+    var failure: StoreError?
     var isOpen: Bool
     var isClosed = false
     var commitCount = 0
@@ -40,9 +41,19 @@ final class GateStore: TreeStore {
     gate.unlock(withValue: 1)
   }
 
+  /// Lets every commit fail from now on.
+  func fail(_ error: StoreError) {
+    state.withLockedValue { $0.failure = error }
+    gate.lock()
+    gate.unlock(withValue: 1)
+  }
+
   /// Lets every commit through from now on.
   func open() {
-    state.withLockedValue { $0.isOpen = true }
+    state.withLockedValue {
+      $0.isOpen = true
+      $0.failure = nil
+    }
     gate.lock()
     gate.unlock(withValue: 1)
   }
@@ -55,6 +66,7 @@ final class GateStore: TreeStore {
       gate.lock()
       let outcome = state.withLockedValue { state -> StoreError?? in
         if !state.outcomes.isEmpty { return .some(state.outcomes.removeFirst()) }
+        if let failure = state.failure { return .some(failure) }
         return state.isOpen ? .some(nil) : .none
       }
       guard let outcome else {

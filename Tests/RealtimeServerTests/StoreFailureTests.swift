@@ -62,6 +62,42 @@ struct StoreFailureTests {
     await server.stop()
   }
 
+  @Test(
+    "who may have written is not told that it has not, until the store knows",
+    arguments: [true, false]
+  )
+  func doubt(isRepaired: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(
+      .init(socketPath: directory.file("s"), port: 0, rules: .open),
+      store: store
+    )
+    let http = try await HTTPProbe(.unix(path: directory.file("s")))
+    let client = try await server.connectAndGreet()
+    let problem = "/var/lib/hearth/hearth.sqlite: I/O error 10"
+    store.release(StoreError(.failed, problem, doubt: .thisBatch))
+    store.fail(StoreError(.failed, problem, doubt: .earlierBatch))
+    let refusal = try await http.request("PUT", "/a.json", "1")
+    #expect(refusal.status == 503)
+    let reason = "the disk does not work; whether this was stored is not known"
+    #expect(refusal.body == #"{"error":"\#(reason)"}"#)
+    // Without a key it may be one that was sent before.
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#)
+    #expect(try await client.messagesUntilClosed() == [])
+    #expect(try await http.request("GET", "/a.json").body == "null")
+    if isRepaired {
+      let count = store.commitCount
+      store.open()
+      // Without anyone writing, the server finds out that the store works.
+      while store.commitCount == count { try await Task.sleep(for: .milliseconds(10)) }
+      #expect(try await http.request("PUT", "/a.json", "2").status == 200)
+    }
+    // A server that stops does not wait for a store that never works.
+    await server.stop()
+    #expect(store.isClosed)
+  }
+
   @Test("it is left alone a little longer each time, but never for long")
   func delays() {
     let delays = (1...7).map { WriteBatcher.delay(after: $0) }

@@ -30,8 +30,17 @@ struct FaultyDiskTests {
     #expect(Dictionary(uniqueKeysWithValues: tree.ledger.map { ($0.client, $0) }) == model.ledger)
   }
 
+  /// Looks at the store as a killed process would leave it now: nothing that was refused comes up again.
+  private func checkImage(of directory: TemporaryDirectory, _ model: StoreModel) throws {
+    let image = try TemporaryDirectory()
+    try image.copyFiles(of: directory.store)
+    let store = try SQLiteTreeStore(directory: image.store, now: 0)
+    check(try store.load(), model)
+    try store.close()
+  }
+
   /// Opens the store again on a disk that works: it has all that was acknowledged, and of the batch
-  /// whose end no one knows everything or nothing.
+  /// that is in doubt everything or nothing.
   private func reopen(
     _ directory: TemporaryDirectory,
     _ model: inout StoreModel,
@@ -69,13 +78,30 @@ struct FaultyDiskTests {
           #expect(error.description.contains(directory.database))
           // Reads go on, of what was acknowledged.
           check(try store.load(), model)
-          if error.kind != .full {
-            #expect(error.kind == .failed)
-            disk.repair()
-            // Half of the time the store ends here: what became of the batch, no one knows.
-            if round % 2 == 0 {
-              unknown = next
-              break
+          // A disk without space cannot wait for what it has, either, which looks as if it were broken.
+          let isBroken = error.kind == .failed
+          #expect(isBroken || (error.kind == .full && plan.fault == .full))
+          if error.doubt == nil { try checkImage(of: directory, model) }
+          #expect((error.doubt != nil) == (isBroken && plan.isLasting))
+          if isBroken {
+            if plan.isLasting {
+              let again = #expect(throws: StoreError.self) { try store.commit(batch) }
+              #expect(again?.doubt == .earlierBatch)
+              let empty = #expect(throws: StoreError.self) {
+                try store.commit(CommitBatch(commits: []))
+              }
+              #expect(empty?.doubt == .earlierBatch)
+              disk.repair()
+              // Half of the time the store ends here: what became of the batch, no one knows.
+              if round % 2 == 0 {
+                unknown = next
+                break
+              }
+              // The doubt is ended by a batch of any kind.
+              if round % 4 == 1 {
+                try store.commit(CommitBatch(commits: []))
+                try checkImage(of: directory, model)
+              }
             }
             try store.commit(batch)
             model = next
@@ -150,12 +176,7 @@ struct FaultyDiskTests {
         try store.commit(model.nextBatch())
         check(try store.load(), model)
       }
-      // As a killed process leaves it: nothing of what was refused comes up again.
-      let image = try TemporaryDirectory()
-      try image.copyFiles(of: directory.store)
-      let other = try SQLiteTreeStore(directory: image.store, now: 0)
-      check(try other.load(), model)
-      try other.close()
+      try checkImage(of: directory, model)
       try store.close()
       #expect(try StoreFile(at: directory.store).check().faults == [])
     }
@@ -169,10 +190,12 @@ struct FaultyDiskTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     try store.commit(model.nextBatch())
     try store.fold()
-    disk.fail(at: 1, .broken, lasting: false)
+    disk.fail(at: 1, .broken, lasting: true)
     var next = model
     let batch = next.nextBatch()
-    #expect(throws: StoreError.self) { try store.commit(batch) }
+    let first = #expect(throws: StoreError.self) { try store.commit(batch) }
+    #expect(first?.doubt == .thisBatch)
+    disk.repair()
     let file = try #require(FileHandle(forWritingAtPath: directory.database))
     try file.write(contentsOf: Data(repeating: 0x21, count: 4_096))
     try file.close()
@@ -180,6 +203,7 @@ struct FaultyDiskTests {
       let error = #expect(throws: StoreError.self) { try store.commit(batch) }
       #expect(error?.kind == .damaged, "\(String(describing: error))")
       #expect(error?.description.contains("fsck") == true)
+      #expect(error?.doubt == .earlierBatch)
     }
   }
 

@@ -18,4 +18,6 @@ enum Fault: CaseIterable, Sendable {
   case missingChildEvent
   /// What was scheduled for the end of a connection is forgotten when the server restarts.
   case forgottenDisconnect
+  /// The store does not say that it does not know what became of a batch.
+  case hiddenDoubt
 }

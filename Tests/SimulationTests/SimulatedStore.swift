@@ -10,6 +10,8 @@ struct SimulatedStore {
   private(set) var roots: [Node]
   /// Until when every batch fails.
   var failsUntil: Int64 = 0
+  /// A batch that failed and may be there after a crash, until another is stored.
+  var inDoubt: CommitBatch?
 
   init(_ root: Node) {
     stored = StoredTree(root: root)
@@ -21,6 +23,7 @@ struct SimulatedStore {
 
   /// Stores a batch; returns what is wrong with it, or nil.
   mutating func commit(_ batch: CommitBatch) -> String? {
+    inDoubt = nil
     for commit in batch.commits {
       guard commit.revision == stored.revision + 1 else {
         return "commit \(commit.revision) after \(stored.revision)"

@@ -154,11 +154,31 @@ extension Simulation {
       mark("batch failed")
       batcher = .scheduled
       agenda.add(.takeBatch(epoch: serverEpoch), at: now + 200)
-      return dispatch(hub.batchFailed(StoreError(.full, "the disk is full"), at: now))
+      return dispatch(hub.batchFailed(failure(of: taken), at: now))
     }
     batcher = .idle
     storeBatch(taken)
     dispatch(hub.batchCommitted())
+  }
+
+  /// What the store says of a batch that fails, after which it may know what became of it, or not.
+  private mutating func failure(of batch: CommitBatch) -> StoreError {
+    var error = StoreError(.full, "the disk is full")
+    // What became of the one before may turn out before this one fails.
+    if store.inDoubt != nil, random.once(in: 3) { store.inDoubt = nil }
+    if store.inDoubt != nil {
+      mark("still in doubt")
+      error.doubt = .earlierBatch
+    } else if batch != CommitBatch(commits: []), random.once(in: 2) {
+      mark("in doubt")
+      store.inDoubt = batch
+      // A server that cannot store is the one that somebody ends.
+      let end = now + Int64(random.below(1_500))
+      if random.once(in: 2) { agenda.add(.crash(epoch: serverEpoch), at: end) }
+      error.doubt = .thisBatch
+    }
+    if fault == .hiddenDoubt { error.doubt = nil }
+    return error
   }
 
   /// Makes a batch durable and looks at every revision that it brings.
@@ -180,7 +200,15 @@ extension Simulation {
   mutating func crash(for pause: Int64) {
     guard isServerUp else { return }
     mark("crash")
-    if let batch, random.once(in: 2) { storeBatch(batch) }
+    if let batch, random.once(in: 2) {
+      storeBatch(batch)
+    } else if let batch = store.inDoubt {
+      store.inDoubt = nil
+      if random.once(in: 2) {
+        mark("came up again")
+        storeBatch(batch)
+      }
+    }
     batch = nil
     batcher = .idle
     serverEpoch += 1

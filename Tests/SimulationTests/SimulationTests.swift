@@ -67,7 +67,8 @@ struct SimulationTests {
       marks.merge(simulation.marks) { $0 + $1 }
     }
     let wanted = [
-      "crash", "cut", "blocked", "retired", "lingering request", "batch failed", "client restart",
+      "crash", "cut", "blocked", "retired", "lingering request", "batch failed", "in doubt",
+      "still in doubt", "came up again", "client restart",
       "read of the server", "hub disconnects", "set", "unavailable", "invalid_data",
       "range merge", "partition", "unreachable", "request doubled", "answer doubled", "slow peer",
     ]

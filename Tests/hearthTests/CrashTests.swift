@@ -83,12 +83,12 @@ extension EndToEnd {
 
     /// What is wrong with the counter that is changed by transactions only.
     ///
-    /// Each of its values was set by one transaction, which was acknowledged, or had no answer, or was
-    /// refused; and none that was acknowledged is lost.
+    /// Each of its values was set by one transaction, which was acknowledged or had no answer; and none
+    /// that was acknowledged is lost.
     private func checkShared(_ stored: [String: Any], _ writers: [CrashWriter]) -> String? {
       let count = (stored["shared"] as? [String: Any])?["count"] as? Int ?? 0
       let values = writers.flatMap(\.transactionValues)
-      let others = writers.flatMap { $0.pendingValues + $0.refusedValues }
+      let others = writers.flatMap(\.pendingValues)
       guard Set(values).count == values.count else { return "a value was set twice" }
       guard values.max() ?? 0 <= count else { return "\(count), but \(values) were acknowledged" }
       let unknown = Set(1..<(count + 1)).subtracting(values + others)
@@ -155,6 +155,8 @@ extension EndToEnd {
           #expect(refusals[kind, default: 0] > Self.rounds / 20, "\(kind) is to happen")
         }
         #expect(writers.contains { $0.recoveryCount > 0 }, "the disk is to work again")
+        let doubts = writers.reduce(0) { $0 + $1.doubtCount }
+        #expect(doubts > Self.rounds / 10, "and not always to be able to undo what it has done")
       }
       // The program itself comes last.
       let server = try start(place, socket, nil, "seed \(Self.seed), the last time")

@@ -1,5 +1,5 @@
 /// What the writes of one ``CrashWriter`` leave behind, but for the counter that all of them share.
-struct CrashTrace: Hashable {
+struct CrashTrace: Equatable {
   var increments = 0
   var left: [String: Int] = [:]
   var right: [String: Int] = [:]

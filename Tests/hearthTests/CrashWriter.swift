@@ -7,7 +7,8 @@ import TestSupport
 /// Its writes have keys, so the server must apply each exactly once. They are increments of one
 /// counter; pairs, the same number at one place on the left and one on the right; moves of a token,
 /// which is at one place always; and transactions on a counter that all writers share. What the server
-/// refuses, since its disk does not work, is not sent again.
+/// refuses, since its disk does not work, is not sent again, and must never be there; where the server
+/// cannot tell what it has stored, it breaks the connection without an answer.
 final class CrashWriter: @unchecked Sendable {
   // Safety: used by one thread at a time; a round's thread has ended before its results are read.
 
@@ -32,11 +33,8 @@ final class CrashWriter: @unchecked Sendable {
   private var random: SplitMix64
   private var number = 0
   private var pending: [Write] = []
-  /// What the writes that were acknowledged leave behind; several things while it is not clear which of
-  /// the refused ones are there.
-  private var acknowledged: Set<CrashTrace> = [CrashTrace()]
-  /// What was refused since the last acknowledgement and the last start.
-  private var refused: [Write] = []
+  /// What the writes that were acknowledged leave behind.
+  private var acknowledged = CrashTrace()
   /// The shared counter as the server has last told it; nil until it has.
   private var sharedCount: Int?
   /// What was wrong with an answer.
@@ -45,14 +43,16 @@ final class CrashWriter: @unchecked Sendable {
   private(set) var acknowledgedCount = 0
   /// What the shared counter was set to by transactions that were acknowledged.
   private(set) var transactionValues: [Int] = []
-  /// What transactions that were refused would have set the shared counter to.
-  private(set) var refusedValues: Set<Int> = []
   /// How many transactions had to run again, since another was faster.
   private(set) var staleCount = 0
   /// How many writes have been refused, since the disk did not work.
   private(set) var refusedCount = 0
   /// How often a write was acknowledged after one that was refused by the same server.
   private(set) var recoveryCount = 0
+  /// How often a server has broken the connection and was still there.
+  private(set) var doubtCount = 0
+  /// Whether the server that is there has refused anything since it last acknowledged something.
+  private var isRefusing = false
 
   init(_ name: String, seed: UInt64) {
     self.name = name
@@ -66,7 +66,11 @@ final class CrashWriter: @unchecked Sendable {
 
   /// Sends again what was not answered, then new writes until no one listens any more.
   func write(to socket: String, onlyPending: Bool = false) {
+    isRefusing = false
+    var isFirst = true
     while let client = WireClient(socket: socket) {
+      if !isFirst { doubtCount += 1 }
+      isFirst = false
       write(to: client, onlyPending: onlyPending)
       if onlyPending, pending.isEmpty { return }
       // The last answers before the end.
@@ -148,8 +152,7 @@ final class CrashWriter: @unchecked Sendable {
       acknowledge(first)
     } else if answer.hasPrefix(start + #""unavailable""#) {
       refusedCount += 1
-      refused.append(first)
-      if case .transaction(let value) = first.kind { refusedValues.insert(value) }
+      isRefusing = true
     } else if case .transaction = first.kind, answer.hasPrefix(start + #""datastale""#) {
       staleCount += 1
     } else {
@@ -160,10 +163,10 @@ final class CrashWriter: @unchecked Sendable {
 
   private func acknowledge(_ write: Write) {
     acknowledgedCount += 1
-    if !refused.isEmpty { recoveryCount += 1 }
-    refused = []
+    if isRefusing { recoveryCount += 1 }
+    isRefusing = false
     if case .transaction(let value) = write.kind { transactionValues.append(value) }
-    acknowledged = Set(acknowledged.map { Self.trace($0, with: write) })
+    acknowledged = Self.trace(acknowledged, with: write)
   }
 
   private static func trace(_ before: CrashTrace, with write: Write) -> CrashTrace {
@@ -179,36 +182,18 @@ final class CrashWriter: @unchecked Sendable {
     return trace
   }
 
-  /// Compares what the server has after a start with what was acknowledged and what may be there: what
-  /// had no answer, and the batch that was refused last.
-  ///
-  /// A batch may have reached the disk, which said that it has not. It is there as a whole then, unless
-  /// something was written over it, which is so after an acknowledgement.
+  /// Compares what the server has after a start with what was acknowledged, and what may be there: of
+  /// what had no answer nothing without that before it.
   func check(_ data: [String: Any]) -> [String] {
     let stored = CrashTrace(of: name, in: data)
-    let writes = refused + pending
-    var found: Set<CrashTrace> = []
-    // A batch has no gaps; and of the pending writes nothing is there without those before it.
-    for before in acknowledged {
-      for start in 0...refused.count {
-        var settled = before
-        var trace = before
-        if trace == stored { found.insert(settled) }
-        for (number, write) in writes.enumerated().dropFirst(start) {
-          trace = Self.trace(trace, with: write)
-          if number < refused.count { settled = trace }
-          if trace == stored { found.insert(settled) }
-        }
-      }
-    }
-    let texts = [refused, pending].map { $0.map(\.message) }
-    refused = []
-    guard found.isEmpty else {
-      acknowledged = found
-      return problems
+    var trace = acknowledged
+    if trace == stored { return problems }
+    for write in pending {
+      trace = Self.trace(trace, with: write)
+      if trace == stored { return problems }
     }
     return problems + [
-      "\(name): \(stored), but \(acknowledged), refused \(texts[0]), without answer \(texts[1])"
+      "\(name): \(stored), but \(acknowledged), without answer \(pending.map(\.message))"
     ]
   }
 }

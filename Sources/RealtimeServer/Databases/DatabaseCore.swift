@@ -44,6 +44,8 @@ final class DatabaseCore {
   var hasGivenUp = false
   /// What is wrong with the store, until a batch can be stored again.
   var storeFailure: StoreError?
+  /// Whether the batch that is being stored changes nothing, to find out whether the store works again.
+  private var isTrial = false
   /// Looks for credentials that end.
   private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
   private var lastPeer = 0
@@ -166,6 +168,7 @@ final class DatabaseCore {
 
   private func takeBatch() -> CommitBatch? {
     guard let batch = hub.takeBatch() else { return nil }
+    isTrial = batch.commits.isEmpty && batch.sessions.isEmpty && batch.rules == nil
     writeTimer.batchTaken(at: .now())
     metrics.batchCommits.record(batch.commits.count)
     metrics.commits += batch.commits.count
@@ -182,7 +185,9 @@ final class DatabaseCore {
       for time in times.writes { metrics.acknowledgeTime.record(time.microseconds) }
       perform(hub.batchCommitted())
     case .failure(let error):
-      logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
+      if !isTrial {
+        logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
+      }
       storeFailure = error
       metrics.failedBatches += 1
       if phase == .leaving, isClosing, sessions.isEmpty { hasGivenUp = true }
