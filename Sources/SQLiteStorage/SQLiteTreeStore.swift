@@ -10,8 +10,8 @@ import RealtimeTree
 /// into the node table, in short transactions between commits; then the write-ahead log is copied
 /// into the file, beside the commits.
 ///
-/// State: open → failed (a write did not work, nor did it work to settle what became of it; the next
-/// commit does that first, and is refused when it does not work either) → open; then closed for good.
+/// State: open → failed (a commit or fold did not work, and what the disk has of it is not settled; the
+/// next commit does that first, and is refused when it does not work) → open; then closed for good.
 package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   // Safety: every mutable property is used only within `turns`, except that of the folder, which is
   // changed within `maintenance` and `turns` at once, and used within `maintenance`; and except
@@ -30,9 +30,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private var foldAt: (batches: Int, bytes: Int)
   private var isFoldScheduled = false
   private var isHandOverScheduled = false
-  /// What went wrong, when what became of the batch is yet to be settled.
+  /// What went wrong with a commit or a fold, when what the disk has of it is yet to be settled.
   private var failure: StoreError?
-  /// Whether that batch may be on the disk.
+  /// Whether the disk may have the whole of a batch that failed.
   private var isInDoubt = false
   /// Whether the connection of the folder is to be opened anew before it is used; of `maintenance`.
   private var hasFoldFailed = false
@@ -264,7 +264,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
             + " start the server again"
         )
       }
-      try Self.restartLog(new.writer)
+      try restartLog(new.writer)
       // It changes nothing, but is written all the same.
       try new.writer.write { try $0.execute(sql: "PRAGMA user_version = \(StoreSchema.version)") }
       connections = new
@@ -279,11 +279,15 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   }
 
   /// Copies the write-ahead log into the file, so that the next transaction begins it anew.
-  private static func restartLog(_ writer: DatabaseQueue) throws {
+  private func restartLog(_ writer: DatabaseQueue) throws {
     do {
       try writer.writeWithoutTransaction { _ = try $0.checkpoint(.restart) }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-      // Somebody reads what is in it, for a copy or a check. Then it goes on after what is good.
+      throw StoreError(
+        .failed,
+        "\(directory.database): the disk has failed, and somebody reads the file, a backup for example;"
+          + " writes are taken again when that has ended"
+      )
     }
   }
 
@@ -334,6 +338,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     } catch {
       // A disk that is full says so before anything is written.
       if error.kind != .full { hasFoldFailed = true }
+      // No commit may build on what is in the write-ahead log and perhaps not on the disk.
+      if error.kind == .failed { turns.sync { failure = failure ?? error } }
       throw error
     }
   }

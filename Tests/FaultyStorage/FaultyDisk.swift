@@ -36,6 +36,8 @@ package final class FaultyDisk: @unchecked Sendable {
   private var operations = 0
   /// Counts how often the open files have been broken.
   private var breakages = 0
+  /// What would be left of each file without power; nothing is kept track of unless it is wanted.
+  private var platters: [String: Platter]?
 
   /// Makes the files of a directory fail when this is told so, from the next opening on.
   package init(directory: String) {
@@ -82,6 +84,55 @@ package final class FaultyDisk: @unchecked Sendable {
     lock.withLock { breakages += 1 }
   }
 
+  // MARK: Loss of power
+
+  /// Keeps track, from now on, of what the disk has of the files that are opened.
+  package func expectPowerLoss() {
+    lock.withLock { platters = [:] }
+  }
+
+  /// What each file, by name, may look like after the power has gone now.
+  ///
+  /// Of what was written and not waited for, some has come to be on the disk. What was deleted is gone.
+  ///
+  /// - Parameter isKept: Decides it for each write.
+  /// - Returns: The bytes of the files.
+  package func filesAfterPowerLoss(_ isKept: () -> Bool) -> [String: [UInt8]] {
+    lock.withLock {
+      let present = (platters ?? [:]).filter {
+        FileManager.default.fileExists(atPath: directory + "/" + $0.key)
+      }
+      return present.mapValues { platter in
+        var platter = platter
+        platter.loseWrites(but: isKept)
+        return platter.bytes
+      }
+    }
+  }
+
+  /// Notes that a file is opened that has these bytes, or will be used by another connection as well.
+  fileprivate func opened(_ name: String, _ bytes: @autoclosure () -> [UInt8]) {
+    lock.withLock {
+      if platters != nil, platters?[name] == nil { platters?[name] = Platter(bytes: bytes()) }
+    }
+  }
+
+  fileprivate func wrote(_ change: Platter.Change, to name: String) {
+    lock.withLock { platters?[name]?.pending.append(change) }
+  }
+
+  /// Notes that a file has been waited for; what a disk has failed to keep it forgets about.
+  fileprivate func synced(_ name: String, _ isKept: Bool) {
+    var number = 0
+    lock.withLock {
+      platters?[name]?.loseWrites {
+        // A disk that fails has kept something, too: every third write.
+        number += 1
+        return isKept || number % 3 == 0
+      }
+    }
+  }
+
   /// How often the open files have been broken, which a file remembers that is opened.
   fileprivate var epoch: Int { lock.withLock { breakages } }
 
@@ -106,6 +157,35 @@ package final class FaultyDisk: @unchecked Sendable {
   }
 }
 
+/// What a disk has of a file, and what has been written to it that the disk may have or not.
+struct Platter: Sendable {
+  enum Change: Sendable {
+    case write(offset: Int, [UInt8])
+    case truncation(Int)
+  }
+
+  var bytes: [UInt8]
+  var pending: [Change] = []
+
+  /// Forgets what waits, but for what is kept, which the disk then has.
+  mutating func loseWrites(but isKept: () -> Bool) {
+    for change in pending where isKept() {
+      switch change {
+      case .truncation(let size): resize(to: size)
+      case .write(let offset, let new):
+        if bytes.count < offset + new.count { resize(to: offset + new.count) }
+        bytes.replaceSubrange(offset..<(offset + new.count), with: new)
+      }
+    }
+    pending = []
+  }
+
+  private mutating func resize(to size: Int) {
+    if bytes.count > size { bytes.removeLast(bytes.count - size) }
+    bytes += [UInt8](repeating: 0, count: size - bytes.count)
+  }
+}
+
 /// The virtual file system.
 ///
 /// A file of it is this header, followed by the file that does the work.
@@ -117,6 +197,8 @@ private final class FileSystem: @unchecked Sendable {
   struct Header {
     var methods: UnsafePointer<sqlite3_io_methods>?
     var disk: Unmanaged<FaultyDisk>?
+    /// The name of the file, for ever.
+    var name: UnsafeMutablePointer<CChar>?
     var epoch: Int
   }
 
@@ -160,10 +242,15 @@ private final class FileSystem: @unchecked Sendable {
     let isOpen = real.pointee.pMethods != nil
     header.pointee.methods = isOpen ? UnsafePointer(methods) : nil
     header.pointee.disk = nil
+    header.pointee.name = nil
     header.pointee.epoch = 0
     if isOpen, let name, let disk = disk(for: String(cString: name)) {
+      let path = String(cString: name)
+      let shortName = path.split(separator: "/").last.map(String.init) ?? path
       header.pointee.disk = .passRetained(disk)
+      header.pointee.name = strdup(shortName)
       header.pointee.epoch = disk.epoch
+      disk.opened(shortName, FileManager.default.contents(atPath: path).map { [UInt8]($0) } ?? [])
     }
     return code
   }
@@ -176,7 +263,9 @@ private final class FileSystem: @unchecked Sendable {
     methods.pointee.xClose = { file in
       let code = realFile(file).pointee.pMethods.pointee.xClose(realFile(file))
       if let file {
-        UnsafeMutableRawPointer(file).assumingMemoryBound(to: Header.self).pointee.disk?.release()
+        let header = UnsafeMutableRawPointer(file).assumingMemoryBound(to: Header.self)
+        header.pointee.disk?.release()
+        free(header.pointee.name)
       }
       return code
     }
@@ -186,9 +275,11 @@ private final class FileSystem: @unchecked Sendable {
     methods.pointee.xWrite = { file, bytes, count, offset in
       switch nextFault(file, .write) {
       case nil:
+        noteWrite(file, bytes, count, offset)
         return realFile(file).pointee.pMethods.pointee.xWrite(realFile(file), bytes, count, offset)
       case .full: return SQLITE_FULL
       case .broken:
+        noteWrite(file, bytes, count / 2, offset)
         _ = realFile(file).pointee.pMethods.pointee.xWrite(
           realFile(file),
           bytes,
@@ -198,17 +289,19 @@ private final class FileSystem: @unchecked Sendable {
         return SQLITE_IOERR | (3 << 8)
       }
     }
-    methods.pointee.xTruncate = {
-      nextFault($0, .truncation) == nil
-        ? realFile($0).pointee.pMethods.pointee.xTruncate(realFile($0), $1)
-        : SQLITE_IOERR | (6 << 8)
+    methods.pointee.xTruncate = { file, size in
+      guard nextFault(file, .truncation) == nil else { return SQLITE_IOERR | (6 << 8) }
+      note(file) { $0.wrote(.truncation(Int(size)), to: $1) }
+      return realFile(file).pointee.pMethods.pointee.xTruncate(realFile(file), size)
     }
     // No power is lost in a test, so a wait for the disk that does not fail takes no time either.
     methods.pointee.xSync = { file, flags in
       guard isWatched(file) else {
         return realFile(file).pointee.pMethods.pointee.xSync(realFile(file), flags)
       }
-      return nextFault(file, .sync) == nil ? SQLITE_OK : SQLITE_IOERR | (4 << 8)
+      let isKept = nextFault(file, .sync) == nil
+      note(file) { $0.synced($1, isKept) }
+      return isKept ? SQLITE_OK : SQLITE_IOERR | (4 << 8)
     }
     methods.pointee.xFileSize = {
       realFile($0).pointee.pMethods.pointee.xFileSize(realFile($0), $1)
@@ -263,6 +356,28 @@ private func isWatched(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Bool {
   file.map {
     UnsafeMutableRawPointer($0).assumingMemoryBound(to: FileSystem.Header.self).pointee.disk != nil
   } ?? false
+}
+
+/// Tells the disk of a file about something, with the name of the file.
+private func note(
+  _ file: UnsafeMutablePointer<sqlite3_file>?,
+  _ body: (FaultyDisk, String) -> Void
+) {
+  guard let file else { return }
+  let header = UnsafeMutableRawPointer(file).assumingMemoryBound(to: FileSystem.Header.self).pointee
+  if let disk = header.disk, let name = header.name {
+    body(disk.takeUnretainedValue(), String(cString: name))
+  }
+}
+
+private func noteWrite(
+  _ file: UnsafeMutablePointer<sqlite3_file>?,
+  _ bytes: UnsafeRawPointer?,
+  _ count: Int32,
+  _ offset: Int64
+) {
+  let written = [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+  note(file) { $0.wrote(.write(offset: Int(offset), written), to: $1) }
 }
 
 /// Whether the operation on a file that is about to happen fails.

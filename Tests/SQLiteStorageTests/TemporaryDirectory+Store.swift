@@ -16,6 +16,14 @@ extension TemporaryDirectory {
     }
   }
 
+  /// Makes files of a store of their bytes.
+  func write(_ files: [String: [UInt8]]) throws {
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    for (name, bytes) in files {
+      try Data(bytes).write(to: URL(fileURLWithPath: store + "/" + name))
+    }
+  }
+
   /// The bytes of the database.
   func databaseBytes() throws -> [UInt8] {
     Array(try Data(contentsOf: URL(fileURLWithPath: database)))
