@@ -30,7 +30,7 @@ struct RefusalText: Sendable {
     if error.reason.hasPrefix(Self.prefix) {
       return "Permission denied at \(path): " + Self.rule(error.reason.dropFirst(Self.prefix.count))
     }
-    let command = "hearth rules explain RULES.json --as \(uid) --\(request.rawValue) \(path)"
+    let command = "hearth rules explain --as \(uid) --\(request.rawValue) \(path)"
     return "Permission denied at \(path); the server does not tell the rule: \"\(command)\" does"
   }
 

@@ -1,3 +1,5 @@
+internal import RealtimeTree
+
 /// The bounds of a hub; what goes beyond is refused with a status and a reason.
 package struct HubLimits: Sendable, Equatable {
   /// Most listens of one peer.
@@ -18,6 +20,8 @@ package struct HubLimits: Sendable, Equatable {
   package var rememberedRefusals: Int64 = 1_024
   /// Longest message with data that a peer is sent in answer to a request, in bytes.
   package var responseBytes = 256 * 1_024 * 1_024
+  /// Most keys from the root to a leaf, at most those of ``Limits/depth``.
+  package var dataDepth = Limits.depth
   /// Most children of a location that a listen may order without an index.
   package var unindexedChildren = 10_000
   /// Most orders of children that are kept while no listen needs them.

@@ -104,7 +104,13 @@ extension TreeHub {
   }
 
   private func problem(with change: Change) -> String? {
-    if let problem = Validation.problem(with: change.node, at: change.path) { return problem }
+    if let problem = Validation.problem(
+      with: change.node,
+      at: change.path,
+      depth: limits.dataDepth
+    ) {
+      return problem
+    }
     if change.node.hasUnknownDeferredValues {
       return "\".sv\" must be \"timestamp\" or {\"increment\": a number}"
     }

@@ -3,11 +3,20 @@ package import RealtimeTree
 extension ClientMessage {
   /// Reads the JSON of a whole message.
   ///
-  /// - Parameter bytes: The UTF-8 text of one message.
+  /// - Parameters:
+  ///   - bytes: The UTF-8 text of one message.
+  ///   - depthLimit: The deepest nesting that is followed, the message itself included.
   /// - Throws: ``MessageError`` with the number of the request, where it could be read.
   /// - Complexity: O(bytes)
-  package init(decoding bytes: [UInt8]) throws(MessageError) {
-    self = try MessageEnvelope.read(bytes, from: .client) { (envelope) throws(MessageError) in
+  package init(
+    decoding bytes: [UInt8],
+    depthLimit: Int = Limits.jsonDepth
+  ) throws(MessageError) {
+    self = try MessageEnvelope.read(
+      bytes,
+      from: .client,
+      depthLimit: depthLimit
+    ) { (envelope) throws(MessageError) in
       switch envelope.kind {
       case .control:
         let kind = envelope["t"]?.string ?? ""

@@ -39,6 +39,7 @@ struct MessageEnvelope {
   /// - Parameters:
   ///   - bytes: The UTF-8 text of one message.
   ///   - sender: Who sends it.
+  ///   - depthLimit: The deepest nesting that is followed, the message itself included.
   ///   - decode: Makes the message; data for a tree are read as such, or left to it.
   /// - Returns: The message.
   /// - Throws: ``MessageError`` when the text is no message.
@@ -46,21 +47,23 @@ struct MessageEnvelope {
   static func read<Message>(
     _ bytes: [UInt8],
     from sender: Sender,
+    depthLimit: Int = Limits.jsonDepth,
     _ decode: (MessageEnvelope) throws(MessageError) -> Message
   ) throws(MessageError) -> Message {
     try bytes.withUnsafeBufferPointer { (source) throws(MessageError) in
-      try decode(MessageEnvelope(source, from: sender))
+      try decode(MessageEnvelope(source, from: sender, depthLimit))
     }
   }
 
   private init(
     _ source: UnsafeBufferPointer<UInt8>,
-    from sender: Sender
+    from sender: Sender,
+    _ depthLimit: Int
   ) throws(MessageError) {
     var type: String?
     var hasInner = false
     do throws(JSONError) {
-      var reader = JSONReader(source)
+      var reader = JSONReader(source, depthLimit: depthLimit)
       if reader.nextIsObject {
         try reader.startObject()
         while let name = try reader.nextName() {

@@ -29,7 +29,7 @@ extension ServerCore {
     if let route = IdentityRoute(path: request.path) { return identityReply(to: request, route) }
     let rest: RESTRequest
     do throws(RESTError) {
-      guard let read = try RESTRequest(request) else {
+      guard let read = try RESTRequest(request, depthLimit: options.limits.jsonDepth) else {
         return eventLoop.makeSucceededFuture(.answer(.notREST))
       }
       rest = read

@@ -20,14 +20,19 @@ package struct HTTPRequest: Sendable {
     let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     path = parts.first.map(String.init) ?? "/"
     let query = parts.count > 1 ? parts[1] : ""
-    parameters = query.split(separator: "&").map { parameter in
+    parameters = Self.parameters(of: query)
+    headers = head.headers
+    self.body = body
+    self.peer = peer
+  }
+
+  /// The parameters of a text as it comes after the path, unescaped where they are escaped at all.
+  package static func parameters(of text: some StringProtocol) -> [(name: String, value: String)] {
+    text.split(separator: "&").map { parameter in
       let pair = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let texts = pair.map { PercentEncoding.decode($0, plusIsSpace: true) ?? String($0) }
       return (texts.first ?? "", texts.count > 1 ? texts[1] : "")
     }
-    headers = head.headers
-    self.body = body
-    self.peer = peer
   }
 
   /// The value of the first parameter of a name, or nil.

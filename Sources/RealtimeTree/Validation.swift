@@ -34,14 +34,24 @@ package enum Validation {
     for key in path.keys {
       if let problem = problem(with: key) { return problem }
     }
-    return problem(withDepth: path.count, bytes: bytes(of: path), limit: Limits.storedPathBytes)
+    let bounds = Bounds(pathBytes: Limits.storedPathBytes, depth: Limits.depth)
+    return problem(withDepth: path.count, bytes: bytes(of: path), bounds)
   }
 
   /// Why data cannot be stored at a path, or nil when it can.
   ///
+  /// - Parameters:
+  ///   - node: The data.
+  ///   - path: Where they are to be stored.
+  ///   - depth: Most keys from the root to a leaf, no more than ``Limits/depth``.
+  /// - Returns: What is wrong.
   /// - Complexity: O(size)
-  package static func problem(with node: Node, at path: Path) -> String? {
-    problem(with: node, at: path, limit: Limits.storedPathBytes)
+  package static func problem(
+    with node: Node,
+    at path: Path,
+    depth: Int = Limits.depth
+  ) -> String? {
+    problem(with: node, at: path, Bounds(pathBytes: Limits.storedPathBytes, depth: depth))
   }
 
   /// Why a client does not send data for a path, or nil when it does.
@@ -50,15 +60,21 @@ package enum Validation {
   ///
   /// - Complexity: O(size)
   package static func problem(withWritten node: Node, at path: Path) -> String? {
-    problem(with: node, at: path, limit: Limits.pathBytes)
+    problem(with: node, at: path, Bounds(pathBytes: Limits.pathBytes, depth: Limits.depth))
   }
 
-  private static func problem(with node: Node, at path: Path, limit: Int) -> String? {
+  /// How far from the root data may be.
+  private struct Bounds {
+    let pathBytes: Int
+    let depth: Int
+  }
+
+  private static func problem(with node: Node, at path: Path, _ bounds: Bounds) -> String? {
     if path.isPriority, let parent = path.parent { return problem(withPath: parent) }
     if let problem = problem(withPath: path) { return problem }
     let bytes = bytes(of: path)
-    return problem(withDepth: path.count, bytes: bytes, limit: limit)
-      ?? problem(with: node, depth: path.count, bytes: bytes, limit: limit)
+    return problem(withDepth: path.count, bytes: bytes, bounds)
+      ?? problem(with: node, depth: path.count, bytes: bytes, bounds)
   }
 
   private static func bytes(of path: Path) -> Int {
@@ -69,7 +85,7 @@ package enum Validation {
     with node: Node,
     depth: Int,
     bytes: Int,
-    limit: Int
+    _ bounds: Bounds
   ) -> String? {
     if case .string(let text)? = node.priority, text.utf8.count > Limits.stringBytes {
       return "a priority is longer than \(Limits.stringBytes) bytes"
@@ -83,14 +99,14 @@ package enum Validation {
     case .children(let children):
       if let packed = children.map.packed {
         return packed.bytes.withUnsafeBytes {
-          problem(withPacked: $0, depth: depth, bytes: bytes, limit: limit)
+          problem(withPacked: $0, depth: depth, bytes: bytes, bounds)
         }
       }
       for (key, child) in children.map {
         if let problem = problem(with: key) { return problem }
         let below = bytes + key.byteCount + 1
-        if let problem = problem(withDepth: depth + 1, bytes: below, limit: limit)
-          ?? problem(with: child, depth: depth + 1, bytes: below, limit: limit)
+        if let problem = problem(withDepth: depth + 1, bytes: below, bounds)
+          ?? problem(with: child, depth: depth + 1, bytes: below, bounds)
         {
           return problem
         }
@@ -104,7 +120,7 @@ package enum Validation {
     withPacked source: UnsafeRawBufferPointer,
     depth: Int,
     bytes: Int,
-    limit: Int
+    _ bounds: Bounds
   ) -> String? {
     var cursor = PackedCursor(source)
     while let entry = cursor.next() {
@@ -113,19 +129,19 @@ package enum Validation {
         return problem
       }
       let below = bytes + key.count + 1
-      if let problem = problem(withDepth: depth + 1, bytes: below, limit: limit) { return problem }
+      if let problem = problem(withDepth: depth + 1, bytes: below, bounds) { return problem }
       guard entry.value.tag == .children else { continue }
       let children = entry.value.content
-      if let problem = problem(withPacked: children, depth: depth + 1, bytes: below, limit: limit) {
+      if let problem = problem(withPacked: children, depth: depth + 1, bytes: below, bounds) {
         return problem
       }
     }
     return nil
   }
 
-  private static func problem(withDepth depth: Int, bytes: Int, limit: Int) -> String? {
-    if depth > Limits.depth { return "data cannot be nested deeper than \(Limits.depth) keys" }
-    if bytes > limit { return "a path cannot be longer than \(Limits.pathBytes) bytes" }
+  private static func problem(withDepth depth: Int, bytes: Int, _ bounds: Bounds) -> String? {
+    if depth > bounds.depth { return "data cannot be nested deeper than \(bounds.depth) keys" }
+    if bytes > bounds.pathBytes { return "a path cannot be longer than \(Limits.pathBytes) bytes" }
     return nil
   }
 }

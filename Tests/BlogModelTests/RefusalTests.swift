@@ -17,7 +17,7 @@ struct RefusalTests {
     #expect(
       refusal.text(denied("Permission denied"), .write, at: "/posts/p")
         == "Permission denied at /posts/p; the server does not tell the rule: "
-        + "\"hearth rules explain RULES.json --as alice --write /posts/p\" does"
+        + "\"hearth rules explain --as alice --write /posts/p\" does"
     )
     #expect(
       refusal.text(denied("Permission denied", at: "/user-posts/bob/p"), .read, at: "/posts/p")

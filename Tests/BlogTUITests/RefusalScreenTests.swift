@@ -11,7 +11,7 @@ struct RefusalScreenTests {
     + "auth.uid === data.child('uid').val() → false, where $post = \"p12\""
   private static let untold =
     "Permission denied at /posts/p12; the server does not tell the rule: "
-    + "\"hearth rules explain RULES.json --as alice --write /posts/p12\" does"
+    + "\"hearth rules explain --as alice --write /posts/p12\" does"
 
   /// The lines of the footer, however many it has, as one text.
   private func footer(_ model: Model) -> String {

@@ -42,6 +42,7 @@ struct LimitTests {
       "disconnect-bytes": 1_048_576, "sign-in-seconds": 10, "header-bytes": 8_192,
       "header-lines": 64, "response-bytes": 268_435_456, "unindexed-children": 10_000,
       "writes-per-second": 200, "write-burst": 1_000, "stream-seconds": 30,
+      "data-depth": 32, "json-depth": 64,
     ]
     let table = DatabaseServer.Limits.table
     for (name, value) in expected {
@@ -57,6 +58,10 @@ struct LimitTests {
       try limits.set(entry.name, to: entry.minimum)
       #expect(throws: DatabaseServerError.self) {
         try limits.set(entry.name, to: entry.minimum - 1)
+      }
+      try limits.set(entry.name, to: entry.maximum)
+      #expect(throws: DatabaseServerError.self) {
+        try limits.set(entry.name, to: entry.maximum + 1)
       }
     }
     #expect(limits != DatabaseServer.Limits())
@@ -230,6 +235,17 @@ struct LimitTests {
     other.send(put(1, "1"))
     #expect(try await other.next().contains(#""s":"ok""#))
     await server.stop()
+    // As slow, but not too slow.
+    let patient = try await start(["message-seconds": 60])
+    let client = try await RawWebSocket(patient.address)
+    _ = try await client.next()
+    let text = put(1, "1")
+    client.send("2")
+    client.send(String(text.prefix(10)))
+    try await Task.sleep(for: .milliseconds(1_200))
+    client.send(String(text.dropFirst(10)))
+    #expect(try await client.next().contains(#""s":"ok""#))
+    await patient.stop()
   }
 
   @Test("bounds what is scheduled for the end, in number and in bytes")
@@ -303,21 +319,35 @@ struct LimitTests {
     }
   }
 
-  @Test("of nesting is 32 for data, and 64 for text that is read at all")
-  func depth() async throws {
-    let server = try await start([:])
+  @Test(
+    "bounds the nesting of data, and of text that is read at all",
+    arguments: [([:], 32, 64), (["data-depth": 5, "json-depth": 9], 5, 9)]
+  )
+  func depth(settings: [String: Int], data: Int, text: Int) async throws {
+    let server = try await start(settings)
     let http = try await HTTPProbe(server.address)
-    func answer(_ depth: Int) async throws -> HTTPProbeAnswer {
-      let body = String(repeating: #"{"a":"#, count: depth) + "1"
-      return try await http.request("PUT", "/.json", body + String(repeating: "}", count: depth))
+    let client = try await server.connectAndGreet()
+    func nested(_ depth: Int) -> String {
+      String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)
     }
-    #expect(try await answer(32).status == 200)
-    for depth in [33, 64] {
+    func answer(_ depth: Int) async throws -> HTTPProbeAnswer {
+      try await http.request("PUT", "/.json", nested(depth))
+    }
+    #expect(try await answer(data).status == 200)
+    for depth in [data + 1, text] {
       let refusal = try await answer(depth)
       #expect(refusal.status == 400 && !refusal.body.contains("parse"), "\(refusal.body)")
     }
-    let unread = try await answer(65)
+    let unread = try await answer(text + 1)
     #expect(unread.status == 400 && unread.body.contains("couldn't parse"))
+    // The path counts as well.
+    client.send(request(1, "p", #"{"p":"/b/c","d":\#(nested(data - 2))}"#))
+    #expect(try await client.next().contains(#""s":"ok""#))
+    client.send(request(2, "p", #"{"p":"/b/c","d":\#(nested(data - 1))}"#))
+    #expect(try await client.next().contains("deeper than \(data)"))
+    // What cannot be read at all ends the connection: there is no number to answer to.
+    client.send(request(3, "p", #"{"p":"/b","d":\#(nested(text + 1))}"#))
+    #expect(try await client.closed().kind == .closedByPeer(code: 1_002))
     await server.stop()
   }
 

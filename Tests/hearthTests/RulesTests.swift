@@ -12,7 +12,8 @@ extension EndToEnd {
           ".write": "auth.uid === $uid",
           "age": {".validate": "newData.isNumber() && newData.val() >= data.val()"}
         }},
-        "admins": {".read": "auth.token.admin === true"}
+        "admins": {".read": "auth.token.admin === true"},
+        "posts": {".read": "query.orderByChild === 'date' && query.limitToLast <= 10"}
       }}
       """
 
@@ -42,7 +43,7 @@ extension EndToEnd {
       let (place, file, _) = try makePlace()
       let wrong = Self.rules.replacing("auth.token", with: "auth..token")
       try wrong.write(toFile: file, atomically: true, encoding: .utf8)
-      for command in [["check", file], ["explain", file, "--read", "/admins"]] {
+      for command in [["check", file], ["explain", "--rules", file, "--read", "/admins"]] {
         let outcome = try place.run(["rules"] + command, environment: place.environment)
         #expect(outcome.status == 2)
         #expect(outcome.output.isEmpty)
@@ -55,7 +56,7 @@ extension EndToEnd {
       let (place, file, data) = try makePlace()
       func explain(_ arguments: String...) throws -> Place.Outcome {
         try place.run(
-          ["rules", "explain", file, "--data", data] + arguments,
+          ["rules", "explain", "--rules", file, "--data", data] + arguments,
           environment: place.environment
         )
       }
@@ -64,7 +65,7 @@ extension EndToEnd {
       #expect(own.lines.first == "allowed")
       #expect(own.output.contains("/users/$uid"), "\(own.output)")
       for stranger in [["--as", "bob"], []] {
-        let arguments = ["rules", "explain", file, "--read", "/users/ann"] + stranger
+        let arguments = ["rules", "explain", "--rules", file, "--read", "/users/ann"] + stranger
         let other = try place.run(arguments, environment: place.environment)
         #expect(other.status == 4)
         #expect(other.lines.first == "denied")
@@ -79,11 +80,47 @@ extension EndToEnd {
       #expect(json.output.contains(#""allowed":false"#), "\(json.output)")
     }
 
+    @Test("What is selected counts as well")
+    func selection() throws {
+      let (place, file, _) = try makePlace()
+      func explain(_ arguments: String...) throws -> Place.Outcome {
+        try place.run(
+          ["rules", "explain", "--rules", file] + arguments,
+          environment: place.environment
+        )
+      }
+      func query(_ text: String) throws -> Place.Outcome {
+        try explain("--read", "/posts", "--query", text)
+      }
+      #expect(try query(#"orderBy="date"&limitToLast=10"#).status == 0)
+      #expect(try query(#"orderBy="date"&limitToLast=11"#).status == 4)
+      #expect(try explain("--read", "/posts").status == 4)
+      for (wrong, word) in [
+        ("limit=1", "limitToFirst"), ("orderBy=date", "JSON"), ("limitToLast=1", "orderBy"),
+      ] {
+        let outcome = try query(wrong)
+        #expect(outcome.status == 2 && outcome.errors.contains(word), "\(outcome.errors)")
+      }
+      #expect(try explain("--write", "/posts", "1", "--query", "orderBy=1").status == 2)
+    }
+
+    @Test("Those of the blog are asked where no others are named")
+    func blog() throws {
+      let place = try Place()
+      func explain(_ arguments: String...) throws -> Place.Outcome {
+        try place.run(["rules", "explain"] + arguments, environment: place.environment)
+      }
+      #expect(try explain("--as", "ann", "--read", "/posts").status == 0)
+      let denied = try explain("--as", "ann", "--write", "/posts/p", "1")
+      #expect(denied.status == 4)
+      #expect(denied.output.contains("/posts/$"), "\(denied.output)")
+    }
+
     @Test("Who asks may be all that rules see of a user")
     func claims() throws {
       let (place, file, _) = try makePlace()
       func explain(_ user: String) throws -> Place.Outcome {
-        try place.hearth("rules", "explain", file, "--read", "/admins", "--as", user)
+        try place.hearth("rules", "explain", "--rules", file, "--read", "/admins", "--as", user)
       }
       #expect(try explain(#"{"uid": "ann", "token": {"admin": true}}"#).status == 0)
       #expect(try explain(#"{"uid": "ann", "token": {"admin": false}}"#).status == 4)

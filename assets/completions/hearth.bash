@@ -1132,8 +1132,8 @@ _hearth_rules_explain() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--as --read --write --data)
-    __hearth_offer_flags_options 2
+    non_repeating_options=(--as --read --write --query --rules --data)
+    __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
@@ -1144,6 +1144,12 @@ _hearth_rules_explain() {
         return
         ;;
     '--write')
+        return
+        ;;
+    '--query')
+        return
+        ;;
+    '--rules')
         return
         ;;
     '--data')

@@ -72,7 +72,7 @@ function __hearth_parse_tokens -S
             case 'check'
                 __hearth_parse_subcommand 1 'version' 'h/help'
             case 'explain'
-                __hearth_parse_subcommand 2 'as=' 'read=' 'write=' 'data=' 'json' 'version' 'h/help'
+                __hearth_parse_subcommand 1 'as=' 'read=' 'write=' 'query=' 'rules=' 'data=' 'json' 'version' 'h/help'
             end
         case 'users'
             __hearth_parse_subcommand 0 'version' 'h/help'
@@ -535,6 +535,8 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" as' -l 'as' -d 'Who asks: a user, or all of auth as a JSON object; without it, someone not signed in.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" read' -l 'read' -d 'Read at this path.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" write' -l 'write' -d 'Write at this path.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" query' -l 'query' -d 'What --read selects, as REST says it: orderBy="date"&limitToLast=10.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" rules' -l 'rules' -d 'The rules; - reads stdin; those of the blog where nothing else is said.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" data' -l 'data' -d 'The data there are, as a JSON file like that of "hearth export".' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" json' -l 'json' -d 'Print JSON.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" version' -l 'version' -d 'Show the version.'

@@ -42,7 +42,7 @@ extension DatabaseCore {
   private func receive(_ bytes: [UInt8], from peer: PeerID) {
     guard phase == .running, let session = sessions[peer] else { return }
     do throws(MessageError) {
-      let message = try ClientMessage(decoding: bytes)
+      let message = try ClientMessage(decoding: bytes, depthLimit: options.limits.jsonDepth)
       take(message, from: session)
     } catch {
       metrics.undecodable += 1

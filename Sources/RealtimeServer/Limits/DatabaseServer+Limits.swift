@@ -47,6 +47,10 @@ extension DatabaseServer {
     public var requestSeconds = 30
     /// How long a connection may wait for its next request, in seconds.
     public var keepAliveSeconds = 60
+    /// Most keys from the root to a leaf of the data.
+    public var dataDepth = 32
+    /// Deepest nesting of JSON that is read at all, a message around the data included.
+    public var jsonDepth = 64
     /// Longest data in one answer, in bytes of JSON.
     public var responseBytes = 256 * 1_024 * 1_024
     /// Most children that a query without an index looks through.

@@ -7,6 +7,8 @@ extension DatabaseServer.Limits {
     public let summary: String
     /// The smallest value that makes sense.
     public let minimum: Int
+    /// The largest value that there can be.
+    public let maximum: Int
 
     let path: any WritableKeyPath<DatabaseServer.Limits, Int> & Sendable
 
@@ -52,6 +54,8 @@ extension DatabaseServer.Limits {
     entry("body-bytes", \.bodyBytes, "the body of a request", from: 0),
     entry("request-seconds", \.requestSeconds, "for a request to arrive"),
     entry("keep-alive-seconds", \.keepAliveSeconds, "between requests of a connection"),
+    entry("data-depth", \.dataDepth, "keys from the root to a leaf", to: 32),
+    entry("json-depth", \.jsonDepth, "nesting of JSON that is read", from: 8, to: 64),
     entry("response-bytes", \.responseBytes, "the data in one answer"),
     entry(
       "unindexed-children",
@@ -74,9 +78,10 @@ extension DatabaseServer.Limits {
     _ name: String,
     _ path: any WritableKeyPath<DatabaseServer.Limits, Int> & Sendable,
     _ summary: String,
-    from minimum: Int = 1
+    from minimum: Int = 1,
+    to maximum: Int = most
   ) -> Entry {
-    Entry(name: name, summary: summary, minimum: minimum, path: path)
+    Entry(name: name, summary: summary, minimum: minimum, maximum: maximum, path: path)
   }
 
   /// Sets a limit by its name.
@@ -104,14 +109,14 @@ extension DatabaseServer.Limits {
 
   private func validate(_ entry: Entry) throws(DatabaseServerError) {
     let value = self[keyPath: entry.path]
-    guard (entry.minimum...Self.maximum).contains(value) else {
+    guard (entry.minimum...entry.maximum).contains(value) else {
       throw DatabaseServerError(
         .invalidOptions,
-        "the limit \(entry.name) must be from \(entry.minimum) to \(Self.maximum), not \(value)"
+        "the limit \(entry.name) must be from \(entry.minimum) to \(entry.maximum), not \(value)"
       )
     }
   }
 
   /// Keeps sums and times of limits far from the end of the numbers.
-  private static let maximum = 1 << 40
+  private static let most = 1 << 40
 }

@@ -14,6 +14,7 @@ extension DatabaseServer.Limits {
     limits.disconnectBytesPerPeer = disconnectBytes
     limits.unindexedChildren = unindexedChildren
     limits.responseBytes = responseBytes
+    limits.dataDepth = dataDepth
     return limits
   }
 

@@ -5,11 +5,11 @@ internal import RealtimeTree
 ///
 /// A query without an index over the children it orders is carried out all the same.
 struct QueryParameters {
-  private static let names = [
+  fileprivate static let names = [
     "startAt", "startAfter", "endAt", "endBefore", "equalTo", "limitToFirst", "limitToLast",
   ]
 
-  private let request: HTTPRequest
+  private let parameters: [(name: String, value: String)]
   /// Whether only keys are wanted, so that the order is that of keys where none is given.
   private let isShallow: Bool
 
@@ -17,7 +17,14 @@ struct QueryParameters {
   ///
   /// - Throws: ``RESTError`` naming the parameter that is wrong.
   static func query(of request: HTTPRequest, isShallow: Bool) throws(RESTError) -> Query? {
-    let reader = QueryParameters(request: request, isShallow: isShallow)
+    try query(of: request.parameters, isShallow: isShallow)
+  }
+
+  fileprivate static func query(
+    of parameters: [(name: String, value: String)],
+    isShallow: Bool
+  ) throws(RESTError) -> Query? {
+    let reader = QueryParameters(parameters: parameters, isShallow: isShallow)
     guard let index = try reader.index() else { return nil }
     let start = try reader.bound("startAt", or: "startAfter", index)
     let end = try reader.bound("endAt", or: "endBefore", index)
@@ -33,9 +40,13 @@ struct QueryParameters {
     )
   }
 
+  private func parameter(_ name: String) -> String? {
+    parameters.first { $0.name == name }?.value
+  }
+
   private func index() throws(RESTError) -> Index? {
-    guard let text = request.parameter("orderBy") else {
-      guard Self.names.contains(where: { request.parameter($0) != nil }) else { return nil }
+    guard let text = parameter("orderBy") else {
+      guard Self.names.contains(where: { parameter($0) != nil }) else { return nil }
       if isShallow { return .key }
       throw RESTError(400, "orderBy must be defined when other query parameters are defined")
     }
@@ -60,8 +71,8 @@ struct QueryParameters {
     or exclusive: String?,
     _ index: Index
   ) throws(RESTError) -> QueryBound? {
-    let other = exclusive.flatMap { request.parameter($0) }
-    guard let text = request.parameter(inclusive) else {
+    let other = exclusive.flatMap { parameter($0) }
+    guard let text = parameter(inclusive) else {
       guard let exclusive, let other else { return nil }
       return try bound(exclusive, text: other, isInclusive: false, index)
     }
@@ -83,7 +94,7 @@ struct QueryParameters {
         return QueryBound(.string(key), isInclusive: isInclusive)
       }
       // Tools that list keys without an order send them as they are.
-      if request.parameter("orderBy") == nil {
+      if parameter("orderBy") == nil {
         return QueryBound(.string(text), isInclusive: isInclusive)
       }
       throw RESTError(400, "\(name) must be a JSON string when orderBy is \"$key\"")
@@ -114,8 +125,8 @@ struct QueryParameters {
   }
 
   private func limit() throws(RESTError) -> Query.Limit? {
-    let first = request.parameter("limitToFirst")
-    let last = request.parameter("limitToLast")
+    let first = parameter("limitToFirst")
+    let last = parameter("limitToLast")
     guard let text = first ?? last else { return nil }
     if first != nil, last != nil {
       throw RESTError(400, "limitToFirst and limitToLast cannot be combined")
@@ -125,5 +136,27 @@ struct QueryParameters {
       throw RESTError(400, "\(name) must be a positive whole number")
     }
     return Query.Limit(count, first == nil ? .last : .first)
+  }
+}
+
+extension Query {
+  /// Reads a query as the parameters of a REST request say it, such as `orderBy="date"&limitToLast=10`.
+  ///
+  /// - Parameter text: What comes after the question mark.
+  /// - Throws: ``DatabaseServerError`` naming the parameter that is wrong.
+  package init(restParameters text: String) throws(DatabaseServerError) {
+    let parameters = HTTPRequest.parameters(of: text)
+    let names = ["orderBy"] + QueryParameters.names
+    if let other = parameters.first(where: { !names.contains($0.name) }) {
+      throw DatabaseServerError(
+        .invalidOptions,
+        "a query has no \"\(other.name)\"; it has \(names.joined(separator: ", "))"
+      )
+    }
+    do throws(RESTError) {
+      self = try QueryParameters.query(of: parameters, isShallow: false) ?? .all
+    } catch {
+      throw DatabaseServerError(.invalidOptions, error.reason)
+    }
   }
 }

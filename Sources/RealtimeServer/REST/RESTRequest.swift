@@ -28,6 +28,8 @@ struct RESTRequest {
   /// Whether the answer is to follow the data.
   let wantsStream: Bool
   private let body: [UInt8]
+  /// The deepest nesting of the body that is followed.
+  private let depthLimit: Int
   /// The length of the body.
   var bodyLength: Int { body.count }
 
@@ -35,7 +37,10 @@ struct RESTRequest {
   private static let tagLimit = 16
 
   /// Reads a request; nil when its path is none of REST.
-  init?(_ request: HTTPRequest) throws(RESTError) {
+  init?(
+    _ request: HTTPRequest,
+    depthLimit: Int = Limits.jsonDepth
+  ) throws(RESTError) {
     guard let path = try RESTPath.location(in: request.path) else { return nil }
     self.path = path
     credential = try RESTCredential(request)
@@ -58,6 +63,7 @@ struct RESTRequest {
       method == .get
       && request.headerList("Accept").contains { $0.hasPrefix("text/event-stream") }
     body = request.body
+    self.depthLimit = depthLimit
     if !required.isEmpty {
       if options.print == .silent {
         throw RESTError(400, "if-match cannot be combined with print=silent")
@@ -120,7 +126,7 @@ struct RESTRequest {
   private func json() throws(RESTError) -> JSONValue {
     if body.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) { throw RESTError.missingData }
     do throws(JSONError) {
-      return try JSONParser.parse(body)
+      return try JSONParser.parse(body, depthLimit: depthLimit)
     } catch {
       throw RESTError.invalidData
     }

@@ -16,10 +16,10 @@ package struct JSONReader {
   /// Whether an object has just been opened.
   private var isAtStart = false
 
-  /// Starts at the beginning of UTF-8 text.
-  package init(_ source: UnsafeBufferPointer<UInt8>) {
+  /// Starts at the beginning of UTF-8 text, of which no deeper nesting is followed than to a limit.
+  package init(_ source: UnsafeBufferPointer<UInt8>, depthLimit: Int = Limits.jsonDepth) {
     self.source = source
-    scanner = JSONScanner(source, depthLimit: Limits.jsonDepth)
+    scanner = JSONScanner(source, depthLimit: depthLimit)
   }
 
   /// Whether the value that comes next is an object.
@@ -103,7 +103,7 @@ package struct JSONReader {
   package mutating func node() throws(JSONError) -> (Result<Node, NodeError>, JSONSpan) {
     let start = scanner.position
     let node = try NodeParser.parse(&scanner)
-    return (node, JSONSpan(source, start..<scanner.position))
+    return (node, JSONSpan(source, start..<scanner.position, depthLimit: scanner.depthLimit))
   }
 
   /// Steps over a value, which is checked when the span that stands for it is read.
@@ -111,7 +111,7 @@ package struct JSONReader {
   /// - Throws: ``JSONError`` when the text ends before the value.
   /// - Complexity: O(bytes)
   package mutating func skip() throws(JSONError) -> JSONSpan {
-    JSONSpan(source, try scanner.skipValue())
+    JSONSpan(source, try scanner.skipValue(), depthLimit: scanner.depthLimit)
   }
 
   /// Makes sure that nothing but white space is left.

@@ -4,14 +4,16 @@
 package struct JSONSpan {
   private let source: UnsafeBufferPointer<UInt8>
   private let range: Range<Int>
+  private let depthLimit: Int
 
-  init(_ source: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+  init(_ source: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, depthLimit: Int) {
     self.source = source
     self.range = range
+    self.depthLimit = depthLimit
   }
 
   private var scanner: JSONScanner {
-    JSONScanner(source, range, depthLimit: Limits.jsonDepth)
+    JSONScanner(source, range, depthLimit: depthLimit)
   }
 
   /// Reads the value as data for a tree, without making a JSON value first.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RealtimeServer
 import RealtimeTree
 import SecurityRules
 
@@ -10,9 +11,6 @@ extension Rules {
       abstract: "Say whether rules allow a request, and which of them decides.",
       discussion: "Exit status: 0 allowed, 4 not allowed, 2 unusable input."
     )
-
-    @Argument(help: "The rules; - reads stdin.", transform: DashedWord.restore)
-    var file: String
 
     @Argument(
       help: "With --write, the new data as JSON; null, the default, removes.",
@@ -33,6 +31,18 @@ extension Rules {
     @Option(help: "Write at this path.", transform: DashedWord.restore)
     var write: String?
 
+    @Option(
+      help: "What --read selects, as REST says it: orderBy=\"date\"&limitToLast=10.",
+      transform: DashedWord.restore
+    )
+    var query: String?
+
+    @Option(
+      help: "The rules; - reads stdin; those of the blog where nothing else is said.",
+      transform: DashedWord.restore
+    )
+    var rules: String?
+
     @Option(help: "The data there are, as a JSON file like that of \"hearth export\".")
     var data: String?
 
@@ -44,10 +54,11 @@ extension Rules {
         throw ValidationError("Name one path, with --read or with --write.")
       }
       if read != nil, value != nil { throw ValidationError("Only --write takes data.") }
+      if write != nil, query != nil { throw ValidationError("Only --read takes a query.") }
     }
 
     func run() async throws {
-      let decision = try decide(by: Rules.load(file))
+      let decision = try decide(by: Rules.load(SharedFiles.rules(rules, orElse: "blog.json")))
       if json { Output.line(report(decision)) } else { print(decision) }
       if !decision.isAllowed { throw ExitStatus.notPermitted.exitCode }
     }
@@ -58,7 +69,14 @@ extension Rules {
       let auth = try auth()
       let now = Int64(Date().timeIntervalSince1970 * 1_000)
       if read != nil {
-        return rules.canRead(path, auth: auth, now: now, root: root, explaining: true)
+        return rules.canRead(
+          path,
+          query: try selection(),
+          auth: auth,
+          now: now,
+          root: root,
+          explaining: true
+        )
       }
       let node = try Self.node(Array((value ?? "null").utf8), from: "the new data")
       let resolved = node.resolvingDeferred(existing: root[path], timestamp: now)
@@ -70,6 +88,16 @@ extension Rules {
         to: root.setting(path, to: resolved),
         explaining: true
       )
+    }
+
+    /// What is read of the path.
+    private func selection() throws(CommandFailure) -> Query {
+      guard let query else { return .all }
+      do throws(DatabaseServerError) {
+        return try Query(restParameters: query)
+      } catch {
+        throw CommandFailure(.usage, "--query: \(error)")
+      }
     }
 
     /// What rules see of who asks.

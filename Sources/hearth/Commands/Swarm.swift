@@ -263,12 +263,8 @@ struct Swarm: AsyncParsableCommand {
 
   /// The rules: those that were named, or those that come with the program.
   private func rulesFile(_ settings: SwarmSettings) throws(CommandFailure) -> String {
-    if let rules { return rules }
     let name = settings.stars.isExact ? "blog.json" : "quickstart.json"
-    guard let path = SharedFiles.path(of: "rules/\(name)") else {
-      throw CommandFailure(.usage, "the rules \(name) are not where they should be; use --rules")
-    }
-    return path
+    return try SharedFiles.rules(rules, orElse: name)
   }
 
   private static func write(_ json: JSONValue, to path: String) throws(CommandFailure) {

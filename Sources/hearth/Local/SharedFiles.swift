@@ -17,4 +17,15 @@ enum SharedFiles {
     }
     return candidates.first { manager.isReadableFile(atPath: $0) }
   }
+
+  /// The file of rules that was named, or one that comes with the program.
+  ///
+  /// - Throws: ``CommandFailure`` when that one is missing.
+  static func rules(_ file: String?, orElse name: String) throws(CommandFailure) -> String {
+    if let file { return file }
+    guard let path = path(of: "rules/\(name)") else {
+      throw CommandFailure(.usage, "the rules \(name) are not where they should be; use --rules")
+    }
+    return path
+  }
 }
