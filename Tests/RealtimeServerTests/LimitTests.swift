@@ -235,17 +235,6 @@ struct LimitTests {
     other.send(put(1, "1"))
     #expect(try await other.next().contains(#""s":"ok""#))
     await server.stop()
-    // As slow, but not too slow.
-    let patient = try await start(["message-seconds": 60])
-    let client = try await RawWebSocket(patient.address)
-    _ = try await client.next()
-    let text = put(1, "1")
-    client.send("2")
-    client.send(String(text.prefix(10)))
-    try await Task.sleep(for: .milliseconds(1_200))
-    client.send(String(text.dropFirst(10)))
-    #expect(try await client.next().contains(#""s":"ok""#))
-    await patient.stop()
   }
 
   @Test("bounds what is scheduled for the end, in number and in bytes")
