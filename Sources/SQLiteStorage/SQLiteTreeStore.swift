@@ -228,8 +228,10 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 
   /// Settles what became of a batch that could not be stored, and says whether that worked.
   private func settled(_ error: StoreError) -> StoreError {
-    // A disk that is full says so before the end of a batch is written, without which it is none.
-    if error.kind == .full { return error }
+    if error.kind == .full {
+      settleFull()
+      return error
+    }
     failure = error
     // Only a device that fails can have taken what it says it has not.
     isInDoubt = error.kind == .failed
@@ -239,6 +241,23 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     } catch {
       return StoreError(error.kind, error.description, doubt: isInDoubt ? .thisBatch : nil)
     }
+  }
+
+  /// Writes over what is left of a batch for which there was no space, if there is space for that.
+  ///
+  /// Its end is missing, without which it is none; but what was there before may look like that end.
+  private func settleFull() {
+    do {
+      if let connections { try Self.writeOver(connections.writer) }
+    } catch {
+      let storeError = StoreError(error, at: directory.database)
+      if storeError.kind != .full { failure = storeError }
+    }
+  }
+
+  /// Commits something where the next batch would begin, which changes nothing.
+  private static func writeOver(_ writer: DatabaseQueue) throws {
+    try writer.write { try $0.execute(sql: "PRAGMA user_version = \(StoreSchema.version)") }
   }
 
   /// Opens the file anew for commits after a failure, and writes over what was left of the last one;
@@ -265,8 +284,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
         )
       }
       try restartLog(new.writer)
-      // It changes nothing, but is written all the same.
-      try new.writer.write { try $0.execute(sql: "PRAGMA user_version = \(StoreSchema.version)") }
+      try Self.writeOver(new.writer)
       connections = new
       self.failure = nil
       isInDoubt = false

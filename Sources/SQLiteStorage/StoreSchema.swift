@@ -115,6 +115,8 @@ enum StoreSchema {
       // After opening: the library lowers the level while it turns write-ahead logging on.
       try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
       try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+      // Otherwise pages of nothing but zeros are written, and take up room in commits.
+      try database.execute(sql: "PRAGMA secure_delete = FAST")
       try database.execute(sql: "PRAGMA journal_size_limit = \(journalBytes)")
       let actual = try Int.fetchOne(database, sql: "PRAGMA synchronous")
       let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")

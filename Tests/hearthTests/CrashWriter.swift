@@ -49,7 +49,7 @@ final class CrashWriter: @unchecked Sendable {
   private(set) var refusedCount = 0
   /// How often a write was acknowledged after one that was refused by the same server.
   private(set) var recoveryCount = 0
-  /// How often a server has broken the connection and was still there.
+  /// How often a server has broken the connection without a refusal and was still there.
   private(set) var doubtCount = 0
   /// Whether the server that is there has refused anything since it last acknowledged something.
   private var isRefusing = false
@@ -67,10 +67,10 @@ final class CrashWriter: @unchecked Sendable {
   /// Sends again what was not answered, then new writes until no one listens any more.
   func write(to socket: String, onlyPending: Bool = false) {
     isRefusing = false
-    var isFirst = true
+    var refusals: Int?
     while let client = WireClient(socket: socket) {
-      if !isFirst { doubtCount += 1 }
-      isFirst = false
+      if refusals == refusedCount { doubtCount += 1 }
+      refusals = refusedCount
       write(to: client, onlyPending: onlyPending)
       if onlyPending, pending.isEmpty { return }
       // The last answers before the end.
