@@ -175,7 +175,7 @@ package final class ClientConnection: Sendable {
     let meter = state.value.meter
     let handler = MessageHandler(
       role: .client,
-      limits: limits,
+      limits: Shared(limits),
       peerName: target.description,
       onMessage: { message in
         meter?.messageEnded()

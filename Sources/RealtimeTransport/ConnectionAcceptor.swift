@@ -4,7 +4,7 @@ internal import NIOHTTP1
 
 /// Builds the pipeline of each connection that a listener accepts.
 struct ConnectionAcceptor: Sendable {
-  let limits: TransportLimits
+  let limits: Shared<TransportLimits>
   let policy: RequestPolicy
   let handlers: ServerHandlers
   /// The user that the server runs as.

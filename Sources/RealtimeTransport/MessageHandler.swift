@@ -22,7 +22,7 @@ final class MessageHandler: ChannelInboundHandler {
   }
 
   private let role: Role
-  private let limits: TransportLimits
+  private let limits: Shared<TransportLimits>
   private let peerName: String
   private let socket: SocketWriter?
   private let endOfTick: OutputTick?
@@ -40,7 +40,7 @@ final class MessageHandler: ChannelInboundHandler {
 
   init(
     role: Role,
-    limits: TransportLimits,
+    limits: Shared<TransportLimits>,
     peerName: String,
     socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,

@@ -12,7 +12,7 @@ final class OutputQueue {
   /// How often the timer must find the same before the other end counts as stalled.
   private static let looks: Int64 = 2
 
-  private let limits: TransportLimits
+  private let limits: Shared<TransportLimits>
   private let context: ChannelHandlerContext
   private let channel: any Channel
   private let socket: SocketWriter?
@@ -41,7 +41,7 @@ final class OutputQueue {
   ///   - endOfTick: What flushes this queue together with others; nil for one by itself.
   ///   - onStall: Takes the reason when the other end is too slow.
   init(
-    limits: TransportLimits,
+    limits: Shared<TransportLimits>,
     context: ChannelHandlerContext,
     socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,

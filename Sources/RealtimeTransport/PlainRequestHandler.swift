@@ -24,7 +24,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
   private let peer: Peer
   private let policy: RequestPolicy
   private let handlers: ServerHandlers
-  private let limits: TransportLimits
+  private let limits: Shared<TransportLimits>
   private let onClose: () -> Void
   private var phase = Phase.receiving
   private var context: ChannelHandlerContext?
@@ -49,7 +49,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     peer: Peer,
     policy: RequestPolicy,
     handlers: ServerHandlers,
-    limits: TransportLimits,
+    limits: Shared<TransportLimits>,
     onClose: @escaping () -> Void
   ) {
     self.recorder = recorder

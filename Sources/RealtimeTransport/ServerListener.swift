@@ -54,7 +54,7 @@ package final class ServerListener: Sendable {
       "\(address) and its certificate contradict each other"
     )
     let acceptor = ConnectionAcceptor(
-      limits: limits,
+      limits: Shared(limits),
       policy: policy,
       handlers: handlers,
       user: geteuid(),

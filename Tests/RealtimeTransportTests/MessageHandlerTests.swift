@@ -19,7 +19,7 @@ struct MessageHandlerTests {
     let log = Log()
     let handler = MessageHandler(
       role: role,
-      limits: limits,
+      limits: Shared(limits),
       peerName: "the peer",
       onMessage: { log.messages.append(String(decoding: $0, as: UTF8.self)) },
       onEnd: { log.ends.append($0) }

@@ -14,7 +14,7 @@ struct OutputTickTests {
     init(_ loop: EmbeddedEventLoop, _ endOfTick: OutputTick?) throws {
       handler = MessageHandler(
         role: .server,
-        limits: .server,
+        limits: Shared(.server),
         peerName: "the peer",
         endOfTick: endOfTick,
         onMessage: { _ in },

@@ -72,7 +72,9 @@ final class SlowChannel {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandlers(gate, owner)
     let context = try pipeline.context(handler: owner)
-    queue = OutputQueue(limits: limits, context: context) { [record] in record.stalls.append($0) }
+    queue = OutputQueue(limits: Shared(limits), context: context) { [record] in
+      record.stalls.append($0)
+    }
     owner.queue = queue
     try channel.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()
   }

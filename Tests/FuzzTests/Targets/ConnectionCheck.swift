@@ -32,7 +32,7 @@ enum ConnectionCheck {
   private static func answer(to pieces: [[UInt8]]) -> [UInt8] {
     let channel = EmbeddedChannel()
     let acceptor = ConnectionAcceptor(
-      limits: .server,
+      limits: Shared(.server),
       policy: RequestPolicy(),
       handlers: handlers,
       user: 0,

@@ -53,7 +53,7 @@ enum FrameCheck {
     let channel = EmbeddedChannel(
       handler: MessageHandler(
         role: role,
-        limits: limits,
+        limits: Shared(limits),
         peerName: "peer",
         onMessage: { log.outcome.messages.append($0) },
         onEnd: { log.outcome.ends.append($0.description) }
