@@ -144,7 +144,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///   An empty batch is for settling what became of an earlier one, if that is in doubt.
   /// - Throws: ``StoreError``; then nothing of the batch is stored. When the device has failed in the
   ///   middle, the batch may have reached it, so that something is written over it before this returns;
-  ///   only where that fails as well, the error says that the batch is in doubt.
+  ///   only where that fails as well, the error says that the batch is in doubt. A batch for which there
+  ///   is no space lacks its end and counts as not stored, also where nothing can be written over it.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
     let payload = try LogTable.encode(batch.commits)
     try StoreError.translating(at: directory.database) {

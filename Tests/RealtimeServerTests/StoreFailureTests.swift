@@ -10,6 +10,16 @@ import TransportTestSupport
 
 @Suite("While a store fails", .timeLimit(.minutes(2)))
 struct StoreFailureTests {
+  private func start(
+    _ directory: TemporaryDirectory,
+    _ store: GateStore
+  ) async throws -> (DatabaseServer, HTTPProbe) {
+    let socket = directory.file("s")
+    let options = DatabaseServer.Options(socketPath: socket, port: 0, rules: .open)
+    let server = try await DatabaseServer.startForTest(options, store: store)
+    return (server, try await HTTPProbe(.unix(path: socket)))
+  }
+
   /// What is wrong with the store, as administrators are told.
   private func storeFailure(_ http: HTTPProbe) async throws -> JSONValue? {
     let body = try await http.request("GET", "/.info/metrics.json").body
@@ -20,11 +30,7 @@ struct StoreFailureTests {
   func status() async throws {
     let directory = try TemporaryDirectory()
     let store = GateStore()
-    let server = try await DatabaseServer.startForTest(
-      .init(socketPath: directory.file("s"), port: 0, rules: .open),
-      store: store
-    )
-    let http = try await HTTPProbe(.unix(path: directory.file("s")))
+    let (server, http) = try await start(directory, store)
     #expect(try await storeFailure(http) == .null)
     let kinds: [(kind: StoreError.Kind, status: Int, reason: String)] = [
       (.full, 507, "the disk is full"), (.failed, 503, "the disk does not work"),
@@ -71,11 +77,7 @@ struct StoreFailureTests {
   func doubt(isRepaired: Bool) async throws {
     let directory = try TemporaryDirectory()
     let store = GateStore()
-    let server = try await DatabaseServer.startForTest(
-      .init(socketPath: directory.file("s"), port: 0, rules: .open),
-      store: store
-    )
-    let http = try await HTTPProbe(.unix(path: directory.file("s")))
+    let (server, http) = try await start(directory, store)
     let client = try await server.connectAndGreet()
     let problem = "/var/lib/hearth/hearth.sqlite: I/O error 10"
     store.release(StoreError(.failed, problem, doubt: .thisBatch))

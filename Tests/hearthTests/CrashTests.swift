@@ -152,11 +152,11 @@ extension EndToEnd {
       #expect(writers.contains { $0.staleCount > 0 }, "and to get into each other's way")
       if disk == .faulty {
         for kind in DiskFault.Kind.allCases {
-          #expect(refusals[kind, default: 0] > Self.rounds / 40, "\(kind) is to happen")
+          #expect(refusals[kind, default: 0] > Self.rounds / 20, "\(kind) is to happen")
         }
         #expect(writers.contains { $0.recoveryCount > 0 }, "the disk is to work again")
         let doubts = writers.reduce(0) { $0 + $1.doubtCount }
-        #expect(doubts > Self.rounds / 40, "and not always to be able to undo what it has done")
+        #expect(doubts > Self.rounds / 10, "and not always to be able to undo what it has done")
       }
       // The program itself comes last.
       let server = try start(place, socket, nil, "seed \(Self.seed), the last time")
