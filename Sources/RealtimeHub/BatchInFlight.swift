@@ -1,8 +1,10 @@
 internal import RealtimeTree
 internal import SecurityRules
 
-/// What becomes durable when the batch that is being stored is.
+/// What becomes durable when a batch that has been taken is.
 struct BatchInFlight: Sendable {
+  /// How many commits it has.
+  let commits: Int
   let revision: Int64
   /// Up to where outputs may leave then.
   let step: Int64

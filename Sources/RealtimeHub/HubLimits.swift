@@ -10,7 +10,7 @@ package struct HubLimits: Sendable, Equatable {
   package var disconnectBytesPerPeer = 1_024 * 1_024
   /// Most users that one peer schedules writes as.
   package var disconnectIdentitiesPerPeer = 16
-  /// Most commits that wait for the store.
+  /// Most commits that are not stored yet.
   package var pendingCommits = 10_000
   /// Most ended peers whose writes wait until the store works again; the oldest are given up.
   package var overdueDisconnects = 1_000

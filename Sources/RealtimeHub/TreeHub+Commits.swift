@@ -16,24 +16,26 @@ extension TreeHub {
 
   /// Why a write cannot be taken in now, or nil when it can.
   var admissionRefusal: Refusal? {
-    if let storageFailure, inFlight != nil || hasOpenSteps {
+    if let storageFailure, !inFlight.isEmpty || hasOpenSteps {
       return Refusal(.unavailable, storageFailure)
     }
-    if openCommits.count >= limits.pendingCommits {
-      return Refusal(.unavailable, "\(openCommits.count) writes wait for the disk already")
+    let waiting = openCommits.count + commitsInFlight
+    if waiting >= limits.pendingCommits {
+      return Refusal(.unavailable, "\(waiting) writes wait for the disk already")
     }
     return nil
   }
 
-  /// Takes all commits that wait, to be stored as one.
+  /// Takes all commits that wait, to be stored as one, or as one with batches before it and behind it.
   ///
   /// What ended peers have scheduled and could not be applied before is applied now.
   ///
+  /// While the store fails, the next batch is not taken before the outcome of the last one is known.
   /// After a batch that is in doubt the next one may change nothing, as storing it ends the doubt.
   ///
-  /// - Returns: The batch, or nil when nothing waits or the last batch is still in flight.
+  /// - Returns: The batch, or nil when nothing waits.
   package mutating func takeBatch() -> CommitBatch? {
-    guard inFlight == nil else { return nil }
+    guard inFlight.isEmpty || storageFailure == nil else { return nil }
     if let now { fireOverdueDisconnects(at: now) }
     guard hasOpenSteps || doubtful != nil else { return nil }
     let changed = sessions.takeUnsaved()
@@ -47,58 +49,72 @@ extension TreeHub {
     )
     openCommits = []
     unsavedRules = nil
-    inFlight = BatchInFlight(
-      revision: appliedRevision,
-      step: appliedStep,
-      root: root,
-      rules: rules,
-      ledger: batch.ledger,
-      scheduled: changed
+    inFlight.append(
+      BatchInFlight(
+        commits: batch.commits.count,
+        revision: appliedRevision,
+        step: appliedStep,
+        root: root,
+        rules: rules,
+        ledger: batch.ledger,
+        scheduled: changed
+      )
     )
+    commitsInFlight += batch.commits.count
     return batch
   }
 
-  /// Says that the batch in flight is durable.
+  /// Says that the first batches in flight are durable.
   ///
-  /// - Returns: Everything that waited for it, in order.
-  package mutating func batchCommitted() -> [HubOutput] {
-    guard let batch = inFlight else { return [] }
-    inFlight = nil
+  /// - Parameter count: How many, all of which have been stored as one.
+  /// - Returns: Everything that waited for them, in order.
+  package mutating func batchCommitted(_ count: Int = 1) -> [HubOutput] {
+    let stored = inFlight.prefix(count)
+    guard let last = stored.last else { return [] }
     storageFailure = nil
     doubtful = nil
-    durableRoot = batch.root
-    durableRules = batch.rules
-    durableRevision = batch.revision
-    durableStep = batch.step
-    sessions.saved(batch.scheduled)
-    firedDisconnects.removeAll { $0.step <= batch.step }
+    durableRoot = last.root
+    durableRules = last.rules
+    durableRevision = last.revision
+    durableStep = last.step
+    for batch in stored {
+      sessions.saved(batch.scheduled)
+      commitsInFlight -= batch.commits
+    }
+    firedDisconnects.removeAll { $0.step <= last.step }
+    inFlight.removeFirst(stored.count)
     return flush()
   }
 
-  /// Says that nothing of the batch in flight has been stored, or that it is not known.
+  /// Says that nothing of the first batches in flight has been stored, or that it is not known.
   ///
-  /// The tree and the rules go back to what is durable. Requests that waited are refused; peers with
-  /// listens are disconnected, since what they see next must not build on what is gone. Peers whose
-  /// writes may be stored are disconnected without an answer.
+  /// The others are gone with them, and must not be stored. The tree and the rules go back to what is
+  /// durable. Requests that waited are refused; peers with listens are disconnected, since what they
+  /// see next must not build on what is gone. Peers whose writes may be stored are disconnected without
+  /// an answer.
   ///
   /// - Parameters:
   ///   - error: What is wrong.
+  ///   - count: How many were to be stored as one; nothing of the others has come to the store.
   ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: The refusals and the ends of connections.
-  package mutating func batchFailed(_ error: StoreError, at timestamp: Int64) -> [HubOutput] {
+  package mutating func batchFailed(
+    _ error: StoreError,
+    _ count: Int = 1,
+    at timestamp: Int64
+  ) -> [HubOutput] {
     now = timestamp
-    guard let batch = inFlight else { return [] }
-    inFlight = nil
+    guard let tried = inFlight.prefix(count).last?.step else { return [] }
     let reason = error.publicReason
     storageFailure = reason
-    rollBack(batch)
+    rollBack()
     let entries = outbox.removeAll()
-    doubtful = writesInDoubt(after: error, batch, entries)
+    doubtful = writesInDoubt(after: error, upTo: tried, entries)
     var outputs: [HubOutput] = []
     var leaving = Set(peers.filter { !$0.value.listens.isEmpty }.keys)
     for entry in entries {
       guard let peer = entry.peer else { continue }
-      let isUnknown = error.doubt == .thisBatch && entry.step <= batch.step
+      let isUnknown = error.doubt == .thisBatch && entry.step <= tried
       let refusal = Refusal(
         .unavailable,
         isUnknown ? "\(reason); whether this was stored is not known" : reason
@@ -116,10 +132,10 @@ extension TreeHub {
     return outputs
   }
 
-  /// What may be stored after a failure: of this batch, or still of the one that was in doubt before.
+  /// What may be stored after a failure: of what was tried, or still of what was in doubt before.
   private func writesInDoubt(
     after error: StoreError,
-    _ batch: BatchInFlight,
+    upTo tried: Int64,
     _ entries: ArraySlice<Outbox.Entry>
   ) -> DoubtfulWrites? {
     switch error.doubt {
@@ -127,7 +143,7 @@ extension TreeHub {
     case .earlierBatch: return doubtful ?? DoubtfulWrites()
     case .thisBatch:
       var writes = DoubtfulWrites()
-      for entry in entries where entry.step <= batch.step {
+      for entry in entries where entry.step <= tried {
         if case .refuse(_, let key?) = entry.fallback { writes.insert(key) }
       }
       return writes
@@ -158,14 +174,16 @@ extension TreeHub {
   }
 
   /// Goes back to what is durable.
-  private mutating func rollBack(_ batch: BatchInFlight) {
+  private mutating func rollBack() {
+    for batch in inFlight { ledger.putBack(batch.ledger) }
+    inFlight = []
+    commitsInFlight = 0
     openCommits = []
     root = durableRoot
     rules = durableRules
     unsavedRules = nil
     appliedRevision = durableRevision
     appliedStep = durableStep
-    ledger.putBack(batch.ledger)
     rollBackSessions()
     registry = ListenRegistry()
     conditionalListens = ConditionalListens()

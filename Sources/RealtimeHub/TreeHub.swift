@@ -10,10 +10,10 @@ package import SecurityRules
 ///     handle ──► open batch ──takeBatch──► in flight ──batchCommitted──► durable, outputs leave
 ///                                              └──────batchFailed──────► back to the durable tree
 ///
-/// After every call the owner asks ``hasPendingCommits``; when it is true and no batch is in
-/// flight, it takes one, stores it on whatever thread it likes, and reports the outcome by one of
-/// ``batchCommitted()`` and ``batchFailed(_:at:)``. While the store fails, one write at a time is
-/// let through to try it again; all others are refused.
+/// After every call the owner asks ``hasPendingCommits``; when it is true, it takes a batch as soon as
+/// it likes, stores it on whatever thread it likes, also as one with others that follow it, and reports
+/// the outcome by one of ``batchCommitted(_:)`` and ``batchFailed(_:_:at:)``. While the store fails, one
+/// write at a time is let through to try it again; all others are refused.
 ///
 /// When the store does not know whether it has a batch that failed, nobody is told either: who waits
 /// for an answer is disconnected and sends the write again, and the same becomes of every write that
@@ -51,8 +51,10 @@ package struct TreeHub: Sendable {
 
   /// Applied commits that no batch has taken.
   var openCommits: [Commit] = []
-  /// The batch that is being stored.
-  var inFlight: BatchInFlight?
+  /// The batches that are being stored, or wait for those before them.
+  var inFlight: [BatchInFlight] = []
+  /// How many commits they have.
+  var commitsInFlight = 0
   /// Why the last batch could not be stored, as peers are told, until one can.
   var storageFailure: String?
   /// What may be stored although its batch failed, until a batch can be stored; nil when nothing may.

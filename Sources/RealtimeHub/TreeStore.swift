@@ -73,9 +73,10 @@ package struct Commit: Sendable, Equatable {
 package struct CommitBatch: Sendable, Equatable {
   /// The commits in ascending order, without gaps; none when only sessions or rules change.
   package var commits: [Commit]
-  /// The new state of the clients whose writes are in the batch.
+  /// The new state of the clients whose writes are in the batch, each once.
   package var ledger: [LedgerEntry]
-  /// The new state of connections that scheduled something; those without changes are forgotten.
+  /// The new state of connections that scheduled something, each once; those without changes are
+  /// forgotten.
   package var sessions: [StoredSession]
   /// The new source of the security rules; nil when it stays as it is.
   package var rules: String?
@@ -91,6 +92,25 @@ package struct CommitBatch: Sendable, Equatable {
     self.ledger = ledger
     self.sessions = sessions
     self.rules = rules
+  }
+
+  /// Joins batches that follow each other into one, which is stored all or not at all.
+  ///
+  /// Of several states of a client or a connection only the last is kept.
+  ///
+  /// - Complexity: O(batches · clients and connections)
+  package init(joining batches: [CommitBatch]) {
+    self = batches.first ?? CommitBatch(commits: [])
+    for batch in batches.dropFirst() {
+      commits += batch.commits
+      let clients = Set(batch.ledger.map(\.client))
+      ledger.removeAll { clients.contains($0.client) }
+      ledger += batch.ledger
+      let connections = Set(batch.sessions.map(\.id))
+      sessions.removeAll { connections.contains($0.id) }
+      sessions += batch.sessions
+      rules = batch.rules ?? rules
+    }
   }
 }
 

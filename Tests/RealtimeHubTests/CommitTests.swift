@@ -24,7 +24,7 @@ struct CommitTests {
     #expect(dialogue.hub.snapshot == (try Node(json: .object(("a", .integer(1))))))
   }
 
-  @Test("What waits for the batch in flight leaves when it is durable, what came later does not")
+  @Test("What waits for a batch in flight leaves when it is durable, what came later does not")
   func order() throws {
     var dialogue = try Dialogue()
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1}"#)
@@ -35,6 +35,8 @@ struct CommitTests {
     #expect(dialogue.askUncommitted(4, "p", #"{"p":"/c","d":1}"#) == [])
     #expect(dialogue.askUncommitted(5, "g", #"{"p":"/c","q":{}}"#) == [])
     #expect(dialogue.hub.hasPendingCommits)
+    let second = try dialogue.take()
+    #expect(second.commits.map(\.revision) == [3])
     #expect(dialogue.hub.takeBatch() == nil)
     #expect(
       dialogue.texts(dialogue.hub.batchCommitted()) == [
@@ -42,10 +44,76 @@ struct CommitTests {
       ]
     )
     #expect(dialogue.hub.revision == 2)
-    #expect(dialogue.hub.takeBatch()?.commits.map(\.revision) == [3])
     #expect(
       dialogue.texts(dialogue.hub.batchCommitted()) == [response(4), response(5, "ok", "1")]
     )
+  }
+
+  @Test("Batches that are stored as one are durable together")
+  func joined() throws {
+    var dialogue = try Dialogue()
+    var batches: [CommitBatch] = []
+    for id in 1...3 {
+      _ = dialogue.askUncommitted(id, "p", #"{"p":"/n","d":\#(id),"i":"c:\#(id)"}"#)
+      batches.append(try dialogue.take())
+    }
+    let joined = CommitBatch(joining: Array(batches.prefix(2)))
+    #expect(joined.commits.map(\.revision) == [1, 2])
+    #expect(joined.ledger.map(\.upTo) == [2])
+    #expect(dialogue.texts(dialogue.hub.batchCommitted(2)) == [response(1), response(2)])
+    #expect(dialogue.hub.revision == 2)
+    #expect(dialogue.data("n") == .integer(2))
+    #expect(dialogue.texts(dialogue.hub.batchCommitted()) == [response(3)])
+    #expect(dialogue.hub.batchCommitted() == [])
+    #expect(dialogue.data("n") == .integer(3))
+  }
+
+  @Test("Of batches that are joined, the last state of each client and each connection is kept")
+  func joinedStates() {
+    let entries = ["c", "d", "c"].enumerated().map {
+      LedgerEntry(client: $1, upTo: Int64($0), lastSeen: 5)
+    }
+    let change = Change("a", .integer(1))
+    let sessions = [[change], [], [change, change]].enumerated().map {
+      StoredSession(id: Int64($0 % 2), changes: $1)
+    }
+    let joined = CommitBatch(joining: [
+      CommitBatch(commits: [], ledger: [entries[0]], sessions: Array(sessions[0...1]), rules: "1"),
+      CommitBatch(commits: [], ledger: [entries[1]], rules: "2"),
+      CommitBatch(commits: [], ledger: [entries[2]], sessions: [sessions[2]]),
+    ])
+    let expected = CommitBatch(
+      commits: [],
+      ledger: [entries[1], entries[2]],
+      sessions: [sessions[1], sessions[2]],
+      rules: "2"
+    )
+    #expect(joined == expected)
+    #expect(CommitBatch(joining: []) == CommitBatch(commits: []))
+  }
+
+  @Test(
+    "With a batch that fails those behind it are gone, and the next one follows what is durable"
+  )
+  func failsAll() throws {
+    var dialogue = try Dialogue(#"{"n":0}"#)
+    for id in 1...3 {
+      _ = dialogue.askUncommitted(id, "p", #"{"p":"/n","d":\#(id),"i":"c:\#(id)"}"#)
+      if id < 3 { _ = try dialogue.take() }
+    }
+    let outputs = dialogue.texts(dialogue.hub.batchFailed(StoreError(.full, "no"), at: 0))
+    #expect(statuses(outputs) == ["unavailable", "unavailable", "unavailable"])
+    #expect(dialogue.hub.takeBatch() == nil)
+    #expect(dialogue.hub.batchCommitted(2) == [])
+    // While the store fails, there is one at a time again.
+    #expect(dialogue.askUncommitted(4, "p", #"{"p":"/n","d":4}"#) == [])
+    let next = try dialogue.take()
+    #expect(next.commits.map(\.revision) == [1])
+    #expect(next.ledger.map(\.upTo) == [3])
+    #expect(dialogue.askUncommitted(5, "p", #"{"p":"/n","d":5}"#) == [])
+    #expect(dialogue.hub.takeBatch() == nil)
+    #expect(statuses(dialogue.texts(dialogue.hub.batchCommitted())) == ["ok", "unavailable"])
+    #expect(dialogue.data("n") == .integer(4))
   }
 
   @Test("With nothing pending there is no batch, and a report without one does nothing")
@@ -138,6 +206,23 @@ struct CommitTests {
     for id in 1...3 { _ = dialogue.askUncommitted(id, "p", #"{"p":"/a","d":\#(id)}"#) }
     #expect(statuses(dialogue.commit()) == ["ok", "ok", "unavailable"])
     #expect(dialogue.ask(4, "g", #"{"p":"/a","q":{}}"#) == [response(4, "ok", "2")])
+  }
+
+  @Test("A write that is being stored counts among them")
+  func pendingLimitInFlight() throws {
+    var limits = HubLimits()
+    limits.pendingCommits = 2
+    var dialogue = try Dialogue(limits: limits)
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1}"#)
+    _ = try dialogue.take()
+    for id in 2...3 { _ = dialogue.askUncommitted(id, "p", #"{"p":"/a","d":\#(id)}"#) }
+    _ = try dialogue.take()
+    #expect(statuses(dialogue.texts(dialogue.hub.batchCommitted())) == ["ok"])
+    #expect(dialogue.askUncommitted(4, "p", #"{"p":"/a","d":4}"#) == [])
+    _ = try dialogue.take()
+    let outputs = dialogue.texts(dialogue.hub.batchCommitted(2))
+    #expect(statuses(outputs) == ["ok", "unavailable", "ok"])
+    #expect(dialogue.data("a") == .integer(4))
   }
 
   @Test("What waits for a peer that has ended is not sent, and its write is kept")

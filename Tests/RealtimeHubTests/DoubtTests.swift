@@ -83,6 +83,25 @@ struct DoubtTests {
     #expect(dialogue.ask(1, "p", #"{"p":"/n","d":1,"h":"stale"}"#, from: 4) == ["4: " + bye])
   }
 
+  @Test("Only what was tried is in doubt, not what waited behind it")
+  func behind() throws {
+    var dialogue = try Dialogue(peers: 4)
+    for peer in 1...3 {
+      _ = dialogue.askUncommitted(1, "p", increment("c\(peer):1"), from: peer)
+      if peer < 3 { _ = try dialogue.take() }
+    }
+    // Of a client of which something was tried, nothing that follows can be told apart.
+    _ = dialogue.askUncommitted(2, "p", increment("c1:2"), from: 1)
+    _ = try dialogue.take()
+    let error = StoreError(.full, "no", doubt: .thisBatch)
+    #expect(
+      dialogue.texts(dialogue.hub.batchFailed(error, at: 0)) == [
+        "2: " + response(1, "unavailable", reason), "3: " + response(1, "unavailable", reason),
+        "1: " + bye,
+      ]
+    )
+  }
+
   @Test("Whatever would refuse a write in doubt, its client is not told")
   func refusals() throws {
     var dialogue = try Dialogue(peers: 4)

@@ -11,8 +11,8 @@ struct ReplaySimulation {
   /// What a store holds.
   var stored: StoredTree
   var clients: [PeerID: ReplayClient] = [:]
-  /// The commits of the batch in flight.
-  var inFlight: CommitBatch?
+  /// The batches in flight.
+  var inFlight: [CommitBatch] = []
   var nextPeer = 0
   var nextRequest: Int64 = 0
   var time: Int64 = 1_000
@@ -109,27 +109,29 @@ struct ReplaySimulation {
   }
 
   mutating func takeOrCommit() throws {
-    guard let batch = inFlight else {
-      inFlight = hub.takeBatch()
+    if inFlight.isEmpty || (inFlight.count < 3 && world.below(2) == 0) {
+      if let batch = hub.takeBatch() { inFlight.append(batch) }
       #expect(hub.takeBatch() == nil)
       return
     }
-    for commit in batch.commits {
+    let count = 1 + world.below(inFlight.count)
+    for commit in CommitBatch(joining: Array(inFlight.prefix(count))).commits {
       for change in commit.changes { stored.root.update(at: change.path, to: change.node) }
       stored.revision = commit.revision
     }
-    inFlight = nil
-    try deliver(hub.batchCommitted())
+    inFlight.removeFirst(count)
+    try deliver(hub.batchCommitted(count))
   }
 
   mutating func fail() throws {
-    guard inFlight != nil else { return }
-    inFlight = nil
-    try deliver(hub.batchFailed(StoreError(.failed, "no"), at: time))
+    guard !inFlight.isEmpty else { return }
+    let count = 1 + world.below(inFlight.count)
+    inFlight = []
+    try deliver(hub.batchFailed(StoreError(.failed, "no"), count, at: time))
   }
 
   mutating func settle() throws {
-    while inFlight != nil || hub.hasPendingCommits { try takeOrCommit() }
+    while !inFlight.isEmpty || hub.hasPendingCommits { try takeOrCommit() }
   }
 
   /// Every listener knows exactly what is durable: nothing less, and nothing more.

@@ -112,13 +112,17 @@ struct MetricsTests {
     var timer = WriteTimer()
     let start = NIODeadline.uptimeNanoseconds(0)
     timer.arrived(at: start)
-    timer.batchTaken(at: start + .seconds(1))
+    timer.batchTaken()
     timer.arrived(at: start + .seconds(2))
-    let first = timer.batchEnded(at: start + .seconds(3))
-    #expect(first.store == .seconds(2) && first.writes == [.seconds(3)])
-    timer.batchTaken(at: start + .seconds(3))
-    let second = timer.batchEnded(at: start + .seconds(4))
-    #expect(second.store == .seconds(1) && second.writes == [.seconds(2)])
+    #expect(timer.batchesEnded(1, at: start + .seconds(3)) == [.seconds(3)])
+    timer.batchTaken()
+    timer.arrived(at: start + .seconds(3))
+    timer.batchTaken()
+    timer.arrived(at: start + .seconds(5))
+    #expect(timer.batchesEnded(2, at: start + .seconds(6)) == [.seconds(4), .seconds(3)])
+    timer.batchTaken()
+    timer.batchesFailed()
+    #expect(timer.batchesEnded(1, at: start + .seconds(7)) == [])
   }
 }
 

@@ -127,7 +127,7 @@ extension Simulation {
 
   // MARK: Group commit
 
-  func isBusy() -> Bool { batcher != .idle }
+  func isBusy() -> Bool { batcher != .idle || !storing.isEmpty }
 
   mutating func wakeBatcher() {
     guard batcher == .idle else { return }
@@ -136,29 +136,35 @@ extension Simulation {
   }
 
   mutating func takeBatch() {
-    guard let taken = hub.takeBatch() else {
-      batcher = .idle
-      return
-    }
-    batcher = .storing
-    batch = taken
-    let latency: Int64 = random.once(in: 6) ? 300 : 1 + Int64(random.below(20))
-    agenda.add(.batchDone(epoch: serverEpoch), at: now + latency)
+    batcher = .idle
+    guard let taken = hub.takeBatch() else { return }
+    if storing.isEmpty { beginStoring([taken]) } else { waiting.append(taken) }
     if fault == .earlyAcknowledgement { dispatch(hub.batchCommitted()) }
   }
 
+  private mutating func beginStoring(_ batches: [CommitBatch]) {
+    if batches.count > 1 { mark("batches joined") }
+    storing = batches
+    let latency: Int64 = random.once(in: 6) ? 300 : 1 + Int64(random.below(20))
+    agenda.add(.batchDone(epoch: serverEpoch), at: now + latency)
+  }
+
   mutating func batchDone() {
-    guard let taken = batch else { return }
-    batch = nil
+    let batches = storing
+    guard !batches.isEmpty else { return }
+    let batch = CommitBatch(joining: batches)
+    storing = []
     if now < store.failsUntil {
-      mark("batch failed")
+      mark(waiting.isEmpty ? "batch failed" : "batch failed before others")
+      waiting = []
       batcher = .scheduled
       agenda.add(.takeBatch(epoch: serverEpoch), at: now + 200)
-      return dispatch(hub.batchFailed(failure(of: taken), at: now))
+      return dispatch(hub.batchFailed(failure(of: batch), batches.count, at: now))
     }
-    batcher = .idle
-    storeBatch(taken)
-    dispatch(hub.batchCommitted())
+    storeBatch(batch)
+    if !waiting.isEmpty { beginStoring(waiting) }
+    waiting = []
+    dispatch(hub.batchCommitted(batches.count))
   }
 
   /// What the store says of a batch that fails, after which it may know what became of it, or not.
@@ -200,8 +206,8 @@ extension Simulation {
   mutating func crash(for pause: Int64) {
     guard isServerUp else { return }
     mark("crash")
-    if let batch, random.once(in: 2) {
-      storeBatch(batch)
+    if !storing.isEmpty, random.once(in: 2) {
+      storeBatch(CommitBatch(joining: storing))
     } else if let batch = store.inDoubt {
       store.inDoubt = nil
       if random.once(in: 2) {
@@ -209,7 +215,8 @@ extension Simulation {
         storeBatch(batch)
       }
     }
-    batch = nil
+    storing = []
+    waiting = []
     batcher = .idle
     serverEpoch += 1
     isServerUp = false

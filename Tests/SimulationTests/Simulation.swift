@@ -26,7 +26,6 @@ struct Simulation {
   enum BatcherPhase {
     case idle
     case scheduled
-    case storing
   }
 
   /// How long everything may then take to come to rest.
@@ -53,7 +52,10 @@ struct Simulation {
   var isServerUp = true
   var serverEpoch = 0
   var batcher = BatcherPhase.idle
-  var batch: CommitBatch?
+  /// The batches that the store has been given as one.
+  var storing: [CommitBatch] = []
+  /// Those that it will be given next.
+  var waiting: [CommitBatch] = []
   var store: SimulatedStore
   var journal = DisconnectJournal()
   var linkOfPeer: [PeerID: Int] = [:]

@@ -68,7 +68,8 @@ struct SimulationTests {
     }
     let wanted = [
       "crash", "cut", "blocked", "retired", "lingering request", "batch failed", "in doubt",
-      "still in doubt", "came up again", "client restart",
+      "still in doubt", "came up again", "batches joined", "batch failed before others",
+      "client restart",
       "read of the server", "hub disconnects", "set", "unavailable", "invalid_data",
       "range merge", "partition", "unreachable", "request doubled", "answer doubled", "slow peer",
     ]

@@ -107,7 +107,7 @@ final class DatabaseCore {
 
   /// Does what the hub wants; what is wanted meanwhile comes after everything that was before.
   func perform(_ wanted: [HubOutput]) {
-    if !batcher.isBusy, hub.hasPendingCommits { batcher.wake() }
+    if hub.hasPendingCommits { batcher.wake() }
     guard !isPerforming else { return outputs.append(contentsOf: wanted) }
     isPerforming = true
     for output in wanted { perform(output) }
@@ -169,29 +169,31 @@ final class DatabaseCore {
   private func takeBatch() -> CommitBatch? {
     guard let batch = hub.takeBatch() else { return nil }
     isTrial = batch.commits.isEmpty && batch.sessions.isEmpty && batch.rules == nil
-    writeTimer.batchTaken(at: .now())
-    metrics.batchCommits.record(batch.commits.count)
-    metrics.commits += batch.commits.count
+    writeTimer.batchTaken()
     return batch
   }
 
-  private func settle(_ result: Result<Void, StoreError>) {
-    let times = writeTimer.batchEnded(at: .now())
-    metrics.commitTime.record(times.store.microseconds)
-    switch result {
+  private func settle(_ outcome: StoreThread.Outcome) {
+    metrics.commitTime.record(outcome.time.microseconds)
+    metrics.batchCommits.record(outcome.commits)
+    switch outcome.result {
     case .success:
       if storeFailure != nil { logger.notice("the store works again") }
       storeFailure = nil
-      for time in times.writes { metrics.acknowledgeTime.record(time.microseconds) }
-      perform(hub.batchCommitted())
+      metrics.commits += outcome.commits
+      for time in writeTimer.batchesEnded(outcome.batches, at: .now()) {
+        metrics.acknowledgeTime.record(time.microseconds)
+      }
+      perform(hub.batchCommitted(outcome.batches))
     case .failure(let error):
+      writeTimer.batchesFailed()
       if !isTrial {
         logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
       }
       storeFailure = error
       metrics.failedBatches += 1
       if phase == .leaving, isClosing, sessions.isEmpty { hasGivenUp = true }
-      perform(hub.batchFailed(error, at: context.clock()))
+      perform(hub.batchFailed(error, outcome.batches, at: context.clock()))
     }
     settleSessions()
     continueClosing()

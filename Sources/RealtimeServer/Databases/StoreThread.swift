@@ -1,19 +1,53 @@
+internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
 internal import RealtimeHub
 
 /// The one thread that a database's store is used from.
+///
+/// State: idle → storing (until nothing waits any more) → idle, or failed (until it is told to go on).
 final class StoreThread: Sendable {
-  /// Where the outcome of each call arrives.
+  /// What has become of batches that were stored as one.
+  struct Outcome: Sendable {
+    /// How many batches there were, the first of those whose outcome was not known.
+    let batches: Int
+    /// How many commits they had.
+    let commits: Int
+    /// How long the store took.
+    let time: TimeAmount
+    let result: Result<Void, StoreError>
+  }
+
+  private enum Phase {
+    case idle
+    case storing
+    case failed
+  }
+
+  private struct Queue {
+    var phase = Phase.idle
+    var waiting: [CommitBatch] = []
+  }
+
+  /// Where the outcomes arrive.
   let eventLoop: any EventLoop
 
   private let store: any TreeStore
   private let pool: NIOThreadPool
+  private let queue = NIOLockedValueBox(Queue())
+  private let receiver: NIOLoopBoundBox<(Outcome) -> Void>
 
   private init(store: any TreeStore, pool: NIOThreadPool, eventLoop: any EventLoop) {
     self.store = store
     self.pool = pool
     self.eventLoop = eventLoop
+    receiver = .makeBoxSendingValue({ _ in }, eventLoop: eventLoop)
+  }
+
+  /// Takes the outcomes, in order; only from the event loop, where it is called as well.
+  var onOutcome: (Outcome) -> Void {
+    get { receiver.value }
+    set { receiver.value = newValue }
   }
 
   /// Opens the store of a database and reads everything.
@@ -52,9 +86,62 @@ final class StoreThread: Sendable {
     return opened
   }
 
-  /// Makes a batch durable.
-  func commit(_ batch: CommitBatch) -> EventLoopFuture<Void> {
-    pool.runIfActive(eventLoop: eventLoop) { [store] in try store.commit(batch) }
+  /// Makes a batch durable, after all that came before it.
+  ///
+  /// What arrives while the store is busy is stored as one as soon as it is not, without a turn of the
+  /// event loop in between. Once the store has failed, nothing is stored until ``goOn()``: what comes
+  /// meanwhile builds on what is gone. Only from the event loop.
+  func commit(_ batch: CommitBatch) {
+    let isIdle = queue.withLockedValue { queue in
+      switch queue.phase {
+      case .failed: return false
+      case .storing:
+        queue.waiting.append(batch)
+        return false
+      case .idle:
+        queue.waiting.append(batch)
+        queue.phase = .storing
+        return true
+      }
+    }
+    if isIdle { pool.submit { _ in self.storeAll() } }
+  }
+
+  /// Takes batches again after a failure, of which everyone has been told.
+  func goOn() {
+    queue.withLockedValue { if $0.phase == .failed { $0.phase = .idle } }
+  }
+
+  /// Stores what waits until nothing does.
+  private func storeAll() {
+    while let batches = takeWaiting() {
+      let batch = CommitBatch(joining: batches)
+      let begin = NIODeadline.now()
+      let result = Result { try store.commit(batch) }.mapError {
+        $0 as? StoreError ?? StoreError(.failed, "\($0)")
+      }
+      let time = NIODeadline.now() - begin
+      if case .failure = result { queue.withLockedValue { $0 = Queue(phase: .failed) } }
+      let outcome = Outcome(
+        batches: batches.count,
+        commits: batch.commits.count,
+        time: time,
+        result: result
+      )
+      eventLoop.execute { self.receiver.value(outcome) }
+    }
+  }
+
+  private func takeWaiting() -> [CommitBatch]? {
+    queue.withLockedValue { queue in
+      guard queue.phase == .storing else { return nil }
+      guard !queue.waiting.isEmpty else {
+        queue.phase = .idle
+        return nil
+      }
+      defer { queue.waiting = [] }
+      return queue.waiting
+    }
   }
 
   /// Closes the store, then ends the thread.

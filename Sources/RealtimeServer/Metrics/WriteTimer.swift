@@ -5,8 +5,8 @@ internal import NIOCore
 /// A write waits for the batch that is taken next; that batch's outcome ends the wait.
 struct WriteTimer {
   private var waiting: [NIODeadline] = []
-  private var taken: [NIODeadline] = []
-  private var takenAt: NIODeadline?
+  /// The arrivals of the writes of each batch whose outcome is not known.
+  private var taken: [[NIODeadline]] = []
 
   /// Notes a write that joins the next batch.
   mutating func arrived(at time: NIODeadline) {
@@ -14,19 +14,21 @@ struct WriteTimer {
   }
 
   /// Notes that the writes so far are being stored.
-  mutating func batchTaken(at time: NIODeadline) {
-    taken = waiting
+  mutating func batchTaken() {
+    taken.append(waiting)
     waiting = []
-    takenAt = time
   }
 
-  /// Ends the waits of the batch, and gives the times of the store and of each write.
-  mutating func batchEnded(at time: NIODeadline) -> (store: TimeAmount, writes: [TimeAmount]) {
-    defer {
-      taken = []
-      takenAt = nil
-    }
-    return (time - (takenAt ?? time), taken.map { time - $0 })
+  /// Ends the waits of the first batches, and gives the time of each write.
+  mutating func batchesEnded(_ count: Int, at time: NIODeadline) -> [TimeAmount] {
+    let ended = taken.prefix(count)
+    taken.removeFirst(ended.count)
+    return ended.joined().map { time - $0 }
+  }
+
+  /// Ends the waits of all batches, which have failed.
+  mutating func batchesFailed() {
+    taken = []
   }
 }
 
