@@ -107,7 +107,10 @@ final class StoreThread: Sendable {
     if isIdle { pool.submit { _ in self.storeAll() } }
   }
 
-  /// Takes batches again after a failure, of which everyone has been told.
+  /// Takes batches again after a failure.
+  ///
+  /// The event loop calls it when it learns of the failure: what it hands over later follows what is
+  /// durable.
   func goOn() {
     queue.withLockedValue { if $0.phase == .failed { $0.phase = .idle } }
   }
