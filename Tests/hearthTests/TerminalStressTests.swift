@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
@@ -93,6 +94,22 @@ extension EndToEnd {
       try pane.waitFor("Title")
     }
 
+    @Test("A terminal starts while others take and leave their places beside it")
+    func startsBesideOthers() throws {
+      let place = try Place()
+      try place.hearth("--plain")
+      let state = place.directory + "/state"
+      let locks = try FileManager.default.subpathsOfDirectory(atPath: state)
+        .filter { $0.contains("/offline/") && $0.hasSuffix(".lock") }
+      try #require(locks.count == 1)
+      let neighbour = RestlessNeighbour(lock: "\(state)/\(locks[0])")
+      for _ in 1...40 {
+        let outcome = try place.hearth("--plain")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+      }
+      #expect(neighbour.leave() > 1_000)
+    }
+
     @Test(
       "Eight terminals of one blog show the same in the end",
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
@@ -130,6 +147,29 @@ extension EndToEnd {
         return try stars == 8 && panes.dropFirst().allSatisfy { try content($0) == first }
       }
       #expect(try place.hearth("fsck").status == 0)
+    }
+  }
+}
+
+/// Takes the place of a terminal and leaves it at once, again and again, on a thread of its own.
+private final class RestlessNeighbour: Sendable {
+  private let state = NIOLockedValueBox((isStaying: true, visits: 0))
+
+  init(lock path: String) {
+    Thread.detachNewThread { [state] in
+      while state.withLockedValue({ $0.isStaying }) {
+        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { state.withLockedValue { $0.visits += 1 } }
+        close(descriptor)
+      }
+    }
+  }
+
+  /// Ends it, and tells how often it had the place.
+  func leave() -> Int {
+    state.withLockedValue { state in
+      state.isStaying = false
+      return state.visits
     }
   }
 }

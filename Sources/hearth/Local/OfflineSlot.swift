@@ -29,7 +29,10 @@ final class OfflineSlot: Sendable {
       withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700]
     )
-    return (0..<limit).lazy.compactMap { open($0, in: directory) }.first
+    for number in 0..<limit {
+      if let slot = open(number, in: directory) { return slot }
+    }
+    return nil
   }
 
   /// Takes the slots of programs that have ended and that hold something.
