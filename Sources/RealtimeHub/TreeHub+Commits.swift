@@ -6,6 +6,14 @@ extension TreeHub {
     hasOpenSteps || (!overdueDisconnects.isEmpty && now != nil)
   }
 
+  /// What the owner has to see to.
+  ///
+  /// Mutating though it changes nothing: an owner that holds the hub in a class asks after every
+  /// message, and reading a property there copies the hub.
+  package mutating func agenda() -> HubAgenda {
+    HubAgenda(hasPendingCommits: hasPendingCommits, nextDeadline: nextDeadline)
+  }
+
   /// Whether anyone is to be told something that waits for a batch.
   package var hasWaitingOutputs: Bool { !outbox.isEmpty }
 

@@ -10,7 +10,7 @@ package import SecurityRules
 ///     handle ──► open batch ──takeBatch──► in flight ──batchCommitted──► durable, outputs leave
 ///                                              └──────batchFailed──────► back to the durable tree
 ///
-/// After every call the owner asks ``hasPendingCommits``; when it is true, it takes a batch as soon as
+/// After every call the owner asks for the ``agenda()``; when commits wait, it takes a batch as soon as
 /// it likes, stores it on whatever thread it likes, also as one with others that follow it, and reports
 /// the outcome by one of ``batchCommitted(_:)`` and ``batchFailed(_:_:at:)``. While the store fails, one
 /// write at a time is let through to try it again; all others are refused.
@@ -19,7 +19,7 @@ package import SecurityRules
 /// for an answer is disconnected and sends the write again, and the same becomes of every write that
 /// may be such a repetition, until a commit works.
 ///
-/// Credentials end by themselves: the owner calls ``tick(at:)`` when ``nextDeadline`` has come.
+/// Credentials end by themselves: the owner calls ``tick(at:)`` when the agenda's deadline has come.
 package struct TreeHub: Sendable {
   let limits: HubLimits
   let verifier: any CredentialVerifier

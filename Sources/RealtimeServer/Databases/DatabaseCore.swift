@@ -107,18 +107,19 @@ final class DatabaseCore {
 
   /// Does what the hub wants; what is wanted meanwhile comes after everything that was before.
   func perform(_ wanted: [HubOutput]) {
-    if hub.hasPendingCommits { batcher.wake() }
+    let agenda = hub.agenda()
+    if agenda.hasPendingCommits { batcher.wake() }
+    if let deadline = agenda.nextDeadline { scheduleCredentialCheck(deadline) }
     guard !isPerforming else { return outputs.append(contentsOf: wanted) }
     isPerforming = true
     for output in wanted { perform(output) }
     while let output = outputs.popFirst() { perform(output) }
     isPerforming = false
-    scheduleCredentialCheck()
   }
 
   /// Sees to it that the next credential ends in time.
-  private func scheduleCredentialCheck() {
-    guard phase != .closed, let deadline = hub.nextDeadline else { return }
+  private func scheduleCredentialCheck(_ deadline: Int64) {
+    guard phase != .closed else { return }
     if let planned = credentialCheck?.deadline, planned <= deadline { return }
     credentialCheck?.task.cancel()
     // Never longer than a minute: the clock may be set.
