@@ -17,14 +17,56 @@ struct InspectorTests {
     return model
   }
 
-  @Test("Watching begins with the first look, once")
-  func watching() {
+  /// The ways out of the inspector.
+  private static let exits: [[Typed]] = [
+    [.key(.function(12))], [.escape], ["q"], [.control("c")], [":inspector", .enter],
+    [":search post", .enter], ["?", .key(.function(12))], [.enter, ":search post", .enter],
+  ]
+
+  @Test("It is told of what happens until it is left, whichever way", arguments: exits)
+  func watching(exit: [Typed]) {
     var model = Fixture.loaded()
-    #expect(model.type(.key(.function(12))) == [.watchWire(true)])
-    #expect(model.context == .inspector)
-    #expect(model.type(.key(.function(12))) == [])
-    #expect(model.context == .list)
-    #expect(model.type(.key(.function(12))) == [])
+    for _ in 0..<2 {
+      #expect(model.type(.key(.function(12))) == [.watchWire(true)])
+      #expect(model.context == .inspector)
+      model.send(.wire([event(1)]))
+      let effects = exit.flatMap { model.type($0) }
+      #expect(effects.filter { $0.isWatchWire } == [.watchWire(false)])
+      #expect(!model.inspector.isOpen)
+      model.type(.escape)
+    }
+  }
+
+  @Test("What it was told stays when it is closed, and goes on when it is opened again")
+  func reopened() {
+    var model = opened(3)
+    model.type(.escape)
+    model.type(.key(.function(12)))
+    #expect(model.inspector.list.ids.count == 3)
+    model.send(.wire([event(3)]))
+    #expect(model.inspector.events.map(\.title) == (0...3).map { "event \($0)" })
+    #expect(model.inspector.list.selectedIndex == 3)
+  }
+
+  @Test("Whatever is done, it is told of what happens exactly while it is open", arguments: 1...8)
+  func watchingAnything(seed: UInt64) {
+    var events = RandomEvents(seed: seed)
+    var model = Fixture.started(Size(width: 80, height: 24))
+    var isWatching = false
+    var looks = 0
+    for step in 0..<2_000 {
+      let next = step.isMultiple(of: 7) ? .key(.function(12)) : events.next()
+      for case .watchWire(let isOn) in model.send(next) {
+        #expect(isOn != isWatching, "seed \(seed), step \(step)")
+        isWatching = isOn
+        if isOn { looks += 1 }
+      }
+      model.question = nil
+      guard isWatching != model.inspector.isOpen else { continue }
+      Issue.record("seed \(seed), step \(step)")
+      return
+    }
+    #expect(looks > 10)
   }
 
   @Test("The end is followed, unless something above it is selected")
@@ -96,5 +138,12 @@ struct InspectorTests {
     model.type("p")
     for _ in 0..<5 { model.send(.wire((0..<1_000).map { event($0) })) }
     #expect(model.inspector.waitingCount == Inspector.limit)
+  }
+}
+
+extension Effect {
+  /// Whether it begins or ends the watch.
+  fileprivate var isWatchWire: Bool {
+    if case .watchWire = self { true } else { false }
   }
 }

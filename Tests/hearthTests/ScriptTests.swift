@@ -63,6 +63,79 @@ extension EndToEnd {
       #expect(!screen.contains(" 0 listeners"))
     }
 
+    /// Runs a script with an inspector, and returns the events that it was told of, each with its texts.
+    private func told(_ script: String, in place: Place) throws -> [String] {
+      let file = place.directory + "/script.txt"
+      let recording = place.directory + "/session.jsonl"
+      try script.write(toFile: file, atomically: true, encoding: .utf8)
+      let outcome = try place.hearth("--script", file, "--record", recording)
+      #expect(outcome.errors == "")
+      #expect(outcome.status == 0)
+      let lines = try String(contentsOfFile: recording, encoding: .utf8).split(separator: "\n")
+      return lines.filter { $0.contains("\"wire\"") }.map(String.init)
+    }
+
+    @Test("A closed inspector is told of nothing; opened again it catches up and goes on")
+    func closedInspector() throws {
+      let closing = """
+        size 120x40
+        wait-for No posts yet
+        key F12
+        expect Inspector
+        key Esc
+        as bob post While it is closed | Text
+        wait-for While it is closed
+
+        """
+      let closed = try told(closing, in: Place())
+      #expect(!closed.isEmpty)
+      #expect(!closed.contains { $0.contains("While it is closed") })
+      let again = """
+        key F12
+        key x
+        expect 0 events
+        as bob post While it is open | Text
+        wait-for child_added
+        """
+      let opened = try told(closing + again, in: Place())
+      let missed = opened.firstIndex { $0.contains("While it is closed") }
+      let live = opened.firstIndex { $0.contains("While it is open") }
+      #expect(try #require(missed) < #require(live))
+    }
+
+    @Test("Listeners and writes are counted right, however much happens while nobody looks")
+    func missedEvents() throws {
+      let looks = ["key F12\nexpect Inspector\nkey Esc\n", ""]
+      let counts = try looks.map { look -> Substring? in
+        let place = try Place()
+        let file = place.directory + "/screen"
+        // The listeners of a post end while nobody looks, long before what is still noted at the end.
+        let outcome = try run(
+          """
+          size 120x40
+          as bob post A post | Text
+          wait-for A post
+          key Enter
+          wait-for No comments yet
+          :wait-idle
+          \(look)key Esc
+          \(String(repeating: "key s\n", count: 300)):wait-idle
+          key F12
+          :dump-screen \(file)
+          """,
+          in: place
+        )
+        #expect(outcome.errors == "")
+        #expect(outcome.status == 0)
+        let screen = try String(contentsOfFile: file, encoding: .utf8)
+        return screen.split(separator: "\n").first { $0.contains(" listeners ") }
+      }
+      // With the first look the older events are there as well, in which nothing goes on.
+      let going = counts.map { $0?.split(separator: "·").prefix(2) }
+      #expect(going[0] != nil)
+      #expect(going[0] == going[1])
+    }
+
     @Test("A step that fails is named with its line, and the exit status says so")
     func failing() throws {
       let place = try Place()

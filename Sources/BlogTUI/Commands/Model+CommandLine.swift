@@ -96,7 +96,7 @@ extension Model {
     case .theme: return set(Setting.theme.rawValue, rest)
     case .bind: bind(rest)
     case .keys, .help: openHelp(search: rest)
-    case .search: search(rest)
+    case .search: return search(rest)
     case .openPost: return open(rest)
     case .dumpScreen: return [.write(view(self).text() + "\n", file: rest)]
     case .saveMessages: return [.write(messageLog.text, file: rest)]
@@ -107,17 +107,18 @@ extension Model {
     return []
   }
 
-  private mutating func search(_ text: String) {
-    inspector.isOpen = false
+  private mutating func search(_ text: String) -> [Effect] {
+    let effects = closeInspector()
     help = nil
     guard context == .list else {
       message = .failure("Posts are searched in a list: go back to it first.")
-      return
+      return effects
     }
     beginSearch()
     search?.field.setText("")
     typeIntoSearch(.paste(text))
     search?.isEditing = false
+    return effects
   }
 
   private mutating func bind(_ text: String) {

@@ -2,15 +2,14 @@ package import TerminalUI
 
 /// What goes over the wire, as a list that follows its end until it is paused.
 ///
-/// States: closed ⇄ open ⇄ paused. Events come in while it is closed too, once it has been open.
+/// States: closed ⇄ open ⇄ paused. While it is closed nothing is told to it, and it keeps its events. When it
+/// is opened again, what has happened meanwhile comes in behind them, as far back as it was noted.
 package struct Inspector: Equatable, Sendable {
   /// The number of events that are kept.
   static let limit = 2_000
 
   /// Whether it is in front.
   package internal(set) var isOpen = false
-  /// Whether anything is watched at all.
-  package internal(set) var isWatching = false
   /// Whether new events stay out of view.
   package private(set) var isPaused = false
   /// The only kind that is shown; nil shows all.

@@ -3,11 +3,20 @@ import TerminalUI
 extension Model {
   /// Shows the inspector, or leaves it.
   mutating func toggleInspector() -> [Effect] {
-    inspector.isOpen.toggle()
+    guard !inspector.isOpen else { return closeInspector() }
+    inspector.isOpen = true
     relayout()
-    guard inspector.isOpen, !inspector.isWatching else { return [] }
-    inspector.isWatching = true
     return [.watchWire(true)]
+  }
+
+  /// Leaves the inspector, if it is open.
+  ///
+  /// Nothing is told to it any more; what it has been told stays.
+  mutating func closeInspector() -> [Effect] {
+    guard inspector.isOpen else { return [] }
+    inspector.isOpen = false
+    relayout()
+    return [.watchWire(false)]
   }
 
   mutating func performInInspector(_ action: Action) -> [Effect] {
@@ -22,7 +31,7 @@ extension Model {
     case .top: inspector.list.move(to: 0)
     case .bottom: inspector.list.move(to: inspector.list.ids.count - 1)
     case .open: showSelectedWireEvent()
-    case .back, .quit: inspector.isOpen = false
+    case .back, .quit: return closeInspector()
     case .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
       .previousMatch, .writeComment, .send, .switchField, .confirm, .decline, .reload, .help,
       .redraw, .suspend, .reading, .program:

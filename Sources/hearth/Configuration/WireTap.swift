@@ -18,8 +18,10 @@ final class WireTap: Sendable {
     var isTelling = false
     var events: [Diagnostic] = []
     var size = 0
-    /// Listeners and writes that go on although their beginning is no longer noted.
-    var begun: [Diagnostic.Kind: Diagnostic] = [:]
+    /// Listeners and writes whose beginnings have been told, and whose ends are yet to be.
+    var told: Set<Diagnostic.Kind> = []
+    /// Those ends, and the beginnings of what goes on, that are no longer noted among the events.
+    var kept: [Diagnostic.Kind: Diagnostic] = [:]
   }
 
   private let state = NIOLockedValueBox(State())
@@ -39,8 +41,7 @@ final class WireTap: Sendable {
   func open() {
     database.observeDiagnostics { [state] diagnostic in
       state.withLockedValue { state in
-        guard state.isTelling else { return state.note(diagnostic) }
-        state.report([WireEvent(diagnostic)])
+        if state.isTelling { state.tell([diagnostic]) } else { state.note(diagnostic) }
       }
     }
   }
@@ -50,13 +51,13 @@ final class WireTap: Sendable {
     state.withLockedValue { state in
       guard !state.isTelling else { return }
       state.isTelling = true
-      let begun = state.begun.values.sorted { ($0.time, $0.title) < ($1.time, $1.title) }
-      state.report((begun + state.events).map { WireEvent($0) })
+      let kept = state.kept.values.sorted { ($0.time, $0.title) < ($1.time, $1.title) }
+      state.tell(kept + state.events)
       state.forget()
     }
   }
 
-  /// Only notes from now on.
+  /// Only notes from now on; what is noted is told by the next ``start()``.
   func stop() {
     state.withLockedValue { $0.isTelling = false }
   }
@@ -68,6 +69,18 @@ final class WireTap: Sendable {
 }
 
 extension WireTap.State {
+  fileprivate mutating func tell(_ events: [Diagnostic]) {
+    for event in events {
+      switch event.kind {
+      case .observing, .writing: told.insert(event.kind)
+      case .stopped(let observer): told.remove(.observing(observer: observer))
+      case .written(let request): told.remove(.writing(request: request))
+      case .sent, .received, .event, .transaction, .connection: break
+      }
+    }
+    report(events.map { WireEvent($0) })
+  }
+
   fileprivate mutating func note(_ event: Diagnostic) {
     events.append(event)
     size += event.byteCount
@@ -81,18 +94,23 @@ extension WireTap.State {
     for event in events.prefix(count) {
       size -= event.byteCount
       switch event.kind {
-      case .observing, .writing: begun[event.kind] = event
-      case .stopped(let observer): begun[.observing(observer: observer)] = nil
-      case .written(let request): begun[.writing(request: request)] = nil
+      case .observing, .writing: kept[event.kind] = event
+      case .stopped(let observer): end(.observing(observer: observer), with: event)
+      case .written(let request): end(.writing(request: request), with: event)
       case .sent, .received, .event, .transaction, .connection: break
       }
     }
     events.removeFirst(count)
   }
 
+  private mutating func end(_ beginning: Diagnostic.Kind, with event: Diagnostic) {
+    kept[beginning] = nil
+    if told.remove(beginning) != nil { kept[event.kind] = event }
+  }
+
   fileprivate mutating func forget() {
     events = []
-    begun = [:]
+    kept = [:]
     size = 0
   }
 }
