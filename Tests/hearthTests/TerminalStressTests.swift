@@ -100,8 +100,8 @@ extension EndToEnd {
       try place.hearth("--plain")
       let state = place.directory + "/state"
       let locks = try FileManager.default.subpathsOfDirectory(atPath: state)
-        .filter { $0.contains("/offline/") && $0.hasSuffix(".lock") }
-      try #require(locks.count == 1)
+        .filter { $0.contains("/offline/") && $0.hasSuffix("/0.lock") }
+      try #require(locks.count == 1, "\(locks)")
       let neighbour = RestlessNeighbour(lock: "\(state)/\(locks[0])")
       for _ in 1...40 {
         let outcome = try place.hearth("--plain")
@@ -151,7 +151,8 @@ extension EndToEnd {
   }
 }
 
-/// Takes the place of a terminal and leaves it at once, again and again, on a thread of its own.
+/// Takes the place of a terminal and leaves it at once, again and again, on a thread of its own, until it
+/// is told to leave or is released.
 private final class RestlessNeighbour: Sendable {
   private let state = NIOLockedValueBox((isStaying: true, visits: 0))
 
@@ -164,6 +165,8 @@ private final class RestlessNeighbour: Sendable {
       }
     }
   }
+
+  deinit { _ = leave() }
 
   /// Ends it, and tells how often it had the place.
   func leave() -> Int {
