@@ -258,7 +258,10 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    tests("RealtimeIdentity", ["RealtimeHub", "RealtimeProtocol", "RealtimeTree"]),
+    tests(
+      "RealtimeIdentity",
+      ["RealtimeHub", "RealtimeProtocol", "RealtimeTree", product("Logging", "swift-log")]
+    ),
     tests(
       "RealtimeServer",
       [

@@ -150,7 +150,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case failed
   }
 
-  /// A batch of which it is not known whether it has been stored.
+  /// A batch, or what changes accounts together, of which it is not known whether it has been stored.
   ///
   /// As long as the store is open it has not. Who opens it next may find the whole of it, until a later
   /// commit has worked, after which it can never come up again.

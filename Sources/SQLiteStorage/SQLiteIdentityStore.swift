@@ -11,10 +11,12 @@ package import RealtimeTree
 ///     DIRECTORY/custom-token-key.json      what programs of administrators sign with
 ///
 /// Nothing of it is in the data that are exported and copied: a backup of a database lets nobody in.
-package final class SQLiteIdentityStore: IdentityStore {
+package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
+  // Safety: the writer is used from one thread at a time, as every `IdentityStore` is. All others are Sendable.
+
   private let directory: String
   private let path: String
-  private let queue: DatabaseQueue
+  private let writer: DurableWriter
   private let lock: DirectoryLock
 
   /// Opens the accounts of a directory, which is made when it is missing.
@@ -29,8 +31,12 @@ package final class SQLiteIdentityStore: IdentityStore {
     try SecretFiles.checkPrivate(directory)
     lock = try DirectoryLock(directory: directory, patience: .milliseconds(500))
     try SecretFiles.create(path)
-    queue = try StoreError.translating(at: path) { [path] in
-      try IdentitySchema.open(path)
+    writer = try StoreError.translating(at: path) { [path] in
+      try DurableWriter(path: path) {
+        // Opened anew, too, it is there and nobody else's.
+        try SecretFiles.checkPrivate(path)
+        return try IdentitySchema.open(path)
+      }
     }
   }
 
@@ -42,7 +48,7 @@ package final class SQLiteIdentityStore: IdentityStore {
   // MARK: Reading
 
   private func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
-    try StoreError.translating(at: path) { try queue.read(body) }
+    try StoreError.translating(at: path) { try writer.queue.read(body) }
   }
 
   package func account(_ uid: String, in database: String) throws -> Account? {
@@ -141,11 +147,9 @@ package final class SQLiteIdentityStore: IdentityStore {
   // MARK: Writing
 
   package func apply(_ changes: [IdentityChange]) throws {
-    try StoreError.translating(at: path) {
-      try queue.write { connection in
-        let writer = IdentityWriter(connection)
-        for change in changes { try writer.apply(change) }
-      }
+    try writer.write { connection in
+      let writer = IdentityWriter(connection)
+      for change in changes { try writer.apply(change) }
     }
   }
 
@@ -160,7 +164,7 @@ package final class SQLiteIdentityStore: IdentityStore {
   }
 
   package func close() throws {
-    try StoreError.translating(at: path) { try queue.close() }
+    try StoreError.translating(at: path) { try writer.queue.close() }
     lock.release()
   }
 }

@@ -10,8 +10,7 @@ import RealtimeTree
 /// into the node table, in short transactions between commits; then the write-ahead log is copied
 /// into the file, beside the commits.
 ///
-/// State: open → failed (a commit or fold did not work, and what the disk has of it is not settled; the
-/// next commit does that first, and is refused when it does not work) → open; then closed for good.
+/// State: open → failed (see ``DurableWriter``) → open; then closed for good.
 package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   // Safety: every mutable property is used only within `turns`, except that of the folder, which is
   // changed within `maintenance` and `turns` at once, and used within `maintenance`; and except
@@ -30,10 +29,6 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private var foldAt: (batches: Int, bytes: Int)
   private var isFoldScheduled = false
   private var isHandOverScheduled = false
-  /// What went wrong with a commit or a fold, when what the disk has of it is yet to be settled.
-  private var failure: StoreError?
-  /// Whether the disk may have the whole of a batch that failed.
-  private var isInDoubt = false
   /// Whether the connection of the folder is to be opened anew before it is used; of `maintenance`.
   private var hasFoldFailed = false
 
@@ -72,7 +67,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     try directory.createFile()
     let opened = try StoreError.translating(at: file) {
       let connections = try StoreConnections(to: file, lock, options)
-      let (revision, hasLog) = try connections.writer.write { database in
+      let (revision, hasLog) = try connections.writer.queue.write { database in
         let log = LogTable(database, path: file)
         try LedgerTable(database, path: file).removeEntries(before: now - options.ledgerAge)
         return (try log.lastRevision(), try log.size().batches > 0)
@@ -96,8 +91,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   package func load() throws(StoreError) -> StoredTree {
     let file = directory.database
     return try StoreError.translating(at: file) {
-      let connections = try turns.sync(execute: opened)
-      let tree = try connections.writer.read { database in
+      let queue = try turns.sync { try opened().writer.queue }
+      let tree = try queue.read { database in
         let rows = try NodeTable(database, path: file).rowCount()
         options.report(.loading(directory: directory.path, rows: rows))
         return try Self.load(database, path: file)
@@ -154,15 +149,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   }
 
   private func append(_ batch: CommitBatch, _ payload: [UInt8]) throws {
-    if let failure {
-      do {
-        try settle(failure)
-      } catch {
-        throw StoreError(error.kind, error.description, doubt: isInDoubt ? .earlierBatch : nil)
-      }
-    }
+    let writer = try opened().writer
+    try writer.settleEarlier(expecting: checkRevision)
     if batch == CommitBatch(commits: []) { return }
-    let connections = try opened()
     for (offset, commit) in batch.commits.enumerated() {
       let expected = lastRevision + 1 + Int64(offset)
       guard commit.revision == expected else {
@@ -170,19 +159,15 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       }
     }
     let file = directory.database
-    do {
-      try connections.writer.write { database in
-        if let last = batch.commits.last {
-          try LogTable(database, path: file).append(payload, revision: last.revision)
-        }
-        let ledger = LedgerTable(database, path: file)
-        for entry in batch.ledger { try ledger.save(entry) }
-        let sessions = SessionTable(database, path: file)
-        for session in batch.sessions { try sessions.save(session) }
-        if let rules = batch.rules { try RulesTable(database, path: file).save(rules) }
+    try writer.write(expecting: checkRevision) { database in
+      if let last = batch.commits.last {
+        try LogTable(database, path: file).append(payload, revision: last.revision)
       }
-    } catch {
-      throw settled(StoreError(error, at: file))
+      let ledger = LedgerTable(database, path: file)
+      for entry in batch.ledger { try ledger.save(entry) }
+      let sessions = SessionTable(database, path: file)
+      for session in batch.sessions { try sessions.save(session) }
+      if let rules = batch.rules { try RulesTable(database, path: file).save(rules) }
     }
     guard let last = batch.commits.last else { return }
     lastRevision = last.revision
@@ -205,17 +190,18 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     let file = directory.database
     return try maintenance.sync {
       try turns.sync {
-        if let failure { throw failure }
         let connections = try opened()
+        let writer = connections.writer
+        try writer.settleEarlier(expecting: checkRevision)
         let revision = lastRevision + 1
         do {
-          try connections.writer.write { database in
+          try writer.queue.write { database in
             try LogTable(database, path: file).foldAll()
             try body(NodeTable(database, path: file))
             try FoldTable(database, path: file).save(FoldProgress(revision: revision))
           }
         } catch let error as DatabaseError {
-          throw StoreError(error, at: file)
+          throw writer.settled(StoreError(error, at: file), expecting: checkRevision)
         }
         lastRevision = revision
         unfolded = Unfolded()
@@ -225,87 +211,15 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  // MARK: Recovering
-
-  /// Settles what became of a batch that could not be stored, and says whether that worked.
-  private func settled(_ error: StoreError) -> StoreError {
-    if error.kind == .full {
-      settleFull()
-      return error
-    }
-    failure = error
-    // Only a device that fails can have taken what it says it has not.
-    isInDoubt = error.kind == .failed
-    do {
-      try settle(error)
-      return error
-    } catch {
-      return StoreError(error.kind, error.description, doubt: isInDoubt ? .thisBatch : nil)
-    }
-  }
-
-  /// Writes over what is left of a batch for which there was no space, if there is space for that.
-  ///
-  /// Its end is missing, without which it is none; but what was there before may look like that end.
-  private func settleFull() {
-    do {
-      if let connections { try Self.writeOver(connections.writer) }
-    } catch {
-      let storeError = StoreError(error, at: directory.database)
-      if storeError.kind != .full { failure = storeError }
-    }
-  }
-
-  /// Commits something where the next batch would begin, which changes nothing.
-  private static func writeOver(_ writer: DatabaseQueue) throws {
-    try writer.write { try $0.execute(sql: "PRAGMA user_version = \(StoreSchema.version)") }
-  }
-
-  /// Opens the file anew for commits after a failure, and writes over what was left of the last one;
-  /// the file of a damaged store stays closed.
-  ///
-  /// The maintainer stays open meanwhile, and with it the index of the write-ahead log, in which the
-  /// failed batch never was: whatever of it has reached the disk, the next transaction is written over
-  /// it. All that was acknowledged lies before it, and was on the disk already.
-  ///
-  /// What folding has written since is not: a disk that has failed to keep it may say the next time
-  /// that it has. So all is copied into the file first, and the write-ahead log begins anew.
-  private func settle(_ failure: StoreError) throws(StoreError) {
-    if failure.kind == .damaged { throw failure }
+  /// Checks that a file which was opened anew ends with the last commit.
+  private func checkRevision(_ database: Database) throws {
     let file = directory.database
-    do {
-      let old = try opened()
-      let new = try old.reopeningWriter(of: file, options)
-      let revision = try new.writer.read { try LogTable($0, path: file).lastRevision() }
-      guard revision == lastRevision else {
-        throw StoreError(
-          .failed,
-          "\(file): commit \(revision) is the last in it, where \(lastRevision) should be;"
-            + " start the server again"
-        )
-      }
-      try restartLog(new.writer)
-      try Self.writeOver(new.writer)
-      connections = new
-      self.failure = nil
-      isInDoubt = false
-      try? old.writer.close()
-    } catch {
-      let storeError = StoreError(error, at: file)
-      self.failure = storeError
-      throw storeError
-    }
-  }
-
-  /// Copies the write-ahead log into the file, so that the next transaction begins it anew.
-  private func restartLog(_ writer: DatabaseQueue) throws {
-    do {
-      try writer.writeWithoutTransaction { _ = try $0.checkpoint(.restart) }
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+    let revision = try LogTable(database, path: file).lastRevision()
+    guard revision == lastRevision else {
       throw StoreError(
         .failed,
-        "\(directory.database): the disk has failed, and somebody reads the file, a backup for example;"
-          + " writes are taken again when that has ended"
+        "\(file): commit \(revision) is the last in it, where \(lastRevision) should be;"
+          + " start the server again"
       )
     }
   }
@@ -358,7 +272,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       // A disk that is full says so before anything is written.
       if error.kind != .full { hasFoldFailed = true }
       // No commit may build on what is in the write-ahead log and perhaps not on the disk.
-      if error.kind == .failed { turns.sync { failure = failure ?? error } }
+      if error.kind == .failed { turns.sync { connections?.writer.note(error) } }
       throw error
     }
   }
@@ -439,7 +353,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     maintenance.sync {}
     try StoreError.translating(at: file) {
       try last?.maintainer.close()
-      try last?.writer.close()
+      try last?.writer.queue.close()
     }
     if let folding { throw folding }
   }

@@ -5,7 +5,7 @@ import RealtimeHub
 struct StoreConnections {
   let lock: DirectoryLock
   /// Commits here, durably.
-  let writer: DatabaseQueue
+  let writer: DurableWriter
   /// Folds, without waiting for the disk: what is lost can be folded again.
   let folder: LogFolder
   /// The connection of the folder, and for checkpoints.
@@ -14,14 +14,14 @@ struct StoreConnections {
   /// Opens the file of a store, which may be new.
   init(to file: String, _ lock: DirectoryLock, _ options: StoreOptions) throws {
     self.lock = lock
-    writer = try Self.openWriter(of: file, options)
-    try StoreSchema.migrator.migrate(writer)
+    writer = try DurableWriter(path: file) { try Self.openWriter(of: file, options) }
+    try StoreSchema.migrator.migrate(writer.queue)
     (maintainer, folder) = try Self.openMaintainer(of: file, options)
   }
 
   private init(
     lock: DirectoryLock,
-    writer: DatabaseQueue,
+    writer: DurableWriter,
     maintainer: DatabaseQueue,
     folder: LogFolder
   ) {
@@ -29,12 +29,6 @@ struct StoreConnections {
     self.writer = writer
     self.maintainer = maintainer
     self.folder = folder
-  }
-
-  /// The same with another connection for commits; the present one stays open.
-  func reopeningWriter(of file: String, _ options: StoreOptions) throws -> StoreConnections {
-    let writer = try Self.openWriter(of: file, options)
-    return StoreConnections(lock: lock, writer: writer, maintainer: maintainer, folder: folder)
   }
 
   /// The same with another connection for folding; the present one stays open.

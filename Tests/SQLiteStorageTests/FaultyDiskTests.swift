@@ -1,5 +1,6 @@
 import FaultyStorage
 import Foundation
+import GRDB
 import RealtimeHub
 import RealtimeProtocol
 import RealtimeTree
@@ -255,10 +256,12 @@ struct FaultyDiskTests {
     let first = #expect(throws: StoreError.self) { try store.commit(batch) }
     #expect(first?.doubt == .thisBatch)
     disk.repair()
-    let file = try #require(FileHandle(forWritingAtPath: directory.database))
-    try file.write(contentsOf: Data(repeating: 0x21, count: 4_096))
-    try file.close()
-    for _ in 0..<3 {
+    let header = try Data(directory.databaseBytes().prefix(4_096))
+    for bytes in [Data(repeating: 0x21, count: 4_096), header, header] {
+      // Also where the bytes have been put right: who knows what else is wrong.
+      let file = try #require(FileHandle(forWritingAtPath: directory.database))
+      try file.write(contentsOf: bytes)
+      try file.close()
       let error = #expect(throws: StoreError.self) { try store.commit(batch) }
       #expect(error?.kind == .damaged, "\(String(describing: error))")
       #expect(error?.description.contains("fsck") == true)
@@ -343,5 +346,105 @@ struct FaultyDiskTests {
     check(try store.load(), model)
     try store.close()
     check(try SQLiteTreeStore.readOnlyLoad(directory: directory.store), model)
+  }
+
+  @Test("folds nothing a second time after it has opened its files anew")
+  func foldingOnce() throws {
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let first = Commit(revision: 1, timestamp: 0, changes: [Change("b", .integer(1))])
+    try store.commit(CommitBatch(commits: [first]))
+    disk.breakOpenFiles()
+    #expect(throws: StoreError.self) { try store.fold() }
+    // The priority of what is not there is none, and it is none of what comes to be there later.
+    let changes = [Change("a/.priority", .integer(1)), Change("a/b", .integer(2))]
+    try store.commit(CommitBatch(commits: [Commit(revision: 2, timestamp: 0, changes: changes)]))
+    let expected = try store.load()
+    #expect(expected.root[Path("a")].priority == nil)
+    try store.fold()
+    #expect(try store.load() == expected)
+    try store.close()
+  }
+
+  @Test("takes no more commits when another one than it knows is the last in its file")
+  func unknownCommit() throws {
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    var model = StoreModel(seed: 1)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try store.commit(model.nextBatch())
+    disk.fail(at: 1, .broken, lasting: true)
+    let batch = model.nextBatch()
+    #expect(throws: StoreError.self) { try store.commit(batch) }
+    disk.repair()
+    let queue = try DatabaseQueue(path: directory.database)
+    try queue.write { database in
+      let log = LogTable(database, path: directory.database)
+      try log.append(LogTable.encode(batch.commits), revision: model.revision)
+    }
+    try queue.close()
+    let error = #expect(throws: StoreError.self) { try store.commit(batch) }
+    #expect(error?.kind == .failed)
+    #expect(error?.description.contains("start the server again") == true)
+    #expect(error?.doubt == .earlierBatch)
+  }
+
+  @Test("is closed with an error when the last fold fails, and has everything")
+  func closing() throws {
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    var model = StoreModel(seed: 1)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try store.commit(model.nextBatch())
+    disk.fail(at: 1, .full, lasting: true)
+    let error = #expect(throws: StoreError.self) { try store.close() }
+    #expect(error?.kind == .full)
+    disk.repair()
+    try reopen(directory, &model, unknown: nil)
+  }
+
+  @Test("takes no data in while it is in doubt what became of a batch")
+  func importInDoubt() throws {
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    var model = StoreModel(seed: 1)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try store.commit(model.nextBatch())
+    disk.fail(at: 1, .broken, lasting: true)
+    var next = model
+    let batch = next.nextBatch()
+    let error = #expect(throws: StoreError.self) { try store.commit(batch) }
+    #expect(error?.doubt == .thisBatch)
+    #expect(throws: StoreError.self) { try importNumber(5, into: store) }
+    check(try store.load(), model)
+    disk.repair()
+    #expect(try importNumber(5, into: store) == model.revision + 1)
+    #expect(try store.load().root == .integer(5))
+    try store.close()
+  }
+
+  @Test("Data that could not be taken in are not there after a kill", arguments: 1...8)
+  func importRefused(operation: Int) throws {
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    #expect(try importNumber(1, into: store) == 1)
+    disk.fail(at: operation, .broken, lasting: false)
+    let revision = try? importNumber(2, into: store)
+    let expected = revision == nil ? Node.integer(1) : .integer(2)
+    #expect(try store.load().root == expected)
+    let image = try TemporaryDirectory()
+    try image.copyFiles(of: directory.store)
+    #expect(try SQLiteTreeStore.readOnlyLoad(directory: image.store).root == expected)
+    disk.repair()
+    try store.close()
+  }
+
+  /// Replaces all data by a number, and tells the revision.
+  private func importNumber(_ number: Int, into store: SQLiteTreeStore) throws -> Int64 {
+    var pieces = [Array("\(number)".utf8)]
+    var json = JSONTokenizer { pieces.popLast() ?? [] }
+    return try store.importTree(&json, .replacing).revision
   }
 }

@@ -157,11 +157,14 @@ package final actor AccountService {
       return try body(store)
     } catch {
       logger.error("the accounts cannot be used: \(error)")
-      throw .failed
+      throw (error as? StoreError)?.doubt == .thisBatch ? .inDoubt : .failed
     }
   }
 
   /// Makes changes durable.
+  ///
+  /// - Throws: ``IdentityError``: `failed` when none of them is made, now or after a restart; `inDoubt` when
+  ///   that shows only after a restart.
   func apply(_ changes: [IdentityChange]) throws(IdentityError) {
     var changes = changes
     let now = clock()
