@@ -85,15 +85,16 @@ struct IdentityStoreTests {
 
   @Test(
     "What others can read is refused, and stays as it is",
-    arguments: ["", "/accounts.sqlite", "/keys.json"]
+    arguments: ["", "/accounts.sqlite", "/keys.json"],
+    [0o040, 0o004] as [mode_t]
   )
-  func readableByOthers(name: String) throws {
+  func readableByOthers(name: String, bits: mode_t) throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("identities")
     let store = try SQLiteIdentityStore(directory: path)
     try store.setSecret(.keys, to: .object(("a", .integer(1))))
     try store.close()
-    #expect(chmod(path + name, name.isEmpty ? 0o755 : 0o644) == 0)
+    #expect(chmod(path + name, (name.isEmpty ? 0o700 : 0o600) | bits) == 0)
     #expect {
       let store = try SQLiteIdentityStore(directory: path)
       _ = try store.secret(.keys)
@@ -243,10 +244,57 @@ struct IdentityStoreTests {
       #expect(try store.code([1]) == code)
       #expect(try store.session(ofToken: [2]) != nil)
       #expect(try store.revocations(since: 0) == [note])
+      try store.apply([.tidy(at: 10_000)])
+      #expect(try store.code([1]) == nil)
+      #expect(try store.session(ofToken: [2]) != nil)
       try store.apply([.tidy(at: IdentityKeeping.session + 1_000)])
       #expect(try store.code([1]) == nil)
       #expect(try store.session(ofToken: [2]) == nil)
       #expect(try store.revocations(since: 0) == [])
+    }
+    try disk.close()
+  }
+
+  @Test("A session that is used is kept for longer")
+  func use() throws {
+    let directory = try TemporaryDirectory()
+    let disk = try SQLiteIdentityStore(directory: directory.file("identities"))
+    for store in [disk, MemoryIdentityStore()] as [any IdentityStore] {
+      try store.apply([
+        .begin(session("s", of: "u"), token: [1]),
+        .replace(token: [1], successor: [2], at: 5_000),
+      ])
+      try store.apply([.tidy(at: IdentityKeeping.session + 4_999)])
+      #expect(try store.session(ofToken: [2]) != nil)
+      try store.apply([.tidy(at: IdentityKeeping.session + 5_000)])
+      #expect(try store.session(ofToken: [2]) == nil)
+    }
+    try disk.close()
+  }
+
+  @Test(
+    "The codes of an account go with it",
+    arguments: [IdentityChange.delete(uid: "u", database: "hearth"), .clear(database: "hearth")]
+  )
+  func codes(change: IdentityChange) throws {
+    let directory = try TemporaryDirectory()
+    let disk = try SQLiteIdentityStore(directory: directory.file("identities"))
+    let email = try #require(EmailAddress("ada@example.com"))
+    for store in [disk, MemoryIdentityStore()] as [any IdentityStore] {
+      func code(in database: String) -> OneTimeCode {
+        OneTimeCode(
+          purpose: .passwordReset,
+          database: database,
+          uid: "u",
+          email: email,
+          expires: 10_000
+        )
+      }
+      try store.apply([
+        .addCode(code(in: "hearth"), hash: [1]), .addCode(code(in: "other"), hash: [2]), change,
+      ])
+      #expect(try store.code([1]) == nil)
+      #expect(try store.code([2]) != nil)
     }
     try disk.close()
   }

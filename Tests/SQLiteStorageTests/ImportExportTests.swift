@@ -138,6 +138,36 @@ struct ImportExportTests {
     }
   }
 
+  @Test("replace what was committed before, also what waits to be folded")
+  func unfolded() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    // So many are handed over at once.
+    let changes = (0..<5_000).map { Change(Path(wire: "a/\($0)"), .integer(1)) }
+    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    var json = tokenizer(#"{"b":2}"#)
+    #expect(try store.importTree(&json, .replacing).revision == 2)
+    let commit = Commit(revision: 3, timestamp: 0, changes: [Change("c", .integer(3))])
+    try store.commit(CommitBatch(commits: [commit]))
+    try store.fold()
+    #expect(try store.load().root == Node(json: JSONParser.parse(#"{"b":2,"c":3}"#)))
+    try store.close()
+  }
+
+  @Test("leave no priority behind of what a later member has emptied")
+  func emptied() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let long = String(repeating: "x", count: 900)
+    var json = tokenizer(#"{"p":{"a":"\#(long)",".priority":1},"q":1}"#)
+    _ = try store.importTree(&json, .replacing)
+    json = tokenizer(#"{"p":{"a":{"m":"\#(long)","m":null}}}"#)
+    _ = try store.importTree(&json, .merging(below: { $0.count < 2 }))
+    #expect(try store.load().root == Node(json: JSONParser.parse(#"{"q":1}"#)))
+    #expect(try StoreFile(at: directory.store).check().faults == [])
+    try store.close()
+  }
+
   @Test("read arrays, and leave members out whose names begin with a dot")
   func arrays() throws {
     let directory = try TemporaryDirectory()

@@ -189,6 +189,28 @@ struct StoreCrashTests {
     try store.close()
   }
 
+  @Test("reports a log row with more in it than its commits")
+  func longRow() throws {
+    let directory = try TemporaryDirectory()
+    try SQLiteTreeStore(directory: directory.store, now: 0).close()
+    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", .integer(1))])
+    var writer = BinaryWriter()
+    writer.write(byte: 1)
+    writer.write(count: 1)
+    try writer.write(commit)
+    writer.write(byte: 0)
+    writer.seal()
+    let row = writer.bytes
+    let queue = try DatabaseQueue(path: directory.database)
+    try queue.write { try LogTable($0, path: directory.database).append(row, revision: 1) }
+    try queue.close()
+    let error = #expect(throws: StoreError.self) {
+      try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+    }
+    #expect(error?.kind == .damaged)
+    #expect(error?.description.contains("wrong length") == true)
+  }
+
   private func largeStore(seed: UInt64) throws -> (TemporaryDirectory, StoreModel) {
     let directory = try TemporaryDirectory()
     var model = StoreModel(seed: seed)

@@ -1,3 +1,4 @@
+import Dispatch
 import FaultyStorage
 import GRDB
 import RealtimeHub
@@ -100,6 +101,30 @@ struct StoreFoldTests {
     try store.close()
   }
 
+  @Test("that was cut short makes no change twice")
+  func changesOnce() throws {
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    var options = StoreOptions()
+    options.foldChangesPerTurn = 1
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+    // The priority of what is not there is none, and it is none of what comes to be there later.
+    let changes =
+      [Change("a/.priority", .integer(1)), Change("b", .integer(1)), Change("a/b", .integer(2))]
+      + (0..<20).map { Change(Path(wire: "c/\($0)"), .string(String(repeating: "x", count: 600))) }
+    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    let expected = try store.load()
+    #expect(expected.root[Path("a")].priority == nil)
+    disk.fail(at: 30, .full, lasting: true)
+    #expect(throws: StoreError.self) { try store.fold() }
+    let unfinished = try #require(try progress(directory))
+    #expect((3..<20).contains(unfinished.applied))
+    #expect(try store.load() == expected)
+    disk.repair()
+    try store.close()
+    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store) == expected)
+  }
+
   @Test("writes the last change of a place only")
   func coalescing() throws {
     let directory = try TemporaryDirectory()
@@ -175,5 +200,89 @@ struct StoreFoldTests {
     try again.commit(model.nextBatch())
     try again.close()
     check(try SQLiteTreeStore.readOnlyLoad(directory: image.store), model)
+  }
+
+  @Test("is tried at the opening, and when it failed, again after as many commits as ever")
+  func retries() throws {
+    let directory = try TemporaryDirectory()
+    try SQLiteTreeStore(directory: directory.store, now: 0).close()
+    let queue = try DatabaseQueue(path: directory.database)
+    try queue.write { try LogTable($0, path: directory.database).append([1, 2, 3], revision: 1) }
+    try queue.close()
+    var options = StoreOptions()
+    options.foldBatches = 3
+    let reports = DispatchSemaphore(value: 0)
+    options.report = { if case .foldFailed = $0 { reports.signal() } }
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+    func waitForFold() {
+      // Folds follow each other, and this one is not reported.
+      #expect(throws: StoreError.self) { try store.fold() }
+    }
+    waitForFold()
+    #expect(reports.wait(timeout: .now()) == .success)
+    func commit(_ revisions: ClosedRange<Int64>) throws {
+      for revision in revisions {
+        let commit = Commit(revision: revision, timestamp: 0, changes: [])
+        try store.commit(CommitBatch(commits: [commit]))
+        waitForFold()
+      }
+    }
+    try commit(2...4)
+    #expect(reports.wait(timeout: .now()) == .timedOut)
+    try commit(5...5)
+    #expect(reports.wait(timeout: .now()) == .success)
+    try commit(6...8)
+    #expect(reports.wait(timeout: .now()) == .timedOut)
+    try commit(9...9)
+    #expect(reports.wait(timeout: .now()) == .success)
+  }
+
+  @Test("reads in the log only what was there at the opening, since the rest is handed over")
+  func reading() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.database
+    try SQLiteTreeStore(directory: directory.store, now: 0).close()
+    let queue = try StoreSchema.openWriter(path: path, synchronous: "NORMAL", expecting: 1)
+    func append(_ revision: Int64, _ changes: [Change]) throws {
+      let row = try LogTable.encode([Commit(revision: revision, timestamp: 0, changes: changes)])
+      try queue.write { try LogTable($0, path: path).append(row, revision: revision) }
+    }
+    try append(1, [Change("b", .integer(1))])
+    let folder = try LogFolder(queue, path: path, changesPerTurn: 10, mark: nil)
+    // The priority of what is not there is none, and it is none of what comes to be there later.
+    let changes = [Change("a/.priority", .integer(1)), Change("a/b", .integer(2))]
+    try append(2, changes)
+    let expected = try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+    try folder.readLog()
+    folder.take(changes)
+    while try folder.step() {}
+    folder.begin(through: 2)
+    while try folder.step() {}
+    try queue.close()
+    #expect(try progress(directory) == FoldProgress(revision: 2))
+    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store) == expected)
+  }
+
+  @Test("takes batches out of the log a few at a time, the oldest first")
+  func removal() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.database
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    for revision in 1...5 as ClosedRange<Int64> {
+      let commit = Commit(revision: revision, timestamp: 0, changes: [Change("a", .integer(1))])
+      try store.commit(CommitBatch(commits: [commit]))
+    }
+    let queue = try DatabaseQueue(path: path)
+    // Each counts as a page.
+    for (isDone, left) in [(false, [3, 4, 5]), (true, [5])] as [(Bool, [Int64])] {
+      let removal = try queue.write { database in
+        (
+          try LogTable(database, path: path).removeBatches(through: 4, byteLimit: 2 * 4_096),
+          try Int64.fetchAll(database, sql: "SELECT revision FROM log")
+        )
+      }
+      #expect(removal == (isDone, left))
+    }
+    try queue.close()
   }
 }
