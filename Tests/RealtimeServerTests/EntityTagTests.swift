@@ -16,6 +16,13 @@ struct EntityTagTests {
     let put = try await http.request("PUT", "/a.json", "10", lines: [flag])
     #expect(put.lines["etag"] == Node.integer(10).hash)
     #expect(try await http.request("GET", "/a.json").lines["etag"] == nil)
+    let decided = try await http.request(
+      "PUT",
+      "/a.json",
+      #"{".sv":{"increment":5}}"#,
+      lines: [flag]
+    )
+    #expect(decided.body == "15" && decided.lines["etag"] == Node.integer(15).hash)
     let removed = try await http.request("DELETE", "/a.json", lines: [flag])
     #expect(removed.lines["etag"] == "null_etag")
     await server.stop()
@@ -37,6 +44,37 @@ struct EntityTagTests {
     let other = try await http.request("GET", "/b.json", lines: ["if-none-match: \(tag)"])
     #expect(other.status == 200 && other.body == "11")
     #expect(other.lines["etag"] == Node.integer(11).hash)
+    await server.stop()
+  }
+
+  @Test("are meant all by a star, but for that of no data")
+  func star() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    let absent = try await http.request("GET", "/a.json", lines: ["if-none-match: *"])
+    #expect(absent.status == 200 && absent.body == "null")
+    #expect(absent.lines["etag"] == "null_etag")
+    for value in ["1", "2"] {
+      let answer = try await http.request("PUT", "/a.json", value, lines: ["if-match: *"])
+      #expect(answer.status == 200 && answer.body == value)
+    }
+    await server.stop()
+  }
+
+  @Test("are sixteen in a condition at most", arguments: ["if-match", "if-none-match"])
+  func count(name: String) async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("PUT", "/a.json", "1")
+    let method = name == "if-match" ? "PUT" : "GET"
+    let tags = (2...16).map { "x\($0)" } + [Node.integer(1).hash]
+    let fitting = "\(name): " + tags.joined(separator: ", ")
+    let answer = try await http.request(method, "/a.json", "1", lines: [fitting])
+    #expect(answer.status == (method == "PUT" ? 200 : 304))
+    let refused = try await http.request(method, "/a.json", "2", lines: [fitting + ", x"])
+    #expect(refused.status == 400)
+    #expect(refused.body == RESTCase.error("a condition names more than 16 versions"))
+    #expect(try await http.request("GET", "/a.json").body == "1")
     await server.stop()
   }
 

@@ -70,6 +70,16 @@ struct EventStreamTests {
     _ = try await http.request("PUT", "/a/d.json", "1")
     #expect(try await plain.chunk() == event("put", #"{"path":"/d","data":1}"#))
     #expect(try await export.chunk() == event("put", #"{"path":"/b/.priority","data":7}"#))
+    _ = try await export.chunk()
+    _ = try await http.request("PATCH", "/a.json", #"{"b/.priority":8}"#)
+    _ = try await http.request("PATCH", "/a.json", #"{"b/.priority":9,"d":2}"#)
+    #expect(try await plain.chunk() == event("patch", #"{"path":"/","data":{"d":2}}"#))
+    #expect(
+      try await export.chunk() == event("patch", #"{"path":"/b","data":{".priority":8}}"#)
+    )
+    #expect(
+      try await export.chunk() == event("patch", #"{"path":"/","data":{"b/.priority":9,"d":2}}"#)
+    )
     await server.stop()
   }
 
@@ -130,6 +140,26 @@ struct EventStreamTests {
     // What follows would build on data that are not there, so the client has to come again.
     #expect(try await stream.chunk().isEmpty)
     store.open()
+    await server.stop()
+  }
+
+  @Test("is refused when its first data turn out not to be stored")
+  func storeFailure() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    let http = try await HTTPProbe(server.address)
+    http.send(HTTPProbe.text("PUT", "/a.json", "1"))
+    try await store.waitForCommit()
+    let stream = try await HTTPProbe(server.address)
+    // What is answered first tells that the request behind it has come.
+    let text = HTTPProbe.text("OPTIONS", "/a.json")
+    stream.send(text + HTTPProbe.text("GET", "/a.json", lines: [accept]))
+    #expect(try await stream.answer().status == 200)
+    store.release(StoreError(.full, "the disk is full"))
+    #expect(try await http.answer().status == 507)
+    #expect(try await stream.answer().status == 503)
+    store.open()
+    #expect(try await stream.request("GET", "/a.json").body == "null")
     await server.stop()
   }
 

@@ -63,6 +63,7 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
   static let reads: [RESTCase] = [
     RESTCase("GET", "/n.json", 200, "5", line: ("content-type", "application/json; charset=utf-8")),
     RESTCase("GET", "/n.json", 200, "5", line: ("cache-control", "no-cache")),
+    RESTCase("GET", "/n.json", 200, "5", line: ("x-content-type-options", "nosniff")),
     RESTCase("GET", "/absent/x.json", 200, "null"),
     RESTCase("GET", "/users/ann/.json", 200, #"{"age":30,"name":"Ann"}"#),
     RESTCase("GET", "//users//ann.json", 200, #"{"age":30,"name":"Ann"}"#),
@@ -71,6 +72,8 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
     RESTCase("GET", "/n.json?unknown=1&disableTriggers=true&ac=x", 200, "5"),
     RESTCase("GET", "/n.json", lines: ["X-Firebase-AppCheck: x"], 200, "5"),
     RESTCase("GET", #"/n.json?auth_variable_override={"uid":"ann"}"#, 200, "5"),
+    RESTCase("GET", "/n.json", lines: ["X-HTTP-Method-Override: DELETE"], 200, "5"),
+    RESTCase("GET", "/n.json?x-http-method-override=DELETE", 200, "5"),
     RESTCase("HEAD", "/t.json", 200, "", line: ("content-length", "6")),
     RESTCase("GET", "/list.json", 200, #"["a","b","c"]"#),
     RESTCase("GET", "/holes.json", 200, #"[null,null,"x","y"]"#),
@@ -189,6 +192,18 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
       #"/users.json?orderBy="age"&limitToLast=0"#,
       400,
       error("limitToLast must be a positive whole number")
+    ),
+    RESTCase(
+      "GET",
+      #"/users.json?orderBy="age"&limitToFirst=2147483648"#,
+      400,
+      error("limitToFirst must be a positive whole number")
+    ),
+    RESTCase(
+      "GET",
+      #"/users.json?orderBy="age"&startAt=30,"a.b""#,
+      400,
+      error("the key of startAt must be a JSON string that is a valid key")
     ),
     RESTCase("GET", "/n.json?print=loud", 400, error("print must be pretty or silent")),
     RESTCase("GET", "/n.json?format=xml", 400, error("format must be export")),

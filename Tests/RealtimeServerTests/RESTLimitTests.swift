@@ -67,6 +67,18 @@ struct RESTLimitTests {
     await server.stop()
   }
 
+  @Test("counts no request whose credential does not count")
+  func refusedCredentials() async throws {
+    let server = try await start(["connections": 2])
+    let http = try await HTTPProbe(server.address)
+    for _ in 0..<3 {
+      #expect(try await http.request("GET", "/a.json?auth=bad").status == 401)
+      #expect(try await stream(server, "bad").answer().status == 401)
+    }
+    #expect(try await http.request("GET", "/a.json?auth=ann").status == 200)
+    await server.stop()
+  }
+
   // MARK: Sizes
 
   /// As many children with a value.

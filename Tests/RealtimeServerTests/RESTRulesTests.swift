@@ -260,6 +260,12 @@ struct RESTRulesTests {
     let strict = try await http.request("GET", "\(Self.settings)?format=strict", lines: lines)
     #expect(strict.body == #"{"rules":{".read":true,".indexOn":["x"]}}"#)
     #expect(strict.lines["content-type"] == "application/json; charset=utf-8")
+    let pretty = try await http.request(
+      "GET",
+      "\(Self.settings)?format=strict&print=pretty",
+      lines: lines
+    )
+    #expect(pretty.body.hasPrefix("{\n  \"rules\": {\n    \".read\": true,\n"))
     await server.stop()
   }
 

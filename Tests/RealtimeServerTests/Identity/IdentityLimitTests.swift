@@ -74,21 +74,22 @@ struct IdentityLimitTests {
     let server = try await IdentityServer.start {
       $0.passwordCost = PasswordCost(roundsLog2: 14, blockSize: 8, parallelism: 1) ?? .token
       $0.attemptsPerAccount = 100
+      $0.attemptsPerClient = 200
     }
     _ = try await server.signUp()
     func time(_ email: String) async throws -> Duration {
-      // The shortest of some, since a busy machine only makes it longer.
-      var best = Duration.seconds(1_000)
-      for _ in 0..<5 {
-        let start = ContinuousClock.now
-        _ = try await server.signIn(email, "wrong password")
-        best = min(best, ContinuousClock.now - start)
-      }
-      return best
+      let start = ContinuousClock.now
+      _ = try await server.signIn(email, "wrong password")
+      return ContinuousClock.now - start
     }
-    let known = try await time(IdentityServer.ada.email)
-    let unknown = try await time("nobody@example.com")
-    #expect(unknown > known * 0.5 && known > unknown * 0.5, "\(known) and \(unknown)")
+    // A busy machine only makes it longer: the shortest of enough rounds is the work itself.
+    var (known, unknown) = (Duration.seconds(1_000), Duration.seconds(1_000))
+    for round in 1...50 {
+      known = min(known, try await time(IdentityServer.ada.email))
+      unknown = min(unknown, try await time("nobody@example.com"))
+      if round >= 5, max(known, unknown) < min(known, unknown) * 2 { break }
+    }
+    #expect(max(known, unknown) < min(known, unknown) * 2, "\(known) and \(unknown)")
     await server.server.stop()
   }
 
