@@ -23,7 +23,11 @@ final class DurableWriter {
   private let path: String
   private let open: () throws -> DatabaseQueue
 
-  /// Opens a file.
+  /// Opens a file, and copies into it what an earlier process has left in the write-ahead log.
+  ///
+  /// What that process wrote the disk may have failed to keep, which it says only once; what is committed
+  /// from now on must not lie behind it. Where it does not work, since somebody reads the file for example,
+  /// the file can be read, and the next transaction does it first.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
@@ -33,6 +37,11 @@ final class DurableWriter {
     self.path = path
     self.open = open
     queue = try open()
+    do {
+      try restartLog(queue)
+    } catch {
+      failure = StoreError(error, at: path)
+    }
   }
 
   /// Makes changes in one transaction, and returns when the disk has it.
@@ -141,8 +150,8 @@ final class DurableWriter {
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
       throw StoreError(
         .failed,
-        "\(path): the disk has failed, and somebody reads the file, a backup for example;"
-          + " writes are taken again when that has ended"
+        "\(path): what is in the log may not be on the disk, and cannot be copied into the file while"
+          + " somebody reads that, a backup for example; writes are taken when that has ended"
       )
     }
   }

@@ -348,6 +348,85 @@ struct FaultyDiskTests {
     check(try SQLiteTreeStore.readOnlyLoad(directory: directory.store), model)
   }
 
+  @Test("has all that was acknowledged when the power goes, also after a restart in doubt")
+  func powerLossAfterRestart() throws {
+    var random = SplitMix64(seed: 1)
+    let directory = try TemporaryDirectory()
+    let disk = FaultyDisk(directory: directory.store)
+    disk.expectPowerLoss()
+    var model = StoreModel(seed: 1)
+    let first = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try first.commit(model.nextBatch())
+    disk.fail(DiskFault(.sync, at: 1, times: .max))
+    let batch = model.nextBatch()
+    let error = #expect(throws: StoreError.self) { try first.commit(batch) }
+    #expect(error?.doubt == .thisBatch)
+    // As a process that is killed, it leaves everything as it is.
+    disk.fail(at: 1, .full, lasting: true)
+    #expect(throws: StoreError.self) { try first.close() }
+    disk.repair()
+    let second = try SQLiteTreeStore(directory: directory.store, now: 0)
+    // The system has the batch that was in doubt, and the disk may have nothing of it.
+    check(try second.load(), model)
+    for _ in 1...3 {
+      try second.commit(model.nextBatch())
+      try checkPowerLoss(disk, model, &random, "after the restart")
+    }
+    try second.close()
+  }
+
+  @Test("can be read before the log of an earlier process is copied, and takes commits after it")
+  func logOfEarlierProcess() throws {
+    let killed = try TemporaryDirectory()
+    var stored = StoreModel(seed: 1)
+    let first = try SQLiteTreeStore(directory: killed.store, now: 0)
+    try first.commit(stored.nextBatch())
+    for (fault, kind) in [(DiskFault.Kind.full, StoreError.Kind.full), (.sync, .failed)] {
+      var model = stored
+      let directory = try TemporaryDirectory()
+      try directory.copyFiles(of: killed.store)
+      let disk = FaultyDisk(directory: directory.store)
+      disk.fail(DiskFault(fault, at: 1, times: .max))
+      let second = try SQLiteTreeStore(directory: directory.store, now: 0)
+      check(try second.load(), model)
+      var next = model
+      let batch = next.nextBatch()
+      let error = #expect(throws: StoreError.self) { try second.commit(batch) }
+      #expect(error?.kind == kind, "\(String(describing: error))")
+      disk.repair()
+      try second.commit(batch)
+      model = next
+      check(try second.load(), model)
+      try second.close()
+    }
+    try first.close()
+  }
+
+  @Test("waits with commits until nobody reads the log of an earlier process any more")
+  func readLogOfEarlierProcess() throws {
+    let killed = try TemporaryDirectory()
+    var model = StoreModel(seed: 1)
+    let first = try SQLiteTreeStore(directory: killed.store, now: 0)
+    try first.commit(model.nextBatch())
+    let directory = try TemporaryDirectory()
+    try directory.copyFiles(of: killed.store)
+    try first.close()
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let reader = try DatabaseQueue(path: directory.database, configuration: configuration)
+    try reader.inDatabase { try $0.execute(sql: "BEGIN; SELECT count(*) FROM log") }
+    let second = try SQLiteTreeStore(directory: directory.store, now: 0)
+    check(try second.load(), model)
+    let batch = model.nextBatch()
+    let error = #expect(throws: StoreError.self) { try second.commit(batch) }
+    #expect(error?.description.contains("somebody reads") == true)
+    try reader.inDatabase { try $0.execute(sql: "ROLLBACK") }
+    try reader.close()
+    try second.commit(batch)
+    try second.close()
+    check(try SQLiteTreeStore.readOnlyLoad(directory: directory.store), model)
+  }
+
   @Test("folds nothing a second time after it has opened its files anew")
   func foldingOnce() throws {
     let directory = try TemporaryDirectory()
