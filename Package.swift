@@ -277,7 +277,7 @@ let package = Package(
     tests(
       "OfflineStorage",
       [
-        "OfflineTestSupport", "RealtimeProtocol", "RealtimeSync", "RealtimeTree",
+        "FaultyStorage", "OfflineTestSupport", "RealtimeProtocol", "RealtimeSync", "RealtimeTree",
         product("GRDB", "GRDB.swift"),
       ]
     ),

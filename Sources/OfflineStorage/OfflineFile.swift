@@ -57,6 +57,12 @@ package struct OfflineFile: Sendable {
     close(descriptor)
   }
 
+  /// The size of the write-ahead log, in bytes.
+  var logBytes: Int {
+    var status = stat()
+    return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
+  }
+
   /// Renames the file and its companions, so that they can be looked at and are used no more.
   ///
   /// - Returns: The new name of the file.

@@ -7,8 +7,6 @@ enum OfflineSchema {
   private static let applicationID: Int32 = 0x5274_4F66
   /// The version of the tables.
   private static let version: Int32 = 2
-  /// The pages in the write-ahead log from which on it is copied into the file.
-  private static let checkpointPages = 256
 
   /// Opens a file and makes its tables where it is empty.
   ///
@@ -25,8 +23,8 @@ enum OfflineSchema {
       // Has an effect only before there are tables.
       if isEmpty { try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
       try database.execute(sql: "PRAGMA journal_mode = WAL")
-      try database.execute(sql: "PRAGMA wal_autocheckpoint = \(checkpointPages)")
-      try database.execute(sql: "PRAGMA journal_size_limit = 1048576")
+      // Copied by itself, it would not tell that the disk has failed.
+      try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
       if isEmpty {
         try database.inTransaction {
           try create(database)

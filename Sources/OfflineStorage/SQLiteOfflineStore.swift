@@ -26,6 +26,8 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   private static let changeLimit = 100_000
   /// The size of changes below which they are not made the whole, in bytes.
   private static let foldBytes = 16_384
+  /// The size of the write-ahead log from which on it is copied into the file, in bytes.
+  private static let logBytes = 1_048_576
 
   private let file: OfflineFile
   private let observers: OfflineStoreObservers
@@ -39,6 +41,9 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   private var lastRead: (query: Int64, node: Node)?
   private var size: Int64 = -1
   private var failure: OfflineStoreError?
+  /// Whether the disk may have failed to keep what is in the write-ahead log, as it may have before the
+  /// file was opened: it says so only once, so nothing that is waited for may lie behind it.
+  private var isLogInDoubt = true
 
   /// Opens the store of a database, and makes it where there is none.
   ///
@@ -173,6 +178,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     do {
       let changes = waiting
       try queue.writeWithoutTransaction { database in
+        if isLogInDoubt { try copyLog(database) }
         try setDurability(of: changes, database)
         try database.inTransaction {
           for change in changes { try carryOut(change, database) }
@@ -183,8 +189,22 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
       waiting = []
       failure = nil
     } catch {
-      fail(error)
+      // A disk that is full says so before it takes anything.
+      if (error as? DatabaseError)?.resultCode != .SQLITE_FULL { isLogInDoubt = true }
+      return fail(error)
     }
+    guard file.logBytes > Self.logBytes else { return }
+    do {
+      try queue.writeWithoutTransaction { try copyLog($0) }
+    } catch {
+      isLogInDoubt = true
+    }
+  }
+
+  /// Copies the write-ahead log into the file, and begins it anew.
+  private func copyLog(_ database: Database) throws {
+    _ = try database.checkpoint(.truncate)
+    isLogInDoubt = false
   }
 
   /// Only what a person wrote is worth waiting for the disk.
