@@ -43,7 +43,7 @@ package struct OfflineFile: Sendable {
     return (home ?? NSHomeDirectory()) + "/.local/state/realtime-database"
   }
 
-  /// Makes the directory and the file where they are missing, for their owner only.
+  /// Makes the directory and the file where they are missing, durably, and for their owner only.
   func create() throws(OfflineStoreError) {
     var current = ""
     let components = path.split(separator: "/").dropLast()
@@ -54,7 +54,21 @@ package struct OfflineFile: Sendable {
     }
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw OfflineStoreError(systemCode: errno, "cannot open \(path)") }
-    close(descriptor)
+    defer { close(descriptor) }
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_size == 0 { synchronizeNames() }
+  }
+
+  /// Makes the names of the file and of the directories above it durable, where the system lets us.
+  private func synchronizeNames() {
+    var place = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    while place.path != "/" {
+      place.deleteLastPathComponent()
+      let descriptor = open(place.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard descriptor >= 0 else { continue }
+      fsync(descriptor)
+      close(descriptor)
+    }
   }
 
   /// The size of the write-ahead log, in bytes.

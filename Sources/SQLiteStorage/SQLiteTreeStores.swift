@@ -99,17 +99,7 @@ package struct SQLiteTreeStores: Sendable {
       if code == ENOTEMPTY || code == EEXIST { return false }
       throw StoreError(systemCode: code, "cannot make \(directory(of: name))")
     }
-    try synchronize()
+    try StoreDirectory.synchronize(databases)
     return true
-  }
-
-  /// Makes the names of the databases durable.
-  private func synchronize() throws(StoreError) {
-    let descriptor = Foundation.open(databases, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(databases)") }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else {
-      throw StoreError(systemCode: errno, "cannot write \(databases)")
-    }
   }
 }

@@ -29,11 +29,12 @@ enum SecretFiles {
     }
   }
 
-  /// Creates an empty file where there is none, and checks it.
+  /// Creates an empty file where there is none, durably, and checks it.
   static func create(_ path: String) throws(StoreError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(path)") }
-    close(descriptor)
+    defer { close(descriptor) }
+    try StoreDirectory.makeNameDurable(of: path, descriptor)
     try checkPrivate(path)
   }
 
@@ -62,16 +63,6 @@ enum SecretFiles {
       unlink(draft)
       throw StoreError(systemCode: code, "cannot write \(path)")
     }
-    try synchronize(directoryOf: path)
-  }
-
-  private static func synchronize(directoryOf path: String) throws(StoreError) {
-    let directory = (path as NSString).deletingLastPathComponent
-    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(directory)") }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else {
-      throw StoreError(systemCode: errno, "cannot write \(directory)")
-    }
+    try StoreDirectory.synchronize((path as NSString).deletingLastPathComponent)
   }
 }
