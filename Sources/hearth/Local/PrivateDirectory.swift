@@ -23,15 +23,17 @@ enum PrivateDirectory {
     }
   }
 
+  /// Makes a directory, and those above that are missing.
+  ///
+  /// Each is private from its first moment: another terminal that starts looks at it as well.
   private static func make(_ path: String) throws(CommandFailure) {
-    do {
-      try FileManager.default.createDirectory(
-        atPath: path,
-        withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700]
-      )
-    } catch {
-      throw failure(path, "cannot be made: \(reason(error))")
+    var current = ""
+    for component in path.split(separator: "/") {
+      current += "/" + component
+      if mkdir(current, 0o700) == 0 { continue }
+      let code = errno
+      if access(current, F_OK) == 0 { continue }
+      throw failure(path, "cannot be made: \(String(cString: strerror(code)))")
     }
   }
 
