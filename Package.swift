@@ -94,7 +94,7 @@ let package = Package(
     library(
       "RealtimeAuth",
       [
-        "RealtimeDatabase", "RealtimeTransport", "RealtimeTree",
+        "DurableFiles", "RealtimeDatabase", "RealtimeTransport", "RealtimeTree",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -128,15 +128,19 @@ let package = Package(
     library("BlogTUI", ["BlogModel", "TerminalUI"]),
 
     // Edges: each touches one thing outside.
+    library("DurableFiles"),
     library("BlogConfiguration", ["BlogTUI", "TerminalUI", product("TOMLKit", "TOMLKit")]),
     library(
       "OfflineStorage",
-      ["RealtimeProtocol", "RealtimeSync", "RealtimeTree", product("GRDB", "GRDB.swift")]
+      [
+        "DurableFiles", "RealtimeProtocol", "RealtimeSync", "RealtimeTree",
+        product("GRDB", "GRDB.swift"),
+      ]
     ),
     library(
       "SQLiteStorage",
       [
-        "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTree",
+        "DurableFiles", "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTree",
         product("GRDB", "GRDB.swift"),
         product("GRDBSQLite", "GRDB.swift"),
       ]
@@ -169,7 +173,7 @@ let package = Package(
       name: "hearth",
       dependencies: [
         "BlogChecker", "BlogConfiguration", "BlogModel", "BlogSwarm", "BlogTUI",
-        "NcursesTerminal", "RealtimeAuth", "RealtimeDatabase", "RealtimeHub",
+        "DurableFiles", "NcursesTerminal", "RealtimeAuth", "RealtimeDatabase", "RealtimeHub",
         "RealtimeIdentity", "RealtimeServer", "RealtimeTransport", "RealtimeTree",
         "SQLiteStorage", "SecurityRules", "TerminalUI",
         product("ArgumentParser", "swift-argument-parser"),
@@ -274,6 +278,7 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
+    tests("DurableFiles"),
     tests(
       "OfflineStorage",
       [

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import RealtimeSync
 import RealtimeTree
@@ -45,29 +46,11 @@ package struct OfflineFile: Sendable {
 
   /// Makes the directory and the file where they are missing, durably, and for their owner only.
   func create() throws(OfflineStoreError) {
-    var current = ""
-    let components = path.split(separator: "/").dropLast()
-    for component in components {
-      current += (current.isEmpty && !path.hasPrefix("/") ? "" : "/") + component
-      if mkdir(current, 0o700) == 0 || errno == EEXIST { continue }
-      throw OfflineStoreError(systemCode: errno, "cannot create the directory \(current)")
-    }
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw OfflineStoreError(systemCode: errno, "cannot open \(path)") }
-    defer { close(descriptor) }
-    var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_size == 0 { synchronizeNames() }
-  }
-
-  /// Makes the names of the file and of the directories above it durable, where the system lets us.
-  private func synchronizeNames() {
-    var place = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-    while place.path != "/" {
-      place.deleteLastPathComponent()
-      let descriptor = open(place.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      guard descriptor >= 0 else { continue }
-      fsync(descriptor)
-      close(descriptor)
+    do {
+      try PrivateDirectory.create((path as NSString).deletingLastPathComponent)
+      try PrivateFile.create(path, followsLink: true)
+    } catch {
+      throw OfflineStoreError(error, at: path)
     }
   }
 

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import GRDB
 import RealtimeSync
@@ -8,10 +9,11 @@ extension OfflineStoreError {
     self.init(.unavailable, "\(action): \(String(cString: strerror(code)))")
   }
 
-  /// Makes an error of one that the database reports.
+  /// Makes an error of one that the database or the system reports.
   init(_ error: any Error, at path: String) {
     switch error {
     case let error as OfflineStoreError: self = error
+    case let error as FileFailure: self.init(systemCode: error.code, error.action)
     case let error as DatabaseError:
       let isDamage = [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
       let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 package import RealtimeHub
 
@@ -99,7 +100,7 @@ package struct SQLiteTreeStores: Sendable {
       if code == ENOTEMPTY || code == EEXIST { return false }
       throw StoreError(systemCode: code, "cannot make \(directory(of: name))")
     }
-    try StoreDirectory.synchronize(databases)
+    try StoreError.translating(at: databases) { try DirectoryNames.synchronize(databases) }
     return true
   }
 }

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import RealtimeHub
 import RealtimeTree
@@ -31,10 +32,7 @@ enum SecretFiles {
 
   /// Creates an empty file where there is none, durably, and checks it.
   static func create(_ path: String) throws(StoreError) {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(path)") }
-    defer { close(descriptor) }
-    try StoreDirectory.makeNameDurable(of: path, descriptor)
+    try StoreError.translating(at: path) { try PrivateFile.create(path, followsLink: false) }
     try checkPrivate(path)
   }
 
@@ -50,19 +48,9 @@ enum SecretFiles {
 
   /// Replaces a file as a whole, durably: after a crash it has the old content or the new one.
   static func replace(_ path: String, with json: JSONValue) throws(StoreError) {
-    let draft = "\(path).new"
-    unlink(draft)
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot make \(draft)") }
-    defer { close(descriptor) }
     let bytes = Array((json.text + "\n").utf8)
-    guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
-      rename(draft, path) == 0
-    else {
-      let code = errno
-      unlink(draft)
-      throw StoreError(systemCode: code, "cannot write \(path)")
+    try StoreError.translating(at: path) {
+      try PrivateFile.replace(path, with: bytes, isDurable: true)
     }
-    try StoreDirectory.synchronize((path as NSString).deletingLastPathComponent)
   }
 }

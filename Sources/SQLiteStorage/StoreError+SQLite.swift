@@ -1,13 +1,15 @@
+import DurableFiles
 import Foundation
 import GRDB
 import RealtimeHub
 
 extension StoreError {
-  /// Makes an error of one that the database reports.
+  /// Makes an error of one that the database or the system reports.
   init(_ error: any Error, at path: String) {
     switch error {
     case let error as StoreError: self = error
     case let error as DatabaseError: self.init(error, at: path)
+    case let error as FileFailure: self.init(systemCode: error.code, error.action)
     default: self.init(.failed, "\(path): \(error)")
     }
   }

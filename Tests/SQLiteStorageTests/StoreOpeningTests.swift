@@ -31,32 +31,6 @@ struct StoreOpeningTests {
     try store.close()
   }
 
-  @Test("makes the names of all directories above durable before there is anything in the file")
-  func durableNames() throws {
-    let directory = try TemporaryDirectory()
-    let real = URL(fileURLWithPath: directory.path).resolvingSymlinksInPath().path
-    let store = StoreDirectory(path: directory.path + "/x/y")
-    try store.create()
-    func synchronized() throws -> [String] {
-      var names: [String] = []
-      try store.createFile { name throws(StoreError) in names.append(name) }
-      return names
-    }
-    for _ in 1...2 {
-      // Also when the process that made the file has ended before it was done.
-      let names = try synchronized()
-      #expect(names.prefix(3) == [real + "/x/y", real + "/x", real])
-      #expect(names.last == "/")
-    }
-    try SQLiteTreeStore(directory: store.path, now: 0).close()
-    #expect(try synchronized() == [])
-    let failure = StoreError(.failed, "the disk does not work")
-    let other = StoreDirectory(path: directory.path)
-    #expect(throws: StoreError.self) {
-      try other.createFile { _ throws(StoreError) in throw failure }
-    }
-  }
-
   @Test("is refused while another server has the directory, naming its process")
   func locked() throws {
     let directory = try TemporaryDirectory()

@@ -1,3 +1,4 @@
+internal import DurableFiles
 internal import Foundation
 internal import NIOCore
 internal import RealtimeTree
@@ -101,11 +102,7 @@ struct CredentialFile: CredentialStore {
 
   private func prepareDirectory() throws(AuthError) {
     let directory = (path as NSString).deletingLastPathComponent
-    try? FileManager.default.createDirectory(
-      atPath: directory,
-      withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700]
-    )
+    try? PrivateDirectory.create(directory)
     var information = stat()
     guard stat(directory, &information) == 0 else {
       throw failure("has no directory", errno)
@@ -116,33 +113,12 @@ struct CredentialFile: CredentialStore {
   }
 
   private func write(_ book: CredentialBook) throws(AuthError) {
-    // The lock is held, so that nobody else uses this name; what is there was left by a crash.
-    let draft = "\(path).new"
-    unlink(draft)
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw failure("cannot be written", errno) }
-    let bytes = Array(book.text.utf8)
-    var start = 0
-    while start < bytes.count {
-      let count = bytes[start...].withUnsafeBytes {
-        Foundation.write(descriptor, $0.baseAddress, $0.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
-      start += count
+    // The lock is held: nobody else replaces the file.
+    do {
+      try PrivateFile.replace(path, with: Array(book.text.utf8), isDurable: true)
+    } catch {
+      throw failure("cannot be written", error.code)
     }
-    let isWritten = start == bytes.count && fsync(descriptor) == 0
-    let isClosed = close(descriptor) == 0
-    guard isWritten, isClosed, rename(draft, path) == 0 else {
-      let code = errno
-      unlink(draft)
-      throw failure("cannot be written", code)
-    }
-    let directory = (path as NSString).deletingLastPathComponent
-    let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard parent >= 0 else { return }
-    fsync(parent)
-    close(parent)
   }
 
   private func failure(_ problem: String, _ code: Int32? = nil) -> AuthError {

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 
 /// The profiles of a person: a plain text file that can be edited by hand.
@@ -174,11 +175,7 @@ struct ProfileFile {
 
   private func write(_ lines: [String]) throws(CommandFailure) {
     let directory = (path as NSString).deletingLastPathComponent
-    try? FileManager.default.createDirectory(
-      atPath: directory,
-      withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700]
-    )
+    try? PrivateDirectory.create(directory)
     let file = try OutputFile(path)
     try file.write(lines.map { $0 + "\n" }.joined())
     try file.finish()

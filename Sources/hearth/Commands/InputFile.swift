@@ -13,7 +13,7 @@ enum InputFile {
     do {
       return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     } catch {
-      throw CommandFailure(.usage, "\(path) cannot be read: \(PrivateDirectory.reason(error))")
+      throw CommandFailure(.usage, "\(path) cannot be read: \(SystemReason.of(error))")
     }
   }
 

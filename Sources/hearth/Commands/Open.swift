@@ -158,7 +158,7 @@ struct Open: AsyncParsableCommand {
     terminal.close()
     withExtendedLifetime((watch, signOut)) {}
     tap.close()
-    drafts.save(program.model.unsent)
+    drafts.save(program.model.unsent, isDurable: true)
     drafts.close()
     return ending
   }

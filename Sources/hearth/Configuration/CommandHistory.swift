@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 
 /// The commands that were typed, kept from one run to the next.
@@ -19,11 +20,6 @@ struct CommandHistory {
   /// Replaces the file; a history that cannot be kept is no reason to say anything.
   func save(_ lines: [String]) {
     let text = lines.map { $0.replacing("\n", with: " ") + "\n" }.joined()
-    let isCreated = FileManager.default.createFile(
-      atPath: path + ".new",
-      contents: Data(text.utf8),
-      attributes: [.posixPermissions: 0o600]
-    )
-    if isCreated { rename(path + ".new", path) }
+    try? PrivateFile.replace(path, with: Array(text.utf8), isDurable: false)
   }
 }

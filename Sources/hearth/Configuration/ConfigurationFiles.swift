@@ -69,7 +69,7 @@ struct ConfigurationFiles {
       try Data(text.utf8).write(to: target, options: .atomic)
       return .success(())
     } catch {
-      let reason = PrivateDirectory.reason(error)
+      let reason = SystemReason.of(error)
       return .failure(SurroundingsError("It is not kept: \(path) cannot be written: \(reason)."))
     }
   }

@@ -1,5 +1,6 @@
 import BlogModel
 import BlogTUI
+import DurableFiles
 import Foundation
 import Logging
 import NIOConcurrencyHelpers

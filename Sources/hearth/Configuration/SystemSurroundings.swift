@@ -18,7 +18,7 @@ extension Surroundings {
   ) -> Surroundings {
     var surroundings = Surroundings()
     let editor = ExternalEditor(directory: places.state)
-    surroundings.keep = { drafts.save($0) }
+    surroundings.keep = { drafts.save($0, isDurable: false) }
     surroundings.edit = { editor.edit($0) }
     surroundings.openLink = { Browser.open($0) }
     surroundings.keepHistory = { history.save($0) }

@@ -1,4 +1,5 @@
 import BlogTUI
+import DurableFiles
 import Foundation
 import RealtimeTree
 
@@ -28,7 +29,7 @@ final class DraftFile {
 
   /// What ended runs have left; it belongs to this run from now on.
   func load() -> Unsent {
-    mkdir(directory, 0o700)
+    try? PrivateDirectory.create(directory)
     lock = Self.lock(lockPath(name)) ?? -1
     let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     var unsent = Unsent()
@@ -45,7 +46,7 @@ final class DraftFile {
       taken.append((other, lock))
     }
     // Only what is safely in the own file may go.
-    let isKept = save(unsent)
+    let isKept = save(unsent, isDurable: true)
     for (name, lock) in taken {
       if isKept {
         unlink(path(name))
@@ -58,19 +59,19 @@ final class DraftFile {
 
   /// Replaces the file as a whole, or removes it when there is nothing to keep.
   ///
-  /// - Returns: Whether everything is on disk.
+  /// - Parameters:
+  ///   - unsent: What was typed and not sent.
+  ///   - isDurable: Whether the disk is waited for, so that it is there when the power goes, too. A
+  ///     screen that is in use does not wait.
+  /// - Returns: Whether everything is in the file.
   @discardableResult
-  func save(_ unsent: Unsent) -> Bool {
+  func save(_ unsent: Unsent, isDurable: Bool) -> Bool {
     if unsent.isEmpty {
       unlink(path(name))
       return true
     }
-    let isCreated = FileManager.default.createFile(
-      atPath: path(name) + ".new",
-      contents: Data(Self.json(unsent).text.utf8),
-      attributes: [.posixPermissions: 0o600]
-    )
-    return isCreated && rename(path(name) + ".new", path(name)) == 0
+    let bytes = Array(Self.json(unsent).text.utf8)
+    return (try? PrivateFile.replace(path(name), with: bytes, isDurable: isDurable)) != nil
   }
 
   /// Ends the use of the file; it goes when there is nothing in it.

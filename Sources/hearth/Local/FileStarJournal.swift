@@ -1,4 +1,5 @@
 import BlogModel
+import DurableFiles
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeTree
@@ -37,11 +38,7 @@ final class FileStarJournal: StarJournal {
   ///   - database: The URL of the database where the posts are.
   init(directory: String, uid: String, database: String) {
     let safeName = Self.fileName("\(uid)\n\(database)")
-    try? FileManager.default.createDirectory(
-      atPath: directory,
-      withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700]
-    )
+    try? PrivateDirectory.create(directory)
     let left = LeftJournals(directory, prefix: "stars-\(safeName)-")
     unfinished = left.intents
     (path, descriptor) = Self.open("\(directory)/stars-\(safeName)-\(getpid())")

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import NIOConcurrencyHelpers
 
@@ -34,11 +35,7 @@ final class LogFile: Sendable {
     self.path = path
     self.size = size
     self.takesStandardError = takesStandardError
-    try? FileManager.default.createDirectory(
-      atPath: (path as NSString).deletingLastPathComponent,
-      withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700]
-    )
+    try? PrivateDirectory.create((path as NSString).deletingLastPathComponent)
     let opened = Self.open(path)
     guard opened >= 0 else {
       throw CommandFailure(.usage, "\(path) cannot be written: \(String(cString: strerror(errno)))")

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 
 /// A directory that one running program has to itself, and that the next one finds again.
@@ -24,11 +25,7 @@ final class OfflineSlot: Sendable {
 
   /// Takes the first free slot; nil when there is none, or no usable directory.
   static func claim(in directory: String) -> OfflineSlot? {
-    try? FileManager.default.createDirectory(
-      atPath: directory,
-      withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700]
-    )
+    try? PrivateDirectory.create(directory)
     for number in 0..<limit {
       if let slot = open(number, in: directory) { return slot }
     }

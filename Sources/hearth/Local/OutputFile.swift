@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 
 /// A file that appears as a whole at the end, or not at all.
@@ -22,7 +23,7 @@ final class OutputFile {
     isDirect = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     partialPath = isDirect ? path : path + ".partial"
     descriptor = open(partialPath, O_RDWR | (isDirect ? 0 : O_CREAT) | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(path) }
+    guard descriptor >= 0 else { throw Self.failure(path, errno) }
     guard !isDirect else { return }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
       let failure = CommandFailure(.conflict, "another process is writing \(path)")
@@ -38,16 +39,8 @@ final class OutputFile {
 
   /// Appends text.
   func write(_ text: String) throws(CommandFailure) {
-    let bytes = Array(text.utf8)
-    var start = 0
-    while start < bytes.count {
-      let count = bytes[start...].withUnsafeBytes {
-        Foundation.write(descriptor, $0.baseAddress, $0.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw Self.failure(path) }
-      start += count
-    }
+    let code = PrivateFile.writeAll(Array(text.utf8), to: descriptor)
+    guard code == 0 else { throw Self.failure(path, code) }
   }
 
   /// Puts the file in its place, once it is on the disk.
@@ -55,18 +48,19 @@ final class OutputFile {
     isFinished = true
     guard !isDirect else { return }
     guard fsync(descriptor) == 0, rename(partialPath, path) == 0 else {
-      let failure = Self.failure(path)
+      let failure = Self.failure(path, errno)
       unlink(partialPath)
       throw failure
     }
     let directory = (path as NSString).deletingLastPathComponent
-    let parent = open(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard parent >= 0 else { return }
-    fsync(parent)
-    close(parent)
+    do {
+      try DirectoryNames.synchronizeIfPossible(directory.isEmpty ? "." : directory)
+    } catch {
+      throw Self.failure(path, error.code)
+    }
   }
 
-  private static func failure(_ path: String) -> CommandFailure {
-    CommandFailure(.failed, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+  private static func failure(_ path: String, _ code: CInt) -> CommandFailure {
+    CommandFailure(.failed, "\(path) cannot be written: \(String(cString: strerror(code)))")
   }
 }

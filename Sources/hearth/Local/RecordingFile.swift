@@ -1,4 +1,5 @@
 import BlogTUI
+import DurableFiles
 import Foundation
 
 /// The file that a recording goes to while it is made: each line at once, so that it survives kill -9.
@@ -62,16 +63,9 @@ final class RecordingFile {
     let bytes = Array(text.utf8)
     guard bytes.count <= room else { return stop("the recording is as long as it may get") }
     room -= bytes.count
-    var start = 0
-    while start < bytes.count {
-      let count = bytes[start...].withUnsafeBytes {
-        Foundation.write(descriptor, $0.baseAddress, $0.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        return stop("the recording cannot be written: \(String(cString: strerror(errno)))")
-      }
-      start += count
+    let code = PrivateFile.writeAll(bytes, to: descriptor)
+    guard code == 0 else {
+      return stop("the recording cannot be written: \(String(cString: strerror(code)))")
     }
   }
 

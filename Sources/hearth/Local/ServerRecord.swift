@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import RealtimeTree
 
@@ -9,12 +10,7 @@ enum ServerRecord {
   /// Notes where the server of this process can be reached.
   static func write(socket: String, in directory: String) {
     let json = JSONValue.object(("pid", .integer(Int64(getpid()))), ("socket", .string(socket)))
-    _ = FileManager.default.createFile(
-      atPath: path(directory) + ".new",
-      contents: Data(json.text.utf8),
-      attributes: [.posixPermissions: 0o600]
-    )
-    rename(path(directory) + ".new", path(directory))
+    try? PrivateFile.replace(path(directory), with: Array(json.text.utf8), isDurable: false)
   }
 
   /// Removes the note.

@@ -1,7 +1,7 @@
+import DurableFiles
 import Foundation
 
-/// Directories that only their owner may enter.
-enum PrivateDirectory {
+extension PrivateDirectory {
   /// Makes a directory with mode 0700 where it is missing, and checks that it is ours and private.
   ///
   /// - Parameter path: An absolute path.
@@ -9,7 +9,11 @@ enum PrivateDirectory {
   static func prepare(_ path: String) throws(CommandFailure) {
     var information = stat()
     if lstat(path, &information) != 0 {
-      try make(path)
+      do {
+        try create(path)
+      } catch {
+        throw failure(path, "cannot be made: \(error.action): \(error.reason)")
+      }
       guard lstat(path, &information) == 0 else { throw failure(path, "cannot be read") }
     }
     guard information.st_mode & S_IFMT == S_IFDIR else {
@@ -21,28 +25,6 @@ enum PrivateDirectory {
     guard information.st_mode & 0o077 == 0 else {
       throw failure(path, "may be entered by others; \"chmod 700\" it")
     }
-  }
-
-  /// Makes a directory, and those above that are missing.
-  ///
-  /// Each is private from its first moment: another terminal that starts looks at it as well.
-  private static func make(_ path: String) throws(CommandFailure) {
-    var current = ""
-    for component in path.split(separator: "/") {
-      current += "/" + component
-      if mkdir(current, 0o700) == 0 { continue }
-      let code = errno
-      if access(current, F_OK) == 0 { continue }
-      throw failure(path, "cannot be made: \(String(cString: strerror(code)))")
-    }
-  }
-
-  /// The system's words for a failure of Foundation.
-  static func reason(_ error: any Error) -> String {
-    let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-    let code = (underlying ?? error as NSError)
-    return code.domain == NSPOSIXErrorDomain
-      ? String(cString: strerror(Int32(code.code))) : error.localizedDescription
   }
 
   private static func failure(_ path: String, _ problem: String) -> CommandFailure {

@@ -1,0 +1,56 @@
+import DurableFiles
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Private directories")
+struct PrivateDirectoryTests {
+  @Test("A directory and those above are made for the owner only; what is there stays as it is")
+  func modes() throws {
+    let place = try TemporaryDirectory()
+    #expect(chmod(place.path, 0o750) == 0)
+    for _ in 1...2 {
+      try PrivateDirectory.create(place.file("a//b/c/"))
+      #expect(try place.mode("a") == 0o700)
+      #expect(try place.mode("a/b") == 0o700)
+      #expect(try place.mode("a/b/c") == 0o700)
+      #expect(try place.mode("") == 0o750)
+    }
+  }
+
+  @Test("It is private from its first moment: its mode is never changed")
+  func firstMoment() throws {
+    let place = try TemporaryDirectory()
+    let watch = try FileWatch(place.path)
+    try PrivateDirectory.create(place.file("a"))
+    #expect(watch.events() == [.made("a")])
+    // What others do first and this does not would be seen.
+    #expect(mkdir(place.file("b"), 0o777) == 0 && chmod(place.file("b"), 0o700) == 0)
+    #expect(watch.events() == [.made("b"), .changed("b")])
+  }
+
+  @Test("A path without a slash at its beginning is one below the working directory")
+  func relative() throws {
+    let name = "t-\(UUID().uuidString)"
+    defer { rmdir(name) }
+    try PrivateDirectory.create(name)
+    #expect(rmdir(FileManager.default.currentDirectoryPath + "/" + name) == 0)
+  }
+
+  @Test("What stands in the way is named")
+  func inTheWay() throws {
+    let place = try TemporaryDirectory()
+    try Data().write(to: URL(fileURLWithPath: place.file("a")))
+    #expect {
+      try PrivateDirectory.create(place.file("a/b"))
+    } throws: { error in
+      error as? FileFailure
+        == FileFailure(ENOTDIR, "cannot create the directory \(place.file("a/b"))")
+    }
+    #expect {
+      try PrivateDirectory.create("/proc/none/b")
+    } throws: { error in
+      error as? FileFailure == FileFailure(ENOENT, "cannot create the directory /proc/none")
+    }
+  }
+}

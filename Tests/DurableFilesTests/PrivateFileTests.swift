@@ -1,0 +1,172 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DurableFiles
+
+@Suite("Private files")
+struct PrivateFileTests {
+  private func text(_ path: String) throws -> String {
+    try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  // MARK: Making
+
+  @Test("A new file is for its owner only, and one that is there stays as it is")
+  func create() throws {
+    let place = try TemporaryDirectory()
+    let file = place.file("f")
+    try PrivateFile.create(file, followsLink: true)
+    #expect(try place.mode("f") == 0o600)
+    #expect(chmod(file, 0o640) == 0)
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: file))
+    try PrivateFile.create(file, followsLink: false)
+    #expect(try text(file) == "mine")
+    #expect(try place.mode("f") == 0o640)
+  }
+
+  @Test("As long as it is empty, its name and all above it are made durable")
+  func names() throws {
+    let place = try TemporaryDirectory()
+    let real = URL(fileURLWithPath: place.path).resolvingSymlinksInPath().path
+    let file = place.file("x/y/f")
+    try PrivateDirectory.create(place.file("x/y"))
+    #expect(symlink(place.file("x"), place.file("link")) == 0)
+    func synchronized(_ file: String) throws -> [String] {
+      var names: [String] = []
+      try PrivateFile.create(file, followsLink: true) { name throws(FileFailure) in
+        names.append(name)
+      }
+      return names
+    }
+    // Also when the process that made the file has ended before it was done, and behind a link.
+    for path in [file, file, place.file("link/y/f")] {
+      let names = try synchronized(path)
+      #expect(names.prefix(3) == [real + "/x/y", real + "/x", real])
+      #expect(names.last == "/")
+    }
+    try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+    #expect(try synchronized(file) == [])
+  }
+
+  @Test("A disk that does not keep the names is reported")
+  func namesNotKept() throws {
+    let place = try TemporaryDirectory()
+    let failure = FileFailure(EIO, "cannot write \(place.path)")
+    #expect(throws: failure) {
+      try PrivateFile.create(place.file("f"), followsLink: true) { _ throws(FileFailure) in
+        throw failure
+      }
+    }
+  }
+
+  @Test("A link is followed only when that is asked for")
+  func links() throws {
+    let place = try TemporaryDirectory()
+    try Data("elsewhere".utf8).write(to: URL(fileURLWithPath: place.file("target")))
+    #expect(symlink(place.file("target"), place.file("f")) == 0)
+    try PrivateFile.create(place.file("f"), followsLink: true)
+    #expect(throws: FileFailure(ELOOP, "cannot open \(place.file("f"))")) {
+      try PrivateFile.create(place.file("f"), followsLink: false)
+    }
+  }
+
+  @Test("A file that cannot be made is named")
+  func notMade() throws {
+    let place = try TemporaryDirectory()
+    let path = place.file("none/f")
+    #expect(throws: FileFailure(ENOENT, "cannot open \(path)")) {
+      try PrivateFile.create(path, followsLink: true)
+    }
+    #expect(FileFailure(ENOENT, "").reason == "No such file or directory")
+  }
+
+  // MARK: Replacing
+
+  @Test(
+    "A file is replaced as a whole, by one that is private from its first moment",
+    arguments: [true, false]
+  )
+  func replace(isDurable: Bool) throws {
+    let place = try TemporaryDirectory()
+    let file = place.file("f")
+    let long = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
+    try PrivateFile.replace(file, with: long, isDurable: isDurable)
+    let watch = try FileWatch(place.path)
+    let reader = try #require(FileHandle(forReadingAtPath: file))
+    try PrivateFile.replace(file, with: Array("new".utf8), isDurable: isDurable)
+    #expect(watch.events() == [.made("f.new"), .moved("f")])
+    #expect(try text(file) == "new")
+    #expect(try place.mode("f") == 0o600)
+    // Who has begun to read the old one has all of it.
+    #expect(try reader.readToEnd()?.count == long.count)
+    try PrivateFile.replace(file, with: [], isDurable: isDurable)
+    #expect(try text(file) == "")
+  }
+
+  @Test("What a process has left that ended in the middle does not matter")
+  func leftover() throws {
+    let place = try TemporaryDirectory()
+    let file = place.file("f")
+    try Data("half".utf8).write(to: URL(fileURLWithPath: file + ".new"))
+    #expect(chmod(file + ".new", 0o444) == 0)
+    try PrivateFile.replace(file, with: Array("whole".utf8), isDurable: true)
+    #expect(try text(file) == "whole")
+    #expect(try place.mode("f") == 0o600)
+    // A link that somebody has put there is not followed.
+    try Data("theirs".utf8).write(to: URL(fileURLWithPath: place.file("other")))
+    #expect(symlink(place.file("other"), file + ".new") == 0)
+    try PrivateFile.replace(file, with: Array("mine".utf8), isDurable: true)
+    #expect(try text(file) == "mine")
+    #expect(try text(place.file("other")) == "theirs")
+  }
+
+  @Test("Where the new file cannot take the place of the old one, all stays as it was")
+  func notReplaced() throws {
+    let place = try TemporaryDirectory()
+    let file = place.file("f")
+    try PrivateDirectory.create(file + "/inside")
+    #expect(throws: FileFailure(EISDIR, "cannot write \(file)")) {
+      try PrivateFile.replace(file, with: [1], isDurable: true)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["f"])
+    #expect(throws: FileFailure(ENOENT, "cannot write \(place.file("none/f.new"))")) {
+      try PrivateFile.replace(place.file("none/f"), with: [1], isDurable: true)
+    }
+  }
+
+  @Test("Writing goes on until all is written, and says why it cannot")
+  func writeAll() throws {
+    var ends: [CInt] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let writer = ends[1]
+    let thread = Thread {
+      #expect(PrivateFile.writeAll(bytes, to: writer) == 0)
+      close(writer)
+    }
+    thread.start()
+    let reader = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+    #expect(try reader.readToEnd() == Data(bytes))
+    let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+    defer { close(full) }
+    #expect(PrivateFile.writeAll(bytes, to: full) == ENOSPC)
+    #expect(PrivateFile.writeAll([], to: full) == 0)
+  }
+
+  // MARK: Names
+
+  @Test("Of a directory of ours every failure is reported, of others' only that the disk fails")
+  func strictness() throws {
+    let place = try TemporaryDirectory()
+    let missing = place.file("none")
+    // There, names are not waited for at all.
+    for (path, code) in [(missing, ENOENT), ("/proc", EINVAL), ("/dev/null", ENOTDIR)] {
+      #expect(throws: FileFailure(code, "cannot write \(path)")) {
+        try DirectoryNames.synchronize(path)
+      }
+      try DirectoryNames.synchronizeIfPossible(path)
+    }
+    try DirectoryNames.synchronize(place.path)
+  }
+}
