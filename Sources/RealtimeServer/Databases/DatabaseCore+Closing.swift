@@ -13,6 +13,7 @@ extension DatabaseCore {
     guard phase == .running else { return }
     phase = .settling
     for session in sessions.values { pause(session, .leaving) }
+    for peer in Array(internalPeers.values) { peer.serverStops() }
     continueClosing()
   }
 

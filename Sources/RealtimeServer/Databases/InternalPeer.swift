@@ -8,4 +8,11 @@ protocol InternalPeer: AnyObject {
 
   /// Takes the end that the hub wants; the peer closes itself.
   func disconnect(_ reason: DisconnectReason)
+
+  /// Takes that the server stops: what the hub has not been asked for yet is asked for no more.
+  func serverStops()
+}
+
+extension InternalPeer {
+  func serverStops() {}
 }

@@ -6,8 +6,9 @@ internal import RealtimeTree
 
 /// Carries out one REST request as a peer of the hub, so that it has its place in the order of all.
 ///
-/// State: asking (answers of the hub are awaited) → asking again, for the next version of a
-/// condition → answered. Confined to the server's event loop.
+/// State: waiting for the turn of a user who writes too quickly → asking (answers of the hub are
+/// awaited) → asking again, for the next version of a condition → answered. Confined to the server's
+/// event loop.
 final class RESTExchange: InternalPeer {
   private let request: RESTRequest
   private let core: DatabaseCore
@@ -16,6 +17,8 @@ final class RESTExchange: InternalPeer {
   private var lastRequest: Int64 = 0
   private var next: (ServerMessage.Response) -> Void = { _ in }
   private var timeout: Scheduled<Void>?
+  /// The turn of a user who writes too quickly, as long as it has not come.
+  private var turn: Scheduled<Void>?
 
   private init(_ request: RESTRequest, _ core: DatabaseCore, _ promise: EventLoopPromise<HTTPReply>)
   {
@@ -48,6 +51,11 @@ final class RESTExchange: InternalPeer {
     finish(RESTError(503, "\(reason)").answer)
   }
 
+  func serverStops() {
+    guard turn != nil else { return }
+    finish(RESTError(503, "the server is stopping; nothing was written").answer)
+  }
+
   private func ask(
     _ request: ClientRequest,
     _ next: @escaping (ServerMessage.Response) -> Void
@@ -63,6 +71,7 @@ final class RESTExchange: InternalPeer {
     self.peer = nil
     next = { _ in }
     timeout?.cancel()
+    turn?.cancel()
     promise.succeed(.answer(answer))
     core.closeInternal(peer)
   }
@@ -81,7 +90,10 @@ final class RESTExchange: InternalPeer {
     guard isSmallEnough(write) else { return finish(RESTError.writeTooBig.answer) }
     guard let peer, let delay = core.writeDelay(of: peer) else { return perform(write) }
     // As over a WebSocket: a user who writes too quickly waits, and is not refused.
-    core.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.perform(write) }
+    turn = core.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+      self.turn = nil
+      self.perform(write)
+    }
   }
 
   /// Whether a write is no larger than it may be by its own wish.
