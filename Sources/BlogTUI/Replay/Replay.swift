@@ -8,6 +8,8 @@ package struct Replay: Sendable {
   package let recording: Recording
   /// The number of steps that have happened.
   package private(set) var position = 0
+  /// How many steps were carried out to get here, those that were repeated among them.
+  private(set) var carriedOut = 0
   /// What is on the screen then.
   package private(set) var model: Model
 
@@ -118,6 +120,7 @@ package struct Replay: Sendable {
     // What the events ask for was done when they were recorded, and what came of it is recorded too.
     for event in step.events { _ = update(&model, event) }
     position += 1
+    carriedOut += 1
     if position % interval == 0, snapshots.count == position / interval { snapshots.append(model) }
   }
 }
