@@ -13,10 +13,14 @@ struct Keeping {
   }
 
   /// Opens a database that keeps its data in the directory.
-  func open(_ url: String, configure: (Database) -> Void = { _ in }) throws -> Database {
+  func open(
+    _ url: String,
+    readDeadline: Duration = .seconds(30),
+    configure: (Database) -> Void = { _ in }
+  ) throws -> Database {
     var options = DatabaseOptions()
     options.persistenceDirectory = directory.file("client")
-    options.readDeadline = .milliseconds(300)
+    options.readDeadline = readDeadline
     let problems = problems
     options.onPersistenceProblem = { problems.append($0.code) }
     let database = try Database(url: url, options: options)

@@ -71,7 +71,7 @@ struct SnapshotMetadataTests {
       await database.close()
 
       // Nobody listens at this address, and the file belongs to it.
-      let away = try keeping.open(station.url)
+      let away = try keeping.open(station.url, readDeadline: .milliseconds(300))
       await station.server.stop()
       let told = Record<String>()
       let window = away.reference(withPath: "list").queryLimited(toFirst: 1)
@@ -94,7 +94,7 @@ struct SnapshotMetadataTests {
   func silence() async throws {
     let server = try await StubServer(.isSilent)
     let keeping = try Keeping()
-    let database = try keeping.open(server.url)
+    let database = try keeping.open(server.url, readDeadline: .milliseconds(300))
     let ref = database.reference(withPath: "a")
     ref.setValue(7) { _, _ in }
     let read = try await ref.getData()
