@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 /// What the system would not do with a file or a directory.
 package struct FileFailure: Error, Equatable {
