@@ -148,8 +148,8 @@ let package = Package(
     library(
       "BlogChecker",
       [
-        "RealtimeHub", "RealtimeProtocol", "RealtimeTransport", "RealtimeTree", "SQLiteStorage",
-        "SecurityRules",
+        "DurableFiles", "RealtimeHub", "RealtimeProtocol", "RealtimeTransport", "RealtimeTree",
+        "SQLiteStorage", "SecurityRules",
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),

@@ -1,3 +1,4 @@
+private import DurableFiles
 import Foundation
 private import NIOConcurrencyHelpers
 
@@ -66,17 +67,7 @@ package final class HistoryWriter: Sendable {
 
   /// Writes a line whole; gives the system's words for what went wrong, or nil.
   private static func write(_ text: String, to descriptor: Int32) -> String? {
-    var text = text
-    return text.withUTF8 { bytes in
-      var start = 0
-      while start < bytes.count {
-        let rest = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[start...])
-        let written = Foundation.write(descriptor, rest.baseAddress, rest.count)
-        if written < 0, errno == EINTR { continue }
-        if written <= 0 { return String(cString: strerror(errno)) }
-        start += written
-      }
-      return nil
-    }
+    let error = PrivateFile.writeAll(Array(text.utf8), to: descriptor)
+    return error == 0 ? nil : String(cString: strerror(error))
   }
 }
