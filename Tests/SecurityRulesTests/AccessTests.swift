@@ -76,6 +76,22 @@ struct AccessTests {
     #expect(try !writes(validated, [("u", #"{"me":1,"you":2}"#)]))
   }
 
+  @Test("A key is found among many names, and one that is missing is not taken for its neighbour")
+  func manyNames() throws {
+    let names = (0..<20).map { "k\(2 * $0)" }
+    let literals = names.map { "\"\($0)\":{\".read\":\"data.val() == 1\"}" }
+    let other = #""$other":{".read":"data.val() == 2"}"#
+    let rules = "{\((literals + [other]).joined(separator: ","))}"
+    for name in names {
+      #expect(try reads(rules, Path([ChildKey(name)]), "{\"\(name)\":1}"))
+      #expect(try !reads(rules, Path([ChildKey(name)]), "{\"\(name)\":2}"))
+    }
+    for name in (0..<20).map({ "k\(2 * $0 + 1)" }) + ["a", "z", "0"] {
+      #expect(try reads(rules, Path([ChildKey(name)]), "{\"\(name)\":2}"))
+      #expect(try !reads(rules, Path([ChildKey(name)]), "{\"\(name)\":1}"))
+    }
+  }
+
   @Test("Rules see the location where they are written, not where the request goes")
   func ownLocation() throws {
     let rules = #"{"a":{".read":"data.child('open').val() == true"}}"#
@@ -103,6 +119,16 @@ struct AccessTests {
     #expect(try !writes(rules, [(.root, #"{"a":{"n":1,"list":{"x":2}}}"#)]))
     #expect(try !writes(rules, [("a/list/x/deep/x", "1")], #"{"a":{"n":1}}"#))
     #expect(try writes(rules, [("b", "1")]))
+  }
+
+  @Test("A validation is found below locations that have none")
+  func validationFurtherDown() throws {
+    let named = #"{".write":true,"a":{"b":{"c":{".validate":false}}}}"#
+    #expect(try !writes(named, [(.root, #"{"a":{"b":{"c":1}}}"#)]))
+    #expect(try writes(named, [(.root, #"{"a":{"b":{"d":1}}}"#)]))
+    let wildcard = #"{".write":true,"a":{"$k":{"c":{".validate":false}}}}"#
+    #expect(try !writes(wildcard, [(.root, #"{"a":{"b":{"c":1}}}"#)]))
+    #expect(try writes(wildcard, [(.root, #"{"a":{"b":{"d":1}}}"#)]))
   }
 
   @Test("Validation sees only what changes: data beside the written path are not asked")

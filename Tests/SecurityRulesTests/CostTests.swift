@@ -67,6 +67,30 @@ struct CostTests {
     #expect(try decision(rules, value).isAllowed)
   }
 
+  @Test(
+    "Whatever takes time takes steps",
+    arguments: [
+      // A long path, as a constant and as it comes from the data.
+      "root.child('\(longPath)').exists() || true", "root.child(\(text)).exists() || true",
+      // Text that is joined, and text that is compared.
+      "\(text) + 'x' != ''", "\(text) == newData.parent().child('t').val()",
+      "\(text) <= newData.parent().child('t').val()", "\(text).length > 0",
+      // Text that is searched for one of some characters.
+      "!\(text).matches(/[\\u0000-\\u001f]/)",
+    ]
+  )
+  func everythingCosts(_ expression: String) throws {
+    let children = (0..<2_600).map { (key: ChildKey("n\($0)"), value: Node.integer(1)) }
+    let last = [(key: ChildKey("t"), value: Node.string(longText))]
+    let value = Node(sortedChildren: children.sorted { $0.key < $1.key } + last)
+    func rules(_ rule: String) -> String {
+      #"{".write":true,"a":{"t":{},"$k":{".validate":"\#(rule)"}}}"#
+    }
+    #expect(try decision(rules("newData.val() == 1"), value).isAllowed)
+    let decision = try decision(rules(expression), value)
+    #expect(decision.explanation.decisive?.outcome == .failed(Self.exhausted, nil))
+  }
+
   @Test("A large write is walked only where there are rules")
   func largeWrite() throws {
     let children = (0..<50_000).map { (key: ChildKey(String($0)), value: Node.integer(Int64($0))) }
@@ -184,3 +208,8 @@ struct CostTests {
     }
   }
 }
+
+/// So long that it is too much two thousand six hundred times.
+private let longText = String(repeating: String(repeating: "x", count: 699) + "/", count: 92)
+private let longPath = longText.prefix(16_000)
+private let text = "newData.parent().child('t').val()"

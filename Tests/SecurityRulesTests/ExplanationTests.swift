@@ -49,6 +49,7 @@ struct ExplanationTests {
     #expect(rule.position.line == 5)
     #expect(rule.outcome == .satisfied)
     #expect(decision.explanation.evaluations.map(\.rulePath) == ["/", "/posts/$post"])
+    #expect(decision.explanation.evaluations.map(\.outcome) == [.refused, .satisfied])
   }
 
   @Test("A refused request names the rule in the way and what it saw")
@@ -81,6 +82,16 @@ struct ExplanationTests {
     )
   }
 
+  @Test("An error further up is not told of a rule that plainly refuses")
+  func refusedAfterError() throws {
+    let rules = try RuleSet(
+      source: #"{"rules":{".read":"auth.x.length > 1","a":{".read":"data.val() == 1"}}}"#
+    )
+    let decision = rules.canRead("a", auth: nil, now: 0, root: root)
+    #expect(decision.explanation.decisive?.rulePath == "/a")
+    #expect(decision.explanation.decisive?.outcome == .refused)
+  }
+
   @Test("Where no rule applies, none is named")
   func noRule() {
     let decision = write("nowhere", .integer(5), as: "alice")
@@ -94,6 +105,14 @@ struct ExplanationTests {
     let rules = try RuleSet(source: "{\"rules\":{\".read\":\"true\n  &&\r\n\tfalse\"}}")
     let explanation = rules.canRead(.root, auth: nil, now: 0, root: root).explanation
     #expect(explanation.description == ".read of / (line 1) at /: true && false → false")
+  }
+
+  @Test("Each wildcard is told with the key that it stood for")
+  func wildcards() throws {
+    let rules = try RuleSet(source: #"{"rules":{"$a":{"$b":{".read":"$a == $b"}}}}"#)
+    let decision = rules.canRead("x/y", auth: nil, now: 0, root: root, explaining: true)
+    let names = decision.explanation.bindings.map { "\($0.name)=\($0.text)" }
+    #expect(names.prefix(2) == [#"$a="x""#, #"$b="y""#])
   }
 
   @Test("Values and evaluations are collected only on request")

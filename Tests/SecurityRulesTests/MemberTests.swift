@@ -25,6 +25,12 @@ struct MemberTests {
     #expect(try RuleProbe().result(expression) == expected)
   }
 
+  @Test("Of two members of auth with one name the later counts", arguments: ["uid", "level"])
+  func repeatedMember(_ name: String) throws {
+    let probe = RuleProbe(auth: "{\"\(name)\":\"first\",\"x\":1,\"\(name)\":\"later\"}")
+    #expect(try probe.result("auth.\(name) == 'later' && auth['\(name)'] == 'later'") == .yes)
+  }
+
   @Test(
     "Without a sign-in auth is null",
     arguments: [
@@ -76,6 +82,8 @@ struct MemberTests {
       ("root.hasChild(auth.none)", .error), ("root['exists']()", .yes),
       ("root['child']('n')['val']() == 5", .yes), ("root.child('list/1').val() == 'b'", .yes),
       ("root.child('').exists()", .yes),
+      ("root.child('/o//' + 'b/').child('c').val() == 2", .yes),
+      ("root.child('half').isNumber()", .yes),
     ] as [(String, ProbeResult)]
   )
   func snapshots(_ expression: String, _ expected: ProbeResult) throws {
@@ -114,7 +122,8 @@ struct MemberTests {
       ("'a.b.c'.replace('.', '') == 'abc'", .yes), ("'aaa'.replace('aa', 'b') == 'ba'", .yes),
       ("'abc'.replace('', 'x') == 'abc'", .yes), ("'abc'.replace('x', 'y') == 'abc'", .yes),
       ("'a$b'.replace('$', '$&') == 'a$&b'", .yes), ("'AbC'.toLowerCase() == 'abc'", .yes),
-      ("'äb'.toUpperCase() == 'ÄB'", .yes), ("'abc'.toUpperCase().contains('BC')", .yes),
+      ("'äb'.toUpperCase() == 'ÄB'", .yes), ("'ÄB'.toLowerCase() == 'äb'", .yes),
+      ("'abc'.toUpperCase().contains('BC')", .yes),
       ("('a' + 'b').length == 2", .yes), ("auth.uid.toUpperCase() == 'ALICE'", .yes),
       ("auth.age.toUpperCase() == 'X'", .error), ("auth.none.toUpperCase() == 'X'", .error),
       ("auth.token.toUpperCase() == 'X'", .error), ("'abc'.contains(auth.age)", .error),

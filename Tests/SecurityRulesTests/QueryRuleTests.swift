@@ -56,5 +56,11 @@ struct QueryRuleTests {
     let range = Query(index: .value, start: QueryBound(.integer(3)), end: QueryBound(.integer(7)))
     #expect(try result("query.startAt >= 3 && query.endAt <= 7", range) == .yes)
     #expect(try result("query.equalTo == null", range) == .yes)
+    let afterAlice = Query(
+      index: .child("owner"),
+      start: QueryBound(.string("alice"), isInclusive: false),
+      end: QueryBound(.string("alice"))
+    )
+    #expect(try result("query.equalTo == null", afterAlice) == .yes)
   }
 }

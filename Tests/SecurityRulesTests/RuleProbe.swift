@@ -15,7 +15,7 @@ struct RuleProbe {
      "token":{"email":"a@b.c","groups":{"staff":true}}}
     """
   var data = """
-    {"n":5,"s":"hello","t":"","b":true,"o":{"a":1,"b":{"c":2}},"p":{".value":1,".priority":"x"},
+    {"n":5,"half":0.5,"s":"hello","t":"","b":true,"o":{"a":1,"b":{"c":2}},"p":{".value":1,".priority":"x"},
      "list":{"0":"a","1":"b"},"things":{"k":{"name":"old","n":1}}}
     """
   var newThing = #"{"name":"new","n":2}"#
