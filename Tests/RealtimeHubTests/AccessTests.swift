@@ -140,6 +140,19 @@ struct AccessTests {
     #expect(statuses(dialogue.ask(2, "p", body)) == ["datastale"])
   }
 
+  @Test("A peer in the server that may write and not read is not told the data either")
+  func blindInternalPeer() throws {
+    var dialogue = try dialogue()
+    let peer = PeerID(1)
+    dialogue.hub.open(peer, as: .user(.object(("uid", .string("ann")))), isInternal: true)
+    var write = WriteRequest(path: "inbox", operation: .set(.integer(1)))
+    write.hash = Node.string("x").hash
+    let outputs = dialogue.hub.handle(.request(id: 1, .write(write)), from: peer, at: 0)
+    let reason = JSONValue.string("the data at /inbox have changed")
+    let stale = ServerMessage.Response(.dataStale, .json(reason))
+    #expect(outputs == [.deliver(peer, .response(id: 1, stale))])
+  }
+
   @Test("A rule can ask for the shape of the query")
   func queries() throws {
     var dialogue = try dialogue()

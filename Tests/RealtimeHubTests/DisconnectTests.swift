@@ -86,6 +86,22 @@ struct DisconnectTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
+  @Test("What ends while the store is being tried again waits for the outcome")
+  func notBesideRetry() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":1}"#, from: 1)
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/m","d":1}"#)
+    _ = dialogue.fail()
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/m","d":2}"#)
+    let tried = try dialogue.take()
+    _ = dialogue.hub.close(PeerID(1), at: 0)
+    #expect(dialogue.hub.takeBatch() == nil)
+    dialogue.store(tried)
+    #expect(dialogue.texts(dialogue.hub.batchCommitted()) == [response(2)])
+    #expect(dialogue.commit() == [])
+    #expect(dialogue.data("n") == .integer(1))
+  }
+
   @Test("What a failed batch undid is applied without another write, once")
   func retriedByItself() throws {
     var dialogue = try Dialogue(peers: 2)
@@ -147,6 +163,35 @@ struct DisconnectTests {
     _ = dialogue.commit()
     #expect(dialogue.hub.snapshot == (try Node(parsing: #"{"m":2,"n2":1,"n3":1}"#)))
     #expect(dialogue.stored.sessions == [])
+  }
+
+  @Test("What has been applied and stored takes no place among what is still to be applied")
+  func appliedTakesNoPlace() throws {
+    var limits = HubLimits()
+    limits.overdueDisconnects = 1
+    var dialogue = try Dialogue(limits: limits, peers: 3)
+    _ = dialogue.ask(1, "o", #"{"p":"/x","d":1}"#, from: 1)
+    _ = dialogue.close(1)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":1}"#, from: 2)
+    _ = dialogue.hub.close(PeerID(2), at: 0)
+    _ = dialogue.fail()
+    #expect(dialogue.commit() == [])
+    #expect(dialogue.data("n") == .integer(1))
+  }
+
+  @Test("What a failed batch undid comes before what has ended since")
+  func orderOfEnds() throws {
+    var dialogue = try Dialogue(peers: 3)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":1}"#, from: 1)
+    _ = dialogue.ask(1, "o", #"{"p":"/n","d":2}"#, from: 2)
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/m","d":1}"#)
+    _ = dialogue.fail()
+    _ = dialogue.hub.close(PeerID(1), at: 0)
+    _ = try dialogue.take()
+    _ = dialogue.hub.close(PeerID(2), at: 0)
+    #expect(dialogue.hub.batchFailed(StoreError(.full, "no"), at: 0) == [])
+    #expect(dialogue.commit() == [])
+    #expect(dialogue.data("n") == .integer(2))
   }
 
   @Test("A schedule is acknowledged when it is durable, and refused when it cannot be stored")
@@ -257,5 +302,37 @@ struct DisconnectTests {
     )
     _ = dialogue.close(1)
     #expect(dialogue.hub.snapshot == (try Node(json: .object(("a", .integer(1))))))
+  }
+
+  @Test("What has been replaced or withdrawn counts for no limit any more")
+  func replacedSchedules() throws {
+    var limits = HubLimits()
+    limits.disconnectBytesPerPeer = 50
+    var dialogue = try Dialogue(limits: limits)
+    let long = String(repeating: "x", count: 20)
+    for _ in 0..<4 {
+      for body in [
+        #"{"p":"/a","d":"\#(long)"}"#, #"{"p":"/a","d":{"b":1}}"#, #"{"p":"/a/c","d":"\#(long)"}"#,
+      ] {
+        #expect(statuses(dialogue.ask(1, "o", body)) == ["ok"])
+      }
+      #expect(statuses(dialogue.ask(2, "oc", #"{"p":"/a","d":null}"#)) == ["ok"])
+    }
+  }
+
+  @Test("As many scheduled writes as are allowed are applied, and as many bytes")
+  func upToLimits() throws {
+    var limits = HubLimits()
+    limits.disconnectWritesPerPeer = 2
+    limits.disconnectBytesPerPeer = 50
+    var dialogue = try Dialogue(limits: limits, peers: 2)
+    // Forty-nine bytes as JSON, and one of the number.
+    let long = String(repeating: "x", count: 47)
+    let body = #"{"p":"/","d":{"a":"\#(long)","b":1}}"#
+    #expect(statuses(dialogue.ask(1, "om", body, from: 1)) == ["ok"])
+    #expect(statuses(dialogue.ask(2, "o", #"{"p":"/b","d":12}"#, from: 1)) == ["too_big"])
+    _ = dialogue.close(1)
+    #expect(dialogue.data("a") == .string(long))
+    #expect(dialogue.data("b") == .integer(1))
   }
 }

@@ -99,6 +99,27 @@ struct HostileInputTests {
     #expect(statuses(dialogue.ask(7, "q", #"{"p":"/4","h":""}"#)) == ["ok"])
   }
 
+  @Test("A listen that is refused for the length of the data hears nothing of them later")
+  func tooLongListen() throws {
+    var limits = HubLimits()
+    limits.responseBytes = 200
+    let long = String(repeating: "x", count: 200)
+    var dialogue = try Dialogue(#"{"a":"\#(long)"}"#, limits: limits)
+    #expect(statuses(dialogue.ask(1, "q", #"{"p":"/a","h":""}"#)) == ["too_big"])
+    #expect(dialogue.ask(2, "p", #"{"p":"/a","d":1}"#) == [response(2)])
+  }
+
+  @Test("Answers may be as long as the limit, and no longer")
+  func answerLength() throws {
+    let answer = response(1, "ok", #""x""#)
+    for (limit, status) in [(answer.utf8.count, "ok"), (answer.utf8.count - 1, "too_big")] {
+      var limits = HubLimits()
+      limits.responseBytes = limit
+      var dialogue = try Dialogue(#"{"a":"x"}"#, limits: limits)
+      #expect(statuses(dialogue.ask(1, "g", #"{"p":"/a","q":{}}"#)) == [status])
+    }
+  }
+
   @Test("Whole numbers and fractions at the edge of 64 bits keep the windows in order")
   func edgeNumbers() throws {
     var dialogue = try Dialogue()

@@ -185,4 +185,29 @@ struct IdentityTests {
     let number = #"{"cred":"","authvar":5}"#
     #expect(statuses(dialogue.ask(5, "gauth", number, from: 1)) == ["invalid_token"])
   }
+
+  @Test("Who is signed in without being answered is told no reasons of the rules")
+  func silentImpersonation() throws {
+    var dialogue = try dialogue()
+    let user = ClientRequest.Authentication(
+      credential: "root",
+      override: .object(("uid", .string("ann")))
+    )
+    try dialogue.hub.signIn(PeerID(0), user, at: dialogue.clock)
+    #expect(statuses(dialogue.ask(1, "g", #"{"p":"/users/ann","q":{}}"#)) == ["ok"])
+    #expect(dialogue.ask(2, "g", #"{"p":"/users/bob","q":{}}"#) == [denial(2)])
+  }
+
+  @Test("Users whose credentials are dead are signed out, and who is only acted as stays")
+  func deadCredentials() throws {
+    var dialogue = try dialogue()
+    for peer in 1...3 { dialogue.hub.open(PeerID(peer)) }
+    dialogue.signIn("ann", peer: 1)
+    dialogue.signIn("bob", peer: 2)
+    _ = dialogue.ask(1, "gauth", #"{"cred":"root","authvar":{"uid":"ann"}}"#, from: 3)
+    let outputs = dialogue.hub.endCredentials(at: dialogue.clock) { $0["uid"]?.string == "ann" }
+    let revoked = push("ac", #"{"s":"expired_token","d":"Auth token is revoked."}"#)
+    #expect(dialogue.texts(outputs) == ["1: " + revoked])
+    #expect((1...3).map { dialogue.hub.identity(of: PeerID($0))?.uid } == [nil, "bob", "ann"])
+  }
 }

@@ -158,6 +158,19 @@ struct IndexTests {
     )
   }
 
+  @Test("An order that no rule declares is given up with the last listen that needs it")
+  func undeclaredOrder() throws {
+    var dialogue = try Dialogue(#"{"posts":{"a":{"m":1}}}"#, rules: Self.rules)
+    let listen = #"{"p":"/posts","q":{"i":"m","l":1,"vf":"l"},"t":1,"h":""}"#
+    _ = dialogue.ask(1, "q", listen)
+    _ = dialogue.ask(2, "p", #"{"p":"/posts/b/m","d":2}"#)
+    let followed = dialogue.hub.orderedChildren
+    #expect(followed == 2)
+    _ = dialogue.ask(3, "n", listen)
+    _ = dialogue.ask(4, "p", #"{"p":"/posts/c/m","d":3}"#)
+    #expect(dialogue.hub.orderedChildren == followed)
+  }
+
   @Test(
     "What needs no index, or has one, is answered without a remark",
     arguments: [

@@ -78,6 +78,15 @@ struct WriteOnceTests {
     #expect(statuses(dialogue.fail()) == ["unavailable", "ok"])
   }
 
+  @Test("A write that fails with its batch has failed for who has repeated it meanwhile")
+  func repeatOfFailure() throws {
+    var dialogue = try Dialogue(peers: 2)
+    _ = dialogue.askUncommitted(1, "p", Self.increment)
+    _ = dialogue.askUncommitted(2, "p", Self.increment, from: 1)
+    #expect(statuses(dialogue.fail()) == ["unavailable", "unavailable"])
+    #expect(dialogue.data("n") == .empty)
+  }
+
   @Test("The ledger entries of a batch travel with its commits")
   func entriesInBatch() throws {
     var dialogue = try Dialogue()

@@ -146,6 +146,33 @@ struct WriteTests {
     )
   }
 
+  @Test("Among many locations each that a write concerns is told, once")
+  func manyLocations() throws {
+    var dialogue = try Dialogue(peers: 4)
+    for number in 1...20 { _ = dialogue.ask(number, "q", #"{"p":"/x/\#(number)","h":""}"#) }
+    _ = dialogue.ask(21, "q", #"{"p":"/","h":""}"#, from: 1)
+    _ = dialogue.ask(22, "q", #"{"p":"/x","h":""}"#, from: 2)
+    _ = dialogue.ask(23, "q", #"{"p":"/x/3/deep","h":""}"#, from: 3)
+    _ = dialogue.ask(24, "q", #"{"p":"/x","q":{"l":1,"vf":"r"},"t":1,"h":""}"#, from: 3)
+    #expect(
+      dialogue.ask(25, "p", #"{"p":"/x/3","d":{"deep":1}}"#) == [
+        "1: " + push("d", #"{"p":"x/3","d":{"deep":1}}"#),
+        "2: " + push("d", #"{"p":"x/3","d":{"deep":1}}"#),
+        "3: " + push("d", #"{"p":"x/3","d":{"deep":1},"t":1}"#),
+        push("d", #"{"p":"x/3","d":{"deep":1}}"#),
+        "3: " + push("d", #"{"p":"x/3/deep","d":1}"#), response(25),
+      ]
+    )
+    #expect(
+      dialogue.ask(26, "m", #"{"p":"/","d":{"x/4":4,"x/5":5}}"#) == [
+        "1: " + push("m", #"{"p":"","d":{"x/4":4,"x/5":5}}"#),
+        "2: " + push("m", #"{"p":"x","d":{"4":4,"5":5}}"#),
+        "3: " + push("m", #"{"p":"x","d":{"5":5,"3":null},"t":1}"#),
+        push("d", #"{"p":"x/4","d":4}"#), push("d", #"{"p":"x/5","d":5}"#), response(26),
+      ]
+    )
+  }
+
   @Test("An update whose paths overlap is refused")
   func overlappingMerge() throws {
     var dialogue = try Dialogue()
@@ -165,6 +192,28 @@ struct WriteTests {
         push("d", #"{"p":"a/b/c","d":1}"#), "1: " + push("d", #"{"p":"a/b/c","d":1}"#),
         response(4),
       ]
+    )
+  }
+
+  @Test("A listen without a tag below one with a tag is told as well")
+  func nestedTaggedListen() throws {
+    var dialogue = try Dialogue()
+    _ = dialogue.ask(1, "q", #"{"p":"/a","t":5,"h":""}"#)
+    _ = dialogue.ask(2, "q", #"{"p":"/a/b","h":""}"#)
+    #expect(
+      dialogue.ask(3, "p", #"{"p":"/a/b","d":1}"#) == [
+        push("d", #"{"p":"a/b","d":1,"t":5}"#), push("d", #"{"p":"a/b","d":1}"#), response(3),
+      ]
+    )
+  }
+
+  @Test("An update of one child is a merge for windows as well")
+  func mergeInWindow() throws {
+    var dialogue = try Dialogue(#"{"m":{"a":1,"b":2}}"#)
+    _ = dialogue.ask(1, "q", #"{"p":"/m","q":{"l":1,"vf":"r"},"t":1,"h":""}"#)
+    #expect(
+      dialogue.ask(2, "m", #"{"p":"/m","d":{"b":3}}"#)
+        == [push("m", #"{"p":"m","d":{"b":3},"t":1}"#), response(2)]
     )
   }
 
