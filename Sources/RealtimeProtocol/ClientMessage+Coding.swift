@@ -5,7 +5,8 @@ extension ClientMessage {
   ///
   /// - Parameters:
   ///   - bytes: The UTF-8 text of one message.
-  ///   - depthLimit: The deepest nesting that is followed, the message itself included.
+  ///   - depthLimit: The deepest nesting that is followed: of data for a tree counted from where they
+  ///     begin, of all else from the message.
   /// - Throws: ``MessageError`` with the number of the request, where it could be read.
   /// - Complexity: O(bytes)
   package init(

@@ -39,7 +39,8 @@ struct MessageEnvelope {
   /// - Parameters:
   ///   - bytes: The UTF-8 text of one message.
   ///   - sender: Who sends it.
-  ///   - depthLimit: The deepest nesting that is followed, the message itself included.
+  ///   - depthLimit: The deepest nesting that is followed: of data for a tree counted from where they
+  ///     begin, of all else from the message.
   ///   - decode: Makes the message; data for a tree are read as such, or left to it.
   /// - Returns: The message.
   /// - Throws: ``MessageError`` when the text is no message.

@@ -129,6 +129,7 @@ struct ClientMessageTests {
     "that is malformed is refused, with the number of the request where it has one",
     arguments: [
       ("", nil), ("x", nil), ("null", nil), ("[]", nil), ("{}", nil), (#"{"t":"d"}"#, nil),
+      (#"{"t":"c"}"#, nil), (#"{"t":"c","d":{"t":"p","d":{}}}{}"#, nil),
       (#"{"t":"x","d":{}}"#, nil), (#"{"d":{"r":1,"a":"q"}}"#, nil), (#"{"t":5,"d":{}}"#, nil),
       (#"{"t":"d","d":{}}"#, nil), (#"{"t":"d","d":{"a":"q"}}"#, nil), (#"{"t":"d","d":[]}"#, nil),
       (#"{"t":"d","d":{"r":"1","a":"q"}}"#, nil), (#"{"t":"d","d":{"r":1.5,"a":"q"}}"#, nil),
@@ -157,6 +158,16 @@ struct ClientMessageTests {
     let error = #expect(throws: MessageError.self) { try message(text) }
     #expect(error?.requestID == id)
     #expect(error?.reason.isEmpty == false)
+  }
+
+  @Test("is followed as deep as the limit, and no deeper")
+  func depth() throws {
+    func text(_ depth: Int) -> [UInt8] {
+      let data = String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
+      return Array(#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"a","d":\#(data)}}}"#.utf8)
+    }
+    #expect(try ClientMessage(decoding: text(8), depthLimit: 8) == ClientMessage(decoding: text(8)))
+    #expect(throws: MessageError.self) { try ClientMessage(decoding: text(9), depthLimit: 8) }
   }
 
   @Test("accepts an update of siblings with similar names")

@@ -113,6 +113,17 @@ struct FrameAssemblerTests {
     assembler = FrameAssembler(segmentLimit: 3, byteLimit: 10)
     _ = try assembler.receive(Array("1".utf8))
     #expect(try assembler.receive(Array("{12345678}".utf8))?.count == 10)
+    #expect(try assembler.receive(Array("{12345678}".utf8))?.count == 10)
+  }
+
+  @Test("takes six digits for a number of pieces, and seven for a message")
+  func longNumbers() throws {
+    var assembler = FrameAssembler(segmentLimit: 999_999)
+    #expect(try assembler.receive(Array("1000000".utf8)) == Array("1000000".utf8))
+    #expect(try assembler.receive(Array("999999".utf8)) == nil)
+    #expect(assembler.isAssembling)
+    assembler = FrameAssembler(segmentLimit: 999_998)
+    #expect(throws: MessageError.self) { _ = try assembler.receive(Array("999999".utf8)) }
   }
 }
 

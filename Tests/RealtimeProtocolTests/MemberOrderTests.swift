@@ -36,6 +36,13 @@ struct MemberOrderTests {
     #expect(try ServerMessage(decoding: Array(shuffled.utf8)) == message, "\(shuffled)")
   }
 
+  @Test("of a body are forgotten when another body follows")
+  func secondBody() throws {
+    let text = #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","t":5},"b":{"p":"/a","h":""}}}"#
+    let listen = ListenRequest(path: "a")
+    #expect(try ClientMessage(decoding: Array(text.utf8)) == .request(id: 1, .listen(listen)))
+  }
+
   @Test(
     "that are no data get an answer, wherever the data stand",
     arguments: [

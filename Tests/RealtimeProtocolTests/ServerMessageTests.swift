@@ -108,6 +108,26 @@ struct ServerMessageTests {
     #expect(throws: MessageError.self) { try ServerMessage(decoding: Array(text.utf8)) }
   }
 
+  @Test("with the number of a request is its answer, whatever else it has")
+  func answerWithAction() throws {
+    let text = #"{"t":"d","d":{"r":1,"a":"m","b":{"s":"ok","p":"x","d":{"y":5}}}}"#
+    #expect(
+      try ServerMessage(decoding: Array(text.utf8))
+        == .response(id: 1, .init(.ok, .json(.object(("y", .integer(5))))))
+    )
+  }
+
+  @Test("ends the listens that it names, and the default one when it names none")
+  func revoked() throws {
+    for (members, queries) in [("", nil), (#","q":[]"#, []), (#","q":[{}]"#, [Query.all])] {
+      let text = #"{"t":"d","d":{"a":"c","b":{"p":"x"\#(members)}}}"#
+      #expect(
+        try ServerMessage(decoding: Array(text.utf8))
+          == .push(.listenRevoked(path: "x", queries: queries))
+      )
+    }
+  }
+
   @Test("reads a fatal error")
   func fatal() throws {
     #expect(
