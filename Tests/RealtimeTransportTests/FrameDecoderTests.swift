@@ -103,4 +103,18 @@ struct FrameDecoderTests {
     decoder.append(ByteBuffer(bytes: try bytes(frames)))
     #expect(try kinds.map { _ in try decoder.next()?.opcode } == kinds)
   }
+
+  @Test("keeps only what has not been handed out, though no read ever ends with a frame")
+  func memory() throws {
+    let frame = try bytes([frame(1_000, isMasked: true)])
+    let stream = frame + frame
+    var decoder = FrameDecoder(byteLimit: 1 << 20, isMasked: true)
+    decoder.append(ByteBuffer(bytes: frame.prefix(1)))
+    for _ in 0..<20_000 {
+      // The rest of one frame, and the first byte of the next.
+      decoder.append(ByteBuffer(bytes: stream[1...frame.count]))
+      #expect(try decoder.next()?.payload.count == 1_000)
+    }
+    #expect(decoder.capacity < 64 * 1_024)
+  }
 }

@@ -47,11 +47,16 @@ struct FrameDecoder {
     self.isMasked = isMasked
   }
 
+  /// How much memory what has been read takes, in bytes.
+  var capacity: Int { bytes.capacity }
+
   /// Takes what has been read.
   mutating func append(_ read: ByteBuffer) {
     if bytes.readableBytes == 0 {
       bytes = read
     } else {
+      // A buffer keeps what has been read from it, and a busy stream may never be read to its end.
+      bytes.discardReadBytes()
       bytes.writeImmutableBuffer(read)
     }
   }
