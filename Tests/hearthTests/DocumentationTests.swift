@@ -1,0 +1,115 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// What README and the pages of `assets/docs` tell people to type.
+  @Suite("Documentation")
+  struct DocumentationTests {
+    /// A page with its blocks of shell commands.
+    struct Page: CustomTestStringConvertible, Sendable {
+      let name: String
+      let text: String
+
+      var testDescription: String { name }
+
+      /// The blocks marked as shell, with lines that end in a backslash joined to the next.
+      var blocks: [String] {
+        text.components(separatedBy: "```sh\n").dropFirst().map { part in
+          part.components(separatedBy: "\n```")[0]
+            .replacingOccurrences(of: "\\\n", with: " ")
+        }
+      }
+
+      /// The commands of hearth, as words, without what follows in a comment.
+      var commands: [[String]] {
+        blocks.flatMap { $0.split(separator: "\n") }.compactMap { line in
+          let code = line.components(separatedBy: " #")[0]
+          guard let start = code.range(of: "hearth "), !code.contains("swift run") else {
+            return nil
+          }
+          let before = code[..<start.lowerBound]
+          guard before.isEmpty || before.hasSuffix("$(") else { return nil }
+          return code[start.upperBound...].split(separator: " ")
+            .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "()\"")) }
+        }
+      }
+    }
+
+    static let pages: [Page] = {
+      let docs = Place.package + "/assets/docs"
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: docs)) ?? []
+      let paths = names.filter { $0.hasSuffix(".md") }.sorted().map { docs + "/" + $0 }
+      return ([Place.package + "/README.md"] + paths).compactMap { path in
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        return Page(name: (path as NSString).lastPathComponent, text: text)
+      }
+    }()
+
+    @Test("The pages are found, and have commands")
+    func pagesAreFound() {
+      #expect(Self.pages.count >= 8)
+      #expect(Self.pages.flatMap(\.commands).count >= 30)
+    }
+
+    @Test("Each command exists and takes the options it is shown with", arguments: pages)
+    func commandsExist(page: Page) throws {
+      let place = try Place()
+      for words in page.commands {
+        // Commands are one or two words; what follows are their arguments.
+        var command: [String] = []
+        for word in words.prefix(2) where word.allSatisfy({ $0.isLetter || $0 == "-" }) {
+          guard !word.hasPrefix("-"), words.starts(with: command + [word]) else { break }
+          let isKnown = try place.run(
+            command + [word, "--help"],
+            environment: place.environment
+          ).output.contains("USAGE: hearth \((command + [word]).joined(separator: " "))")
+          guard isKnown else { break }
+          command.append(word)
+        }
+        let takesNoCommand = words.allSatisfy { $0.hasPrefix("-") } || words[0].hasPrefix("-")
+        #expect(!command.isEmpty || takesNoCommand, "\(page.name): hearth \(words)")
+        let help = try place.run(
+          (command.isEmpty ? ["open"] : command) + ["--help"],
+          environment: place.environment
+        ).output
+        for option in words where option.hasPrefix("--") && option != "--help" {
+          #expect(help.contains(option), "\(page.name): \(option) of hearth \(command)")
+        }
+      }
+    }
+
+    @Test(
+      "What README and the page about scripting show can be typed from top to bottom",
+      arguments: pages.filter { ["README.md", "scripting.md"].contains($0.name) }
+    )
+    func commandsRun(page: Page) throws {
+      let place = try Place()
+      // Blocks for a person at a screen, for several machines and for building are left to them.
+      let left = ["apt-get", "serve --port", "--profile", "--script", "replay"]
+      let blocks = page.blocks.filter { block in !left.contains { block.contains($0) } }
+      #expect(!blocks.isEmpty)
+      let script = """
+        set -euo pipefail
+        cd "$HOME"
+        ln -sfn '\(Place.package)/assets' assets
+        hearth() {
+          if [ "$1" = watch ]; then
+            # It runs until it is ended; the first lines are enough.
+            timeout 3 '\(Place.program)' "$@" || [ $? = 124 ]
+          else
+            '\(Place.program)' "$@"
+          fi
+        }
+        \(page.name == "scripting.md" ? "id=$(hearth post --title First --body Hello)" : "")
+        \(blocks.joined(separator: "\n"))
+        """
+      let outcome = try place.run(
+        ["-c", script],
+        of: "/bin/bash",
+        environment: place.environment
+      )
+      #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.errors)")
+    }
+  }
+}
