@@ -62,6 +62,25 @@ package final class NcursesTerminal {
     return try NcursesTerminal(options, device: device, type: type)
   }
 
+  /// Why the terminal of standard input and output cannot show screens, or nil when it can.
+  ///
+  /// It reads the terminal database and changes nothing.
+  package static func problem() -> TerminalError? {
+    do throws(TerminalError) {
+      _ = try usableType(of: .standard)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// The character encoding of the user's locale, such as `UTF-8`, and whether screens can use Unicode.
+  package static func encoding() -> (name: String, isUnicode: Bool) {
+    setlocale(LC_ALL, "")
+    setlocale(LC_NUMERIC, "C")
+    return (String(cString: nl_langinfo(nl_item(CODESET))), nc_is_utf8() != 0)
+  }
+
   private static func usableType(of device: TerminalDevice) throws(TerminalError) -> String {
     guard isatty(device.input) == 1 else { throw .inputIsNoTerminal }
     guard isatty(device.output) == 1 else { throw .outputIsNoTerminal }

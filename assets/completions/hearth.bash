@@ -173,13 +173,13 @@ _hearth() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    open|list|show|post|comment|star|unstar|delete|watch|get|set|import|export|backup|fsck|serve|stop|databases|info|rules|users|replay|demo|manual|completion|sign-in|sign-up|sign-out|reset-password|accounts|profile|swarm|help)
+    open|list|show|post|comment|star|unstar|delete|watch|get|set|import|export|backup|fsck|serve|stop|databases|info|doctor|rules|users|replay|demo|manual|completion|sign-in|sign-up|sign-out|reset-password|accounts|profile|swarm|help)
         # Offer subcommand argument completions
         "_hearth_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete watch get set import export backup fsck serve stop databases info rules users replay demo manual completion sign-in sign-up sign-out reset-password accounts profile swarm help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete watch get set import export backup fsck serve stop databases info doctor rules users replay demo manual completion sign-in sign-up sign-out reset-password accounts profile swarm help' -- "${cur}"))
         ;;
     esac
 }
@@ -1067,6 +1067,48 @@ _hearth_info() {
 
     # Offer option value completions
     case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_doctor() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--port --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--port')
+        return
+        ;;
     '--user')
         return
         ;;

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// `hearth doctor`: each fault that a newcomer meets is found, with what to do about it.
+  @Suite("Doctor")
+  struct DoctorTests {
+    /// What was found, by subject.
+    private func findings(
+      _ place: Place,
+      _ arguments: [String] = [],
+      _ environment: [String: String] = [:]
+    ) throws -> (status: Int32, [String: (grade: String, text: String)]) {
+      let merged = place.environment.merging(environment) { $1 }.filter { !$0.value.isEmpty }
+      let outcome = try place.run(["doctor", "--json"] + arguments, environment: merged)
+      var found: [String: (grade: String, text: String)] = [:]
+      for line in outcome.lines {
+        let finding = try object(line)
+        let subject = try #require(finding["subject"] as? String)
+        found[subject] = (
+          try #require(finding["grade"] as? String), try #require(finding["text"] as? String)
+        )
+      }
+      return (outcome.status, found)
+    }
+
+    @Test("Where nothing is wrong, it says so, starts nothing and creates nothing")
+    func allIsWell() throws {
+      let place = try Place()
+      let (status, found) = try findings(place)
+      #expect(status == 0)
+      #expect(!found.values.contains { $0.grade == "fault" })
+      #expect(found["data"]?.text.hasSuffix("will be created") == true)
+      #expect(found["text"]?.text == "UTF-8")
+      #expect(try place.serverProcess() == nil)
+      #expect(!FileManager.default.fileExists(atPath: place.directory + "/data/hearth"))
+    }
+
+    @Test("Without a home directory it names the variable and the option")
+    func noHome() throws {
+      let place = try Place()
+      let (status, found) = try findings(
+        place,
+        [],
+        ["HOME": "", "XDG_DATA_HOME": "", "XDG_STATE_HOME": ""]
+      )
+      #expect(status == 1)
+      #expect(found["home"]?.grade == "fault")
+      #expect(found["home"]?.text.contains("HOME") == true)
+      #expect(found["home"]?.text.contains("--data-dir") == true)
+    }
+
+    @Test("A locale without UTF-8 is a warning")
+    func noUnicode() throws {
+      let place = try Place()
+      let (status, found) = try findings(place, [], ["LANG": "C", "LC_ALL": "C"])
+      #expect(status == 0)
+      #expect(found["text"]?.grade == "warning")
+      #expect(found["text"]?.text.contains("LANG=C.UTF-8") == true)
+    }
+
+    @Test("Directories that are files, or that others may enter, are told apart")
+    func directories() throws {
+      let place = try Place()
+      let file = place.directory + "/file"
+      try "".write(toFile: file, atomically: true, encoding: .utf8)
+      let (status, found) = try findings(place, ["--data-dir", file])
+      #expect(status == 1)
+      #expect(found["data"]?.text.contains("is not a directory") == true)
+
+      let shared = place.directory + "/shared"
+      mkdir(shared, 0o755)
+      chmod(shared, 0o755)
+      let (second, open) = try findings(place, ["--data-dir", shared])
+      #expect(second == 0)
+      #expect(open["data"]?.grade == "warning")
+      #expect(open["data"]?.text.contains("chmod 700") == true)
+    }
+
+    @Test("A socket path that is a file, and a mistake in the configuration, are found")
+    func socketAndConfiguration() throws {
+      let place = try Place()
+      let file = place.directory + "/file"
+      try "".write(toFile: file, atomically: true, encoding: .utf8)
+      let configuration = place.directory + "/.config/hearth"
+      try FileManager.default.createDirectory(
+        atPath: configuration,
+        withIntermediateDirectories: true
+      )
+      try "nonsense = 1\n".write(
+        toFile: configuration + "/config.toml",
+        atomically: true,
+        encoding: .utf8
+      )
+      let (status, found) = try findings(place, ["--socket", file])
+      #expect(status == 1)
+      #expect(found["local server"]?.grade == "fault")
+      #expect(found["configuration"]?.grade == "warning")
+      #expect(found["configuration"]?.text.contains("config.toml:1") == true)
+    }
+
+    @Test("A port that is taken and a server that runs are seen")
+    func portAndServer() throws {
+      let place = try Place()
+      try place.hearth("post", "--title", "Tea", "--body", "Come over")
+      let taken = try #require(Self.listeningPort())
+      defer { close(taken.descriptor) }
+      let (status, found) = try findings(place, ["--port", "\(taken.port)"])
+      #expect(status == 0)
+      #expect(found["port \(taken.port)"]?.grade == "warning")
+      #expect(found["port \(taken.port)"]?.text.hasPrefix("in use") == true)
+      #expect(found["local server"]?.text.hasPrefix("process ") == true)
+    }
+
+    /// A port of this machine that this process listens at.
+    private static func listeningPort() -> (descriptor: Int32, port: Int)? {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, length) == 0 && listen(descriptor, 1) == 0
+            && getsockname(descriptor, $0, &length) == 0
+        }
+      }
+      return isBound ? (descriptor, Int(in_port_t(bigEndian: address.sin_port))) : nil
+    }
+  }
+}
