@@ -14,10 +14,10 @@ package struct HubLimits: Sendable, Equatable {
   package var pendingCommits = 10_000
   /// Most ended peers whose writes wait until the store works again; the oldest are given up.
   package var overdueDisconnects = 1_000
-  /// Most clients whose writes are remembered; the least recently seen are forgotten.
+  /// Most clients of users whose writes are remembered, and most of those who have not signed in.
   package var ledgerClients = 10_000
-  /// How far below a client's last write refusals are remembered.
-  package var rememberedRefusals: Int64 = 1_024
+  /// Most runs of refused writes of a client that are remembered.
+  package var rememberedRefusals = 128
   /// Longest message with data that a peer is sent in answer to a request, in bytes.
   package var responseBytes = 256 * 1_024 * 1_024
   /// Most keys from the root to a leaf, at most those of ``Limits/depth``.

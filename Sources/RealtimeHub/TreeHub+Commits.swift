@@ -128,7 +128,7 @@ extension TreeHub {
         isUnknown ? "\(reason); whether this was stored is not known" : reason
       )
       // The ledger must know of the writes of those who have gone, as they send them again.
-      let result = fallback(of: entry, to: peer, refusal, at: timestamp)
+      let result = fallback(of: entry, to: peer, refusal)
       guard peers[peer] != nil else { continue }
       switch result {
       case .nothing: continue
@@ -161,7 +161,7 @@ extension TreeHub {
   /// Whether a write may be the repetition of one that is stored, so that it must not be refused.
   ///
   /// Without a key it cannot be told. A peer in the server never says anything twice.
-  func isInDoubt(_ key: WriteKey?, of peer: PeerID) -> Bool {
+  func isInDoubt(_ key: LedgerKey?, of peer: PeerID) -> Bool {
     guard let doubtful else { return false }
     if let key { return doubtful.contains(key) }
     return peers[peer]?.isInternal == false
@@ -209,8 +209,7 @@ extension TreeHub {
   private mutating func fallback(
     of entry: Outbox.Entry,
     to peer: PeerID,
-    _ refusal: Refusal,
-    at timestamp: Int64
+    _ refusal: Refusal
   ) -> FallbackResult {
     switch entry.fallback {
     case .drop: return .nothing
@@ -222,11 +221,12 @@ extension TreeHub {
         return .disconnect
       }
       // A later write of the client must not make this one count as done.
-      if let key { ledger.record(key, refusal.status, at: timestamp) }
+      if let key { undo(key, refusal.status, of: peer) }
       return .output(output(.response(id: request, refusal.response), to: peer))
     case .repeatOutcome(let request, let key):
       guard !isInDoubt(key, of: peer) else { return .disconnect }
-      let response = repeated(ledger.outcome(of: key) ?? refusal.status)
+      let status = ledger.outcome(of: key) ?? refusal.status
+      let response = repeated(status)
       return .output(output(.response(id: request, response), to: peer))
     }
   }

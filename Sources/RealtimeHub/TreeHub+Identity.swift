@@ -37,6 +37,7 @@ extension TreeHub {
     var standing = try verify(authentication, base, at: timestamp).standing
     // Whoever is acted as is told no more than those would be: what is answered is what they get.
     standing.isExplained = false
+    peers[peer]?.writer = WriteOwner(standing.identity)
     become(standing, peer)
   }
 
@@ -65,6 +66,7 @@ extension TreeHub {
     guard let base = peers[origin.peer]?.base else { return }
     do throws(CredentialError) {
       let verified = try verify(authentication, base, at: timestamp)
+      peers[origin.peer]?.writer = WriteOwner(verified.standing.identity)
       become(verified.standing, origin.peer)
       answer(origin, ServerMessage.Response(.ok, .json(.object(verified.members))), .keep)
     } catch {
@@ -117,6 +119,7 @@ extension TreeHub {
   /// Makes a peer what it is without a credential.
   mutating func unauthenticate(_ origin: RequestOrigin) {
     guard let base = peers[origin.peer]?.base else { return }
+    peers[origin.peer]?.writer = WriteOwner(base)
     become(Standing(identity: base), origin.peer)
     answer(origin, ServerMessage.Response(.ok, .json(.string("unauthenticated"))), .keep)
   }

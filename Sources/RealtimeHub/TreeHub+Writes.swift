@@ -4,7 +4,8 @@ internal import RealtimeTree
 extension TreeHub {
   /// Applies a write, or answers why not; a write that has been dealt with is only answered.
   mutating func handle(_ write: WriteRequest, _ origin: RequestOrigin, at timestamp: Int64) {
-    if let key = write.key, let outcome = ledger.outcome(of: key) {
+    let key = write.key.flatMap { ledgerKey($0, of: origin.peer) }
+    if let key, let outcome = ledger.outcome(of: key) {
       let response = repeated(outcome)
       answer(origin, response, .repeatOutcome(request: origin.request, key))
       return
@@ -14,17 +15,43 @@ extension TreeHub {
       try apply(write, origin, at: timestamp)
       if peers[origin.peer]?.isLetIn == false { peers[origin.peer]?.isLetIn = true }
       if showsData(to: origin.peer) { response.payload = .node(root[write.path]) }
+      if let key { record(key, from: origin.peer, at: timestamp) }
     } catch {
-      guard !isInDoubt(write.key, of: origin.peer) else { return disconnectInDoubt(origin.peer) }
+      guard !isInDoubt(key, of: origin.peer) else { return disconnectInDoubt(origin.peer) }
       response = error.response
       if error.status == .dataStale, showsData(to: origin.peer),
         mayRead(write.path, origin.peer)
       {
         response.payload = .node(root[write.path])
       }
+      if let key { remember(key, error.status, of: origin.peer) }
     }
-    if let key = write.key { ledger.record(key, response.status, at: timestamp) }
-    answer(origin, response, .refuse(request: origin.request, write.key))
+    answer(origin, response, .refuse(request: origin.request, key))
+  }
+
+  // MARK: The ledger
+
+  /// The key of a write with whom it belongs to.
+  private func ledgerKey(_ key: WriteKey, of peer: PeerID) -> LedgerKey? {
+    guard let writer = peers[peer]?.writer else { return nil }
+    let owner = key.isBearer ? .bearer : writer
+    return LedgerKey(name: LedgerName(owner: owner, client: key.client), number: key.number)
+  }
+
+  /// Remembers that a write was applied, and which ones before it were not.
+  private mutating func record(_ key: LedgerKey, from peer: PeerID, at timestamp: Int64) {
+    let refused = peers[peer]?.refusals.take(before: key) ?? RefusedWrites()
+    ledger.record(key, besides: refused, from: peer, at: timestamp)
+  }
+
+  /// Remembers that a write that waited for the store is refused after all.
+  mutating func undo(_ key: LedgerKey, _ status: StatusCode, of peer: PeerID) {
+    if !ledger.undo(key, status) { remember(key, status, of: peer) }
+  }
+
+  private mutating func remember(_ key: LedgerKey, _ status: StatusCode, of peer: PeerID) {
+    let limit = limits.rememberedRefusals
+    peers[peer]?.refusals.insert(key, status, limit: limit)
   }
 
   /// Whether the answer to a write carries the data that are there then.

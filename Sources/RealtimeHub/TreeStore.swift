@@ -73,7 +73,8 @@ package struct Commit: Sendable, Equatable {
 package struct CommitBatch: Sendable, Equatable {
   /// The commits in ascending order, without gaps; none when only sessions or rules change.
   package var commits: [Commit]
-  /// The new state of the clients whose writes are in the batch, each once.
+  /// The new state of the clients whose writes are in the batch, each once; those with a negative
+  /// number are forgotten.
   package var ledger: [LedgerEntry]
   /// The new state of connections that scheduled something, each once; those without changes are
   /// forgotten.
@@ -103,34 +104,14 @@ package struct CommitBatch: Sendable, Equatable {
     self = batches.first ?? CommitBatch(commits: [])
     for batch in batches.dropFirst() {
       commits += batch.commits
-      let clients = Set(batch.ledger.map(\.client))
-      ledger.removeAll { clients.contains($0.client) }
+      let names = Set(batch.ledger.map(\.name))
+      ledger.removeAll { names.contains($0.name) }
       ledger += batch.ledger
       let connections = Set(batch.sessions.map(\.id))
       sessions.removeAll { connections.contains($0.id) }
       sessions += batch.sessions
       rules = batch.rules ?? rules
     }
-  }
-}
-
-/// Up to where the writes of one client have been dealt with.
-package struct LedgerEntry: Sendable, Equatable {
-  /// The client of the ``WriteKey``s.
-  package var client: String
-  /// The highest number that has been dealt with.
-  package var upTo: Int64
-  /// The writes among the last of them that were not applied, and why.
-  package var refused: [Int64: StatusCode]
-  /// When the client last wrote, in milliseconds since 1970.
-  package var lastSeen: Int64
-
-  /// Makes an entry.
-  package init(client: String, upTo: Int64, refused: [Int64: StatusCode] = [:], lastSeen: Int64) {
-    self.client = client
-    self.upTo = upTo
-    self.refused = refused
-    self.lastSeen = lastSeen
   }
 }
 

@@ -124,8 +124,10 @@ struct DoubtTests {
     dialogue.store(batch)
     dialogue.restart(peers: 3)
     #expect(dialogue.ask(1, "p", first) == [response(1)])
+    // What was refused and not stored is looked at again.
     #expect(
-      statuses(dialogue.ask(1, "p", #"{"p":"/n","d":2,"i":"d:1"}"#, from: 1)) == ["datastale"]
+      statuses(dialogue.ask(1, "p", #"{"p":"/n","d":2,"h":"","i":"d:1"}"#, from: 1))
+        == ["datastale"]
     )
     #expect(dialogue.ask(1, "p", increment("e:1"), from: 2) == ["2: " + response(1)])
     #expect(dialogue.data("n") == .integer(2))

@@ -97,14 +97,12 @@ struct WriteOnceTests {
     #expect(
       batch.ledger == [
         LedgerEntry(client: "b", upTo: 0, lastSeen: dialogue.clock),
-        LedgerEntry(
-          client: "x",
-          upTo: 8,
-          refused: [8: .invalidData],
-          lastSeen: dialogue.clock
-        ),
+        LedgerEntry(client: "x", upTo: 7, lastSeen: dialogue.clock),
       ]
     )
+    // What was refused is remembered once a later write is applied, and belongs below it.
+    _ = dialogue.askUncommitted(4, "p", #"{"p":"/a","d":2,"i":"x:9"}"#)
+    #expect(try dialogue.take().ledger.map(\.refused) == [[8: .invalidData]])
   }
 
   @Test("Entries of a failed batch travel with the next")
@@ -117,27 +115,90 @@ struct WriteOnceTests {
     #expect(batch.ledger.map(\.refused) == [[7: .unavailable]])
   }
 
-  @Test("An entry whose answer had left before its batch failed travels with the next")
-  func answeredEntryAfterFailure() throws {
-    var dialogue = try Dialogue()
-    #expect(statuses(dialogue.ask(1, "p", #"{"p":"/a.","d":1,"i":"x:7"}"#)) == ["invalid_data"])
-    _ = dialogue.askUncommitted(2, "p", #"{"p":"/a","d":1}"#)
+  @Test("What was to be forgotten with a batch that failed is forgotten with the next")
+  func forgottenAfterFailure() throws {
+    var limits = HubLimits()
+    limits.ledgerClients = 1
+    var dialogue = try Dialogue(limits: limits)
+    _ = dialogue.ask(1, "p", #"{"p":"/a","d":1,"i":"x:7"}"#)
+    dialogue.clock += 1
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/a","d":2,"i":"y:1"}"#)
     _ = dialogue.fail()
-    _ = dialogue.askUncommitted(3, "p", #"{"p":"/a","d":1}"#)
-    let batch = try dialogue.take()
-    #expect(batch.ledger.map(\.refused) == [[7: .invalidData]])
+    #expect(dialogue.stored.ledger.map(\.client) == ["x"])
+    _ = dialogue.ask(3, "p", #"{"p":"/a","d":3}"#)
+    #expect(dialogue.stored.ledger.map(\.client) == ["y"])
   }
 
-  @Test("Refusals far below the last write are forgotten")
+  @Test("Of many refusals the earliest are forgotten; those in a row take the room of one")
   func boundedRefusals() throws {
     var limits = HubLimits()
     limits.rememberedRefusals = 4
     var dialogue = try Dialogue(limits: limits)
-    for number in 0..<10 {
+    for number in 0..<20 {
+      let path = number % 2 == 0 ? "a." : "a"
+      _ = dialogue.ask(number, "p", #"{"p":"/\#(path)","d":\#(number),"i":"x:\#(number)"}"#)
+    }
+    let runs = dialogue.stored.ledger.first?.refused.runs.map(\.numbers)
+    #expect(runs == [12...12, 14...14, 16...16, 18...18])
+    for number in 20..<30 {
       _ = dialogue.ask(number, "p", #"{"p":"/a.","d":1,"i":"x:\#(number)"}"#)
     }
-    _ = dialogue.ask(10, "p", #"{"p":"/a","d":1,"i":"x:10"}"#)
-    #expect(dialogue.stored.ledger.first?.refused.keys.sorted() == [7, 8, 9])
+    _ = dialogue.ask(30, "p", #"{"p":"/a","d":30,"i":"x:30"}"#)
+    #expect(dialogue.stored.ledger.first?.refused.runs.last?.numbers == 20...29)
+  }
+
+  @Test(
+    "What was remembered before there were owners belongs to whoever writes under the name next"
+  )
+  func claimed() throws {
+    let entry = LedgerEntry(
+      owner: .unknown,
+      client: "c",
+      upTo: 4,
+      refused: [2: .dataStale],
+      lastSeen: 0
+    )
+    var hub = TreeHub(stored: StoredTree(ledger: [entry]), verifier: TestVerifier())
+    func ask(_ body: String, from peer: Int) throws -> StatusCode? {
+      let message = Dialogue.request(1, "p", body)
+      var outputs = hub.handle(
+        try ClientMessage(decoding: Array(message.utf8)),
+        from: PeerID(peer),
+        at: 9
+      )
+      if let batch = hub.takeBatch() {
+        #expect(
+          batch.ledger.map(\.name) == [entry.name, LedgerName(owner: .user("ann"), client: "c")]
+        )
+        #expect(batch.ledger.map(\.upTo) == [-1, 5])
+        #expect(batch.ledger.last?.refused == [2: .dataStale])
+        outputs += hub.batchCommitted()
+      }
+      guard case .send(_, let bytes)? = outputs.last,
+        case .response(_, let response) = try ServerMessage(decoding: bytes)
+      else { return nil }
+      return response.status
+    }
+    for peer in 0...1 { hub.open(PeerID(peer)) }
+    try hub.signIn(PeerID(0), ClientRequest.Authentication(credential: "ann"), at: 9)
+    #expect(try ask(#"{"p":"/a","d":1,"i":"c:4"}"#, from: 0) == .ok)
+    #expect(try ask(#"{"p":"/a","d":1,"i":"c:2"}"#, from: 1) == .dataStale)
+    #expect(hub.revision == 0)
+    #expect(try ask(#"{"p":"/a","d":1,"i":"c:5"}"#, from: 0) == .ok)
+    #expect(hub.revision == 1)
+    #expect(try ask(#"{"p":"/a","d":1,"i":"c:2"}"#, from: 0) == .dataStale)
+    #expect(hub.revision == 1)
+  }
+
+  @Test("What nobody in particular has written is known again once its client has signed in")
+  func signedInSince() throws {
+    var dialogue = try Dialogue()
+    let increment = #"{"p":"/n","d":{".sv":{"increment":1}},"i":"~c:0"}"#
+    #expect(dialogue.ask(1, "p", increment) == [response(1)])
+    dialogue.restart()
+    dialogue.signIn("ann")
+    #expect(dialogue.ask(1, "p", increment) == [response(1)])
+    #expect(dialogue.data("n") == .integer(1))
   }
 
   @Test("Beyond the limit the clients least recently seen are forgotten")

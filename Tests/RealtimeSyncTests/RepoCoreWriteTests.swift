@@ -163,6 +163,23 @@ struct RepoCoreWriteTests {
     #expect(driver.sentWrites.map(\.write.key) == [nil, nil, nil])
   }
 
+  @Test("A write keeps its name when somebody signs in between two sendings")
+  func keyOverSignIn() throws {
+    var driver = CoreDriver()
+    driver.connect([.writeOnce])
+    try driver.set("a", "1")
+    driver.lose()
+    driver.forget()
+    driver.feed(.actAs(user: "ann"))
+    try driver.set("b", "2")
+    driver.connect([.writeOnce])
+    #expect(
+      driver.sentWrites.map(\.write.key) == [
+        WriteKey(client: WriteKey.bearerName("c1"), number: 1), WriteKey(client: "c1", number: 2),
+      ]
+    )
+  }
+
   @Test("Purging takes back what is not acknowledged")
   func purge() throws {
     var driver = CoreDriver()

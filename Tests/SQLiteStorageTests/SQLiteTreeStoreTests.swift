@@ -154,18 +154,57 @@ struct SQLiteTreeStoreTests {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let entries = [
+      LedgerEntry(owner: .administrator, client: "x", upTo: 1, lastSeen: 3),
       LedgerEntry(client: "c\u{0}a", upTo: .max, lastSeen: 3),
       LedgerEntry(
         client: "c\u{0}b",
         upTo: 0,
-        refused: [7: .permissionDenied, 9: .tooBig],
+        refused: [7: .permissionDenied, 9: .tooBig, 10: .tooBig],
         lastSeen: 4
       ),
+      LedgerEntry(owner: .user("é"), client: "c\u{0}a", upTo: 2, lastSeen: 3),
     ]
     try store.commit(CommitBatch(commits: [], ledger: entries))
     try store.commit(CommitBatch(commits: []))
     #expect(try store.load() == StoredTree(ledger: entries))
+    var forgotten = entries[1]
+    forgotten.upTo = -1
+    try store.commit(CommitBatch(commits: [], ledger: [forgotten]))
+    #expect(try store.load().ledger == [entries[0], entries[2], entries[3]])
     try store.close()
+  }
+
+  @Test("takes over a ledger that was written before its entries had owners")
+  func olderLedger() throws {
+    let directory = try TemporaryDirectory()
+    try SQLiteTreeStore(directory: directory.store, now: 0).close()
+    let queue = try DatabaseQueue(path: directory.database)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(
+        sql: """
+          DROP TABLE ledger;
+          CREATE TABLE ledger (
+            client BLOB PRIMARY KEY, up_to INTEGER NOT NULL, refused TEXT NOT NULL,
+            last_seen INTEGER NOT NULL
+          ) WITHOUT ROWID;
+          INSERT INTO ledger VALUES (CAST('c' AS BLOB), 12, '{"7":"too_big"}', 5);
+          DELETE FROM grdb_migrations WHERE identifier = 'owners of ledger entries';
+          PRAGMA user_version = 4;
+          """
+      )
+    }
+    try queue.close()
+    let entry = LedgerEntry(
+      owner: .unknown,
+      client: "c",
+      upTo: 12,
+      refused: [7: .tooBig],
+      lastSeen: 5
+    )
+    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store).ledger == [entry])
+    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
+    #expect(try again.load().ledger == [entry])
+    try again.close()
   }
 
   @Test("holds what connections have scheduled, server values undecided, until it is withdrawn")

@@ -33,9 +33,9 @@ struct SimulatedStore {
       commits.append(commit)
       roots.append(stored.root)
     }
-    let clients = Set(batch.ledger.map(\.client))
-    stored.ledger.removeAll { clients.contains($0.client) }
-    stored.ledger += batch.ledger
+    let names = Set(batch.ledger.map(\.name))
+    stored.ledger.removeAll { names.contains($0.name) }
+    stored.ledger += batch.ledger.filter { $0.upTo >= 0 }
     let sessions = Set(batch.sessions.map(\.id))
     stored.sessions.removeAll { sessions.contains($0.id) }
     stored.sessions += batch.sessions.filter { !$0.changes.isEmpty }

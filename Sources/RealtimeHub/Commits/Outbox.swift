@@ -1,5 +1,3 @@
-internal import RealtimeProtocol
-
 /// Outputs in their order, each held back until everything that was done before it is durable.
 struct Outbox: Sendable {
   /// What becomes of an output when the commits it waits for cannot be stored.
@@ -10,10 +8,10 @@ struct Outbox: Sendable {
     case disconnect
     /// It is sent all the same, since it shows no data.
     case keep
-    /// The request is refused, and its write, if it has a key, counts as refused for good.
-    case refuse(request: Int64, WriteKey?)
+    /// The request is refused, and its write, if it has a key, counts as refused.
+    case refuse(request: Int64, LedgerKey?)
     /// The answer is what the ledger then says of a write that came before.
-    case repeatOutcome(request: Int64, WriteKey)
+    case repeatOutcome(request: Int64, LedgerKey)
   }
 
   struct Entry: Sendable {

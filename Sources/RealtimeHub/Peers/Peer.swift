@@ -1,3 +1,5 @@
+internal import RealtimeProtocol
+
 /// One connection as the hub knows it.
 struct Peer: Sendable {
   /// Who it is without a credential.
@@ -6,6 +8,11 @@ struct Peer: Sendable {
   let isInternal: Bool
   /// Who it is now.
   var standing: Standing
+  /// Whom its keyed writes belong to: the last that it has proved to be, also when that proof has come
+  /// to its end since.
+  var writer: WriteOwner
+  /// What it was refused and may send again.
+  var refusals = PeerRefusals()
   /// Whether the rules have ever allowed it anything.
   var isLetIn = false
   /// What it listens to.
@@ -21,5 +28,31 @@ struct Peer: Sendable {
     self.base = base
     self.isInternal = isInternal
     standing = Standing(identity: base)
+    writer = WriteOwner(base)
+  }
+}
+
+/// The keyed writes of a peer that were refused, of the client that it wrote as last.
+///
+/// None is remembered for good before a later one of the client is applied: strangers would fill the
+/// ledger.
+struct PeerRefusals: Sendable {
+  private var name: LedgerName?
+  private var writes = RefusedWrites()
+
+  mutating func insert(_ key: LedgerKey, _ status: StatusCode, limit: Int) {
+    if name != key.name { self = PeerRefusals() }
+    name = key.name
+    writes.insert(key.number...key.number, status)
+    writes.keepLast(max(1, limit))
+  }
+
+  /// Takes what was refused before a write of the same client.
+  mutating func take(before key: LedgerKey) -> RefusedWrites? {
+    guard name == key.name, !writes.isEmpty else { return nil }
+    var taken = RefusedWrites()
+    taken.formUnion(writes, below: key.number)
+    if key.number > 0 { writes.remove(0...(key.number - 1)) }
+    return taken
   }
 }

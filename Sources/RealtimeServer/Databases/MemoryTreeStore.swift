@@ -8,7 +8,7 @@ package final class MemoryTreeStore: TreeStore {
   private struct State {
     var root: Node
     var revision: Int64
-    var ledger: [String: LedgerEntry] = [:]
+    var ledger: [LedgerName: LedgerEntry] = [:]
     var sessions: [Int64: StoredSession] = [:]
     var rules: String?
   }
@@ -18,7 +18,7 @@ package final class MemoryTreeStore: TreeStore {
   /// Makes a store with data; without arguments an empty one.
   package init(_ stored: StoredTree = StoredTree()) {
     var state = State(root: stored.root, revision: stored.revision, rules: stored.rules)
-    for entry in stored.ledger { state.ledger[entry.client] = entry }
+    for entry in stored.ledger { state.ledger[entry.name] = entry }
     for session in stored.sessions { state.sessions[session.id] = session }
     self.state = NIOLockedValueBox(state)
   }
@@ -28,7 +28,7 @@ package final class MemoryTreeStore: TreeStore {
       StoredTree(
         root: state.root,
         revision: state.revision,
-        ledger: state.ledger.values.sorted { $0.client < $1.client },
+        ledger: state.ledger.values.sorted { $0.name < $1.name },
         sessions: state.sessions.values.sorted { $0.id < $1.id },
         rules: state.rules
       )
@@ -42,7 +42,7 @@ package final class MemoryTreeStore: TreeStore {
         state.revision = commit.revision
       }
       state.rules = batch.rules ?? state.rules
-      for entry in batch.ledger { state.ledger[entry.client] = entry }
+      for entry in batch.ledger { state.ledger[entry.name] = entry.upTo < 0 ? nil : entry }
       for session in batch.sessions {
         state.sessions[session.id] = session.changes.isEmpty ? nil : session
       }

@@ -2,7 +2,8 @@ import RealtimeTree
 
 /// What an engine is told once, when it is made.
 package struct RepoConfiguration: Sendable {
-  /// Unique among all clients that ever connect; names the writes of this one.
+  /// Unique among all clients that ever connect, and a secret: names the writes of this one, and whoever
+  /// knows it can ask what became of those of nobody in particular.
   package var clientID: String
   /// The name and version that the server counts, dots as dashes: `sdk.swift.1-0-0`.
   package var statisticsName: String

@@ -37,8 +37,7 @@ extension RepoCore {
 
   /// Whether requests can be sent that depend on who the user is.
   ///
-  /// While a credential is under way they wait: a server that refuses it would refuse them as well,
-  /// and remember that for writes that it takes once.
+  /// While a credential is under way they wait: a server that refuses it would refuse them as well.
   var isSettled: Bool { isConnected && !connection.isAuthenticating }
 
   /// Sends what waited for a connection, for its user, or for the answer to a credential.

@@ -73,7 +73,7 @@ extension RepoCore {
 
   /// Keeps a write until it is answered.
   mutating func save(_ number: Int64, _ request: WriteRequest, _ estimate: WriteOperation) {
-    let key = WriteKey(client: configuration.clientID, number: number)
+    let key = key(of: number, ownedBy: user)
     offline?.append(
       .saveWrite(
         StoredWrite(

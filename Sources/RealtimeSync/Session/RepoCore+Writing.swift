@@ -59,12 +59,23 @@ extension RepoCore {
     // A transaction that may have been applied is not sent again without its key.
     if write.wasSent, write.request.hash != nil, !isOnce { return }
     if isOnce, write.request.key == nil {
-      write.request.key = WriteKey(client: configuration.clientID, number: number)
+      write.request.key = key(of: number, ownedBy: write.owner)
     }
     write.wasSent = true
     writes.updateValue(write, forKey: number)
     if !isOnce { write.request.key = nil }
     send(.write(write.request), for: .write(number: number))
+  }
+
+  /// The name of a write for servers that apply it once.
+  ///
+  /// What nobody in particular has written is sent for whoever signs in, and must have one name then.
+  func key(of number: Int64, ownedBy owner: String?) -> WriteKey {
+    let client = configuration.clientID
+    return WriteKey(
+      client: owner == nil ? WriteKey.bearerName(client) : client,
+      number: number
+    )
   }
 
   mutating func writeAnswered(_ number: Int64, _ status: StatusCode, _ reason: String) {

@@ -14,22 +14,41 @@ struct LedgerTable {
     self.path = path
   }
 
+  /// Replaces the entry of a client, or forgets it when nothing of it has been applied.
   func save(_ entry: LedgerEntry) throws {
+    let owner = Data(entry.owner.text.utf8)
+    let client = Data(entry.client.utf8)
+    guard entry.upTo >= 0 else {
+      try database.cachedStatement(sql: "DELETE FROM ledger WHERE owner = ? AND client = ?")
+        .execute(arguments: [owner, client])
+      return
+    }
     let upsert = try database.cachedStatement(
-      sql: "INSERT OR REPLACE INTO ledger (client, up_to, refused, last_seen) VALUES (?, ?, ?, ?)"
+      sql: """
+        INSERT OR REPLACE INTO ledger (owner, client, up_to, refused, last_seen)
+        VALUES (?, ?, ?, ?, ?)
+        """
     )
     try upsert.execute(
-      arguments: [
-        Data(entry.client.utf8), entry.upTo, Self.text(entry.refused), entry.lastSeen,
-      ]
+      arguments: [owner, client, entry.upTo, Self.text(entry.refused), entry.lastSeen]
     )
   }
 
   func load() throws -> [LedgerEntry] {
-    let sql = "SELECT client, up_to, refused, last_seen FROM ledger ORDER BY client"
+    // A file that is only read has the tables of the version that wrote it.
+    let hasOwners = try database.columns(in: "ledger").contains { $0.name == "owner" }
+    let owner = hasOwners ? "owner" : "x''"
+    let sql = """
+      SELECT client, up_to, refused, last_seen, \(owner) AS owner FROM ledger ORDER BY owner, client
+      """
     return try Row.fetchAll(database, sql: sql).map { row in
       let client: Data = row[0]
+      let text: Data = row[4]
+      guard let owner = WriteOwner(text: String(decoding: text, as: UTF8.self)) else {
+        throw StoreError.damaged(path, "the ledger is damaged")
+      }
       return LedgerEntry(
+        owner: owner,
         client: String(decoding: client, as: UTF8.self),
         upTo: row[1],
         refused: try refusals(row[2]),
@@ -42,21 +61,26 @@ struct LedgerTable {
     try database.execute(sql: "DELETE FROM ledger WHERE last_seen < ?", arguments: [time])
   }
 
-  private static func text(_ refused: [Int64: StatusCode]) -> String {
-    let members = refused.sorted { $0.key < $1.key }
-    return JSONValue.object(members.map { JSONMember(String($0.key), .string($0.value.text)) }).text
+  /// An object of reasons by numbers, such as "7" and "9-12".
+  private static func text(_ refused: RefusedWrites) -> String {
+    let members = refused.runs.map { run in
+      let (first, last) = (run.numbers.lowerBound, run.numbers.upperBound)
+      return JSONMember(first == last ? "\(first)" : "\(first)-\(last)", .string(run.status.text))
+    }
+    return JSONValue.object(members).text
   }
 
-  private func refusals(_ text: String) throws -> [Int64: StatusCode] {
-    var refused: [Int64: StatusCode] = [:]
+  private func refusals(_ text: String) throws -> RefusedWrites {
+    var refused = RefusedWrites()
     guard let members = (try? JSONParser.parse(text))?.members else {
       throw StoreError.damaged(path, "the ledger is damaged")
     }
     for member in members {
-      guard let number = Int64(member.name), let status = member.value.string else {
-        throw StoreError.damaged(path, "the ledger is damaged")
-      }
-      refused[number] = StatusCode(status)
+      let numbers = member.name.split(separator: "-").compactMap { Int64($0) }
+      guard let first = numbers.first, let last = numbers.last, first <= last,
+        let status = member.value.string
+      else { throw StoreError.damaged(path, "the ledger is damaged") }
+      refused.insert(first...last, StatusCode(status))
     }
     return refused
   }

@@ -6,7 +6,7 @@ enum StoreSchema {
   /// The mark in the header of the file, "Hrth".
   static let applicationID: Int32 = 0x4872_7468
   /// The version of the tables; files of a higher one are not touched.
-  static let version: Int32 = 4
+  static let version: Int32 = 5
 
   /// The size that the write-ahead log is cut down to once its content is in the file.
   private static let journalBytes = 64 * 1_024 * 1_024
@@ -93,6 +93,20 @@ enum StoreSchema {
         sql: """
           ALTER TABLE state ADD COLUMN target_revision INTEGER NOT NULL DEFAULT 0;
           ALTER TABLE state ADD COLUMN applied_changes INTEGER NOT NULL DEFAULT 0;
+          PRAGMA user_version = \(version);
+          """
+      )
+    }
+    migrator.registerMigration("owners of ledger entries") { database in
+      try database.execute(
+        sql: """
+          ALTER TABLE ledger RENAME TO unowned;
+          CREATE TABLE ledger (
+            owner BLOB NOT NULL, client BLOB NOT NULL, up_to INTEGER NOT NULL,
+            refused TEXT NOT NULL, last_seen INTEGER NOT NULL, PRIMARY KEY (owner, client)
+          ) WITHOUT ROWID;
+          INSERT INTO ledger SELECT x'', client, up_to, refused, last_seen FROM unowned;
+          DROP TABLE unowned;
           PRAGMA user_version = \(version);
           """
       )

@@ -1,0 +1,173 @@
+import RealtimeHub
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+/// What strangers may try to make a client's write count twice, or not at all.
+@Suite("TreeHub: attacks on writes that count once")
+struct LedgerAttackTests {
+  private static let rules = """
+    {"rules": {".read": true,
+      "n": {".write": "auth !== null", ".validate": "newData.isNumber()"},
+      "wall": {".write": true},
+      "once": {".write": "auth !== null && !data.exists()"}
+    }}
+    """
+
+  private static let increment = #"{"p":"/n","d":{".sv":{"increment":1}},"i":"victim:5"}"#
+
+  /// Peer 0 is the victim, who has signed in; the others have not.
+  private func dialogue(_ limits: HubLimits = HubLimits(), peers: Int = 4) throws -> Dialogue {
+    var dialogue = try Dialogue(rules: Self.rules, limits: limits, peers: peers)
+    dialogue.signIn("ann")
+    return dialogue
+  }
+
+  private func write(_ path: String, _ key: String) -> String {
+    #"{"p":"/\#(path)","d":1,"i":"\#(key)"}"#
+  }
+
+  @Test("Refused writes with made-up names make nobody forgotten")
+  func refusedFlood() throws {
+    var dialogue = try dialogue()
+    #expect(statuses(dialogue.ask(1, "p", Self.increment)) == ["ok"])
+    for number in 0..<10_500 {
+      dialogue.clock += 1
+      _ = dialogue.askUncommitted(number, "p", write("n", "made-up-\(number):1"), from: 1)
+    }
+    #expect(statuses(dialogue.ask(2, "p", Self.increment)) == ["ok"])
+    #expect(dialogue.data("n") == .integer(1))
+    #expect(dialogue.stored.ledger.map(\.client) == ["victim"])
+  }
+
+  @Test("A write in another's name does not make the other's next one count as done")
+  func foreignNumber() throws {
+    var dialogue = try dialogue()
+    // Refused, allowed, and by somebody else who has signed in.
+    _ = dialogue.ask(1, "p", write("n", "victim:1000"), from: 1)
+    _ = dialogue.ask(1, "p", write("wall", "victim:1000"), from: 2)
+    dialogue.signIn("bob", peer: 3)
+    _ = dialogue.ask(1, "p", write("n", "victim:1000"), from: 3)
+    _ = dialogue.ask(2, "p", #"{"p":"/n","d":0,"i":"b:1"}"#, from: 3)
+    #expect(statuses(dialogue.ask(1, "p", Self.increment)) == ["ok"])
+    #expect(dialogue.data("n") == .integer(1))
+    #expect(statuses(dialogue.ask(2, "p", Self.increment)) == ["ok"])
+    #expect(dialogue.data("n") == .integer(1))
+  }
+
+  @Test("A refused write in another's name changes nothing, though neither has signed in")
+  func foreignNumberUnsigned() throws {
+    var dialogue = try dialogue()
+    _ = dialogue.ask(1, "p", write("n", "victim:1000"), from: 1)
+    #expect(statuses(dialogue.ask(1, "p", write("wall", "victim:5"), from: 2)) == ["ok"])
+    #expect(dialogue.data("wall") == .integer(1))
+  }
+
+  @Test("What strangers write with made-up names pushes out no user, before and after a restart")
+  func strangersFlood() throws {
+    var limits = HubLimits()
+    limits.ledgerClients = 20
+    var dialogue = try dialogue(limits)
+    #expect(statuses(dialogue.ask(1, "p", Self.increment)) == ["ok"])
+    for round in 0..<2 {
+      for number in 0..<100 {
+        dialogue.clock += 1
+        // Half of them each on a connection of its own.
+        let peer = number % 2 == 0 ? 1 : 100 + 100 * round + number
+        if peer > 1 { dialogue.hub.open(PeerID(peer)) }
+        _ = dialogue.ask(number, "p", write("wall", "made-up-\(number)-\(round):1"), from: peer)
+      }
+      #expect(statuses(dialogue.ask(2, "p", Self.increment)) == ["ok"])
+      #expect(dialogue.data("n") == .integer(1))
+      #expect(dialogue.stored.ledger.count <= 21)
+      dialogue.restart(peers: 4)
+      dialogue.signIn("ann")
+    }
+  }
+
+  @Test("One who writes under many names pushes out only own ones")
+  func manyNames() throws {
+    var limits = HubLimits()
+    limits.ledgerClients = 50
+    for isSignedIn in [true, false] {
+      var dialogue = try dialogue(limits)
+      let place = isSignedIn ? "n" : "wall"
+      if isSignedIn {
+        dialogue.signIn("mallory", peer: 1)
+      } else {
+        _ = dialogue.ask(1, "unauth", "{}")
+      }
+      _ = dialogue.ask(1, "p", write(place, "victim:5"))
+      for number in 0..<200 {
+        dialogue.clock += 1
+        _ = dialogue.ask(number, "p", write(place, "made-up-\(number):1"), from: 1)
+      }
+      _ = dialogue.ask(8, "p", #"{"p":"/\#(place)","d":7}"#)
+      #expect(statuses(dialogue.ask(9, "p", write(place, "victim:5"))) == ["ok"])
+      #expect(dialogue.data(Path(wire: place)) == .integer(7))
+    }
+  }
+
+  @Test("The client of a user is known again after its credential has ended and been renewed")
+  func renewal() throws {
+    var dialogue = try dialogue()
+    dialogue.signIn("eve \(dialogue.clock + 10)", peer: 1)
+    _ = dialogue.tick(20)
+    // Arrives before the client knows; anybody may write there.
+    #expect(statuses(dialogue.ask(1, "p", write("wall", "c:1"), from: 1)) == ["ok"])
+    _ = dialogue.ask(2, "p", #"{"p":"/wall","d":2}"#)
+    dialogue.signIn("eve", peer: 2)
+    #expect(statuses(dialogue.ask(1, "p", write("wall", "c:1"), from: 2)) == ["ok"])
+    #expect(dialogue.data("wall") == .integer(2))
+  }
+
+  @Test("A write that the rules would refuse the second time is answered as it was the first time")
+  func repeatOfForbidden() throws {
+    var dialogue = try dialogue()
+    #expect(statuses(dialogue.ask(1, "p", write("once", "victim:1"))) == ["ok"])
+    #expect(statuses(dialogue.ask(2, "p", write("once", "victim:1"))) == ["ok"])
+    #expect(statuses(dialogue.ask(3, "p", write("once", "victim:2"))) == ["permission_denied"])
+  }
+
+  @Test("A refused write that is sent again is looked at again, unless a later one was stored")
+  func refusedThenAllowed() throws {
+    var dialogue = try dialogue()
+    let first = write("n", "c:1")
+    #expect(statuses(dialogue.ask(1, "p", first, from: 1)) == ["permission_denied"])
+    dialogue.signIn("bob", peer: 1)
+    #expect(
+      statuses(dialogue.ask(2, "p", #"{"p":"/n","d":"x","i":"d:1"}"#, from: 1)) == [
+        "permission_denied"
+      ]
+    )
+    #expect(statuses(dialogue.ask(3, "p", #"{"p":"/n","d":3,"i":"d:1"}"#, from: 1)) == ["ok"])
+    #expect(
+      statuses(dialogue.ask(4, "p", #"{"p":"/n","d":"x","i":"d:2"}"#, from: 1)) == [
+        "permission_denied"
+      ]
+    )
+    #expect(statuses(dialogue.ask(5, "p", #"{"p":"/n","d":4,"i":"d:3"}"#, from: 1)) == ["ok"])
+    // Were it taken now, the later write would be undone by the earlier one.
+    #expect(
+      statuses(dialogue.ask(6, "p", #"{"p":"/n","d":5,"i":"d:2"}"#, from: 1)) == [
+        "permission_denied"
+      ]
+    )
+    #expect(dialogue.data("n") == .integer(4))
+  }
+
+  @Test("Many refusals make the entry of a client no longer than a few kilobytes")
+  func refusalsAreBounded() throws {
+    var dialogue = try dialogue()
+    for number in 0..<3_000 {
+      let value = number % 2 == 0 ? #""x""# : "\(number)"
+      _ = dialogue.askUncommitted(
+        number,
+        "p",
+        #"{"p":"/n","d":\#(value),"i":"c:\#(number)"}"#
+      )
+    }
+    let entry = try #require(try dialogue.take().ledger.first)
+    #expect(entry.refused.count <= 128)
+  }
+}
