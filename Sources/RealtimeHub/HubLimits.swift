@@ -6,7 +6,7 @@ package struct HubLimits: Sendable, Equatable {
   package var listensPerPeer = 1_000
   /// Most writes that one peer schedules for its end.
   package var disconnectWritesPerPeer = 1_000
-  /// Most JSON, in bytes, of the writes that one peer schedules for its end.
+  /// Most bytes, of JSON and of paths, of the writes that one peer schedules for its end.
   package var disconnectBytesPerPeer = 1_024 * 1_024
   /// Most users that one peer schedules writes as.
   package var disconnectIdentitiesPerPeer = 16

@@ -50,9 +50,7 @@ extension TreeHub {
     let batch = CommitBatch(
       commits: openCommits,
       ledger: ledger.takeUnsaved(),
-      sessions: changed.map {
-        StoredSession(id: $0.id, identity: $0.identity, changes: $0.table.changes)
-      },
+      sessions: changed.map(\.update),
       rules: unsavedRules
     )
     openCommits = []
@@ -65,7 +63,7 @@ extension TreeHub {
         root: root,
         rules: rules,
         ledger: batch.ledger,
-        scheduled: changed
+        scheduled: changed.map(\.writes)
       )
     )
     commitsInFlight += batch.commits.count

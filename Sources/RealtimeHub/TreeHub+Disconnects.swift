@@ -93,9 +93,12 @@ extension TreeHub {
       guard !isInDoubt(nil, of: origin.peer) else { return disconnectInDoubt(origin.peer) }
       return answer(origin, error.response, .keep)
     }
+    for slot in scheduled.indices where scheduled[slot].table.isTouched {
+      record(scheduled[slot])
+      _ = scheduled[slot].table.takeTouched()
+    }
     peers[origin.peer]?.scheduled = scheduled
     peers[origin.peer]?.isLetIn = true
-    for writes in scheduled { record(writes) }
     answer(origin, ServerMessage.Response(.ok), .refuse(request: origin.request, nil))
   }
 

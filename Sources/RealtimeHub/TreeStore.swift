@@ -76,9 +76,8 @@ package struct CommitBatch: Sendable, Equatable {
   /// The new state of the clients whose writes are in the batch, each once; those with a negative
   /// number are forgotten.
   package var ledger: [LedgerEntry]
-  /// The new state of connections that scheduled something, each once; those without changes are
-  /// forgotten.
-  package var sessions: [StoredSession]
+  /// What changes of what connections have scheduled, each once.
+  package var sessions: [SessionUpdate]
   /// The new source of the security rules; nil when it stays as it is.
   package var rules: String?
 
@@ -86,7 +85,7 @@ package struct CommitBatch: Sendable, Equatable {
   package init(
     commits: [Commit],
     ledger: [LedgerEntry] = [],
-    sessions: [StoredSession] = [],
+    sessions: [SessionUpdate] = [],
     rules: String? = nil
   ) {
     self.commits = commits
@@ -97,7 +96,8 @@ package struct CommitBatch: Sendable, Equatable {
 
   /// Joins batches that follow each other into one, which is stored all or not at all.
   ///
-  /// Of several states of a client or a connection only the last is kept.
+  /// Of several states of a client only the last is kept, and what changes of a connection is put
+  /// together.
   ///
   /// - Complexity: O(batches · clients and connections)
   package init(joining batches: [CommitBatch]) {
@@ -107,9 +107,13 @@ package struct CommitBatch: Sendable, Equatable {
       let names = Set(batch.ledger.map(\.name))
       ledger.removeAll { names.contains($0.name) }
       ledger += batch.ledger
-      let connections = Set(batch.sessions.map(\.id))
-      sessions.removeAll { connections.contains($0.id) }
-      sessions += batch.sessions
+      for update in batch.sessions {
+        if let index = sessions.firstIndex(where: { $0.id == update.id }) {
+          sessions[index].append(update)
+        } else {
+          sessions.append(update)
+        }
+      }
       rules = batch.rules ?? rules
     }
   }

@@ -75,17 +75,25 @@ struct CommitTests {
     }
     let change = Change("a", .integer(1))
     let sessions = [[change], [], [change, change]].enumerated().map {
-      StoredSession(id: Int64($0 % 2), changes: $1)
+      SessionUpdate(StoredSession(id: Int64($0 % 2), changes: $1))
     }
+    var added = SessionUpdate(StoredSession(id: 1, changes: [Change("b", .integer(2))]))
+    added.replaces = false
+    added.withdrawn = ["a"]
     let joined = CommitBatch(joining: [
       CommitBatch(commits: [], ledger: [entries[0]], sessions: Array(sessions[0...1]), rules: "1"),
       CommitBatch(commits: [], ledger: [entries[1]], rules: "2"),
       CommitBatch(commits: [], ledger: [entries[2]], sessions: [sessions[2]]),
+      CommitBatch(commits: [], sessions: [added]),
     ])
+    var second = sessions[1]
+    second.identity = added.identity
+    second.changes = added.changes
+    second.withdrawn = added.withdrawn
     let expected = CommitBatch(
       commits: [],
       ledger: [entries[1], entries[2]],
-      sessions: [sessions[1], sessions[2]],
+      sessions: [sessions[2], second],
       rules: "2"
     )
     #expect(joined == expected)

@@ -324,9 +324,9 @@ struct DisconnectTests {
   func upToLimits() throws {
     var limits = HubLimits()
     limits.disconnectWritesPerPeer = 2
-    limits.disconnectBytesPerPeer = 50
+    limits.disconnectBytesPerPeer = 52
     var dialogue = try Dialogue(limits: limits, peers: 2)
-    // Forty-nine bytes as JSON, and one of the number.
+    // Forty-nine bytes as JSON, one of the number, and those of two names.
     let long = String(repeating: "x", count: 47)
     let body = #"{"p":"/","d":{"a":"\#(long)","b":1}}"#
     #expect(statuses(dialogue.ask(1, "om", body, from: 1)) == ["ok"])

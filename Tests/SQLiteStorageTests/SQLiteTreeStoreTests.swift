@@ -224,12 +224,13 @@ struct SQLiteTreeStoreTests {
       identity: .user(.object(("uid", .string("ann")))),
       changes: [Change(.root, .string("x").withPriority(.integer(3)))]
     )
-    try store.commit(CommitBatch(commits: [], sessions: [second, first]))
+    try store.commit(CommitBatch(commits: [], sessions: [second, first].map { SessionUpdate($0) }))
     try store.close()
 
     let again = try SQLiteTreeStore(directory: directory.store, now: 0)
     #expect(try again.load().sessions == [first, second])
-    try again.commit(CommitBatch(commits: [], sessions: [StoredSession(id: 1, changes: [])]))
+    let end = SessionUpdate(StoredSession(id: 1, changes: []))
+    try again.commit(CommitBatch(commits: [], sessions: [end]))
     #expect(try again.load().sessions == [second])
     try again.close()
   }
@@ -258,7 +259,7 @@ struct SQLiteTreeStoreTests {
         == StoredTree(root: Node.empty.setting(Path("a"), to: .integer(1)), revision: 1)
     )
     let session = StoredSession(id: 5, changes: [Change("b", .integer(2))])
-    try again.commit(CommitBatch(commits: [], sessions: [session]))
+    try again.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     #expect(try again.load().sessions == [session])
     try again.close()
   }

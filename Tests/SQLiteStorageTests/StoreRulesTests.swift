@@ -48,7 +48,7 @@ struct StoreRulesTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for _ in 0..<30 { try store.commit(model.nextBatch()) }
     let session = StoredSession(id: 3, changes: [Change("b", .integer(2))])
-    try store.commit(CommitBatch(commits: [], sessions: [session]))
+    try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     try store.close()
     let queue = try DatabaseQueue(path: directory.database)
     try queue.writeWithoutTransaction { database in

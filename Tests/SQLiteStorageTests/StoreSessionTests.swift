@@ -20,9 +20,44 @@ struct StoreSessionTests {
     let directory = try TemporaryDirectory()
     let session = StoredSession(id: 7, identity: identity, changes: [Change("a", .integer(1))])
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    try store.commit(CommitBatch(commits: [], sessions: [session]))
+    try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     try store.close()
     #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store).sessions == [session])
+  }
+
+  @Test("changes write by write")
+  func updates() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    var session = StoredSession(
+      id: 7,
+      changes: [Change("a", .integer(1)), Change("b", .integer(2)), Change("c", .integer(3))]
+    )
+    try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
+    var update = SessionUpdate(
+      StoredSession(id: 7, identity: .anonymous, changes: [Change("b/d", .integer(4))])
+    )
+    update.replaces = false
+    update.withdrawn = ["c/x"]
+    update.removed = ["a", "nowhere"]
+    try store.commit(CommitBatch(commits: [], sessions: [update]))
+    session.identity = .anonymous
+    session.changes = [
+      Change("b", .integer(2)), Change("b/d", .integer(4)), Change("c", .integer(3)),
+    ]
+    session.withdrawn = ["c/x"]
+    #expect(try store.load().sessions == [session])
+    session.changes = [Change("e", .integer(5))]
+    session.withdrawn = []
+    try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
+    #expect(try store.load().sessions == [session])
+    session.changes = []
+    try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
+    try store.close()
+    let reader = try StoreSchema.openReader(path: directory.database)
+    let rows = try reader.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM scheduled") }
+    #expect(rows == 0)
+    try reader.close()
   }
 
   @Test("belongs to an administrator when it is from before there were identities")

@@ -36,9 +36,11 @@ struct SimulatedStore {
     let names = Set(batch.ledger.map(\.name))
     stored.ledger.removeAll { names.contains($0.name) }
     stored.ledger += batch.ledger.filter { $0.upTo >= 0 }
-    let sessions = Set(batch.sessions.map(\.id))
-    stored.sessions.removeAll { sessions.contains($0.id) }
-    stored.sessions += batch.sessions.filter { !$0.changes.isEmpty }
+    for update in batch.sessions {
+      let before = stored.sessions.first { $0.id == update.id }
+      stored.sessions.removeAll { $0.id == update.id }
+      if let after = update.applied(to: before) { stored.sessions.append(after) }
+    }
     stored.sessions.sort { $0.id < $1.id }
     return nil
   }

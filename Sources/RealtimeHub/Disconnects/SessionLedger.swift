@@ -5,14 +5,15 @@ internal import RealtimeTree
 struct SessionLedger: Sendable {
   /// What the store holds.
   private var durable = SortedMap<Int64, ScheduledWrites>()
-  /// What the store is to hold; an empty table stands for nothing.
-  private var unsaved = SortedMap<Int64, ScheduledWrites>()
+  /// What the store is to hold, with the paths where it holds something else; an empty table stands
+  /// for nothing.
+  private var unsaved = SortedMap<Int64, (writes: ScheduledWrites, touched: Set<Path>)>()
   private var lastID: Int64 = 0
 
   init(_ sessions: [StoredSession]) {
     for session in sessions {
-      var writes = ScheduledWrites(id: session.id, identity: session.identity)
-      for change in session.changes { writes.table.set(change.path, change.node) }
+      let table = DisconnectTable(changes: session.changes, withdrawn: session.withdrawn)
+      let writes = ScheduledWrites(id: session.id, identity: session.identity, table: table)
       durable.updateValue(writes, forKey: session.id)
       lastID = max(lastID, session.id)
     }
@@ -32,15 +33,24 @@ struct SessionLedger: Sendable {
 
   /// Remembers what is scheduled now; an empty table when that has been applied.
   mutating func record(_ writes: ScheduledWrites) {
-    unsaved.updateValue(writes, forKey: writes.id)
+    var writes = writes
+    let touched = writes.table.takeTouched()
+    let known: Void? = unsaved.modify(writes.id) { known in
+      known.writes = writes
+      known.touched.formUnion(touched)
+    }
+    if known == nil { unsaved.updateValue((writes, touched), forKey: writes.id) }
   }
 
   /// What the store holds under a number, or nil when that is nothing.
   func durableWrites(of id: Int64) -> ScheduledWrites? { durable[id] }
 
-  /// Takes what has changed since the last call.
-  mutating func takeUnsaved() -> [ScheduledWrites] {
-    let taken = unsaved.map(\.value)
+  /// Takes what has changed since the last call, with what the store is to be told of it.
+  mutating func takeUnsaved() -> [(writes: ScheduledWrites, update: SessionUpdate)] {
+    let taken = unsaved.map { _, value in
+      let (writes, touched) = value
+      return (writes, writes.table.update(of: touched, writes.id, writes.identity))
+    }
     unsaved = SortedMap()
     return taken
   }

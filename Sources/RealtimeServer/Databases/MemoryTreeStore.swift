@@ -43,8 +43,8 @@ package final class MemoryTreeStore: TreeStore {
       }
       state.rules = batch.rules ?? state.rules
       for entry in batch.ledger { state.ledger[entry.name] = entry.upTo < 0 ? nil : entry }
-      for session in batch.sessions {
-        state.sessions[session.id] = session.changes.isEmpty ? nil : session
+      for update in batch.sessions {
+        state.sessions[update.id] = update.applied(to: state.sessions[update.id])
       }
     }
   }

@@ -31,7 +31,7 @@ extension DatabaseServer {
     public var outputSeconds = 10
     /// Most writes that one connection schedules for its end.
     public var disconnectWrites = 1_000
-    /// Most JSON of the writes that one connection schedules for its end, in bytes.
+    /// Most JSON of the writes that one connection schedules for its end, in bytes, with their paths.
     public var disconnectBytes = 1_024 * 1_024
     /// How long a connection that the rules allow nothing may take to sign in, in seconds.
     public var signInSeconds = 10

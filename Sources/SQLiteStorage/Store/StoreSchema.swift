@@ -6,7 +6,7 @@ enum StoreSchema {
   /// The mark in the header of the file, "Hrth".
   static let applicationID: Int32 = 0x4872_7468
   /// The version of the tables; files of a higher one are not touched.
-  static let version: Int32 = 5
+  static let version: Int32 = 6
 
   /// The size that the write-ahead log is cut down to once its content is in the file.
   private static let journalBytes = 64 * 1_024 * 1_024
@@ -97,6 +97,11 @@ enum StoreSchema {
           """
       )
     }
+    registerOwnersAndRows(&migrator)
+    return migrator
+  }
+
+  private static func registerOwnersAndRows(_ migrator: inout DatabaseMigrator) {
     migrator.registerMigration("owners of ledger entries") { database in
       try database.execute(
         sql: """
@@ -111,7 +116,17 @@ enum StoreSchema {
           """
       )
     }
-    return migrator
+    migrator.registerMigration("a row for each scheduled write") { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE scheduled (
+            session INTEGER NOT NULL, path BLOB NOT NULL, value BLOB NOT NULL,
+            PRIMARY KEY (session, path)
+          ) WITHOUT ROWID;
+          PRAGMA user_version = \(version);
+          """
+      )
+    }
   }
 
   /// Opens a connection that writes ahead, with the durability asked for, and proves that it has it.
