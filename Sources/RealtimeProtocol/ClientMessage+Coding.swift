@@ -77,29 +77,29 @@ extension ClientRequest {
         WriteRequest(
           path: try Self.known(path),
           operation: try Self.operation(body, data, isMerge: action == "m"),
-          hash: body["h"]?.string,
-          key: body["i"]?.string.flatMap(WriteKey.init(wire:))
+          hash: try body.string("h"),
+          key: try body.writeKey
         )
       )
     case "s": self = .stats(body["c"] ?? .null)
     case "auth", "gauth":
       self = .authenticate(
         Authentication(
-          credential: body["cred"]?.string ?? "",
+          credential: try body.string("cred") ?? "",
           isAdministrative: action == "gauth",
           override: body["authvar"],
-          actsAsNobody: body["noauth"]?.bool ?? false
+          actsAsNobody: try body.bool("noauth") ?? false
         )
       )
     case "unauth": self = .unauthenticate
-    case "appcheck": self = .appCheck(body["token"]?.string ?? "")
+    case "appcheck": self = .appCheck(try body.string("token") ?? "")
     case "unappeck", "unappcheck": self = .appCheck(nil)
     case "q": self = .listen(try ListenRequest(Self.known(path), body))
     case "n":
       self = .unlisten(
         path: try Self.known(path),
         query: try Query(json: body["q"] ?? .null),
-        tag: body["t"]?.integer
+        tag: try body.integer("t")
       )
     case "g": self = .get(path: try Self.known(path), query: try Query(json: body["q"] ?? .null))
     case "o", "om":
@@ -196,8 +196,8 @@ extension ListenRequest {
     self.init(
       path: path,
       query: try Query(json: body["q"] ?? .null),
-      tag: body["t"]?.integer,
-      hash: body["h"]?.string ?? ""
+      tag: try body.integer("t"),
+      hash: try body.string("h") ?? ""
     )
     guard let compound = body["ch"] else { return }
     guard let hashes = compound["hs"]?.elements?.map(\.string),
