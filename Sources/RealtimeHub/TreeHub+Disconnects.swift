@@ -1,5 +1,5 @@
 internal import RealtimeProtocol
-internal import RealtimeTree
+package import RealtimeTree
 
 extension TreeHub {
   /// Schedules a write for the end of a peer, if it would be allowed now.
@@ -107,6 +107,33 @@ extension TreeHub {
     appliedStep += 1
   }
 
+  // MARK: Users who are shut out
+
+  /// Withdraws what users have scheduled who may do nothing any more.
+  ///
+  /// What cannot be withdrawn, since the store fails, is looked at again before it is applied.
+  ///
+  /// - Parameters:
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  ///   - isShutOut: Whether nothing is to be written as whom the rules see as this `auth`.
+  /// - Returns: What the peers are to be told.
+  /// - Complexity: O(peers)
+  package mutating func withdrawScheduled(
+    at timestamp: Int64,
+    where isShutOut: (JSONValue) -> Bool
+  ) -> [HubOutput] {
+    now = timestamp
+    for (id, peer) in peers.sorted(by: { $0.key < $1.key }) {
+      for (slot, writes) in peer.scheduled.enumerated() where !writes.table.isEmpty {
+        guard case .user(let auth?) = writes.identity, isShutOut(auth) else { continue }
+        let nothing = ScheduledWrites(id: writes.id, identity: writes.identity)
+        peers[id]?.scheduled[slot] = nothing
+        record(nothing)
+      }
+    }
+    return flush()
+  }
+
   // MARK: The end of a connection
 
   /// Applies what ended peers have scheduled.
@@ -125,6 +152,7 @@ extension TreeHub {
   /// Where the rules do not allow it as a whole any more, each write is tried by itself: one that
   /// has become forbidden must not hold the others up. Nobody is left to be told of a refusal.
   private mutating func fire(_ writes: ScheduledWrites, at timestamp: Int64) {
+    if case .user(let auth?) = writes.identity, verifier.isShutOut(auth) { return }
     let standing = Standing(identity: writes.identity)
     let changes = writes.table.changes
     if fire(changes, as: standing, at: timestamp) || changes.count < 2 { return }

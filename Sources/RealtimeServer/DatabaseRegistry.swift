@@ -82,7 +82,8 @@ final class DatabaseRegistry {
           thread: opened.thread,
           context: context.value
         )
-        core.begin()
+        // The first one is opened before it is known who has been shut out.
+        if context.value.identities.isReady { core.begin() }
         return core
       }
   }

@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import RealtimeIdentity
 internal import RealtimeTransport
 
 extension ServerCore {
@@ -9,6 +10,7 @@ extension ServerCore {
     // Who has the data has the accounts: whoever comes too late fails at the former.
     return openMainDatabase()
       .flatMap { core.value.openIdentities() }
+      .flatMap { core.value.beginMainDatabase() }
       .flatMap { core.value.listen() }
       .map { addresses in
         core.value.logger.info("listening", metadata: ["at": "\(addresses)"])
@@ -20,15 +22,22 @@ extension ServerCore {
 
   /// Opens what the databases ask whom credentials belong to.
   private func openIdentities() -> EventLoopFuture<Void> {
-    identities.open { [databases] database, uid, second in
-      databases.opened(database)?.endSessions(of: uid, before: second)
+    identities.open { [databases] note in
+      databases.opened(note.database)?.endSessions(note)
     }
   }
 
   private func openMainDatabase() -> EventLoopFuture<Void> {
     databases.database(options.namespace, isMade: true).flatMapThrowing { database in
-      guard let rules = try database.options.rules.compiled() else { return }
-      database.setRules(rules)
+      _ = try database.options.rules.compiled()
+    }
+  }
+
+  /// Lets the main database do what was left to be done, now that it is known who has been shut out.
+  private func beginMainDatabase() -> EventLoopFuture<Void> {
+    databases.database(options.namespace, isMade: true).flatMapThrowing { database in
+      if let rules = try database.options.rules.compiled() { database.setRules(rules) }
+      database.begin()
     }
   }
 

@@ -19,6 +19,18 @@ package protocol CredentialVerifier: Sendable {
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
   ) throws(CredentialError) -> VerifiedCredential
+
+  /// Whether a user has been shut out for good since a credential was made for it, so that nothing is
+  /// to be written that was scheduled with that.
+  ///
+  /// - Parameter auth: What the rules saw as `auth`.
+  /// - Returns: Whether that is known; a credential that has ended by itself shuts nobody out.
+  func isShutOut(_ auth: JSONValue) -> Bool
+}
+
+extension CredentialVerifier {
+  /// Whether a user has been shut out: never, where nobody can be.
+  package func isShutOut(_ auth: JSONValue) -> Bool { false }
 }
 
 /// What a valid credential says.

@@ -127,7 +127,8 @@ extension AccountService {
     try revoke(
       account,
       with: [.delete(uid: account.uid, database: account.database)],
-      tellingAfter: 0
+      tellingAfter: 0,
+      isDeleted: true
     )
   }
 }

@@ -120,9 +120,14 @@ package final actor AccountService {
       keys = KeyRing(random: Randomness.bytes(48), now: now)
       try store.setSecret(.keys, to: keys.json)
     }
+    let revocations = try store.revocations(since: (now - IdentityKeeping.revocation) / 1_000)
     let authority = TokenAuthority(
       keys: keys,
-      revocations: try store.revocations(since: (now - IdentityKeeping.revocation) / 1_000)
+      revocations: try revocations.map { note in
+        var note = note
+        note.isShutOut = try store.account(note.uid, in: note.database)?.isDisabled ?? true
+        return note
+      }
     )
     if try store.secret(.customTokenKey).flatMap({ SigningKey(json: $0) }) == nil {
       try store.setSecret(.customTokenKey, to: SigningKey(created: now).json)
@@ -181,16 +186,19 @@ package final actor AccountService {
   ///   - account: The account, with the second since which tokens count.
   ///   - changes: What is stored with it.
   ///   - delay: When the connections of the user are to be told, in milliseconds from now.
+  ///   - isDeleted: Whether there is no such account any more.
   /// - Throws: ``IdentityError`` when it cannot be stored.
   func revoke(
     _ account: Account,
     with changes: [IdentityChange],
-    tellingAfter delay: Int64
+    tellingAfter delay: Int64,
+    isDeleted: Bool = false
   ) throws(IdentityError) {
     let note = TokenAuthority.Revocation(
       database: account.database,
       uid: account.uid,
-      validSince: account.validSince
+      validSince: account.validSince,
+      isShutOut: isDeleted || account.isDisabled
     )
     try apply(changes + [.revoke(note)])
     authority.revoke(note)

@@ -1,6 +1,6 @@
 package import RealtimeHub
 package import RealtimeProtocol
-internal import RealtimeTree
+package import RealtimeTree
 
 /// Tells the hub of one database whom a credential belongs to: the server's own sign-in.
 package struct IdentityVerifier: CredentialVerifier {
@@ -35,5 +35,12 @@ package struct IdentityVerifier: CredentialVerifier {
     )
     let expires = claims["exp"]?.integer.map { $0 * 1_000 }
     return VerifiedCredential(.user(auth), auth: auth, expires: expires)
+  }
+
+  package func isShutOut(_ auth: JSONValue) -> Bool {
+    guard let uid = auth["uid"]?.string, let issued = auth["token"]?["iat"]?.integer else {
+      return false
+    }
+    return authority.isShutOut(uid, of: database, sinceTokenOf: issued)
   }
 }

@@ -16,12 +16,15 @@ package final class TokenAuthority: Sendable {
     package let uid: String
     /// Tokens that were issued before this second since 1970 do not count.
     package let validSince: Int64
+    /// Whether the user was shut out, be it disabled or deleted; a store need not keep it.
+    package var isShutOut: Bool
 
     /// Makes a note.
-    package init(database: String, uid: String, validSince: Int64) {
+    package init(database: String, uid: String, validSince: Int64, isShutOut: Bool = false) {
       self.database = database
       self.uid = uid
       self.validSince = validSince
+      self.isShutOut = isShutOut
     }
   }
 
@@ -32,7 +35,7 @@ package final class TokenAuthority: Sendable {
 
   private struct State {
     var keys: KeyRing
-    var revocations: [User: Int64] = [:]
+    var revocations: [User: Revocation] = [:]
   }
 
   /// How far ahead the clock may have been that a token was issued by, in seconds.
@@ -43,7 +46,7 @@ package final class TokenAuthority: Sendable {
   init(keys: KeyRing, revocations: [Revocation]) {
     var state = State(keys: keys)
     for note in revocations {
-      state.revocations[User(database: note.database, uid: note.uid)] = note.validSince
+      state.revocations[User(database: note.database, uid: note.uid)] = note
     }
     self.state = NIOLockedValueBox(state)
   }
@@ -64,9 +67,15 @@ package final class TokenAuthority: Sendable {
     let past = note.validSince - KeyRing.afterlife / 1_000
     state.withLockedValue { state in
       // No token lives so long that older notes would have anything to end.
-      state.revocations = state.revocations.filter { $0.value > past }
-      state.revocations[User(database: note.database, uid: note.uid)] = note.validSince
+      state.revocations = state.revocations.filter { $0.value.validSince > past }
+      state.revocations[User(database: note.database, uid: note.uid)] = note
     }
+  }
+
+  /// Whether a user has been disabled or deleted since a token was issued, as far as that is remembered.
+  func isShutOut(_ uid: String, of database: String, sinceTokenOf issued: Int64) -> Bool {
+    let note = state.withLockedValue { $0.revocations[User(database: database, uid: uid)] }
+    return note.map { $0.isShutOut && issued < $0.validSince } ?? false
   }
 
   // MARK: Tokens
@@ -108,7 +117,7 @@ package final class TokenAuthority: Sendable {
     guard expires * 1_000 > timestamp else {
       throw CredentialError(.expiredToken, "Auth token is expired.")
     }
-    if let since = revocations[User(database: database, uid: uid)], issued < since {
+    if let note = revocations[User(database: database, uid: uid)], issued < note.validSince {
       throw CredentialError(.expiredToken, "Auth token is revoked.")
     }
     return claims

@@ -1,15 +1,17 @@
 internal import RealtimeHub
+internal import RealtimeIdentity
 internal import RealtimeTree
 
 extension DatabaseCore {
-  /// Ends what a user is doing with tokens that were issued before a second since 1970.
-  func endSessions(of uid: String, before second: Int64) {
+  /// Ends what a user is doing with tokens that do not count any more, and, if the user is shut out,
+  /// what was to be written later.
+  func endSessions(_ note: TokenAuthority.Revocation) {
     guard phase != .closed else { return }
-    perform(
-      hub.endCredentials(at: context.clock()) { auth in
-        auth["uid"]?.string == uid && auth["token"]?["iat"]?.integer ?? .min < second
-      }
-    )
+    func isEnded(_ auth: JSONValue) -> Bool {
+      auth["uid"]?.string == note.uid && auth["token"]?["iat"]?.integer ?? .min < note.validSince
+    }
+    perform(hub.endCredentials(at: context.clock(), where: isEnded))
+    if note.isShutOut { perform(hub.withdrawScheduled(at: context.clock(), where: isEnded)) }
     for (peer, session) in sessions where session.user != nil { identityChanged(peer) }
   }
 }

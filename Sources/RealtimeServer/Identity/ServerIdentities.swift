@@ -4,6 +4,7 @@ internal import RealtimeHub
 internal import RealtimeIdentity
 internal import RealtimeProtocol
 internal import RealtimeTransport
+internal import RealtimeTree
 
 /// The identities of a server, as its event loop uses them.
 ///
@@ -14,6 +15,8 @@ final class ServerIdentities {
   private let logger: Logger
   private let clock: @Sendable () -> Int64
   private var service: AccountService?
+  /// Whether it is known who has been shut out.
+  private(set) var isReady = false
 
   init(
     options: DatabaseServer.Options,
@@ -51,17 +54,24 @@ final class ServerIdentities {
     ) throws(CredentialError) -> VerifiedCredential {
       try identities.value.verifier(of: database).verify(authentication, at: timestamp)
     }
+
+    func isShutOut(_ auth: JSONValue) -> Bool {
+      identities.value.verifier(of: database).isShutOut(auth)
+    }
   }
 
   /// Reads the keys, or makes them.
   ///
-  /// - Parameter onRevocation: Called on the event loop with a database and a user whose tokens of
-  ///   before a second since 1970 do not count any more.
+  /// - Parameter onRevocation: Called on the event loop with a user whose tokens of before a second
+  ///   since 1970 do not count any more.
   /// - Returns: A future that fails with what the store reports.
   func open(
-    onRevocation: @escaping (_ database: String, _ uid: String, _ before: Int64) -> Void
+    onRevocation: @escaping (TokenAuthority.Revocation) -> Void
   ) -> EventLoopFuture<Void> {
-    guard options.credentialVerifier == nil else { return eventLoop.makeSucceededVoidFuture() }
+    guard options.credentialVerifier == nil else {
+      isReady = true
+      return eventLoop.makeSucceededVoidFuture()
+    }
     let told = NIOLoopBound(onRevocation, eventLoop: eventLoop)
     let promise = eventLoop.makePromise(of: AccountService.self)
     promise.completeWithTask { [options, eventLoop, logger, clock] in
@@ -72,12 +82,15 @@ final class ServerIdentities {
         logger: logger,
         onRevocation: { note, delay in
           eventLoop.scheduleTask(in: .milliseconds(delay)) {
-            told.value(note.database, note.uid, note.validSince)
+            told.value(note)
           }
         }
       )
     }
-    return promise.futureResult.assumeIsolated().map { self.service = $0 }.nonisolated()
+    return promise.futureResult.assumeIsolated().map {
+      self.service = $0
+      self.isReady = true
+    }.nonisolated()
   }
 
   /// Closes the store; the future never fails.

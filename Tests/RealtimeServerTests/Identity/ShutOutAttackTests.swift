@@ -1,0 +1,85 @@
+import RealtimeHub
+import RealtimeIdentity
+import RealtimeServer
+import RealtimeTree
+import TestSupport
+import Testing
+import TransportTestSupport
+
+/// What somebody leaves behind for the time after being shut out.
+@Suite("Writes that a user has scheduled who is shut out", .timeLimit(.minutes(1)))
+struct ShutOutAttackTests {
+  private static let key = "an-administrators-key-of-40-characters!!"
+
+  private func start(
+    _ store: MemoryTreeStore,
+    _ identities: MemoryIdentityStore
+  ) async throws -> IdentityServer {
+    try await IdentityServer.start(
+      store: identities,
+      stores: MemoryTreeStores(["hearth": store])
+    ) { $0.administratorKey = AdministratorKey(Self.key) }
+  }
+
+  private func change(_ server: IdentityServer, _ method: String, _ body: String) async throws {
+    let answer = try await server.request(
+      "POST",
+      "/v1/projects/hearth/accounts:\(method)",
+      body,
+      lines: ["Authorization: Bearer \(Self.key)"]
+    )
+    #expect(answer.status == 200)
+  }
+
+  /// Schedules a write for the end of a connection of a new user.
+  private func schedule(
+    _ server: IdentityServer,
+    _ name: String
+  ) async throws -> (client: ClientProbe, uid: String) {
+    let made = try await server.signUp("\(name)@example.com")
+    let client = try await server.server.connectAndGreet()
+    for message in [
+      #"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(made["idToken"])"}}}"#,
+      #"{"t":"d","d":{"r":2,"a":"o","b":{"p":"/\#(name)","d":1}}}"#,
+    ] {
+      client.send(message)
+      #expect(try await client.next().contains(#""s":"ok""#))
+    }
+    return (client, made["localId"])
+  }
+
+  @Test(
+    "are not done, neither at the end of the connection nor by a server that comes after a crash",
+    arguments: [#","disableUser":true"#, nil]
+  )
+  func shutOut(disabling: String?) async throws {
+    let identities = MemoryIdentityStore()
+    let store = MemoryTreeStore()
+    let server = try await start(store, identities)
+    let mallory = try await schedule(server, "mallory")
+    let ada = try await schedule(server, "ada")
+    let bob = try await schedule(server, "bob")
+    // What a killed server would leave behind.
+    let left = MemoryTreeStore(store.load())
+    try await change(
+      server,
+      disabling == nil ? "delete" : "update",
+      #"{"localId":"\#(mallory.uid)"\#(disabling ?? "")}"#
+    )
+    #expect(try await mallory.client.next().contains("expired_token"))
+    // Who has only been signed out everywhere is not shut out.
+    try await change(server, "update", #"{"localId":"\#(ada.uid)","validSince":"1700000001"}"#)
+    for client in [mallory.client, ada.client, bob.client] {
+      client.close()
+      _ = try await client.closed()
+    }
+    await server.server.stop()
+    let root = try Node(json: .object(("ada", .integer(1)), ("bob", .integer(1))))
+    #expect(store.load().root == root)
+
+    let second = try await start(left, identities)
+    await second.server.stop()
+    #expect(left.load().root == root)
+    #expect(left.load().sessions == [])
+  }
+}
