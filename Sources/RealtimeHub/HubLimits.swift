@@ -3,9 +3,9 @@ internal import RealtimeTree
 /// The bounds of a hub; what goes beyond is refused with a status and a reason.
 package struct HubLimits: Sendable, Equatable {
   /// Most listens of one peer.
-  package var listensPerPeer = 1_000
+  package var listensPerPeer = 10_000
   /// Most writes that one peer schedules for its end.
-  package var disconnectWritesPerPeer = 1_000
+  package var disconnectWritesPerPeer = 10_000
   /// Most bytes, of JSON and of paths, of the writes that one peer schedules for its end.
   package var disconnectBytesPerPeer = 1_024 * 1_024
   /// Most users that one peer schedules writes as.

@@ -7,6 +7,11 @@ extension TreeHub {
     peers[peer]?.listens.count ?? 0
   }
 
+  /// The number of writes that a peer has scheduled for its end.
+  package func scheduledCount(of peer: PeerID) -> Int {
+    peers[peer]?.scheduled.reduce(0) { $0 + $1.table.count } ?? 0
+  }
+
   /// The number of listens of all peers.
   ///
   /// - Complexity: O(peers)

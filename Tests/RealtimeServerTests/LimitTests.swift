@@ -35,10 +35,10 @@ struct LimitTests {
   @Test("has the documented default")
   func defaults() {
     let expected = [
-      "connections": 1_024, "connections-per-user": 64, "listens": 1_000, "listens-warning": 200,
+      "connections": 1_024, "connections-per-user": 64, "listens": 10_000, "listens-warning": 200,
       "requests": 1_000, "frame-bytes": 65_536, "message-frames": 1_024,
       "message-bytes": 16_777_216, "message-seconds": 30, "output-coalesce-bytes": 8_388_608,
-      "output-bytes": 67_108_864, "output-seconds": 10, "disconnect-writes": 1_000,
+      "output-bytes": 67_108_864, "output-seconds": 10, "disconnect-writes": 10_000,
       "disconnect-bytes": 1_048_576, "sign-in-seconds": 10, "header-bytes": 8_192,
       "header-lines": 64, "response-bytes": 268_435_456, "unindexed-children": 10_000,
       "writes-per-second": 200, "write-burst": 1_000, "stream-seconds": 30,

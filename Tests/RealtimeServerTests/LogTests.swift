@@ -1,10 +1,11 @@
 import Logging
 import NIOConcurrencyHelpers
-import RealtimeServer
 import RealtimeTransport
 import TestSupport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeServer
 
 @Suite("The log of a server", .timeLimit(.minutes(1)))
 struct LogTests {
@@ -72,6 +73,51 @@ struct LogTests {
       }
     }
     #expect(lines.filter { $0.contains("more than \(limit) listens") }.count == notes)
+  }
+
+  @Test("notes what a user's connections have in common once an hour, and forgets nobody else")
+  func manyListensOfOne() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.credentialVerifier = NamedVerifier()
+    options.limits.listens = 2
+    options.limits.listensWarning = 1
+    options.limits.disconnectWrites = 1
+    let lines = try await run(options) { server in
+      for user in ["ann", "ann", "bob", nil, nil] {
+        let client = try await server.connectAndGreet()
+        var messages = [1, 2].map {
+          #"{"t":"d","d":{"r":\#($0),"a":"q","b":{"p":"/a\#($0)","h":""}}}"#
+        }
+        messages.append(#"{"t":"d","d":{"r":3,"a":"o","b":{"p":"/a","d":1}}}"#)
+        if let user {
+          messages.insert(#"{"t":"d","d":{"r":0,"a":"auth","b":{"cred":"\#(user)"}}}"#, at: 0)
+        }
+        for message in messages {
+          client.send(message)
+          #expect(try await client.next().contains(#""s":"ok""#))
+        }
+      }
+    }
+    for text in ["more than 1 listens", "has 2 listens", "scheduled 1 writes"] {
+      #expect(lines.filter { $0.contains(text) }.count == 3, "\(text)")
+    }
+  }
+
+  @Test("says the same of the same user once an hour, and remembers a bounded number")
+  func hourlyNotes() {
+    var notes = HourlyNotes()
+    func isDue(_ user: String?, _ minute: Int64) -> Bool {
+      notes.isDue(HourlyNotes.Subject(what: "x", user: user), at: minute * 60_000)
+    }
+    #expect(
+      [0, 59, 60, 61, 119, 120].map { isDue("ann", $0) } == [true, false, true, false, false, true]
+    )
+    #expect(isDue(nil, 120))
+    #expect(isDue("ann", 50))
+    let due = (0..<2_000).filter { isDue("u\($0)", 121) }
+    #expect(due.count == HourlyNotes.limit - 1)
+    #expect(isDue("u1999", 181))
+    #expect(!isDue("u1999", 182))
   }
 
   @Test("tells the numbers now and then, where that is wanted")

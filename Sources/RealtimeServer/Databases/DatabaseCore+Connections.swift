@@ -69,7 +69,10 @@ extension DatabaseCore {
     switch request {
     case .authenticate, .unauthenticate: identityChanged(peer)
     case .listen: noteListens(peer)
-    case .write, .onDisconnect: limitWriteRate(session)
+    case .write: limitWriteRate(session)
+    case .onDisconnect:
+      noteScheduled(peer)
+      limitWriteRate(session)
     case .stats, .appCheck, .unlisten, .get, .cancelOnDisconnect, .unknown: break
     }
   }

@@ -14,16 +14,31 @@ extension DatabaseCore {
     return ServerMessage.Response(.unavailable, .json(.string(reason)))
   }
 
-  /// Notes once in the log that a connection has many listens.
+  /// Notes in the log that a connection has many listens, or as many as it may have.
   func noteListens(_ peer: PeerID) {
-    guard let session = sessions[peer], !session.hasManyListens,
-      hub.listenCount(of: peer) > options.limits.listensWarning
-    else { return }
-    session.hasManyListens = true
-    logger.warning(
-      "a connection has more than \(options.limits.listensWarning) listens",
-      metadata: ["peer": "\(peer)"]
-    )
+    let limits = options.limits
+    let count = hub.listenCount(of: peer)
+    if count > limits.listensWarning {
+      note("a connection has more than \(limits.listensWarning) listens", peer)
+    }
+    if count >= limits.listens {
+      note("a connection has \(limits.listens) listens, the most that there may be", peer)
+    }
+  }
+
+  /// Notes in the log that a connection has scheduled as many writes as it may.
+  func noteScheduled(_ peer: PeerID) {
+    let limit = options.limits.disconnectWrites
+    guard hub.scheduledCount(of: peer) >= limit else { return }
+    note("a connection has scheduled \(limit) writes, the most that there may be", peer)
+  }
+
+  /// Says something of a connection in the log, unless it was said of its user within the hour.
+  private func note(_ warning: String, _ peer: PeerID) {
+    let user = hub.identity(of: peer)?.uid
+    let subject = HourlyNotes.Subject(what: warning, user: user)
+    guard notes.isDue(subject, at: context.clock()) else { return }
+    logger.warning("\(warning)", metadata: ["peer": "\(peer)", "user": "\(user ?? "none")"])
   }
 
   /// Closes a connection in a while that may do nothing without signing in, unless it does.

@@ -38,6 +38,8 @@ final class DatabaseCore {
   var internalUsers: [PeerID: String] = [:]
   /// The signed-in users who are connected, or have written a moment ago.
   var users: [String: UserLoad] = [:]
+  /// What the log has said of users lately.
+  var notes = HourlyNotes()
   var metrics = DatabaseMetrics()
   var writeTimer = WriteTimer()
   /// Whether the last batch before the end could not be stored.

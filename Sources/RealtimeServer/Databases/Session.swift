@@ -32,8 +32,6 @@ final class Session {
   var signInDeadline: Scheduled<Void>?
   /// The signed-in user that the connection counts for.
   var user: String?
-  /// Whether the log has noted that it has many listens.
-  var hasManyListens = false
 
   init(_ peer: PeerID, connection: ServerConnection, name: String) {
     self.peer = peer

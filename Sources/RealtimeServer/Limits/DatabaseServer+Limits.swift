@@ -10,7 +10,7 @@ extension DatabaseServer {
     /// Most databases that are open at a time.
     public var databases = 100
     /// Most listens of one connection.
-    public var listens = 1_000
+    public var listens = 10_000
     /// The number of listens of one connection that is noted in the log.
     public var listensWarning = 200
     /// Requests of one connection that wait for the disk before no more are read.
@@ -30,7 +30,7 @@ extension DatabaseServer {
     /// How long a client may read nothing while output waits for it, in seconds.
     public var outputSeconds = 10
     /// Most writes that one connection schedules for its end.
-    public var disconnectWrites = 1_000
+    public var disconnectWrites = 10_000
     /// Most JSON of the writes that one connection schedules for its end, in bytes, with their paths.
     public var disconnectBytes = 1_024 * 1_024
     /// How long a connection that the rules allow nothing may take to sign in, in seconds.
