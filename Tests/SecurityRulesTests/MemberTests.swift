@@ -83,7 +83,13 @@ struct MemberTests {
       ("root['child']('n')['val']() == 5", .yes), ("root.child('list/1').val() == 'b'", .yes),
       ("root.child('').exists()", .yes),
       ("root.child('/o//' + 'b/').child('c').val() == 2", .yes),
-      ("root.child('half').isNumber()", .yes),
+      ("root.child('half').isNumber()", .yes), ("root.child('s').val().length > 0", .yes),
+      ("root.child('s').val()['length'] > 0", .yes), ("root.child('n').val().length > 0", .error),
+      ("(root.exists() ? root.child('s').val() : 'x').length > 0", .yes),
+      ("(root.exists() ? auth : root.val()).uid == auth.uid", .yes),
+      ("root.child('n').val() < 6 && 6 > root.child('n').val()", .yes),
+      ("root.child('n').val() - 1 == -(-4) && root.child('n').val() + 1 == 6", .yes),
+      ("'x' + root.child('n').val() == 'x5'", .yes),
     ] as [(String, ProbeResult)]
   )
   func snapshots(_ expression: String, _ expected: ProbeResult) throws {
@@ -102,7 +108,10 @@ struct MemberTests {
       "root['foo']()", "root['exists']", "root[0]", "root.length == 1", "root.contains('x')",
       "root.isNumber(1)", "root.val(1) == 1", "root.getPriority('x') == 1", "root()",
       "root.val()() == 1", "root.hasOwnProperty('x')", "root.toString() == ''", "data.forEach(1)",
-      "root.val().exists()", "root.exists().exists()",
+      "root.val().exists()", "root.exists().exists()", "root.val().notFound == false",
+      "root.child('n').val().a == 1", "root.val()['a'] == 1", "root.val()[$key] == 1",
+      "root.val().length() == 1", "root.getPriority().x == null", "(root.val() + 1).x == 1",
+      "(root.exists() ? root.val() : null).x == 1", "root.val() && true", "-root.val().x == 1",
     ]
   )
   func misusedSnapshots(_ expression: String) throws {

@@ -11,7 +11,8 @@ extension Checker {
       return Typed(expression: .query(member), type: member.type)
     case .any:
       return Typed(expression: .member(typed.expression, name, at: offset), type: .any)
-    case .string:
+    case .string, .primitive:
+      // Of what the data hold only strings have members.
       guard name == "length" else { throw unknownMember(name, of: .string, at: offset) }
       return Typed(expression: .member(typed.expression, name, at: offset), type: .number)
     case .snapshot: throw unknownMember(name, of: .snapshot, at: offset)
@@ -78,7 +79,7 @@ extension Checker {
         throw unknownMember(name, of: .snapshot, at: callee.offset)
       }
       return try snapshotCall(method, receiver.expression, arguments, at: callee.offset)
-    case .string, .any:
+    case .string, .primitive, .any:
       guard let method = StringMethod(rawValue: name) else {
         throw unknownMethod(name, of: receiver.type, at: callee.offset)
       }

@@ -18,7 +18,7 @@ struct Checker {
   private func boolean(_ syntax: Syntax, _ what: String) throws(RuleProblem) -> Expression {
     let typed = try check(syntax)
     guard typed.type == .boolean else {
-      let advice = typed.type == .any ? "; compare it, as in 'x == true'" : ""
+      let advice = typed.type.isOpen ? "; compare it, as in 'x == true'" : ""
       throw RuleProblem(
         "\(what) must be a boolean, but this is \(typed.type.rawValue)\(advice)",
         at: syntax.offset
@@ -129,7 +129,7 @@ struct Checker {
     if left.type == right.type, left.type != .query {
       type = left.type
     } else if [left.type, right.type].contains(where: { $0 == .snapshot || $0 == .query })
-      || ![left.type, right.type].contains(where: { $0 == .any || $0 == .null })
+      || ![left.type, right.type].contains(where: { $0.isOpen || $0 == .null })
     {
       throw RuleProblem(
         "both branches of '?:' must have one type, but these are \(left.type.rawValue)"
@@ -137,7 +137,7 @@ struct Checker {
         at: offset
       )
     } else {
-      type = .any
+      type = [left.type, right.type].contains(.any) ? .any : .primitive
     }
     return Typed(expression: .ternary(checked, left.expression, right.expression), type: type)
   }
@@ -163,7 +163,7 @@ struct Checker {
       try require([.number, .string], operation, of: (left, first.type), (right, second.type))
       type =
         [first.type, second.type].contains(.string)
-        ? .string : first.type == .number && second.type == .number ? .number : .any
+        ? .string : first.type == .number && second.type == .number ? .number : .primitive
     case .equal, .notEqual:
       try require(
         [.null, .boolean, .number, .string],
@@ -174,7 +174,7 @@ struct Checker {
       type = .boolean
     case .subtract, .multiply, .divide, .remainder, .less, .atMost, .greater, .atLeast:
       try require([.number, .string], operation, of: (left, first.type), (right, second.type))
-      guard first.type.mayBe(second.type) || second.type == .any else {
+      guard first.type.mayBe(second.type) || second.type.mayBe(first.type) else {
         throw RuleProblem(
           "'\(operation.rawValue)' compares two numbers or two strings, but these are"
             + " \(first.type.rawValue) and \(second.type.rawValue)",
@@ -194,7 +194,7 @@ struct Checker {
     _ operation: BinaryOperator,
     of operands: (syntax: Syntax, type: RuleType)...
   ) throws(RuleProblem) {
-    for operand in operands where !types.contains(operand.type) && operand.type != .any {
+    for operand in operands where !types.contains(operand.type) && !operand.type.isOpen {
       let isComparison = operation == .equal || operation == .notEqual
       let expected = isComparison ? "values" : "numbers or strings"
       let advice = operand.type == .snapshot ? "; take its val() or ask whether it exists()" : ""

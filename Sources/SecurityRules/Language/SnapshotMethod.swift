@@ -5,7 +5,7 @@ enum SnapshotMethod: String, CaseIterable, Sendable {
 
   var type: RuleType {
     switch self {
-    case .val, .getPriority: .any
+    case .val, .getPriority: .primitive
     case .child, .parent: .snapshot
     case .hasChild, .hasChildren, .exists, .isNumber, .isString, .isBoolean: .boolean
     }
