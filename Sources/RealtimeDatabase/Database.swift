@@ -76,7 +76,7 @@ public final class Database: Sendable {
     }
     let own = repo.target
     precondition(
-      parsed.target.endpoint == own.endpoint
+      [own.endpoint, address.endpoint].contains(parsed.target.endpoint)
         && (parsed.target.namespace ?? own.namespace) == own.namespace,
       "\(databaseURL) is not a URL of this database, \(own)"
     )
@@ -85,6 +85,9 @@ public final class Database: Sendable {
 
   // MARK: Connection
 
+  /// After ``useEmulator(withHost:port:)`` both are its URLs: that of the emulator, and that which the
+  /// database was opened with.
+  ///
   /// Cuts the connection and makes no other until ``goOnline()``.
   ///
   /// Meanwhile writes are queued and shown to observers here.

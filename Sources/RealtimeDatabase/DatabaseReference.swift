@@ -62,7 +62,15 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   }
 }
 
-extension DatabaseReference: CustomStringConvertible {
+extension DatabaseReference: CustomStringConvertible, DescribedByMethod {
   /// The URL of the location.
   public var description: String { url }
+}
+
+/// What the original describes by a method, which a property of this name keeps a class from having.
+public protocol DescribedByMethod: CustomStringConvertible {}
+
+extension DescribedByMethod {
+  /// The same as the property of this name, as the original has it.
+  public func description() -> String { description }
 }

@@ -72,7 +72,8 @@ struct DatabaseURLTests {
   func roundTrip() throws {
     let url = try DatabaseURL("http://localhost:9000?ns=demo")
     #expect(url.text(at: ["a b", "ü%"]) == "http://localhost:9000/a%20b/%C3%BC%25")
-    #expect(url.text(at: []) == "http://localhost:9000/")
+    #expect(url.text(at: []) == "http://localhost:9000")
+    #expect(url.text(at: ["a&b@c:d+e"]) == "http://localhost:9000/a%26b%40c%3Ad%2Be")
     #expect(try DatabaseURL(url.text(at: ["a b", "ü%/+"])).path == ["a b", "ü%/+"])
     let odd = ConnectionTarget(unixSocket: "/a b/50%?#.sock")
     #expect(try DatabaseURL(odd.description).target == odd)
@@ -87,7 +88,8 @@ struct DatabaseURLTests {
       ("https://x.firebase.com", "firebaseio.com"), ("unix:relative", "\"/\""),
       ("http://localhost?ns=a", "port"), ("http://local host:9000", "host"),
       ("http://localhost:99999?ns=a", "host"), ("http://localhost:9000?ns=a%20b", "ns="),
-      ("http://localhost:9000?ns=", "ns="), ("http://a\r\nb:9000?ns=a", "host"),
+      ("http://localhost:9000?ns=", "ns="), ("http://localhost:9000/a#b?ns=c", "#"),
+      ("http://localhost:9000?ns=a#b", "#"), ("http://a\r\nb:9000?ns=a", "host"),
     ]
   )
   func refused(text: String, word: String) {

@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import RealtimeProtocol
@@ -53,16 +52,7 @@ extension Repo {
     precondition(!isLate, "persistence must be set before the database is used")
   }
 
-  nonisolated func url(of path: Path) -> String {
-    let keys = path.keys.map {
-      $0.text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? $0.text
-    }
-    let location = keys.joined(separator: "/")
-    switch target.endpoint {
-    case .tcp: return "\(target)/\(location)"
-    case .unix: return location.isEmpty ? target.description : "\(target)#/\(location)"
-    }
-  }
+  nonisolated func url(of path: Path) -> String { target.url(at: path.keys.map(\.text)) }
 
   nonisolated func get(
     _ query: DatabaseQuery,

@@ -34,11 +34,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   /// - Parameter path: The keys of the location.
   /// - Returns: The URL, escaped and without the namespace.
   package func text(at path: [String]) -> String {
-    let location = path.map(PercentEncoding.encode).joined(separator: "/")
-    return switch target.endpoint {
-    case .tcp: "\(root)/\(location)"
-    case .unix: path.isEmpty ? root : "\(root)#/\(location)"
-    }
+    target.url(at: path)
   }
 
   package var description: String { text(at: path) }
@@ -63,12 +59,16 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
 
   private static func network(_ text: String) throws(DatabaseURLError) -> DatabaseURL {
     let (scheme, rest) = try split(text)
-    let ends = "/?#".unicodeScalars
+    let ends = "/?".unicodeScalars
     let authorityEnd = rest.unicodeScalars.firstIndex(where: ends.contains) ?? rest.endIndex
     guard let authority = Authority(rest[..<authorityEnd]) else {
       throw DatabaseURLError(text, "\"\(rest[..<authorityEnd])\" is not a host")
     }
-    let (location, query) = rest[authorityEnd...].parted(at: "#").head.parted(at: "?")
+    // It would end the path, which may have been meant to go on; no key has one.
+    guard !rest.unicodeScalars.contains("#") else {
+      throw DatabaseURLError(text, "a \"#\" has no place in it")
+    }
+    let (location, query) = rest[authorityEnd...].parted(at: "?")
     var namespace = try namespace(in: query ?? "", of: text)
     if namespace == nil { namespace = try subdomain(of: authority, in: text) }
     let isSecure: Bool

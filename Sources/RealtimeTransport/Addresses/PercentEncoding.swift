@@ -17,7 +17,7 @@ enum PercentEncoding {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// Escapes everything but letters, digits and the marks that a component may keep.
+  /// Escapes everything but letters, digits and the marks that the original keeps in a URL.
   static func encode(_ text: String) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
@@ -41,7 +41,7 @@ enum PercentEncoding {
   }
 
   private static let digits = Array("0123456789ABCDEF".utf8)
-  private static let marks = Set("-_.!~*'()".utf8)
+  private static let marks = Set("-_~".utf8)
 
   private static func isKept(_ byte: UInt8) -> Bool {
     switch byte {

@@ -69,6 +69,19 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     return text
   }
 
+  /// The URL of a location, in the form that `DatabaseURL` reads, without the namespace.
+  ///
+  /// - Parameter path: The keys of the location.
+  /// - Returns: The URL, escaped; that of the root has no slash at its end.
+  package func url(at path: [String]) -> String {
+    guard !path.isEmpty else { return description }
+    let location = path.map(PercentEncoding.encode).joined(separator: "/")
+    return switch endpoint {
+    case .tcp: "\(self)/\(location)"
+    case .unix: "\(self)#/\(location)"
+    }
+  }
+
   package var description: String {
     switch endpoint {
     // A URL without a port means TLS, so that of plain TCP is always written.
