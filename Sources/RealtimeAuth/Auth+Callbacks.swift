@@ -1,7 +1,9 @@
+internal import RealtimeDatabase
+
 /// The forms with callbacks, which run on ``callbackQueue`` after the listeners that the call causes.
 extension Auth {
   /// Takes the outcome of a sign-in.
-  public typealias AuthDataResultCallback = @Sendable (AuthDataResult?, (any Error)?) -> Void
+  public typealias AuthDataResultCallback = (AuthDataResult?, (any Error)?) -> Void
 
   /// Signs in with an email address and a password.
   public func signIn(
@@ -39,7 +41,7 @@ extension Auth {
   /// Has the server send a mail with a code, where it sends mails.
   public func sendPasswordReset(
     withEmail email: String,
-    completion: (@Sendable ((any Error)?) -> Void)?
+    completion: (((any Error)?) -> Void)?
   ) {
     tell { error, _ in
       completion?(error)
@@ -52,7 +54,7 @@ extension Auth {
   public func confirmPasswordReset(
     withCode code: String,
     newPassword: String,
-    completion: (@Sendable ((any Error)?) -> Void)?
+    completion: (((any Error)?) -> Void)?
   ) {
     tell { error, _ in
       completion?(error)
@@ -63,7 +65,7 @@ extension Auth {
 
   /// Does something and tells the outcome where callbacks run.
   func run<Value: Sendable>(
-    _ completion: (@Sendable (Value?, (any Error)?) -> Void)?,
+    _ completion: ((Value?, (any Error)?) -> Void)?,
     _ body: @escaping @Sendable (Auth) async throws -> Value
   ) {
     tell { error, value in
@@ -75,15 +77,16 @@ extension Auth {
 
   /// Does something and tells the failure or the outcome where callbacks run.
   func tell<Value: Sendable>(
-    _ completion: @escaping @Sendable ((any Error)?, Value?) -> Void,
+    _ completion: @escaping ((any Error)?, Value?) -> Void,
     of body: @escaping @Sendable (Auth) async throws -> Value
   ) {
+    let callback = Callback(completion)
     Task {
       do {
         let value = try await body(self)
-        self.deliver { completion(nil, value) }
+        self.deliver { callback.call(nil, value) }
       } catch {
-        self.deliver { completion(error, nil) }
+        self.deliver { callback.call(error, nil) }
       }
     }
   }

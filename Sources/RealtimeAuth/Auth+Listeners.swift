@@ -1,4 +1,5 @@
 internal import NIOConcurrencyHelpers
+internal import RealtimeDatabase
 
 /// Telling a program who is signed in.
 extension Auth {
@@ -8,7 +9,7 @@ extension Auth {
   /// - Returns: What ``removeStateDidChangeListener(_:)`` takes.
   @discardableResult
   public func addStateDidChangeListener(
-    _ listener: @escaping @Sendable (Auth, User?) -> Void
+    _ listener: @escaping (Auth, User?) -> Void
   ) -> AuthStateDidChangeListenerHandle {
     let number = add(listener, isForTokens: false)
     return AuthStateDidChangeListenerHandle(number: number)
@@ -27,7 +28,7 @@ extension Auth {
   /// - Returns: What ``removeIDTokenDidChangeListener(_:)`` takes.
   @discardableResult
   public func addIDTokenDidChangeListener(
-    _ listener: @escaping @Sendable (Auth, User?) -> Void
+    _ listener: @escaping (Auth, User?) -> Void
   ) -> IDTokenDidChangeListenerHandle {
     let number = add(listener, isForTokens: true)
     handle(.staysFresh(true))
@@ -44,11 +45,11 @@ extension Auth {
   }
 
   private func add(
-    _ listener: @escaping @Sendable (Auth, User?) -> Void,
+    _ listener: @escaping (Auth, User?) -> Void,
     isForTokens: Bool
   ) -> Int {
     let block: @Sendable (User?) -> Void = { [weak self] user in
-      if let self { listener(self, user) }
+      if let self { callback.call(self, user) }
     }
     let number = state.withLockedValue { state in
       state.lastNumber += 1
@@ -70,3 +71,4 @@ extension Auth {
     }
   }
 }
+    let callback = Callback(listener)

@@ -1,7 +1,7 @@
 /// The forms with callbacks, which run on ``Auth/callbackQueue``.
 extension User {
   /// Takes the failure of a change, or nil.
-  public typealias UserProfileChangeCallback = @Sendable ((any Error)?) -> Void
+  public typealias UserProfileChangeCallback = ((any Error)?) -> Void
 
   /// Asks the server what it knows of the user.
   public func reload(completion: UserProfileChangeCallback?) {

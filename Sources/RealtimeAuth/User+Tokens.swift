@@ -27,14 +27,14 @@ extension User {
   }
 
   /// Gets a token and tells it on ``Auth/callbackQueue``.
-  public func getIDToken(completion: (@Sendable (String?, (any Error)?) -> Void)?) {
+  public func getIDToken(completion: ((String?, (any Error)?) -> Void)?) {
     getIDTokenForcingRefresh(false, completion: completion)
   }
 
   /// Gets a token, a new one if that is wanted, and tells it on ``Auth/callbackQueue``.
   public func getIDTokenForcingRefresh(
     _ isForced: Bool,
-    completion: (@Sendable (String?, (any Error)?) -> Void)?
+    completion: ((String?, (any Error)?) -> Void)?
   ) {
     auth.run(completion) { _ in try await self.getIDToken(forcingRefresh: isForced) }
   }

@@ -137,6 +137,10 @@ public final class Database: Sendable {
   /// Transactions and what is scheduled for the end of the connection are not kept. Keep one file for
   /// each person who signs in: writes are sent with whatever credential the database has then.
   ///
+  /// It must be a serial queue: blocks rely on not running at the same time. A program whose main
+  /// thread does not serve the main queue (with `dispatchMain()`, a run loop or an `async` `main`) sets
+  /// a queue of its own here. Blocks that use what belongs to the main actor need the main queue.
+  ///
   /// One process has a file at a time; the next one works without, and
   /// ``DatabaseOptions/onPersistenceProblem`` is told.
   /// It is a programmer error to set it after the database has been used: it traps.
@@ -192,7 +196,8 @@ public final class Database: Sendable {
   public var serverTime: Int64 { repo.serverTime }
 
   /// Tells the state of the connection now and after each change, on ``callbackQueue``.
-  public func observeConnection(_ block: @escaping @Sendable (ConnectionStatus) -> Void) {
-    repo.observeStatus(block)
+  public func observeConnection(_ block: @escaping (ConnectionStatus) -> Void) {
+    let callback = Callback(block)
+    repo.observeStatus { callback.call($0) }
   }
 }

@@ -9,7 +9,7 @@ extension DatabaseQuery {
   @discardableResult
   public func observe(
     _ eventType: DataEventType,
-    with block: @escaping @Sendable (DataSnapshot) -> Void
+    with block: @escaping (DataSnapshot) -> Void
   ) -> DatabaseHandle {
     observe(eventType, with: block, withCancel: nil)
   }
@@ -24,8 +24,8 @@ extension DatabaseQuery {
   @discardableResult
   public func observe(
     _ eventType: DataEventType,
-    with block: @escaping @Sendable (DataSnapshot) -> Void,
-    withCancel cancelBlock: (@Sendable (any Error) -> Void)?
+    with block: @escaping (DataSnapshot) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)?
   ) -> DatabaseHandle {
     observe(
       eventType,
@@ -44,14 +44,10 @@ extension DatabaseQuery {
   @discardableResult
   public func observe(
     _ eventType: DataEventType,
-    andPreviousSiblingKeyWith block: @escaping @Sendable (DataSnapshot, String?) -> Void,
-    withCancel cancelBlock: (@Sendable (any Error) -> Void)? = nil
+    andPreviousSiblingKeyWith block: @escaping (DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
   ) -> DatabaseHandle {
-    repo.observe(self, [eventType]) { _, snapshot, previousKey in
-      block(snapshot, previousKey)
-    } cancel: { error in
-      cancelBlock?(error)
-    }
+    observe([eventType], with: { block($1, $2) }, withCancel: cancelBlock)
   }
 
   /// Calls a block for everything that happens to the children, in the order in which it happens.
@@ -66,10 +62,10 @@ extension DatabaseQuery {
   @discardableResult
   public func observe(
     _ eventTypes: Set<DataEventType>,
-    with block: @escaping @Sendable (DataEventType, DataSnapshot, String?) -> Void,
-    withCancel cancelBlock: (@Sendable (any Error) -> Void)? = nil
+    with block: @escaping (DataEventType, DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
   ) -> DatabaseHandle {
-    repo.observe(self, eventTypes, block) { cancelBlock?($0) }
+    repo.observe(self, eventTypes, Callback(block), cancel: Callback(cancelBlock))
   }
 
   /// Calls a block once, with the first thing of this kind that happens.
@@ -80,8 +76,8 @@ extension DatabaseQuery {
   ///   - cancelBlock: Gets the reason why nothing will come.
   public func observeSingleEvent(
     of eventType: DataEventType,
-    with block: @escaping @Sendable (DataSnapshot) -> Void,
-    withCancel cancelBlock: (@Sendable (any Error) -> Void)? = nil
+    with block: @escaping (DataSnapshot) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
   ) {
     observeSingleEvent(
       of: eventType,
@@ -98,14 +94,16 @@ extension DatabaseQuery {
   ///   - cancelBlock: Gets the reason why nothing will come.
   public func observeSingleEvent(
     of eventType: DataEventType,
-    andPreviousSiblingKeyWith block: @escaping @Sendable (DataSnapshot, String?) -> Void,
-    withCancel cancelBlock: (@Sendable (any Error) -> Void)? = nil
+    andPreviousSiblingKeyWith block: @escaping (DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
   ) {
-    _ = repo.observe(self, [eventType], once: true) { _, snapshot, previousKey in
-      block(snapshot, previousKey)
-    } cancel: { error in
-      cancelBlock?(error)
-    }
+    _ = repo.observe(
+      self,
+      [eventType],
+      once: true,
+      Callback { block($1, $2) },
+      cancel: Callback(cancelBlock)
+    )
   }
 
   /// Removes an observer; its block is not started again after this returns.

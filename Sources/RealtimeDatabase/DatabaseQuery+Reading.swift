@@ -9,11 +9,12 @@ extension DatabaseQuery {
   /// server forbids is not taken from here. Observers are not disturbed in either case.
   ///
   /// - Parameter block: Gets an error or the data; runs on the database's ``Database/callbackQueue``.
-  public func getData(completion block: @escaping @Sendable ((any Error)?, DataSnapshot?) -> Void) {
+  public func getData(completion block: @escaping ((any Error)?, DataSnapshot?) -> Void) {
+    let callback = Callback(block)
     repo.get(self) { result in
       switch result {
-      case .success(let snapshot): block(nil, snapshot)
-      case .failure(let error): block(error, nil)
+      case .success(let snapshot): callback.call(nil, snapshot)
+      case .failure(let error): callback.call(error, nil)
       }
     }
   }
@@ -83,11 +84,13 @@ extension DatabaseQuery {
       within: deadline.map { ($0, late) },
       on: repo.eventLoop
     ) { answer in
-      let handle = repo.observe(self, [eventType], once: true) { _, snapshot, previousKey in
-        answer.finish(.success((snapshot, previousKey)))
-      } cancel: { error in
-        answer.finish(.failure(error))
-      }
+      let handle = repo.observe(
+        self,
+        [eventType],
+        once: true,
+        Callback { _, snapshot, previousKey in answer.finish(.success((snapshot, previousKey))) },
+        cancel: Callback { error in answer.finish(.failure(error)) }
+      )
       answer.onGivenUp { [repo] in repo.removeObserver(handle) }
     }
   }

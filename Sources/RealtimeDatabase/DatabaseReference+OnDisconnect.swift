@@ -46,15 +46,16 @@ extension DatabaseReference {
 
   /// Withdraws what was to happen here and below when this connection ends.
   public func cancelDisconnectOperations(completionBlock block: Completion? = nil) {
-    repo.cancelOnDisconnect(self) { [self] error in block?(error, self) }
+    let callback = Callback(block)
+    repo.cancelOnDisconnect(self) { [self] error in callback.call?(error, self) }
   }
 
   private func onDisconnect(
     _ block: Completion?,
     _ operation: () throws(DatabaseError) -> WriteOperation
   ) {
-    validated(operation, block) { operation in
-      repo.onDisconnect(self, operation) { [self] error in block?(error, self) }
+    validated(operation, block) { operation, callback in
+      repo.onDisconnect(self, operation) { [self] error in callback.call?(error, self) }
     }
   }
 }

@@ -6,19 +6,23 @@ extension DatabaseReference {
   /// the server says that they had changed; so it must give the same answer each time, and do nothing
   /// else. It gives up after ``DatabaseOptions/transactionTries``.
   ///
+  /// The block runs on a thread of the database, as in the original, and not on the callback queue: what
+  /// it needs of an actor, the main one included, is to be read before.
+  ///
   /// - Parameters:
   ///   - block: Changes the data it is given; runs on the database's own thread.
-  ///   - completionBlock: Gets an error, whether the change was stored, and the data then there.
+  ///   - completionBlock: Gets an error, whether the change was stored, and the data then there; runs
+  ///     on ``Database/callbackQueue``.
   ///   - localEvents: Whether observers here see the change before the server has stored it.
+  @preconcurrency
   public func runTransactionBlock(
     _ block: @escaping @Sendable (MutableData) -> TransactionResult,
-    andCompletionBlock completionBlock: (
-      @Sendable ((any Error)?, Bool, DataSnapshot?) -> Void
-    )? = nil,
+    andCompletionBlock completionBlock: (((any Error)?, Bool, DataSnapshot?) -> Void)? = nil,
     withLocalEvents localEvents: Bool = true
   ) {
+    let callback = Callback(completionBlock)
     repo.transaction(self, localEvents: localEvents, block) { error, committed, snapshot in
-      completionBlock?(error, committed, snapshot)
+      callback.call?(error, committed, snapshot)
     }
   }
 }

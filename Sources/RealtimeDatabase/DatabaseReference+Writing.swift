@@ -95,8 +95,8 @@ extension DatabaseReference {
     _ block: Completion?,
     _ operation: () throws(DatabaseError) -> WriteOperation
   ) {
-    validated(operation, block) { operation in
-      repo.write(self, operation) { [self] error in block?(error, self) }
+    validated(operation, block) { operation, callback in
+      repo.write(self, operation) { [self] error in callback.call?(error, self) }
     }
   }
 
@@ -104,15 +104,16 @@ extension DatabaseReference {
   func validated(
     _ operation: () throws(DatabaseError) -> WriteOperation,
     _ block: Completion?,
-    _ start: (WriteOperation) -> Void
+    _ start: (WriteOperation, Callback<Completion?>) -> Void
   ) {
+    let callback = Callback(block)
     do throws(DatabaseError) {
       let operation = try operation()
       try check(operation)
-      start(operation)
+      start(operation, callback)
     } catch {
       let located = DatabaseError(error.code, path: path.description, reason: error.reason)
-      repo.deliver { [self] in block?(located, self) }
+      repo.deliver { [self] in callback.call?(located, self) }
     }
   }
 

@@ -4,7 +4,7 @@ package import RealtimeTree
 /// A location in a database: what can be written, and the start of every query.
 public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   /// What a write calls when the server has answered.
-  public typealias Completion = @Sendable ((any Error)?, DatabaseReference) -> Void
+  public typealias Completion = ((any Error)?, DatabaseReference) -> Void
 
   package init(database: Database, path: Path) {
     super.init(database: database, path: path, query: .all)

@@ -55,4 +55,69 @@ struct OriginalTests {
       _ = database.reference(fromURL: url)
     }
   }
+
+  // MARK: Callbacks
+
+  @MainActor
+  private final class Screen {
+    var lines: [String] = []
+    let shown = Record<String>()
+
+    func show(_ line: String) {
+      dispatchPrecondition(condition: .onQueue(.main))
+      lines.append(line)
+      shown.append(line)
+    }
+
+    func start(_ ref: DatabaseReference) {
+      ref.observe(.value) { self.show("value \($0.value as? Int ?? 0)") }
+      ref.setValue(1) { _, _ in self.show("stored") }
+    }
+
+    func change(_ ref: DatabaseReference) {
+      let step = lines.count
+      ref.runTransactionBlock({ data in
+        data.value = (data.value as? Int ?? 0) + step
+        return .success(withValue: data)
+      }) { _, isCommitted, _ in
+        self.show("committed \(isCommitted)")
+      }
+      ref.parent?.observeSingleEvent(of: .value, with: { _ in self.show("once") })
+      ref.getData { error, snapshot in self.show("got \(snapshot?.value as? Int ?? 0)") }
+    }
+  }
+
+  @Test(
+    "What a class of the main actor hands over is called on the main queue and may use the class"
+  )
+  @MainActor
+  func mainActor() async throws {
+    try await Station.run { @MainActor station in
+      let ref = try Database(url: station.url).reference(withPath: "list/number")
+      let screen = Screen()
+      screen.start(ref)
+      #expect(await screen.shown.wait(for: 2) == ["value 1", "stored"])
+      screen.change(ref)
+      let told = await screen.shown.wait(for: 6)
+      #expect(told.dropFirst(2).sorted() == ["committed true", "got 3", "once", "value 3"])
+      #expect(screen.lines == told)
+      await ref.database.close()
+    }
+  }
+
+  @Test("Another queue is used when it is set")
+  func otherQueue() async throws {
+    try await Station.run { station in
+      let database = try Database(url: station.url)
+      let queue = DispatchQueue(label: "test.other")
+      database.callbackQueue = queue
+      let told = Record<String>()
+      database.reference(withPath: "x").setValue(1) { error, _ in
+        dispatchPrecondition(condition: .onQueue(queue))
+        told.append(error == nil ? "stored" : "refused")
+      }
+      #expect(await told.wait(for: 1) == ["stored"])
+      await database.close()
+    }
+  }
 }

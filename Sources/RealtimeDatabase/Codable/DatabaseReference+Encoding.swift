@@ -10,7 +10,7 @@ extension DatabaseReference {
   public func setValue<Value: Encodable>(
     from value: Value,
     encoder: Database.Encoder = Database.Encoder(),
-    completion: (@Sendable ((any Error)?) -> Void)? = nil
+    completion: (((any Error)?) -> Void)? = nil
   ) throws {
     setValue(try encoder.encode(value)) { error, _ in completion?(error) }
   }

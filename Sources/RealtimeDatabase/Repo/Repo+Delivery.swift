@@ -22,7 +22,7 @@ extension Repo {
     let isOnce = listener.isOnce
     enqueue {
       guard isOnce ? self.deactivate(id.number) : self.isActive(id.number) else { return }
-      listener.block(type, snapshot, previousKey)
+      listener.block.call(type, snapshot, previousKey)
     }
     if isOnce { stop(id) }
   }
@@ -37,7 +37,7 @@ extension Repo {
     guard let listener = listeners.removeValue(forKey: id) else { return }
     let error = DatabaseError(status, path: listener.query.path.description, reason: reason)
     enqueue {
-      if self.deactivate(id.number) { listener.cancel(error) }
+      if self.deactivate(id.number) { listener.cancel.call?(error) }
     }
   }
 

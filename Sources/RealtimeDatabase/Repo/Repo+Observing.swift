@@ -8,8 +8,8 @@ extension Repo {
     _ query: DatabaseQuery,
     _ events: Set<DataEventType>,
     once isOnce: Bool = false,
-    _ block: @escaping @Sendable (DataEventType, DataSnapshot, String?) -> Void,
-    cancel: @escaping @Sendable (any Error) -> Void
+    _ block: Callback<(DataEventType, DataSnapshot, String?) -> Void>,
+    cancel: Callback<((any Error) -> Void)?>
   ) -> DatabaseHandle {
     let number = nextNumber()
     let kinds = Set(events.map(EventKind.init))

@@ -73,8 +73,8 @@ package final actor Repo {
   /// Someone who wants to be told; its query keeps the database open.
   struct Listener {
     let query: DatabaseQuery
-    let block: @Sendable (DataEventType, DataSnapshot, String?) -> Void
-    let cancel: @Sendable (any Error) -> Void
+    let block: Callback<(DataEventType, DataSnapshot, String?) -> Void>
+    let cancel: Callback<((any Error) -> Void)?>
     let isOnce: Bool
   }
 
