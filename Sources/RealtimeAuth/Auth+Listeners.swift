@@ -44,10 +44,37 @@ extension Auth {
     if isLast { self.handle(.staysFresh(false)) }
   }
 
+  /// Who is signed in, now and after each change.
+  ///
+  /// ```swift
+  /// for await user in Auth.auth().authStateChanges { print(user?.uid ?? "nobody") }
+  /// ```
+  ///
+  /// Each loop is a listener of its own, which is removed when the loop is left or its task cancelled.
+  /// Buffering: all changes wait for a loop that is slow, as each of them tells of a person.
+  public var authStateChanges: AsyncStream<User?> {
+    AsyncStream { continuation in
+      let handle = addStateDidChangeListener { _, user in continuation.yield(user) }
+      continuation.onTermination = { _ in self.removeStateDidChangeListener(handle) }
+    }
+  }
+
+  /// Who is signed in, now and whenever the token changes: after each refresh, sign-in and sign-out.
+  ///
+  /// Each loop is a listener of its own, which is removed when the loop is left or its task cancelled.
+  /// Buffering: only the newest waits.
+  public var idTokenChanges: AsyncStream<User?> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      let handle = addIDTokenDidChangeListener { _, user in continuation.yield(user) }
+      continuation.onTermination = { _ in self.removeIDTokenDidChangeListener(handle) }
+    }
+  }
+
   private func add(
     _ listener: @escaping (Auth, User?) -> Void,
     isForTokens: Bool
   ) -> Int {
+    let callback = Callback(listener)
     let block: @Sendable (User?) -> Void = { [weak self] user in
       if let self { callback.call(self, user) }
     }
@@ -71,4 +98,3 @@ extension Auth {
     }
   }
 }
-    let callback = Callback(listener)

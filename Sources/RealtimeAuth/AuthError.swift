@@ -117,6 +117,21 @@ extension AuthError: CustomStringConvertible {
   public var description: String { message }
 }
 
+extension AuthError: CustomNSError {
+  /// The domain of the original, by which programs that cast to `NSError` know the errors.
+  public static var errorDomain: String { AuthErrorDomain }
+
+  /// The number of the kind, which makes an ``AuthErrorCode`` again.
+  public var errorCode: Int { code.rawValue }
+
+  /// The message, and the server's word under ``AuthErrorUserInfoNameKey`` if there is one.
+  public var errorUserInfo: [String: Any] {
+    var info: [String: Any] = [NSLocalizedDescriptionKey: message]
+    if let serverCode { info[AuthErrorUserInfoNameKey] = serverCode }
+    return info
+  }
+}
+
 extension AuthError: LocalizedError {
   /// The message, as `localizedDescription` gives it.
   public var errorDescription: String? { message }

@@ -1,3 +1,9 @@
+/// The domain of the errors of signing in when they are cast to `NSError`.
+public let AuthErrorDomain = "FIRAuthErrorDomain"
+
+/// Where an error that was cast to `NSError` has the server's word for it, in its `userInfo`.
+public let AuthErrorUserInfoNameKey = "FIRAuthErrorUserInfoNameKey"
+
 /// The kinds of failures of signing in, with the numbers of the original.
 public enum AuthErrorCode: Int, Hashable, Sendable, CaseIterable {
   /// The custom token is malformed or not signed by this project.

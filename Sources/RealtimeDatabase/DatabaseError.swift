@@ -78,6 +78,25 @@ extension DatabaseError: CustomStringConvertible {
   }
 }
 
+extension DatabaseError: CustomNSError {
+  /// The domain of the original, by which programs that cast to `NSError` know the errors.
+  public static var errorDomain: String { "com.firebase" }
+
+  /// The number that the original gives this kind of failure: 1 for `permission_denied`, 2 for
+  /// `unavailable`, 3 for `write_canceled`, and 9999 for those that have none.
+  public var errorCode: Int {
+    switch code {
+    case .permissionDenied: 1
+    case .unavailable: 2
+    case .writeCanceled: 3
+    default: 9_999
+    }
+  }
+
+  /// The reason, as `localizedDescription` gives it.
+  public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: reason] }
+}
+
 extension DatabaseError: LocalizedError {
   /// The reason, as `localizedDescription` gives it.
   public var errorDescription: String? { reason }

@@ -56,10 +56,10 @@ struct CodableTests {
     struct Entry: Codable, Equatable { var userName: String, date: Date }
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "entry")
-      var encoder = Database.Encoder()
+      let encoder = Database.Encoder()
       encoder.keyEncodingStrategy = .convertToSnakeCase
       encoder.dateEncodingStrategy = .secondsSince1970
-      var decoder = Database.Decoder()
+      let decoder = Database.Decoder()
       decoder.keyDecodingStrategy = .convertFromSnakeCase
       decoder.dateDecodingStrategy = .secondsSince1970
       let entry = Entry(userName: "ann", date: Date(timeIntervalSince1970: 12))

@@ -56,6 +56,40 @@ struct OriginalTests {
     }
   }
 
+  // MARK: Errors
+
+  @Test(
+    "Errors have the domain and the numbers of the original",
+    arguments: [
+      (DatabaseError.Code.permissionDenied, 1), (.unavailable, 2), (.writeCanceled, 3),
+      (.disconnected, 9_999), (.maximumRetries, 9_999), (.overriddenBySet, 9_999),
+      (.invalidData, 9_999),
+    ] as [(DatabaseError.Code, Int)]
+  )
+  func numbers(code: DatabaseError.Code, number: Int) {
+    let error: any Error = DatabaseError(code, path: "/a", reason: "because")
+    let bridged = error as NSError
+    #expect(bridged.domain == "com.firebase")
+    #expect(bridged.code == number)
+    #expect(bridged.localizedDescription == "because")
+    #expect(bridged.userInfo[NSLocalizedDescriptionKey] as? String == "because")
+  }
+
+  // MARK: Codable
+
+  @Test("An encoder and a decoder are objects: what is set later counts for all who have them")
+  func objects() throws {
+    struct Holder { let encoder = Database.Encoder(); let decoder = Database.Decoder() }
+    let holder = Holder()
+    let (encoder, decoder) = (holder.encoder, holder.decoder)
+    holder.encoder.keyEncodingStrategy = .convertToSnakeCase
+    holder.decoder.keyDecodingStrategy = .convertFromSnakeCase
+    struct Entry: Codable { var firstName: String }
+    let encoded = try encoder.encode(Entry(firstName: "Ann"))
+    #expect(encoded as? [String: String] == ["first_name": "Ann"])
+    #expect(try decoder.decode(Entry.self, from: encoded).firstName == "Ann")
+  }
+
   // MARK: Callbacks
 
   @MainActor

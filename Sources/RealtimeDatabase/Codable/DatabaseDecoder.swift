@@ -4,8 +4,9 @@ internal import RealtimeTree
 extension Database {
   /// Turns what was read into `Decodable` values.
   ///
+  /// It is an object, as in the original: what is set later counts for all who have it.
   /// The strategies are those of Foundation's decoder of JSON.
-  public struct Decoder {
+  public final class Decoder {
     /// How dates are read.
     public var dateDecodingStrategy = JSONDecoder.DateDecodingStrategy.deferredToDate
     /// How bytes are read.

@@ -4,8 +4,9 @@ internal import RealtimeTree
 extension Database {
   /// Turns `Encodable` values into what can be written.
   ///
+  /// It is an object, as in the original: what is set later counts for all who have it.
   /// The strategies are those of Foundation's encoder of JSON. Properties that are nil are left out.
-  public struct Encoder {
+  public final class Encoder {
     /// How dates are written.
     public var dateEncodingStrategy = JSONEncoder.DateEncodingStrategy.deferredToDate
     /// How bytes are written.

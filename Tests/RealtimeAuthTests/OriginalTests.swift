@@ -1,0 +1,76 @@
+import FirebaseAuth
+import Foundation
+import NIOConcurrencyHelpers
+import TestSupport
+import Testing
+
+@testable import RealtimeAuth
+
+/// What programs that were written for the original rely on.
+@Suite("Accounts like the original's", .timeLimit(.minutes(1)))
+struct OriginalTests {
+  private let email = "ann@example.org"
+  private let password = "correct horse"
+
+  @Test("Errors have the domain and the numbers of the original", arguments: AuthErrorCode.allCases)
+  func numbers(code: AuthErrorCode) {
+    let error: any Error = AuthError(code, serverCode: "SOME_WORD", message: "because")
+    let bridged = error as NSError
+    #expect(bridged.domain == AuthErrorDomain)
+    #expect(bridged.domain == "FIRAuthErrorDomain")
+    #expect(AuthErrorCode(rawValue: bridged.code) == code)
+    #expect(bridged.localizedDescription == "because")
+    #expect(bridged.userInfo[AuthErrorUserInfoNameKey] as? String == "SOME_WORD")
+  }
+
+  @Test("What a sign-in fails with can be told apart by its number")
+  func failedSignIn() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      try await auth.createUser(withEmail: email, password: password)
+      let told = Record<Int>()
+      auth.createUser(withEmail: email, password: password) { _, error in
+        told.append((error as NSError?)?.code ?? 0)
+      }
+      #expect(await told.wait(for: 1) == [AuthErrorCode.emailAlreadyInUse.rawValue])
+    }
+  }
+
+  @Test("A loop sees who is signed in, at first and after each change, and then is no listener")
+  func authStateChanges() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      let seen = Record<String>()
+      let loop = Task {
+        for await user in auth.authStateChanges { seen.append(user?.email ?? "nobody") }
+      }
+      await seen.wait(for: 1)
+      try await auth.createUser(withEmail: email, password: password)
+      await seen.wait(for: 2)
+      try auth.signOut()
+      #expect(await seen.wait(for: 3) == ["nobody", email, "nobody"])
+      loop.cancel()
+      await loop.value
+      #expect(auth.state.withLockedValue(\.userListeners).isEmpty)
+    }
+  }
+
+  @Test("A loop sees each new token")
+  func idTokenChanges() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      let seen = Record<String>()
+      let loop = Task {
+        for await user in auth.idTokenChanges { seen.append(user?.email ?? "nobody") }
+      }
+      await seen.wait(for: 1)
+      try await auth.createUser(withEmail: email, password: password)
+      await seen.wait(for: 2)
+      _ = try await auth.currentUser?.getIDTokenResult(forcingRefresh: true)
+      #expect(await seen.wait(for: 3) == ["nobody", email, email])
+      loop.cancel()
+      await loop.value
+      #expect(auth.state.withLockedValue(\.tokenListeners).isEmpty)
+    }
+  }
+}
