@@ -43,7 +43,9 @@ let package = Package(
   name: "hearth",
   products: [
     .executable(name: "hearth", targets: ["hearth"]),
+    .library(name: "Firebase", targets: ["Firebase"]),
     .library(name: "FirebaseAuth", targets: ["FirebaseAuth"]),
+    .library(name: "FirebaseCore", targets: ["FirebaseCore"]),
     .library(name: "FirebaseDatabase", targets: ["FirebaseDatabase"]),
     .library(name: "RealtimeAuth", targets: ["RealtimeAuth"]),
     .library(name: "RealtimeDatabase", targets: ["RealtimeDatabase"]),
@@ -90,7 +92,11 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    library("FirebaseDatabase", ["RealtimeDatabase"]),
+    library(
+      "FirebaseCore",
+      ["RealtimeDatabase", product("NIOConcurrencyHelpers", "swift-nio")]
+    ),
+    library("FirebaseDatabase", ["FirebaseCore", "RealtimeDatabase"]),
     library(
       "RealtimeAuth",
       [
@@ -100,7 +106,8 @@ let package = Package(
         product("NIOCore", "swift-nio"),
       ]
     ),
-    library("FirebaseAuth", ["RealtimeAuth"]),
+    library("FirebaseAuth", ["FirebaseCore", "RealtimeAuth"]),
+    library("Firebase", ["FirebaseAuth", "FirebaseCore", "FirebaseDatabase"]),
     library(
       "RealtimeIdentity",
       [

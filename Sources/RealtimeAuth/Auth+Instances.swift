@@ -24,13 +24,26 @@ extension Auth {
 
   /// The accounts of the configured database, the same object at each call.
   ///
-  /// It is a programmer error to call it before ``configure(_:)`` or `Database.configure(url:)`: it traps.
+  /// Before ``configure(_:)`` and `Database.configure(url:)` it belongs to the database that
+  /// `Database.database()` is then; ``useEmulator(withHost:port:)`` says where people sign in. Without
+  /// either, they are looked for at port 9000 of this machine.
   public static func auth() -> Auth {
-    let configured = instances.withLockedValue(\.configuration?.databaseURL)
-    guard let url = configured ?? Database.configuredURL, let parsed = try? DatabaseURL(url) else {
-      preconditionFailure("call Database.configure(url:) or Auth.configure(_:) before Auth.auth()")
+    if let url = instances.withLockedValue(\.configuration?.databaseURL) { return auth(at: url) }
+    return auth(ofApp: Database.defaultAppName)
+  }
+
+  /// The accounts of an app's project, the same object for all apps of one database.
+  package static func auth(ofApp app: String) -> Auth {
+    let project = Database.project(ofApp: app)
+    guard let url = project?.databaseURL else { return auth(at: Database.unknownTarget) }
+    return auth(at: url, apiKey: project?.apiKey)
+  }
+
+  private static func auth(at url: String, apiKey: String? = nil) -> Auth {
+    guard let parsed = try? DatabaseURL(url) else {
+      preconditionFailure("\(url) is not the URL of a database")
     }
-    return auth(at: parsed.target)
+    return auth(at: parsed.target, apiKey: apiKey)
   }
 
   /// The accounts for a database, the same object for all databases of one address and name.
@@ -41,11 +54,12 @@ extension Auth {
     auth(at: database.address)
   }
 
-  private static func auth(at target: ConnectionTarget) -> Auth {
+  private static func auth(at target: ConnectionTarget, apiKey: String? = nil) -> Auth {
     let identity = target.identity
     let (auth, isNew) = instances.withLockedValue { instances -> (Auth, Bool) in
       if let auth = instances.opened[identity] { return (auth, false) }
-      let configuration = instances.configuration ?? AuthConfiguration(databaseURL: "\(target)")
+      let configuration =
+        instances.configuration ?? AuthConfiguration(databaseURL: "\(target)", apiKey: apiKey)
       let auth = Auth(openingAt: target, configuration)
       instances.opened[identity] = auth
       return (auth, true)

@@ -19,6 +19,8 @@ public final class Database: Sendable {
   package let repo: Repo
   /// The address of the URL, even if ``useEmulator(withHost:port:)`` has chosen another server.
   package let address: ConnectionTarget
+  /// The name of the app whose database it is, or nil when it was not found by name.
+  package let appName: String?
 
   /// Opens a database; nothing is connected yet.
   ///
@@ -29,11 +31,36 @@ public final class Database: Sendable {
   ///   - options: How it connects.
   ///   - logger: Takes what the connection has to tell; without one, see ``setLoggingEnabled(_:)``.
   /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
-  public init(
+  public convenience init(
     url: String,
     options: DatabaseOptions = DatabaseOptions(),
     logger: Logger? = nil
   ) throws {
+    self.init(try Self.target(of: url), options: options, logger: logger, appName: nil)
+  }
+
+  init(
+    _ target: ConnectionTarget,
+    options: DatabaseOptions,
+    logger: Logger? = nil,
+    appName: String?
+  ) {
+    repo = Repo(target: target, options: options, logger: logger ?? DefaultLog.logger)
+    address = target
+    self.appName = appName
+    if let provider = options.tokenProvider {
+      repo.useTokens(of: provider)
+    } else {
+      TokenProviders.attach(repo, as: address.identity)
+    }
+  }
+
+  deinit { repo.shutDown() }
+
+  /// Where the database of a URL is.
+  ///
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
+  static func target(of url: String) throws -> ConnectionTarget {
     let parsed: DatabaseURL
     do throws(DatabaseURLError) {
       parsed = try DatabaseURL(url)
@@ -43,16 +70,8 @@ public final class Database: Sendable {
     guard parsed.path.isEmpty else {
       throw DatabaseError(.invalidData, reason: "the URL of a database ends at its root: \(url)")
     }
-    repo = Repo(target: parsed.target, options: options, logger: logger ?? DefaultLog.logger)
-    address = parsed.target
-    if let provider = options.tokenProvider {
-      repo.useTokens(of: provider)
-    } else {
-      TokenProviders.attach(repo, as: address.identity)
-    }
+    return parsed.target
   }
-
-  deinit { repo.shutDown() }
 
   // MARK: Locations
 
@@ -65,6 +84,9 @@ public final class Database: Sendable {
   public func reference(withPath path: String) -> DatabaseReference { reference().child(path) }
 
   /// The location that a URL of this database names.
+  ///
+  /// After ``useEmulator(withHost:port:)`` both are its URLs: that of the emulator, and that which the
+  /// database was opened with.
   ///
   /// It is a programmer error to pass text that is not a URL, or the URL of another database: it traps.
   public func reference(fromURL databaseURL: String) -> DatabaseReference {
@@ -85,9 +107,6 @@ public final class Database: Sendable {
 
   // MARK: Connection
 
-  /// After ``useEmulator(withHost:port:)`` both are its URLs: that of the emulator, and that which the
-  /// database was opened with.
-  ///
   /// Cuts the connection and makes no other until ``goOnline()``.
   ///
   /// Meanwhile writes are queued and shown to observers here.
@@ -117,6 +136,10 @@ public final class Database: Sendable {
   /// Where callbacks run; the main queue unless set.
   ///
   /// Set it before the first use: what has already happened is delivered on the queue of that time.
+  ///
+  /// It must be a serial queue: blocks rely on not running at the same time. A program whose main
+  /// thread does not serve the main queue (with `dispatchMain()`, a run loop or an `async` `main`) sets
+  /// a queue of its own here. Blocks that use what belongs to the main actor need the main queue.
   public var callbackQueue: DispatchQueue {
     get { repo.callbackQueue }
     set { repo.callbackQueue = newValue }
@@ -136,10 +159,6 @@ public final class Database: Sendable {
   ///
   /// Transactions and what is scheduled for the end of the connection are not kept. Keep one file for
   /// each person who signs in: writes are sent with whatever credential the database has then.
-  ///
-  /// It must be a serial queue: blocks rely on not running at the same time. A program whose main
-  /// thread does not serve the main queue (with `dispatchMain()`, a run loop or an `async` `main`) sets
-  /// a queue of its own here. Blocks that use what belongs to the main actor need the main queue.
   ///
   /// One process has a file at a time; the next one works without, and
   /// ``DatabaseOptions/onPersistenceProblem`` is told.

@@ -215,7 +215,12 @@ struct LifecycleTests {
       let ref = try Database(url: "http://localhost:1?ns=n").reference()
       _ = ref.queryOrderedByKey().queryStarting(atValue: 1)
     }
-    await #expect(processExitsWith: .failure) { _ = Database.database() }
+    await #expect(processExitsWith: .failure) {
+      // Finding it is no mistake, as `useEmulator` may follow; using it then is.
+      let ref = Database.database().reference()
+      Database.database().callbackQueue = DispatchQueue(label: "test.callbacks")
+      ref.setValue(1)
+    }
     await #expect(processExitsWith: .success) {
       let ref = try Database(url: "http://localhost:1?ns=n").reference(withPath: ".info/connected")
       _ = ref.queryOrderedByKey().queryStarting(atValue: "1").queryLimited(toLast: 1)

@@ -30,6 +30,21 @@ struct OriginalTests {
     #expect(ref.description == "http://localhost:9000/x")
   }
 
+  @Test("All URLs of one database lead to one instance")
+  func oneInstance() {
+    let database = Database.database(url: "http://localhost:9000?ns=one")
+    for url in [
+      "http://LOCALHOST:9000/?ns=one", "localhost:9000?ns=one", "http://localhost:9000/?ns=one&x=1",
+    ] {
+      #expect(Database.database(url: url) === database)
+    }
+    #expect(Database.database(url: "http://localhost:9000?ns=two") !== database)
+    #expect(Database.database(url: "http://localhost:9001?ns=one") !== database)
+    let hosted = Database.database(url: "https://one.firebaseio.com")
+    #expect(Database.database(url: "https://ONE.firebaseio.com/") === hosted)
+    #expect(Database.database(url: "one.firebaseio.com") === hosted)
+  }
+
   @Test("After the emulator was chosen, its URLs and those of before both lead to a location")
   func emulatorURLs() throws {
     let database = try Database(url: "https://shop.firebaseio.com")

@@ -38,9 +38,13 @@ extension Repo {
       guard !shared.isUsed else { return false }
       let namespace = shared.target.namespace
       shared.target = ConnectionTarget(host: host, port: port, namespace: namespace)
+      shared.isTargetChosen = true
       return true
     }
   }
+
+  /// Has the database not be used until ``retarget(host:port:)`` has said where it is.
+  nonisolated func forgetTarget() { shared.withLockedValue { $0.isTargetChosen = false } }
 
   nonisolated var settings: Settings { shared.withLockedValue(\.settings) }
 
@@ -141,7 +145,13 @@ extension Repo {
     isUse: Bool = true,
     _ body: @escaping @Sendable (isolated Repo) -> Void
   ) {
-    if isUse { shared.withLockedValue { $0.isUsed = true } }
+    if isUse {
+      let isTargetChosen = shared.withLockedValue { shared in
+        shared.isUsed = true
+        return shared.isTargetChosen
+      }
+      precondition(isTargetChosen, Database.notConfigured)
+    }
     eventLoop.execute { self.assumeIsolated { $0.run(isUse: isUse, body) } }
   }
 }

@@ -48,6 +48,8 @@ package final actor Repo {
   /// What callers on any thread read or count.
   struct Shared {
     var target: ConnectionTarget
+    /// Whether the program has said where the database is; without that it cannot be used.
+    var isTargetChosen = true
     var settings = Settings()
     var isUsed = false
     var callbackQueue = DispatchQueue.main

@@ -1,0 +1,114 @@
+internal import Foundation
+
+/// What is known of a project, under the names of the original.
+///
+/// Only ``databaseURL``, ``projectID`` and ``apiKey`` are of use here; the others are kept for programs
+/// that read them.
+public final class FirebaseOptions {
+  struct Values: Sendable {
+    var googleAppID = ""
+    var gcmSenderID = ""
+    var databaseURL: String?
+    var projectID: String?
+    var apiKey: String?
+    var clientID: String?
+    var storageBucket: String?
+    var bundleID = Bundle.main.bundleIdentifier ?? ""
+
+    /// The URL of the database that is meant where none is named.
+    var rootURL: String? {
+      databaseURL ?? projectID.map { "https://\($0)-default-rtdb.firebaseio.com" }
+    }
+  }
+
+  private(set) var values: Values
+
+  init(_ values: Values) {
+    self.values = values
+  }
+
+  /// Makes options without a project.
+  public convenience init(googleAppID: String, gcmSenderID: String) {
+    self.init(Values(googleAppID: googleAppID, gcmSenderID: gcmSenderID))
+  }
+
+  /// Reads a file of the kind that is called `GoogleService-Info.plist`; nil when it is none.
+  ///
+  /// - Parameter plistPath: Its path.
+  public convenience init?(contentsOfFile plistPath: String) {
+    guard let data = FileManager.default.contents(atPath: plistPath),
+      let list = try? PropertyListSerialization.propertyList(from: data, format: nil),
+      let members = list as? [String: Any]
+    else { return nil }
+    var values = Values()
+    values.googleAppID = members["GOOGLE_APP_ID"] as? String ?? ""
+    values.gcmSenderID = members["GCM_SENDER_ID"] as? String ?? ""
+    values.databaseURL = members["DATABASE_URL"] as? String
+    values.projectID = members["PROJECT_ID"] as? String
+    values.apiKey = members["API_KEY"] as? String
+    values.clientID = members["CLIENT_ID"] as? String
+    values.storageBucket = members["STORAGE_BUCKET"] as? String
+    if let bundleID = members["BUNDLE_ID"] as? String { values.bundleID = bundleID }
+    self.init(values)
+  }
+
+  /// The options that ``FirebaseApp/configure()`` uses, or nil when there is no such file.
+  public static func defaultOptions() -> FirebaseOptions? {
+    defaultValues().map(FirebaseOptions.init)
+  }
+
+  static func defaultValues() -> Values? {
+    let name = "GoogleService-Info"
+    let beside = Bundle.main.path(forResource: name, ofType: "plist")
+    let paths = [beside, "\(name).plist"].compactMap(\.self)
+    return paths.lazy.compactMap { FirebaseOptions(contentsOfFile: $0)?.values }.first
+  }
+
+  /// The URL of the database that is meant where none is named; without it the project's default.
+  public var databaseURL: String? {
+    get { values.databaseURL }
+    set { values.databaseURL = newValue }
+  }
+
+  /// The identifier of the project, whose default database is used when ``databaseURL`` is nil.
+  public var projectID: String? {
+    get { values.projectID }
+    set { values.projectID = newValue }
+  }
+
+  /// The key with which people sign in at the hosted service.
+  public var apiKey: String? {
+    get { values.apiKey }
+    set { values.apiKey = newValue }
+  }
+
+  /// The identifier of the program at the hosted service.
+  public var googleAppID: String {
+    get { values.googleAppID }
+    set { values.googleAppID = newValue }
+  }
+
+  /// The number of the project.
+  public var gcmSenderID: String {
+    get { values.gcmSenderID }
+    set { values.gcmSenderID = newValue }
+  }
+
+  /// The identifier of the program for signing in with Google.
+  public var clientID: String? {
+    get { values.clientID }
+    set { values.clientID = newValue }
+  }
+
+  /// The name of the project's storage.
+  public var storageBucket: String? {
+    get { values.storageBucket }
+    set { values.storageBucket = newValue }
+  }
+
+  /// The identifier of the program's bundle.
+  public var bundleID: String {
+    get { values.bundleID }
+    set { values.bundleID = newValue }
+  }
+}
