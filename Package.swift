@@ -39,6 +39,12 @@ func testSupport(_ name: String, _ dependencies: [Target.Dependency] = []) -> Ta
   )
 }
 
+/// What programs use that are written for the original, and what tests need to run them.
+let clientDependencies: [Target.Dependency] = [
+  "Firebase", "FirebaseAuth", "FirebaseCore", "FirebaseDatabase", "RealtimeServer", "TestSupport",
+  product("Logging", "swift-log"),
+]
+
 let package = Package(
   name: "hearth",
   products: [
@@ -284,6 +290,17 @@ let package = Package(
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
+    ),
+    // Programs that use the library: without the settings of this package, in two modes of Swift.
+    .testTarget(
+      name: "Swift5ClientTests",
+      dependencies: clientDependencies,
+      swiftSettings: [.swiftLanguageMode(.v5)]
+    ),
+    .testTarget(
+      name: "Swift6ClientTests",
+      dependencies: clientDependencies,
+      swiftSettings: [.swiftLanguageMode(.v6)]
     ),
     tests("DurableFiles"),
     tests(

@@ -46,7 +46,9 @@ struct DocumentationTests {
     let pages = try Self.files("md").map { $0.deletingPathExtension().lastPathComponent }
     let first = Self.folder.appending(path: "RealtimeDatabase.docc/RealtimeDatabase.md")
     let text = try String(contentsOf: first, encoding: .utf8)
-    for article in ["GettingStarted", "Observing", "OfflineAndTransactions", "Architecture"] {
+    for article in [
+      "GettingStarted", "Observing", "OfflineAndTransactions", "Architecture", "Differences",
+    ] {
       #expect(pages.contains(article))
       #expect(text.contains("<doc:\(article)>"))
     }
