@@ -12,8 +12,6 @@ package struct DataEvent: Sendable, Equatable {
   package var node: Node
   /// The key of the child before this one in the order of the query; nil for the first child.
   package var previousKey: ChildKey?
-  /// For the value of a query, its children in the order of the query; nil for a child.
-  package var ordered: IndexedNode?
   /// Where the data come from.
   package var metadata = DataMetadata()
 
@@ -23,18 +21,16 @@ package struct DataEvent: Sendable, Equatable {
     path: Path,
     key: ChildKey? = nil,
     node: Node,
-    previousKey: ChildKey? = nil,
-    ordered: IndexedNode? = nil
+    previousKey: ChildKey? = nil
   ) {
     self.kind = kind
     self.path = path
     self.key = key
     self.node = node
     self.previousKey = previousKey
-    self.ordered = ordered
   }
 
-  /// Compares all but where the data come from, and the order, which follows from data and query.
+  /// Compares all but where the data come from.
   package static func == (left: DataEvent, right: DataEvent) -> Bool {
     left.kind == right.kind && left.path == right.path && left.key == right.key
       && left.node == right.node && left.previousKey == right.previousKey

@@ -4,27 +4,29 @@ import RealtimeTree
 struct ChildSource: Sendable {
   /// The pending writes over the view's location.
   let overlay: Overlay
-  /// The view's state.
-  let cache: ViewCache
+  /// What events were raised for.
+  let event: KnownData
+  /// The server's data as the view knows them.
+  let server: CacheNode
   /// The server's complete data of the location as another view knows them, or nil.
   let covering: Node?
   let index: Index
 
   /// The child with pending writes, or nil when it is not known.
   func completeChild(_ key: ChildKey) -> Node? {
-    if cache.event.isComplete(for: key) { return cache.event.node[key] }
+    if event.isComplete(for: key) { return event.node[key] }
     let hidden = overlay[key]
     if let node = hidden.completeNode { return node }
     if let covering { return hidden.applied(to: covering[key]) }
-    return cache.server.isComplete(for: key) ? hidden.applied(to: cache.server.node[key]) : nil
+    return server.isComplete(for: key) ? hidden.applied(to: server.node[key]) : nil
   }
 
   /// The complete data of the server in order, from the cheapest place that has them.
   private var base: IndexedNode? {
     if case .node(let node) = overlay { return IndexedNode(node, by: index) }
-    if cache.server.isComplete, !cache.server.isFiltered { return cache.server.indexed }
+    if server.isComplete, !server.isFiltered { return server.indexed }
     if let covering { return IndexedNode(covering, by: index) }
-    return cache.server.isComplete ? cache.server.indexed : nil
+    return server.isComplete ? server.indexed : nil
   }
 
   /// The next children beyond a position, nearest first, away from the side a limit keeps.

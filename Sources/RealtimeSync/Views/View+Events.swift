@@ -2,7 +2,7 @@ import RealtimeTree
 
 extension View {
   /// The events of an operation: by kind, and within a kind in the order of the query.
-  func events(since old: CacheNode, _ changes: ChangeSet) -> [ViewEvent] {
+  func events(since old: KnownData, _ changes: ChangeSet) -> [ViewEvent] {
     guard !registrations.isEmpty else { return [] }
     var events: [ViewEvent] = []
     var kinds = Set<EventKind>()
@@ -46,7 +46,7 @@ extension View {
   }
 
   private var valueEvent: DataEvent {
-    DataEvent(kind: .value, path: path, node: cache.event.node, ordered: cache.event.indexed)
+    DataEvent(kind: .value, path: path, node: cache.event.node)
   }
 
   private func raiseValue(into events: inout [ViewEvent]) {
@@ -78,7 +78,7 @@ extension View {
     }
   }
 
-  private func hasNewValue(since old: CacheNode, _ changes: ChangeSet) -> Bool {
+  private func hasNewValue(since old: KnownData, _ changes: ChangeSet) -> Bool {
     let event = cache.event
     guard event.isComplete else { return false }
     if !changes.isEmpty || !old.isComplete { return true }

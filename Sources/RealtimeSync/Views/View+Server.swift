@@ -10,7 +10,7 @@ extension View {
     _ context: Context,
     _ changes: inout ChangeSet
   ) {
-    let old = cache.server
+    let old = cache.server.known
     let serverFilter = filtered ? filter : filter.unfiltered
     if path.isRoot {
       cache.server.indexed = serverFilter.window(of: node)
@@ -75,7 +75,7 @@ extension View {
       return
     }
     if query.loadsAllData { return merge(children, filtered: filtered, context, &changes) }
-    let known = cache.server
+    let known = cache.server.known
     // What is there goes first: with a limit, removals make room for what comes.
     for isPresent in [true, false] {
       for (key, below) in children where known.node.hasChild(key) == isPresent {
@@ -140,31 +140,31 @@ extension View {
       changes.trackDifferences(from: cache.event.node, to: new.node)
       return setEvent(new, isComplete: isComplete)
     }
-    var event = cache.event.indexed
     if key == .priority {
       if !filter.filters {
-        event.setPriority(context.overlay[path].applied(to: cache.server.node[path]).leafValue)
+        let priority = context.overlay[path].applied(to: cache.server.node[path]).leafValue
+        cache.event.indexed.setPriority(priority)
       }
     } else if let child = eventChild(key, at: path, context.overlay) {
       filter.set(
         key,
         to: child,
         affected: path.rest,
-        in: &event,
+        in: &cache.event.indexed,
         source: source,
         changes: &changes
       )
-      alignPriority(of: &event, under: context.overlay)
+      alignPriority(under: context.overlay)
     }
-    setEvent(event, isComplete: isComplete)
+    cache.event.isComplete = isComplete
   }
 
   /// A location that was empty in between has lost its priority, though events saw it filled.
-  private func alignPriority(of event: inout IndexedNode, under overlay: Overlay) {
+  private mutating func alignPriority(under overlay: Overlay) {
     guard !filter.filters, cache.server.isComplete, overlay.completeNode == nil else { return }
     let hidden = overlay[.priority].completeNode
     let priority = hidden.map(\.leafValue) ?? cache.server.node.priority
-    if event.node.priority != priority { event.setPriority(priority) }
+    if cache.event.node.priority != priority { cache.event.indexed.setPriority(priority) }
   }
 
   private func wholeEvent(under overlay: Overlay) -> IndexedNode {

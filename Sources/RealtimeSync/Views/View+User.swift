@@ -48,7 +48,7 @@ extension View {
     _ changes: inout ChangeSet
   ) {
     let places = merged.map { Change(path.appending($0.path), $0.node) }
-    let old = cache.event
+    let old = cache.event.known
     func isShown(_ change: Change) -> Bool {
       change.path.first.map { old.isComplete(for: $0) } ?? false
     }
@@ -68,7 +68,7 @@ extension View {
     _ changes: inout ChangeSet
   ) {
     if context.overlay[path].completeNode != nil { return }
-    let server = cache.server
+    let server = cache.server.known
     if touched.completeNode == nil {
       let known = touched.changes.compactMap { change -> Change? in
         let place = path.appending(change.path)
@@ -105,22 +105,19 @@ extension View {
     guard let key = path.first, key != .priority, !cache.server.node.hasChild(key),
       context.overlay[key].isTransparent
     else { return }
-    var event = cache.event.indexed
-    revertChild(key, at: path, in: &event, context, &changes)
-    setEvent(event, isComplete: cache.event.isComplete)
+    revertChild(key, at: path, context, &changes)
   }
 
   /// The server refused a write: the place looks as it does without it.
   mutating func revert(at path: Path, _ context: Context, _ changes: inout ChangeSet) {
     if context.overlay[path].completeNode != nil { return }
-    let server = cache.server
-    var event = cache.event.indexed
+    let server = cache.server.known
     if let key = path.first, key != .priority {
-      revertChild(key, at: path, in: &event, context, &changes)
-      if event.node.isEmpty, server.isComplete {
+      revertChild(key, at: path, context, &changes)
+      if cache.event.node.isEmpty, server.isComplete {
         // The last child written has gone, and the server has a leaf there.
         let whole = context.overlay.applied(to: server.node)
-        if whole.leafValue != nil { event = filter.window(of: whole) }
+        if whole.leafValue != nil { cache.event.indexed = filter.window(of: whole) }
       }
     } else {
       let whole: Node
@@ -131,27 +128,28 @@ extension View {
           server.node.hasChild($0)
         }
       }
-      event = filter.window(of: whole)
+      let event = filter.window(of: whole)
       changes.trackDifferences(from: cache.event.node, to: event.node)
+      cache.event.indexed = event
     }
-    setEvent(event, isComplete: server.isComplete || context.overlay.completeNode != nil)
+    cache.event.isComplete = server.isComplete || context.overlay.completeNode != nil
   }
 
-  private func revertChild(
+  private mutating func revertChild(
     _ key: ChildKey,
     at path: Path,
-    in event: inout IndexedNode,
     _ context: Context,
     _ changes: inout ChangeSet
   ) {
     let known = completeChild(key, context.overlay)
-    guard known != nil || event.node.hasChild(key) else { return }
+    guard known != nil || cache.event.node.hasChild(key) else { return }
+    let source = source(context)
     filter.set(
       key,
       to: known ?? .empty,
       affected: known == nil ? .root : path.rest,
-      in: &event,
-      source: source(context),
+      in: &cache.event.indexed,
+      source: source,
       changes: &changes
     )
   }

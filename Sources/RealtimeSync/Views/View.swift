@@ -97,7 +97,7 @@ struct View: Sendable {
 
   /// Applies an operation and returns the events it raises, in order.
   mutating func apply(_ operation: TreeOperation, in context: Context) -> [ViewEvent] {
-    let old = cache.event
+    let old = cache.event.known
     var changes = ChangeSet()
     switch operation.kind {
     case .overwrite(let node):
@@ -153,7 +153,8 @@ struct View: Sendable {
   func source(_ context: Context) -> ChildSource {
     ChildSource(
       overlay: context.overlay,
-      cache: cache,
+      event: cache.event.known,
+      server: cache.server,
       covering: context.covering,
       index: query.index
     )

@@ -1,0 +1,65 @@
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeSync
+
+/// What a change costs where a view knows very many children.
+@Suite("Views of many children")
+struct LargeViewTests {
+  private let byStars = Index.child(Path(["stars"]))
+
+  /// An engine with all of a list, in an order of its own, and the last of it.
+  private func listening(_ query: Query) throws -> CoreDriver {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = driver.observe("list", .all, [.value])
+    let children = (0..<1_000).map {
+      #""k\#($0 + 1_000)":{"stars":\#($0 * 2),"title":"post \#($0)"}"#
+    }
+    try driver.push("list", "{\(children.joined(separator: ","))}")
+    driver.answer(try #require(driver.requests.last).id)
+    _ = driver.observe("list", query)
+    return driver
+  }
+
+  /// Where the positions of an order lie in memory.
+  ///
+  /// As long as there is the order that they were found in, another place means a copy of all of them.
+  private func place(of indexed: IndexedNode) throws -> UnsafeRawPointer {
+    let order = try #require(Mirror(reflecting: indexed).descendant("order", "some"))
+    let firsts = try #require(Mirror(reflecting: order).descendant("firsts") as? [IndexEntry])
+    return try firsts.withUnsafeBytes { try #require($0.baseAddress) }
+  }
+
+  private func places(_ driver: CoreDriver, _ query: Query) throws -> [UnsafeRawPointer] {
+    let tree = try #require(Mirror(reflecting: driver.core.sync).descendant("root") as? SyncPoint)
+    let point = try #require(tree["list"])
+    let view = point.views[try #require(point.viewIndex(of: query))]
+    return try [place(of: view.cache.server.indexed), place(of: view.cache.event.indexed)]
+  }
+
+  @Test(
+    "Changes of the server and of this client change an order in place",
+    arguments: [nil, Query.Limit(100, .last)]
+  )
+  func inPlace(limit: Query.Limit?) throws {
+    let query = Query(index: byStars, limit: limit)
+    var driver = try listening(query)
+    // The first change may part what the two states of the view share.
+    try driver.push("list/k1500/stars", "1001")
+    let before = try places(driver, query)
+    for number in 0..<8 {
+      let path = Path(wire: "list/k\(1_500 + number)/stars")
+      try driver.push(path, "\(1_003 + 2 * number)")
+      #expect(try places(driver, query) == before)
+      try driver.set(path, "\(1_005 + 2 * number)")
+      #expect(try places(driver, query) == before)
+      try driver.push(path, "\(1_005 + 2 * number)")
+      #expect(try places(driver, query) == before)
+      driver.answer(try #require(driver.sentWrites.last).id)
+      #expect(try places(driver, query) == before)
+      driver.forget()
+    }
+  }
+}
