@@ -115,7 +115,7 @@ public final class Database: Sendable {
   /// Connects again after ``goOffline()``.
   public func goOnline() { repo.setOffline(false) }
 
-  /// Gives up all writes that are not yet acknowledged, transactions excepted.
+  /// Gives up all writes that are not yet acknowledged, transactions among them.
   ///
   /// Observers here are told that the data are as before; completions get `write_canceled`.
   public func purgeOutstandingWrites() { repo.purgeOutstandingWrites() }

@@ -196,6 +196,32 @@ struct ReadAndWriteTests {
     #expect(await ends.wait(for: 1) == [true])
   }
 
+  @Test("A transaction removes and replaces the priority of its location")
+  func transactionPriority() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "place")
+      let changes: [@Sendable (MutableData) -> Void] = [
+        { $0.value = 2 },
+        { $0.priority = nil },
+        { $0.value = [".value": 2, ".priority": NSNull()] as [String: Any] },
+        { $0.value = [".value": 2, ".priority": 7] },
+        { $0.priority = 7 },
+      ]
+      for (number, change) in changes.enumerated() {
+        try await ref.setValue(2, andPriority: "before")
+        let (committed, _) = try await ref.runTransactionBlock { data in
+          // Runs on nothing where the data are not known yet.
+          if data.value as? Int == 2 { change(data) }
+          return .success(withValue: data)
+        }
+        let read = try await ref.getData()
+        #expect(committed && read.value as? Int == 2)
+        #expect(read.priority as? Int == (number < 3 ? nil : 7), "change \(number)")
+        #expect(read.priority as? String == nil, "change \(number)")
+      }
+    }
+  }
+
   @Test("Increments of the server add up in one update of several paths")
   func increments() async throws {
     try await Station.run { station in

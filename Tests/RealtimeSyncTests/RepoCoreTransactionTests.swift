@@ -256,15 +256,38 @@ struct RepoCoreTransactionTests {
     #expect(driver.completions == ["transaction 2 disconnect false 100"])
   }
 
-  @Test("The output keeps the priority of the input unless it brings one")
+  @Test("The output has the priority that it brings, and none if it brings none")
   func priority() throws {
-    var driver = CoreDriver()
-    driver.connect()
-    _ = try driver.observe("c", answered: #"{".value":1,".priority":9}"#)
+    for priority in [nil, LeafValue.integer(7)] {
+      var driver = CoreDriver()
+      driver.connect()
+      _ = try driver.observe("c", answered: #"{".value":1,".priority":9}"#)
+      let output = Node.integer(2).withPriority(priority)
+      driver.transact("c") { _ in .commit(output) }
+      #expect(driver.sentWrites[0].write.operation == .set(output))
+      #expect(driver.values.last == output.json(.export).text)
+    }
+  }
+
+  @Test("Purging ends transactions, sent or not, and their later answers count no more")
+  func purge() throws {
+    var driver = try counter()
     driver.transact("c", increment)
+    driver.transact("c", increment)
+    driver.transact("other", increment)
+    let sent = driver.sentWrites.map(\.id)
+    driver.feed(.purgeOutstandingWrites)
+    #expect(driver.values.last == "100")
     #expect(
-      driver.sentWrites[0].write.operation == .set(Node.integer(2).withPriority(.integer(9)))
+      driver.completions.sorted() == [
+        "transaction 2 write_canceled false 100", "transaction 3 write_canceled false 101",
+        "transaction 4 write_canceled false null",
+      ]
     )
+    #expect(driver.core.pendingWriteCount == 0)
+    driver.forget()
+    for id in sent { driver.answer(id) }
+    #expect(driver.completions.isEmpty && driver.events.isEmpty && driver.sentWrites.isEmpty)
   }
 
   @Test("A value that the server decides is sent raw and shown estimated")

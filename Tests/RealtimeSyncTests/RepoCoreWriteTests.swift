@@ -196,6 +196,21 @@ struct RepoCoreWriteTests {
     #expect(driver.sentWrites.isEmpty)
   }
 
+  @Test("Purging several writes shows nothing in between")
+  func purgeAtOnce() throws {
+    var driver = CoreDriver()
+    driver.connect()
+    _ = try driver.observe("v", answered: #"{"a":0,"b":0}"#)
+    let changes = [Change("a", .integer(1)), Change("b", .integer(1))]
+    driver.feed(.write(driver.token(), path: "v", .merge(changes)))
+    try driver.set("v/a", "2")
+    try driver.set("v/b", "2")
+    driver.forget()
+    driver.feed(.purgeOutstandingWrites)
+    #expect(driver.values == [#"{"a":0,"b":0}"#])
+    #expect(driver.completions.count == 3)
+  }
+
   @Test("An empty update succeeds without traffic")
   func emptyMerge() {
     var driver = CoreDriver()

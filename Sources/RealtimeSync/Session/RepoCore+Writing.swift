@@ -98,10 +98,10 @@ extension RepoCore {
   }
 
   mutating func purgeOutstandingWrites() {
-    for (number, write) in writes {
-      guard case .caller = write.purpose else { continue }
-      writeAnswered(number, .writeCanceled, "the write was taken back before it was acknowledged")
-    }
+    let reason = "the write was taken back before it was acknowledged"
+    raise(sync.removeAllWrites())
+    cancelTransactions(reason)
+    for (number, _) in writes { writeAnswered(number, .writeCanceled, reason) }
     for (number, action) in disconnectActions {
       disconnectActions.removeValue(forKey: number)
       complete(action.token, .writeCanceled, "taken back before it was acknowledged")

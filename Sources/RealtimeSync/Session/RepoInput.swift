@@ -25,7 +25,7 @@ package enum RepoInput: Sendable {
   case onDisconnect(RequestToken, path: Path, WriteOperation)
   /// Withdraws what is scheduled at a path and below.
   case cancelOnDisconnect(RequestToken, path: Path)
-  /// Takes back every write that is not acknowledged, other than transactions.
+  /// Takes back every write that is not acknowledged, transactions among them.
   case purgeOutstandingWrites
   /// Says whose the writes are from now on; those of someone else wait until they are back.
   ///

@@ -37,6 +37,13 @@ struct SyncTree: Sendable {
     )
   }
 
+  /// Takes all pending writes back at once, so that nothing in between is shown.
+  mutating func removeAllWrites() -> [ViewEvent] {
+    guard writes.count > 0 else { return [] }
+    writes = WriteTree()
+    return apply(.user, at: .root, .revert(.node(.empty)))
+  }
+
   // MARK: Data of the server
 
   /// The server replaces the data at a path; with a tag, for that query only.

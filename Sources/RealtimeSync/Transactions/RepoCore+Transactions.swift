@@ -53,7 +53,7 @@ extension RepoCore {
     for transaction: inout Transaction
   ) -> [ViewEvent] {
     transaction.input = input
-    transaction.output = output.priority == nil ? output.withPriority(input.priority) : output
+    transaction.output = output
     transaction.estimate = transaction.output.resolvingDeferred(
       existing: input,
       timestamp: estimatedServerTime

@@ -2,7 +2,7 @@ package import RealtimeTree
 
 /// What the update function of a transaction decides about the data it was given.
 package enum TransactionDecision: Sendable {
-  /// Write these data; without a priority they keep that of the input.
+  /// Write these data with just the priorities that they have.
   case commit(Node)
   /// Write nothing.
   case abort
