@@ -106,11 +106,12 @@ extension DatabaseQuery {
     )
   }
 
-  /// Removes an observer; its block is not started again after this returns.
+  /// Removes an observer of this query; its block is not started again after this returns.
   ///
-  /// A block that is running on another thread at this moment still ends.
+  /// When this query is the whole location, the observer may be one of any query of the location; one
+  /// of another location stays. A block that is running on another thread at this moment still ends.
   public func removeObserver(withHandle handle: DatabaseHandle) {
-    repo.removeObserver(handle)
+    repo.removeObserver(handle, of: self)
   }
 
   /// Removes all observers of this query; those of every query here when this one is the whole location.

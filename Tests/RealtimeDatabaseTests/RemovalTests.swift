@@ -147,6 +147,33 @@ struct RemovalTests {
     }
   }
 
+  @Test("A handle removes an observer of the same location and query only, or of any query there")
+  func removedElsewhere() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "list")
+      try await ref.setValue(["a": 1])
+      let told = Record<String>()
+      let whole = ref.observe(.value) { _ in told.append("whole") }
+      let window = ref.queryLimited(toLast: 1).observe(.value) { _ in told.append("window") }
+      await told.wait { Set($0) == ["whole", "window"] }
+      let other = ref.database.reference(withPath: "other")
+      for handle in [whole, window] {
+        other.removeObserver(withHandle: handle)
+        ref.child("a").removeObserver(withHandle: handle)
+        ref.queryLimited(toLast: 2).removeObserver(withHandle: handle)
+      }
+      ref.queryLimited(toLast: 1).removeObserver(withHandle: whole)
+      let before = told.elements.count
+      try await ref.child("a").setValue(2)
+      await told.wait { Set($0.dropFirst(before)) == ["whole", "window"] }
+      ref.removeObserver(withHandle: window)
+      ref.removeObserver(withHandle: whole)
+      let after = told.elements.count
+      try await ref.child("a").setValue(3)
+      #expect(told.elements.count == after)
+    }
+  }
+
   @Test("Removing a handle twice, or one of no observer, does nothing")
   func removedTwice() async throws {
     try await Station.run { station in

@@ -26,6 +26,13 @@ extension Repo {
     return DatabaseHandle(number)
   }
 
+  /// Removes an observer of a query, or of any query of the location when that is all of it.
+  nonisolated func removeObserver(_ handle: DatabaseHandle, of query: DatabaseQuery) {
+    guard let number = Int64(exactly: handle) else { return }
+    let place = shared.withLockedValue { $0.observers[number] }
+    if place?.isWithin(query) == true { removeObserver(handle) }
+  }
+
   nonisolated func removeObserver(_ handle: DatabaseHandle) {
     guard let number = Int64(exactly: handle), deactivate(number) else { return }
     submit { $0.stop(ListenerID(number)) }
@@ -33,9 +40,7 @@ extension Repo {
 
   nonisolated func removeAllObservers(of query: DatabaseQuery) {
     let removed = shared.withLockedValue { shared in
-      let matching = shared.observers.filter {
-        $0.value.path == query.path && (query.query.isDefault || $0.value.query == query.query)
-      }
+      let matching = shared.observers.filter { $0.value.isWithin(query) }
       for number in matching.keys { shared.observers[number] = nil }
       // Those of all data last, so that the others need not be listened to in between.
       return matching.sorted {

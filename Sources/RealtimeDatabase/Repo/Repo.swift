@@ -70,6 +70,11 @@ package final actor Repo {
   struct ObservedPlace {
     let path: Path
     let query: Query
+
+    /// Whether it is that of a query, or of any query of the location when that is all of it.
+    func isWithin(_ other: DatabaseQuery) -> Bool {
+      path == other.path && (other.query.isDefault || query == other.query)
+    }
   }
 
   /// Someone who wants to be told; its query keeps the database open.
