@@ -59,8 +59,14 @@ public final class DataSnapshot: Sendable {
   public func hasChildren() -> Bool { node.childCount > 0 }
 
   /// Whether there are data at a path below.
+  ///
+  /// It is a programmer error to pass a path that no database can have, or an empty one: it traps.
   public func hasChild(_ childPathString: String) -> Bool {
-    !node[Path(wire: childPathString)].isEmpty
+    let path = Path(wire: childPathString)
+    if let problem = path.isRoot ? "it is empty" : Validation.problem(withPath: path) {
+      preconditionFailure("\"\(childPathString)\" is not the path of a child: \(problem)")
+    }
+    return !node[path].isEmpty
   }
 
   /// The data at a path below.

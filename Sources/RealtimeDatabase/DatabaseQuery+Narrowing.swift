@@ -4,8 +4,8 @@ internal import RealtimeTree
 ///
 /// Values come in the order null, false, true, numbers, strings, objects; children of equal value in
 /// the order of their keys, integers first. It is a programmer error, and traps, to give two orders,
-/// two limits or two bounds of one side, a bound that is no leaf value, or with
-/// ``queryOrderedByKey()`` a bound that is no string.
+/// two limits or two bounds of one side, a bound that is no leaf value, with ``queryOrderedByKey()``
+/// a bound that is no string, or with ``queryOrderedByPriority()`` and without any order a boolean.
 extension DatabaseQuery {
   /// Orders the children by the value at a path below each.
   public func queryOrdered(byChild path: String) -> DatabaseQuery {
@@ -79,13 +79,16 @@ extension DatabaseQuery {
   }
 
   private func bound(_ value: Any?, _ key: String?, isInclusive: Bool = true) -> QueryBound {
+    let expectation = "a bound must be null, a boolean, a number or a string"
+    let json: JSONValue
     let node: Node
     do throws(DatabaseError) {
-      node = try NodeConversion.node(value)
+      json = try NodeConversion.json(value)
+      node = try DatabaseReference.node(json)
     } catch {
-      preconditionFailure("a bound must be null, a boolean, a number or a string: \(error.reason)")
+      preconditionFailure("\(expectation): \(error.reason)")
     }
-    precondition(node.children == nil, "a bound must be null, a boolean, a number or a string")
+    precondition(json.members == nil && json.elements == nil, expectation)
     if let key, let problem = Validation.problem(withKey: key) {
       preconditionFailure("\"\(key)\" is no key of a child: \(problem)")
     }
@@ -112,11 +115,16 @@ extension DatabaseQuery {
   }
 
   private static func check(_ query: Query) {
-    guard query.index == .key else { return }
     for bound in [query.start, query.end].compactMap(\.self) {
-      precondition(bound.key == nil, "a range by key has no child key besides its value")
-      if case .string? = bound.value { continue }
-      preconditionFailure("a bound of a query that is ordered by key must be a string")
+      switch (query.index, bound.value) {
+      case (.priority, .bool):
+        preconditionFailure("a bound of a query that is ordered by priority cannot be a boolean")
+      case (.key, .string):
+        precondition(bound.key == nil, "a range by key has no child key besides its value")
+      case (.key, _):
+        preconditionFailure("a bound of a query that is ordered by key must be a string")
+      case (_, _): continue
+      }
     }
   }
 }

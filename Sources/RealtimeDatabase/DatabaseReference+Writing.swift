@@ -75,6 +75,7 @@ extension DatabaseReference {
   }
 
   static func changes(json: JSONValue) throws(DatabaseError) -> [Change] {
+    for change in json.members ?? [] { try change.value.check() }
     do throws(NodeError) {
       return try Change.changes(json: json)
     } catch {
@@ -83,6 +84,7 @@ extension DatabaseReference {
   }
 
   static func node(_ json: JSONValue) throws(DatabaseError) -> Node {
+    try json.check()
     do throws(NodeError) {
       return try Node(json: json)
     } catch {

@@ -18,7 +18,7 @@ package enum NodeConversion {
     try DatabaseReference.node(try json(value))
   }
 
-  /// The data that a value and a priority stand for.
+  /// The data that a value and a priority stand for; a priority within the value counts first.
   ///
   /// - Parameters:
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
@@ -27,7 +27,9 @@ package enum NodeConversion {
   /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
   package static func node(_ value: Any?, priority: Any?) throws(DatabaseError) -> Node {
     let priority = try self.priority(priority)
-    return try node(value).withPriority(priority.leafValue)
+    let json = try json(value)
+    let node = try DatabaseReference.node(json)
+    return json[".priority"] == nil ? node.withPriority(priority.leafValue) : node
   }
 
   /// A priority as a leaf, or nothing.
@@ -36,11 +38,8 @@ package enum NodeConversion {
   /// - Returns: The leaf.
   /// - Throws: ``DatabaseError`` of code `invalid_data` when it is something else.
   package static func priority(_ priority: Any?) throws(DatabaseError) -> Node {
-    let node = try node(priority)
-    var isBoolean = false
-    if case .bool? = node.leafValue { isBoolean = true }
-    if node.isEmpty || (node.leafValue != nil && !isBoolean) { return node }
-    throw DatabaseError(.invalidData, reason: "a priority must be null, a number or a string")
+    try JSONMember(".priority", try json(priority)).check()
+    return try DatabaseReference.node(.object((".value", try json(priority))))
   }
 
   /// The JSON that a value stands for.
@@ -83,6 +82,57 @@ package enum NodeConversion {
         uniquingKeysWith: { _, later in later }
       )
     }
+  }
+}
+
+extension JSONValue {
+  /// Checks that everything in it can be stored, since a tree leaves out what it has no place for.
+  ///
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  func check() throws(DatabaseError) {
+    if let members {
+      for member in members { try member.check() }
+      let hasServerValue = self[".sv"] != nil
+      if hasServerValue || self[".value"] != nil {
+        let companions = members.filter { hasServerValue || $0.name != ".priority" }
+        if companions.count > 1 {
+          let name = hasServerValue ? ".sv" : ".value"
+          let others = companions.map(\.name).filter { $0 != name }.joined(separator: ", ")
+          throw DatabaseError(.invalidData, reason: "\(name) stands alone, without \(others)")
+        }
+      }
+    } else if let elements {
+      for element in elements { try element.check() }
+    }
+  }
+
+  /// Whether it is a leaf: not a container, unless that is a value that the server decides.
+  fileprivate var isLeaf: Bool { elements == nil && (members == nil || self[".sv"] != nil) }
+}
+
+extension JSONMember {
+  fileprivate func check() throws(DatabaseError) {
+    switch name {
+    case ".sv": return
+    case ".value":
+      guard value.isLeaf else {
+        throw DatabaseError(
+          .invalidData,
+          reason: ".value must be null, a boolean, a number or a string"
+        )
+      }
+    case ".priority":
+      var isBoolean = false
+      if case .bool = value { isBoolean = true }
+      guard value.isLeaf, !isBoolean else {
+        throw DatabaseError(.invalidData, reason: "a priority must be null, a number or a string")
+      }
+    default:
+      if let problem = Validation.problem(withKey: name) {
+        throw DatabaseError(.invalidData, reason: problem)
+      }
+    }
+    try value.check()
   }
 }
 

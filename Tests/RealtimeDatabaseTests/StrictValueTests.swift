@@ -1,0 +1,131 @@
+import Foundation
+import RealtimeDatabase
+import RealtimeTree
+import TestSupport
+import Testing
+
+/// Values that the original refuses, where a tree would leave out what it has no place for.
+@Suite("Values that are refused", .timeLimit(.minutes(1)))
+struct StrictValueTests {
+  private static let illegal: [@Sendable () -> Any] = [
+    { [".test": 1] },
+    { ["a": [".test": 1, "b": 2]] },
+    { ["a": [["b": [".info": NSNull()]]]] },
+    { ["a.b": NSNull()] },
+    { ["": 1] },
+    { ["a/b": 1] },
+    { [".sv": "timestamp", "a": 1] as [String: Any] },
+    { [".sv": "timestamp", ".priority": 1] as [String: Any] },
+    { [".value": ["a": 1]] },
+    { [".value": [1, 2]] },
+    { [".value": [String: Int]()] },
+    { [".value": 1, "a": 2] },
+    { ["a": 1, ".priority": ["b": 1]] as [String: Any] },
+    { ["a": 1, ".priority": [1]] as [String: Any] },
+    { ["a": 1, ".priority": true] as [String: Any] },
+    { ["a": 1, ".priority": [".sv": "timestamp", "b": 1] as [String: Any]] as [String: Any] },
+  ]
+
+  private func code(_ body: () async throws -> Void) async -> DatabaseError.Code? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return (error as? DatabaseError)?.code
+    }
+  }
+
+  @Test("A value with anything that cannot be stored is refused, and what was there stays")
+  func values() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "place")
+      try await ref.setValue(["a": "before"])
+      for (number, value) in Self.illegal.enumerated() {
+        #expect(await code { try await ref.setValue(value()) } == .invalidData, "value \(number)")
+        let update = await code { try await ref.updateChildValues(["a": value()]) }
+        #expect(update == .invalidData, "value \(number)")
+        let transaction = await code {
+          _ = try await ref.runTransactionBlock { data in
+            data.value = value()
+            return .success(withValue: data)
+          }
+        }
+        #expect(transaction == .invalidData, "value \(number)")
+      }
+      #expect(try await ref.getData().value as? [String: String] == ["a": "before"])
+    }
+  }
+
+  @Test("A container is no priority, whatever it comes to")
+  func priorities() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "place")
+      try await ref.setValue(1, andPriority: 2)
+      let containers: [Any] = [
+        [String: Int](), [Int](), [1], ["a": 1], [".value": 1], true,
+        [".sv": "timestamp", "a": 1] as [String: Any],
+      ]
+      for priority in containers {
+        let set = await code { try await ref.setValue(1, andPriority: priority) }
+        #expect(set == .invalidData, "\(priority)")
+        #expect(await code { try await ref.setPriority(priority) } == .invalidData, "\(priority)")
+        let update = await code { try await ref.updateChildValues([".priority": priority]) }
+        #expect(update == .invalidData, "\(priority)")
+      }
+      #expect(try await ref.getData().priority as? Int == 2)
+      try await ref.setPriority(ServerValue.timestamp())
+      #expect(try await ref.getData().priority as? Double ?? 0 > 1_000)
+    }
+  }
+
+  @Test("What export forms hold is still accepted")
+  func legal() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "place")
+      try await ref.setValue(
+        [
+          "a": [".value": 1, ".priority": "p"] as [String: Any],
+          "b": [".value": [".sv": "timestamp"], ".priority": [".sv": "timestamp"]],
+          "c": ["d": 1, ".priority": NSNull()] as [String: Any],
+          "e": [".value": NSNull()],
+        ] as [String: Any]
+      )
+      let read = try await ref.getData()
+      #expect(read.childSnapshot(forPath: "a").priority as? String == "p")
+      #expect(read.childSnapshot(forPath: "b").priority as? Double ?? 0 > 1_000)
+      #expect(read.childrenCount == 3)
+      try await ref.setValue([".value": 5, ".priority": 6], andPriority: 7)
+      #expect(try await ref.getData().priority as? Int == 6)
+    }
+  }
+
+  @Test(
+    "A bound that is a container is a programmer error, and so is a boolean in priority order",
+    arguments: 0..<6
+  )
+  func bounds(number: Int) async throws {
+    await #expect(processExitsWith: .failure) { [number] in
+      let ref = try Database(url: "unix:/nonexistent/socket?ns=none").reference(withPath: "list")
+      _ =
+        switch number {
+        case 0: ref.queryOrderedByValue().queryStarting(atValue: [String: Int]())
+        case 1: ref.queryOrderedByValue().queryEnding(atValue: [".value": 5])
+        case 2: ref.queryOrderedByValue().queryEqual(toValue: [Int]())
+        case 3: ref.queryOrdered(byChild: "a").queryStarting(atValue: ServerValue.timestamp())
+        case 4: ref.queryOrderedByPriority().queryStarting(atValue: true)
+        default: ref.queryEqual(toValue: false)
+        }
+    }
+  }
+
+  @Test(
+    "A path that no child can have is a programmer error",
+    arguments: ["", "a.b", "a$", ".value"]
+  )
+  func children(path: String) async throws {
+    await #expect(processExitsWith: .failure) { [path] in
+      let ref = try Database(url: "unix:/nonexistent/socket?ns=none").reference(withPath: "list")
+      _ = DataSnapshot(.empty, at: ref).hasChild(path)
+    }
+  }
+}
