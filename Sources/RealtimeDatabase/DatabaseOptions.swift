@@ -6,7 +6,13 @@ public struct DatabaseOptions: Sendable {
   public var maximumReconnectDelay: Duration = .seconds(30)
   /// How long a read waits for its answer before it looks for what is known here, and fails if that
   /// is nothing; nil for ever.
-  public var readDeadline: Duration? = .seconds(10)
+  ///
+  /// Unless it is set, a read waits three seconds of these for a connection, as in the original.
+  public var readDeadline: Duration? = .seconds(10) {
+    didSet { readConnectionDeadline = readDeadline }
+  }
+  /// How long a read waits for a connection.
+  package private(set) var readConnectionDeadline: Duration? = .seconds(3)
   /// How long the `async` form of a write waits for the server before it throws; nil for ever.
   ///
   /// A write that is not acknowledged in time stays queued and may still be applied.

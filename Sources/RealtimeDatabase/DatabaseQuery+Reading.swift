@@ -23,7 +23,8 @@ extension DatabaseQuery {
   ///
   /// - Returns: The data.
   /// - Throws: ``DatabaseError`` when nothing is known here either: `permission_denied` (in any case),
-  ///   `unavailable` when the server could not be reached within ``DatabaseOptions/readDeadline``, or `timed_out` when it did not answer;
+  ///   `unavailable` after ``Database/goOffline()`` and when the server could not be reached in time, or
+  ///   `timed_out` when it did not answer; see ``DatabaseOptions/readDeadline``;
   ///   `CancellationError` when the task is cancelled.
   public func getData() async throws -> DataSnapshot {
     // The repository keeps the deadline of reads itself.

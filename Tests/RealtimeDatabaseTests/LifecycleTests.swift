@@ -152,6 +152,29 @@ struct LifecycleTests {
     #expect(error?.path == "/a")
   }
 
+  @Test("A read of a client that was taken offline fails at once when nothing is known")
+  func offlineRead() async throws {
+    var options = DatabaseOptions()
+    options.readDeadline = nil
+    let database = try Database(url: "unix:/nonexistent/socket?ns=none", options: options)
+    database.goOffline()
+    let error = await #expect(throws: DatabaseError.self) {
+      try await database.reference(withPath: "a").getData()
+    }
+    #expect(error?.code == .unavailable)
+    #expect(error?.reason == "Client is offline.")
+  }
+
+  @Test("A read waits three seconds for a connection, or as long as it was told")
+  func connectionDeadline() {
+    var options = DatabaseOptions()
+    #expect(options.readConnectionDeadline == .seconds(3))
+    options.readDeadline = .seconds(20)
+    #expect(options.readConnectionDeadline == .seconds(20))
+    options.readDeadline = nil
+    #expect(options.readConnectionDeadline == nil)
+  }
+
   @Test("An awaited write and transaction that cannot reach the server fail at their deadline")
   func writeDeadline() async throws {
     var options = DatabaseOptions()

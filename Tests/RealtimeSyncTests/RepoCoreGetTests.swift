@@ -50,6 +50,31 @@ struct RepoCoreGetTests {
     #expect(driver.reads == [#"{"b":2} cached"#])
   }
 
+  @Test("A read of a client that was taken offline fails at once when nothing is known")
+  func offlineUnknown() throws {
+    var driver = try restarted()
+    driver.engine.feed(.goOffline(.user))
+    let token = driver.engine.token()
+    let outputs = driver.engine.feed(.get(token, path: "other", query: .all))
+    let failures = outputs.compactMap { output -> String? in
+      guard case .getCompleted(token, .failure(let status, let reason)) = output else { return nil }
+      return "\(status): \(reason)"
+    }
+    #expect(failures == ["unavailable: Client is offline."])
+  }
+
+  @Test("A read goes to the server for stored data that the listen above has yet to confirm")
+  func unconfirmedBelow() throws {
+    var driver = try restarted()
+    _ = driver.engine.observe("")
+    _ = driver.engine.observe("list/a")
+    driver.engine.connect()
+    driver.forget()
+    _ = get(&driver, "list/a")
+    #expect(driver.reads.isEmpty)
+    #expect(driver.engine.requests.count == 1)
+  }
+
   @Test("With a connection a read goes to the server, though a listener shows stored data")
   func server() throws {
     var driver = try restarted()

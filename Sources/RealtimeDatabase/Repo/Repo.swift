@@ -112,7 +112,7 @@ package final actor Repo {
       configuration.minimumReconnectDelay,
       configuration.maximumReconnectDelay
     )
-    configuration.getDeadline = options.readDeadline.map(Self.milliseconds)
+    configuration.getDeadline = options.readConnectionDeadline.map(Self.milliseconds)
     configuration.followsServerHost = true
     configuration.keepaliveInterval = Self.milliseconds(options.keepaliveInterval)
     configuration.transactionTries = options.transactionTries

@@ -8,8 +8,10 @@ extension RepoCore {
       return outputs.append(.getCompleted(token, .value(node, metadata(of: node, place))))
     }
     // No connection will come before the caller goes online again.
-    if connection.interrupts.contains(.user), let known = knownValue(at: path, query: query) {
-      return outputs.append(.getCompleted(token, .value(known.node, known.1)))
+    if connection.interrupts.contains(.user) {
+      let known = knownValue(at: path, query: query)
+      let result = known.map { GetResult.value($0.node, $0.1) } ?? Self.offlineFailure
+      return outputs.append(.getCompleted(token, result))
     }
     let get = PendingGet(token: token, path: path, query: query)
     gets.updateValue(get, forKey: makeNumber())
@@ -53,9 +55,11 @@ extension RepoCore {
 
   mutating func failGet(_ token: RequestToken) {
     guard !isConnected, let get = removeGet(token) else { return }
-    let failure = GetResult.failure(.unavailable, reason: "the client is offline")
-    outputs.append(.getCompleted(token, known(get) ?? failure))
+    outputs.append(.getCompleted(token, known(get) ?? Self.offlineFailure))
   }
+
+  /// How a read ends without a connection when nothing is known, in the words of official clients.
+  private static let offlineFailure = GetResult.failure(.unavailable, reason: "Client is offline.")
 
   /// What is known here of a read that the server does not answer, or nil when that is nothing.
   private mutating func known(_ get: PendingGet) -> GetResult? {
