@@ -4,12 +4,14 @@ internal import RealtimeHub
 
 /// The databases of a server, each opened when it is first asked for.
 ///
-/// Confined to the server's event loop. A database is opening, open, or has failed a moment ago; in
-/// the last case it is left alone for a while, so that a damaged one costs the others nothing.
+/// Confined to the server's event loop. A database is opening, open, being closed for others to have
+/// room, or has failed a moment ago; in the last case it is left alone for a while, so that a damaged
+/// one costs the others nothing.
 final class DatabaseRegistry {
   private enum Entry {
     case opening(EventLoopFuture<DatabaseCore>)
     case open(DatabaseCore)
+    case closing(EventLoopFuture<Void>)
     case failed(any Error)
   }
 
@@ -19,6 +21,9 @@ final class DatabaseRegistry {
   private let stores: any TreeStores
   private let context: ServerContext
   private var entries: [String: Entry] = [:]
+  /// When each database that is open was asked for last, as the number of the question.
+  private var lastUses: [String: UInt64] = [:]
+  private var useCount: UInt64 = 0
   private var isClosing = false
 
   init(stores: any TreeStores, context: ServerContext) {
@@ -39,28 +44,33 @@ final class DatabaseRegistry {
 
   /// A database, opened if it is not yet.
   ///
+  /// An emulator takes any number of names, as test runners use one for each test: where as many are
+  /// open as may be, the one is closed that has not been used for longest, unless all are in use.
+  ///
   /// - Parameters:
   ///   - name: Its name; invalid ones name no database.
   ///   - isMade: Whether it is made where there is none.
   /// - Returns: The database; ``refusal(_:)`` says what a failure means to clients.
   func database(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
     let eventLoop = context.eventLoop
+    useCount += 1
     switch entries[name] {
-    case .open(let core): return eventLoop.assumeIsolated().makeSucceededFuture(core)
+    case .open(let core):
+      lastUses[name] = useCount
+      return eventLoop.assumeIsolated().makeSucceededFuture(core)
     case .opening(let future): return future
+    case .closing(let future):
+      return after(future) { self.database(name, isMade: isMade) }
     case .failed(let error): return eventLoop.makeFailedFuture(error)
     case nil: break
     }
     guard DatabaseName.isValid(name), !isClosing else {
       return eventLoop.makeFailedFuture(Self.absence)
     }
-    guard entries.count < context.options.limits.databases else {
-      return eventLoop.makeFailedFuture(
-        RESTError(503, "the server has too many databases open")
-      )
-    }
-    let future = open(name, isMade: isMade)
+    guard let room = makeRoom() else { return eventLoop.makeFailedFuture(excess) }
+    let future = after(room) { self.open(name, isMade: isMade) }
     entries[name] = .opening(future)
+    lastUses[name] = useCount
     future.assumeIsolated().whenComplete { result in
       switch result {
       case .success(let core): self.entries[name] = .open(core)
@@ -68,6 +78,17 @@ final class DatabaseRegistry {
       }
     }
     return future
+  }
+
+  private func after(
+    _ earlier: EventLoopFuture<Void>,
+    _ body: @escaping () -> EventLoopFuture<DatabaseCore>
+  ) -> EventLoopFuture<DatabaseCore> {
+    let promise = context.eventLoop.makePromise(of: DatabaseCore.self)
+    earlier.assumeIsolated().whenComplete { _ in
+      body().assumeIsolated().whenComplete { promise.assumeIsolated().completeWith($0) }
+    }
+    return promise.futureResult
   }
 
   /// Opens a database for the first time.
@@ -88,7 +109,32 @@ final class DatabaseRegistry {
       }
   }
 
+  /// Makes room for one more database.
+  ///
+  /// - Returns: A future that completes when there is room, or nil when all are in use.
+  private func makeRoom() -> EventLoopFuture<Void>? {
+    let eventLoop = context.eventLoop
+    if entries.count < context.options.limits.databases {
+      return eventLoop.makeSucceededVoidFuture()
+    }
+    guard context.options.isEmulator else { return nil }
+    let idle = open.filter { $0.isIdle && $0.name != context.options.namespace }
+    guard
+      let oldest = idle.min(by: { lastUses[$0.name, default: 0] < lastUses[$1.name, default: 0] })
+    else { return nil }
+    let name = oldest.name
+    lastUses[name] = nil
+    let closed = oldest.close()
+    entries[name] = .closing(closed)
+    // Before whoever waits for it: then there is room.
+    closed.assumeIsolated().whenComplete { _ in
+      if case .closing? = self.entries[name] { self.entries[name] = nil }
+    }
+    return closed
+  }
+
   private func failed(_ name: String, _ error: any Error) {
+    lastUses[name] = nil
     guard !(error is RESTError) else {
       entries[name] = nil
       return
@@ -105,7 +151,25 @@ final class DatabaseRegistry {
     error as? RESTError ?? RESTError(503, "the database cannot be opened")
   }
 
+  /// Why a database is not open that somebody was let in to, or nil when it may be the next time.
+  func refusal(of name: String) -> RESTError? {
+    guard DatabaseName.isValid(name) else { return Self.absence }
+    switch entries[name] {
+    case .failed(let error): return Self.refusal(error)
+    case .open, .opening, .closing: return nil
+    case nil: return context.options.isEmulator ? excess : Self.absence
+    }
+  }
+
   private static let absence = RESTError(404, "there is no database of this name here")
+
+  /// Too many databases; from an emulator an answer that no client takes for a reason to try again.
+  private var excess: RESTError {
+    RESTError(
+      context.options.isEmulator ? 429 : 503,
+      "the server has too many databases open, all of which are in use (limit databases)"
+    )
+  }
 
   // MARK: Closing
 
@@ -126,6 +190,7 @@ final class DatabaseRegistry {
       case .open(let core): core.close()
       case .opening(let future):
         future.assumeIsolated().flatMap { $0.close() }.nonisolated()
+      case .closing(let future): future
       case .failed: eventLoop.makeSucceededVoidFuture()
       }
     }

@@ -2,6 +2,7 @@ private import Glibc
 internal import Logging
 internal import NIOCore
 internal import RealtimeHub
+internal import RealtimeProtocol
 internal import RealtimeTransport
 internal import RealtimeTree
 
@@ -85,21 +86,41 @@ final class ServerCore {
   }
 
   /// Decides on a request for a WebSocket.
+  ///
+  /// The clients of others try again and again when the handshake is refused, and tell nobody. So an
+  /// emulator lets them in and says why they are to stay away, which they show.
   func admit(_ request: HTTPRequest) -> EventLoopFuture<HTTPAnswer?> {
     if let refusal { return eventLoop.makeSucceededFuture(refusal.answer) }
+    let isTold = options.isEmulator
     return database(for: request).map { _ in nil }.flatMapErrorThrowing { error in
-      (error as? RESTError ?? RESTError(500, "the server failed")).answer
+      isTold ? nil : (error as? RESTError ?? RESTError(500, "the server failed")).answer
     }
   }
 
   /// Takes a connection that has been admitted.
   func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
-    // Admission has opened it; only a server that is stopping has closed it since.
-    guard let request = connection.request, let database = databases.opened(name(in: request))
-    else {
-      connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
-      return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
+    guard let request = connection.request else { return turnAway(connection, "it has no request") }
+    let name = name(in: request)
+    if let database = databases.opened(name) { return database.accept(connection) }
+    // Admission has opened it, unless it is to be told why not; or it has been closed since, by a
+    // server that is stopping or has made room, and whoever connects again finds it.
+    if options.isEmulator, phase == .running, let refusal = databases.refusal(of: name) {
+      logger.notice(
+        "refused: \(refusal.reason)",
+        metadata: ["database": "\(name.debugDescription)"]
+      )
+      let shutdown = ServerMessage.shutdown(reason: refusal.reason)
+      connection.send(EncodedMessage(shutdown.encoded()))
+      return turnAway(connection, refusal.reason)
     }
-    return database.accept(connection)
+    return turnAway(connection, "the database is closed")
+  }
+
+  private func turnAway(
+    _ connection: ServerConnection,
+    _ reason: String
+  ) -> ServerHandlers.Callbacks {
+    connection.close(code: CloseCode.goingAway, reason: reason)
+    return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
   }
 }

@@ -173,6 +173,66 @@ struct EmulatorTests {
     }
   }
 
+  private func emulator(databases: Int) async throws -> DatabaseServer {
+    var options = DatabaseServer.Options.emulator(port: 0)
+    options.limits.databases = databases
+    return try await .start(options)
+  }
+
+  private func connect(_ server: DatabaseServer, to name: String) async throws -> ClientProbe {
+    let port = try #require(server.port)
+    return try await ClientProbe(ConnectionTarget(host: "127.0.0.1", port: port, namespace: name))
+  }
+
+  @Test("takes any number of names, as test runners use one for each test, and forgets no data")
+  func manyNames() async throws {
+    let server = try await emulator(databases: 4)
+    let http = try await HTTPProbe(server.address)
+    for number in 0..<60 {
+      let name = "test-\(number)"
+      let put =
+        number % 3 == 0 ? nil : try await http.request("PUT", "/a.json?ns=\(name)", "\(number)")
+      #expect(put?.status ?? 200 == 200, "\(name)")
+      let client = try await connect(server, to: name)
+      #expect(try await client.next().contains(#""t":"h""#), "\(name)")
+      client.close()
+    }
+    for number in 0..<60 {
+      let body = number % 3 == 0 ? "null" : "\(number)"
+      #expect(try await http.request("GET", "/a.json?ns=test-\(number)").body == body)
+    }
+    await server.stop()
+  }
+
+  @Test("tells clients why it refuses them, in a way that none tries again in silence")
+  func told() async throws {
+    let server = try await emulator(databases: 3)
+    let http = try await HTTPProbe(server.address)
+    let clients = [try await connect(server, to: "one"), try await connect(server, to: "two")]
+    for client in clients { _ = try await client.next() }
+    let answer = try await http.request("GET", "/a.json?ns=three")
+    #expect(answer.status == 429)
+    #expect(answer.body.contains("too many databases open"))
+    let refused = try await connect(server, to: "three")
+    let message = try await refused.next()
+    #expect(message.hasPrefix(#"{"t":"c","d":{"t":"s","d":"the server has too many"#), "\(message)")
+    #expect(try await refused.closed().kind == .closedByPeer(code: 1_001))
+    let misnamed = try await connect(server, to: "No_Name")
+    #expect(try await misnamed.next().contains(#"{"t":"s","d":"there is no database"#))
+    // As soon as somebody leaves there is room.
+    clients[0].close()
+    _ = try await clients[0].closed()
+    let deadline = ContinuousClock.now + .seconds(20)
+    var status = 0
+    while status != 200, ContinuousClock.now < deadline {
+      status = try await http.request("GET", "/a.json?ns=three").status
+    }
+    #expect(status == 200)
+    // Who is connected has not been disturbed.
+    #expect(try await self.answer(clients[1], "p", #"{"p":"/a","d":1}"#).contains("ok"))
+    await server.stop()
+  }
+
   @Test("allows everything until a database has rules, and then what they allow")
   func rules() async throws {
     for isEmulator in [true, false] {

@@ -4,6 +4,12 @@ internal import RealtimeHub
 internal import RealtimeTransport
 
 extension DatabaseCore {
+  /// Whether nobody is connected and everything is stored.
+  var isIdle: Bool {
+    phase == .running && sessions.isEmpty && internalPeers.isEmpty && storeFailure == nil
+      && !hub.hasPendingCommits && !hub.hasWaitingOutputs && !batcher.isBusy
+  }
+
   /// Says goodbye to everyone who is connected, as soon as they have their answers.
   ///
   /// What they say from now on is not read: it is as if it had never arrived, and clients send it

@@ -14,13 +14,30 @@ package final class MemoryTreeStore: TreeStore {
   }
 
   private let state: NIOLockedValueBox<State>
+  /// Called when it is closed.
+  private let onClose: @Sendable (MemoryTreeStore) -> Void
 
   /// Makes a store with data; without arguments an empty one.
-  package init(_ stored: StoredTree = StoredTree()) {
+  package convenience init(_ stored: StoredTree = StoredTree()) {
+    self.init(stored) { _ in }
+  }
+
+  init(
+    _ stored: StoredTree = StoredTree(),
+    onClose: @escaping @Sendable (MemoryTreeStore) -> Void
+  ) {
     var state = State(root: stored.root, revision: stored.revision, rules: stored.rules)
     for entry in stored.ledger { state.ledger[entry.name] = entry }
     for session in stored.sessions { state.sessions[session.id] = session }
     self.state = NIOLockedValueBox(state)
+    self.onClose = onClose
+  }
+
+  /// Whether it differs from a new one in nothing but the number of its last commit.
+  var isBlank: Bool {
+    state.withLockedValue { state in
+      state.root.isEmpty && state.ledger.isEmpty && state.sessions.isEmpty && state.rules == nil
+    }
   }
 
   package func load() -> StoredTree {
@@ -49,5 +66,5 @@ package final class MemoryTreeStore: TreeStore {
     }
   }
 
-  package func close() {}
+  package func close() { onClose(self) }
 }

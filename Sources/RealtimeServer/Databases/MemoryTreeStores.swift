@@ -1,7 +1,7 @@
 internal import NIOConcurrencyHelpers
 package import RealtimeHub
 
-/// Stores that are there already, and new ones in memory.
+/// Stores that are there already, and new ones in memory, of which none is kept that is closed empty.
 package final class MemoryTreeStores: TreeStores {
   private let stores: NIOLockedValueBox<[String: any TreeStore]>
 
@@ -17,8 +17,15 @@ package final class MemoryTreeStores: TreeStores {
   package func create(_ name: String) -> Bool {
     stores.withLockedValue { stores in
       guard stores[name] == nil else { return false }
-      stores[name] = MemoryTreeStore()
+      stores[name] = MemoryTreeStore { [weak self] in self?.closed(name, $0) }
       return true
+    }
+  }
+
+  private func closed(_ name: String, _ store: MemoryTreeStore) {
+    guard store.isBlank else { return }
+    stores.withLockedValue { stores in
+      if (stores[name] as? MemoryTreeStore) === store { stores[name] = nil }
     }
   }
 }
