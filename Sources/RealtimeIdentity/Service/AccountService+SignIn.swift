@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import RealtimeTree
 
 extension AccountService {
@@ -86,7 +87,8 @@ extension AccountService {
   /// Signs in with an address and a password.
   ///
   /// An address that nobody has takes as long as a wrong password, and is answered the same way; so
-  /// is an account that is disabled, unless the password is right.
+  /// is an account that is disabled, unless the password is right. After many wrong passwords for an
+  /// account each further attempt has to wait, but the right one is let through.
   func signIn(
     _ fields: RequestFields,
     _ caller: Caller
@@ -95,7 +97,7 @@ extension AccountService {
     guard let text = try fields.text("password") else { throw IdentityError("MISSING_PASSWORD") }
     let name = "\(caller.database) \(email)"
     guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
-    guard accountAttempts.take(name, at: clock()) else { throw .tooManyAttempts }
+    try await waitForTurn(at: name, caller)
     guard let password = try? Password(text) else { throw refusal(isKnown: true) }
     let found = try read { try $0.account(of: email, in: caller.database) }
     guard let hash = found?.password else {
@@ -107,6 +109,7 @@ extension AccountService {
     guard isRight else { throw refusal(isKnown: true) }
     accountAttempts.reset(name)
     clientAttempts.giveBack(caller.client)
+    waitingAttempts.remember(name, caller.client)
     let better = hash.cost == settings.passwordCost ? nil : try? await self.hash(password)
     // What has become of the account while the password was looked at.
     guard var account = try read({ try $0.account(of: email, in: caller.database) }),
@@ -114,6 +117,16 @@ extension AccountService {
     else { throw refusal(isKnown: true) }
     if let better { account.password = better }
     return try beginSession(account, provider: "password")
+  }
+
+  /// Waits when there have been too many wrong passwords for an account.
+  private func waitForTurn(at name: String, _ caller: Caller) async throws(IdentityError) {
+    if accountAttempts.take(name, at: clock()) { return }
+    guard waitingAttempts.enter(name, caller.client) else { throw .tooManyAttempts }
+    // Cut short only by the end of the service.
+    try? await eventLoop.scheduleTask(in: .milliseconds(settings.accountDelay)) {}.futureResult
+      .get()
+    waitingAttempts.leave(name, caller.client)
   }
 
   private func refusal(isKnown: Bool) -> IdentityError {

@@ -24,6 +24,7 @@ package final actor AccountService {
   let passwords: PasswordThreads
   var accountAttempts: AttemptLimiter
   var clientAttempts: AttemptLimiter
+  var waitingAttempts = WaitingAttempts()
   /// What the emulator would have sent by mail, oldest first.
   var mails: [EmulatorMail] = []
   private var lastTidying: Int64

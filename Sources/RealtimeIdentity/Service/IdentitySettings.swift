@@ -15,10 +15,12 @@ package struct IdentitySettings: Sendable {
   package var passwordThreads = 2
   /// How many more may wait for it.
   package var passwordQueue = 32
-  /// How often in a row a wrong password may be tried for one address.
+  /// How often in a row a wrong password may be tried for one account before each attempt has to wait.
   package var attemptsPerAccount = 10
-  /// How long it takes until one more may be tried, in milliseconds.
+  /// How long it takes until one more may be tried at once, in milliseconds.
   package var accountPause: Int64 = 60_000
+  /// How long an attempt beyond waits before it is looked at, in milliseconds.
+  package var accountDelay: Int64 = 5_000
   /// How often in a row somebody may fail, or ask for accounts and codes.
   package var attemptsPerClient = 100
   /// How long it takes until somebody may do so once more, in milliseconds.

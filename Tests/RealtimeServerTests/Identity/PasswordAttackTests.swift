@@ -1,0 +1,51 @@
+import RealtimeIdentity
+import RealtimeServer
+import Testing
+
+/// Somebody who does not know a password, and its owner.
+@Suite("Guessing passwords", .timeLimit(.minutes(1)))
+struct PasswordAttackTests {
+  private let wrong = "INVALID_LOGIN_CREDENTIALS"
+  private let tooMany = "TOO_MANY_ATTEMPTS_TRY_LATER"
+
+  @Test("does not lock the owner out, but makes every further guess wait")
+  func lockout() async throws {
+    let delay = 150
+    let server = try await IdentityServer.start { $0.accountDelay = Int64(delay) }
+    _ = try await server.signUp()
+    for _ in 0..<10 {
+      #expect(try await server.signIn(IdentityServer.ada.email, "wrong password").code == wrong)
+    }
+    let start = ContinuousClock.now
+    for _ in 0..<4 {
+      #expect(try await server.signIn(IdentityServer.ada.email, "wrong password").code == wrong)
+    }
+    #expect(try await server.signIn().status == 200)
+    #expect(ContinuousClock.now - start >= .milliseconds(5 * delay))
+    // The right password ends it.
+    #expect(try await server.signIn(IdentityServer.ada.email, "wrong password").code == wrong)
+    #expect(try await server.signIn().status == 200)
+    await server.server.stop()
+  }
+
+  @Test("goes no faster with many guesses at once, and tells nobody whether there is an account")
+  func parallelGuesses() async throws {
+    let server = try await IdentityServer.start {
+      $0.attemptsPerAccount = 2
+      $0.accountDelay = 3_000
+    }
+    _ = try await server.signUp()
+    for email in [IdentityServer.ada.email, "nobody@example.com"] {
+      for _ in 0..<2 { #expect(try await server.signIn(email, "wrong password").code == wrong) }
+      let codes = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<6 {
+          group.addTask { try await server.signIn(email, "wrong password").code }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(codes.filter { $0 == wrong }.count == 1, "\(codes)")
+      #expect(codes.filter { $0 == tooMany }.count == 5, "\(codes)")
+    }
+    await server.server.stop()
+  }
+}
