@@ -34,9 +34,9 @@ struct Hearth: AsyncParsableCommand {
 
   static func main() async {
     signal(SIGPIPE, SIG_IGN)
+    let words = Array(CommandLine.arguments.dropFirst())
     do {
-      let arguments = DashedWord.protect(Array(CommandLine.arguments.dropFirst()))
-      var command = try parseAsRoot(arguments)
+      var command = try parseAsRoot(try LeadingOptions.moved(DashedWord.protect(words)))
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
@@ -44,7 +44,7 @@ struct Hearth: AsyncParsableCommand {
       }
     } catch let error where exitCode(for: error) == .validationFailure || isHelp(error) {
       let isHelp = isHelp(error)
-      Output.help(fullMessage(for: error), toStandardError: !isHelp)
+      Output.help(fullMessage(for: error), echoing: words, toStandardError: !isHelp)
       Foundation.exit(isHelp ? ExitStatus.ok.rawValue : ExitStatus.usage.rawValue)
     } catch let code as ExitCode {
       Foundation.exit(code.rawValue)

@@ -135,6 +135,53 @@ extension EndToEnd {
       #expect(try place.serverProcess() == nil)
     }
 
+    @Test("Nothing of the command line steers the terminal that shows what is wrong with it")
+    func steering() throws {
+      let place = try Place()
+      let evil = "\u{1B}[2Jx\u{7}\u{9B}31m\u{202E}y\nError: z"
+      for arguments in [
+        ["--\(evil)"], ["--\(evil)=v"], [evil], ["list", evil], ["list", "--timeout", evil],
+        ["list", "--timeout=\(evil)"], ["list", "--\(evil)=\(evil)"], ["list", "-\(evil)"],
+        ["--\(evil)", "list"], ["--data-dir", "x", evil], ["completions", evil],
+      ] {
+        let outcome = try place.run(arguments, environment: place.environment)
+        let shown = outcome.errors + outcome.output
+        let bad = shown.unicodeScalars.filter {
+          $0 != "\n" && ($0.properties.generalCategory == .control || $0 == "\u{202E}")
+        }
+        #expect(bad.isEmpty, "\(arguments): \(shown.debugDescription)")
+        #expect(!shown.contains("\nError: z"), "\(arguments)")
+        #expect(outcome.status == 2, "\(arguments)")
+      }
+    }
+
+    @Test("Options before a command are its own, or it is said whose they are")
+    func leadingOptions() throws {
+      let place = try Place()
+      let directory = place.directory + "/elsewhere"
+      try place.hearth("set", "/a", "1", "--data-dir", directory)
+      defer { _ = try? place.hearth("stop", "--data-dir", directory) }
+      #expect(try place.hearth("--data-dir", directory, "get", "/a").output == "1\n")
+      #expect(try place.hearth("--data-dir=\(directory)", "--json", "get", "/a").output == "1\n")
+      let made = try place.hearth("--data-dir", directory, "databases", "create", "second")
+      #expect(made.status == 0, "\(made.errors)")
+      #expect(try place.hearth("--data-dir", directory, "databases").output == "hearth\nsecond\n")
+      expect(
+        try place.hearth("--data-dir", directory, "serve"),
+        status: 1,
+        says: "in use by another server"
+      )
+      expect(
+        try place.hearth("--port", "0", "list"),
+        status: 2,
+        says: "--port is no option of \"hearth list\", but of \"hearth serve\""
+      )
+      expect(try place.hearth("--nonsense", "list"), status: 2, says: "--nonsense")
+      // A value that looks like a command is one all the same.
+      expect(try place.hearth("--user", "list", "post", "--title", "x"), status: 2, says: "--body")
+      #expect(try place.hearth("--version", "list").status == 0)
+    }
+
     @Test("Unknown options and commands are usage errors")
     func usage() throws {
       let place = try Place()

@@ -41,9 +41,22 @@ enum Output {
     write("hearth: \(safe.joined(separator: "\n"))\n", to: STDERR_FILENO)
   }
 
-  /// Writes text as it is to stderr, for help and usage.
-  static func help(_ text: String, toStandardError: Bool) {
-    write(text + "\n", to: toStandardError ? STDERR_FILENO : STDOUT_FILENO)
+  /// Writes help, or the usage with words of the command line in it, none of which can steer a terminal.
+  static func help(_ text: String, echoing words: [String], toStandardError: Bool) {
+    var text = text
+    // Of an option with a value, either may be named alone.
+    let parts = words.flatMap { word in
+      [word] + word.split(separator: "=", maxSplits: 1).map(String.init)
+    }
+    for part in parts.sorted(by: { $0.utf8.count > $1.utf8.count }) {
+      let safe = SafeText(untrusted: part, mode: .singleLine).string
+      let marked = DashedWord.protect([part])[0]
+      if marked != part { text = text.replacing(marked, with: safe) }
+      if safe != part { text = text.replacing(part, with: safe) }
+    }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { SafeText(untrusted: String($0), mode: .singleLine).string }
+    write(lines.joined(separator: "\n") + "\n", to: toStandardError ? STDERR_FILENO : STDOUT_FILENO)
   }
 
   /// Writes a line of a log to its file, or to stderr; a log that cannot be written ends nothing.
