@@ -1,4 +1,5 @@
 import BlogChecker
+import Foundation
 import RealtimeTree
 import Testing
 
@@ -54,6 +55,22 @@ struct FaultInvariantTests {
       run.answer("driver", number)
     }
     #expect(report.violated == [])
+  }
+
+  @Test("What must be refused is expected of rules that refuse it, and of no others")
+  func trespass() throws {
+    let folder =
+      URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().path + "/assets/rules/"
+    for (rules, isRefused) in [
+      (try String(contentsOfFile: folder + "blog.json", encoding: .utf8), true),
+      (try String(contentsOfFile: folder + "quickstart.json", encoding: .utf8), false),
+      (#"{"rules": {".read": true, ".write": true}}"#, false),
+      (#"{"rules": {".read": true}}"#, true),
+      ("no rules at all", true),
+    ] {
+      #expect(Trespass.isRefused(by: rules) == isRefused)
+    }
   }
 
   @Test("G9: a commit that the rules allow to nobody")

@@ -52,6 +52,19 @@ struct HistoryTests {
     .server(.killed),
     .rules(source: "{\"rules\": {}}"),
     .sample(residentBytes: 1, descriptors: 2, p99Microseconds: 3),
+    .told(Telling(view: "top", path: "/posts", content: .everything(limit: 100))),
+    .told(Telling(view: "top", path: "/posts", content: .everything(limit: nil))),
+    .told(Telling(view: "top", path: "/posts/a", content: .gone)),
+    .told(Telling(view: "top", path: "/posts/a", content: .child(version: nil, changes: nil))),
+    .told(
+      Telling(
+        view: "top",
+        path: "/posts/a",
+        content: .child(version: "h", changes: .object(("stars/a", .null)))
+      )
+    ),
+    .stalled(microseconds: 4),
+    .coalesced(microseconds: 5),
     .ended,
   ]
 

@@ -24,7 +24,9 @@ struct RandomRun {
 
   init(seed: UInt64) {
     random = SplitMix64(seed: seed)
-    scenario = Scenario("ann", "bob", "cem")
+    scenario = Scenario("ann", "bob", "cem", "dan")
+    for client in clients + ["dan"] { scenario.look(client) }
+    scenario.wait(.seconds(9))
     for _ in 0..<60 {
       switch random.below(10) {
       case 0...3: begin()
@@ -42,7 +44,7 @@ struct RandomRun {
       commit(index)
       finish(index)
     }
-    for client in clients { scenario.finish(client) }
+    for client in clients + ["dan"] { scenario.finish(client) }
   }
 
   private mutating func begin() {

@@ -26,7 +26,7 @@ struct ReportTests {
     let json = try Sound.finished().json
     #expect(json["verdict"] == .string("held"))
     #expect(json["violations"] == .integer(0))
-    #expect(json["promises"]?.elements?.count == 21)
+    #expect(json["promises"]?.elements?.count == 24)
     #expect(json["activity"]?["comments"] == .integer(3))
     let wrong = try Sound.finished { run in
       run.note("driver", .server(.died))

@@ -14,6 +14,13 @@ struct Scenario {
   private var time: Int64 = 1_000_000
   private var numbers: Int64 = 0
   private var orders: [String: Int] = [:]
+  /// What each client knows that looks at everything.
+  private var known: [String: Node] = [:]
+  /// The views that such a client has begun.
+  private var views: Set<String> = []
+  private var intents: [Int64: Intent] = [:]
+  /// Whether nobody is told of commits for now.
+  var isHeldBack = false
   /// What the final reading gives instead of the data as they are.
   var finalRoot: Node?
   var rules: [String] = []
@@ -30,6 +37,8 @@ struct Scenario {
   mutating func add(_ header: HistoryHeader) {
     lines[header.client, default: []].append(HistoryLine(tick(), .started(header)))
     orders = orders.filter { !$0.key.hasPrefix("\(header.client) ") }
+    known[header.client] = nil
+    views = views.filter { !$0.hasPrefix("\(header.client) ") }
   }
 
   mutating func note(_ client: String, _ event: HistoryEvent) {
@@ -38,12 +47,68 @@ struct Scenario {
 
   mutating func invoke(_ client: String, _ intent: Intent) -> Int64 {
     numbers += 1
+    intents[numbers] = intent
     note(client, .invoked(numbers, intent))
     return numbers
   }
 
   mutating func answer(_ client: String, _ number: Int64, _ outcome: Outcome = .ok(nil)) {
     note(client, .answered(number, outcome))
+    guard known[client] != nil, let intent = intents[number], let post = intent.post else { return }
+    if case .comment(_, let comment, _) = intent {
+      tell(client, "post-comments/\(post)/\(comment)", isAgain: true)
+    } else {
+      tell(client, "posts/\(post)", isAgain: true)
+    }
+  }
+
+  // MARK: What clients are told
+
+  /// Has a client look at everything from now on, and be told of each commit.
+  mutating func look(_ client: String) {
+    note(client, .connection(isUp: true))
+    known[client] = .empty
+    deliver(client)
+    begin(client, "recent", "/posts")
+  }
+
+  /// Tells a client all that it does not know, each place once.
+  mutating func deliver(_ client: String) {
+    guard let old = known[client] else { return }
+    for key in root[ChildKey("posts")].changedKeys(from: old[ChildKey("posts")]) {
+      tell(client, "posts/\(key)")
+    }
+    let (before, after) = (old[ChildKey("post-comments")], root[ChildKey("post-comments")])
+    for post in after.changedKeys(from: before) {
+      for comment in after[post].changedKeys(from: before[post]) {
+        tell(client, "post-comments/\(post)/\(comment)")
+      }
+    }
+  }
+
+  /// Tells a client what is at a place: as it is, or as it is said to be.
+  mutating func tell(
+    _ client: String,
+    _ place: String,
+    _ data: Node? = nil,
+    isAgain: Bool = false
+  ) {
+    let path = Path(wire: place)
+    let node = data ?? root[path]
+    let old = known[client]?[path] ?? .empty
+    known[client]?.update(at: path, to: node)
+    let isPost = path.first == "posts"
+    let view = isPost ? "recent" : "comments/\(path.keys[1])"
+    if !isPost { begin(client, view, "/post-comments/\(path.keys[1])") }
+    let changes = isAgain || old.isEmpty ? nil : node.changedValues(from: old)
+    let content: Telling.Content =
+      node.isEmpty ? .gone : .child(version: node.hash, changes: changes)
+    note(client, .told(Telling(view: view, path: "\(path)", content: content)))
+  }
+
+  private mutating func begin(_ client: String, _ view: String, _ path: String) {
+    guard views.insert("\(client) \(view)").inserted else { return }
+    note(client, .told(Telling(view: view, path: path, content: .everything(limit: nil))))
   }
 
   mutating func show(_ client: String, _ content: Showing.Content, view: String = "recent") {
@@ -89,6 +154,7 @@ struct Scenario {
     for change in changes { root.update(at: change.path, to: change.node) }
     let commit = Commit(revision: revision, timestamp: 1_700_000_000_000, changes: changes)
     entries.append(.commit(commit, seen: Moment(microseconds: tick().microseconds)))
+    if !isHeldBack { for client in known.keys.sorted() { deliver(client) } }
   }
 
   mutating func crash() {
@@ -230,6 +296,14 @@ extension HistoryHeader {
       presence: presence,
       wallClock: 1_700_000_000_000
     )
+  }
+}
+
+extension Node {
+  /// The keys of the children that differ.
+  fileprivate func changedKeys(from old: Node) -> [ChildKey] {
+    let all = [self, old].flatMap { $0.children?.map.map(\.key) ?? [] }
+    return Set(all).sorted().filter { self[$0] != old[$0] }
   }
 }
 

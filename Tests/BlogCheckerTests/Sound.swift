@@ -10,6 +10,7 @@ enum Sound {
   ) -> Scenario {
     var run = Scenario("ann", "bob", strategy: strategy)
     // What a process shows when it has just started counts for less.
+    for client in ["ann", "bob"] { run.look(client) }
     run.wait(.seconds(9))
     run.post("ann", "-p1")
     run.post("bob", "-p2")

@@ -34,6 +34,8 @@ package struct CheckOptions: Sendable {
   package var least = Least()
   /// How long a client may take to show what it has written itself.
   package var echo: Duration = .seconds(2)
+  /// How long it may take until a client is told what was committed.
+  package var freshness: Duration = .seconds(2)
   /// How long after the end of a client its presence may stay.
   package var absence: Duration = .seconds(60)
   /// The most memory that the server may take, in bytes.

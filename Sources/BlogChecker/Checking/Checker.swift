@@ -34,7 +34,8 @@ package struct Checker: Sendable {
     Convergence.self, OwnWritesShown.self, MonotonicViews.self, Authorship.self,
     PresenceLedger.self, CrashDurability.self, ExactlyOnce.self, ScreenIntegrity.self,
     Bounds.self, RevisionOrder.self, BlackBoxOrder.self, AtomicUpdates.self, EventOrder.self,
-    SessionReads.self, RulesOracle.self, ServerAlive.self,
+    SessionReads.self, RulesOracle.self, ServerAlive.self, ChangesTold.self, ChangesInTime.self,
+    ChangesInOrder.self,
   ]
 
   /// Checks everything.

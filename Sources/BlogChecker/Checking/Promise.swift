@@ -24,4 +24,7 @@ package enum Promise: String, Sendable, CaseIterable {
   case g8 = "G8"
   case g9 = "G9"
   case g10 = "G10"
+  case g11 = "G11"
+  case g12 = "G12"
+  case g13 = "G13"
 }

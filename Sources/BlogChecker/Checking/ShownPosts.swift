@@ -54,7 +54,8 @@ struct ShownPosts: Sequence, IteratorProtocol {
           version: version
         )
       case .answered, .connection, .finalView, .screen, .fault, .server, .rules,
-        .sample, .ended:
+        .sample, .told, .stalled, .coalesced,
+        .ended:
         continue
       }
     }

@@ -49,7 +49,10 @@ package struct ClientHistory: Sendable {
         }
         operations[position].answered = line.time
         operations[position].outcome = outcome
-      case .shown, .connection, .finalView, .screen, .fault, .server, .rules, .sample, .ended: break
+      case .shown, .connection, .finalView, .screen, .fault, .server, .rules, .sample, .told,
+        .stalled, .coalesced,
+        .ended:
+        break
       }
     }
     self.operations = operations

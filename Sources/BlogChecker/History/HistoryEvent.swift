@@ -10,6 +10,8 @@ package enum HistoryEvent: Hashable, Sendable {
   case answered(Int64, Outcome)
   /// A listener was told something.
   case shown(Showing)
+  /// A listener was told of a place what it did not know.
+  case told(Telling)
   /// The connection was made or lost.
   case connection(isUp: Bool)
   /// What a view had at the end, when everything was quiet.
@@ -24,6 +26,10 @@ package enum HistoryEvent: Hashable, Sendable {
   case rules(source: String)
   /// What the server took, and how long answers did at the 99th percentile since the last sample.
   case sample(residentBytes: Int64, descriptors: Int64, p99Microseconds: Int64)
+  /// The machine has let the process do nothing for so long.
+  case stalled(microseconds: Int64)
+  /// Within this time the server has told somebody who does not keep up several changes as one.
+  case coalesced(microseconds: Int64)
   /// The process has ended as it should; one that was killed does not write this.
   case ended
 
@@ -39,7 +45,7 @@ package enum HistoryEvent: Hashable, Sendable {
 
   private enum Kind: String {
     case header, invoke, ok, refused, unknown, shown, connection, view, screen, fault, server
-    case rules, sample, end
+    case rules, sample, end, told, stalled, coalesced
   }
 
   private var kind: Kind {
@@ -57,6 +63,9 @@ package enum HistoryEvent: Hashable, Sendable {
     case .server: .server
     case .rules: .rules
     case .sample: .sample
+    case .told: .told
+    case .stalled: .stalled
+    case .coalesced: .coalesced
     case .ended: .end
     }
   }
@@ -88,6 +97,9 @@ package enum HistoryEvent: Hashable, Sendable {
         JSONMember("fds", .integer(descriptors)),
         JSONMember("p99", .integer(p99)),
       ]
+    case .told(let telling): details = telling.members
+    case .stalled(let microseconds), .coalesced(let microseconds):
+      details = [JSONMember("for", .integer(microseconds))]
     case .ended: details = []
     }
     return [JSONMember("k", .string(kind.rawValue))] + details
@@ -121,6 +133,9 @@ package enum HistoryEvent: Hashable, Sendable {
         descriptors: try fields.integer("fds"),
         p99Microseconds: try fields.integer("p99")
       )
+    case .told: self = .told(try Telling(fields))
+    case .stalled: self = .stalled(microseconds: try fields.integer("for"))
+    case .coalesced: self = .coalesced(microseconds: try fields.integer("for"))
     case .end: self = .ended
     }
   }

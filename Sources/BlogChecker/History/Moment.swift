@@ -10,6 +10,11 @@ package struct Moment: Hashable, Comparable, Sendable {
     self.microseconds = microseconds
   }
 
+  /// Before every moment of a run.
+  static let distantPast = Moment(microseconds: .min / 4)
+  /// After every moment of a run.
+  static let distantFuture = Moment(microseconds: .max / 4)
+
   /// The present, by `CLOCK_MONOTONIC`.
   package static var now: Moment {
     var time = timespec()
@@ -34,7 +39,7 @@ package struct Moment: Hashable, Comparable, Sendable {
 
 extension Duration {
   /// The whole microseconds.
-  var microseconds: Int64 {
+  package var microseconds: Int64 {
     components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
   }
 }

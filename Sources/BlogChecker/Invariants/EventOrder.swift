@@ -50,7 +50,8 @@ struct EventOrder: Invariant {
         )
         last[showing.view] = showing.order
       case .invoked, .answered, .connection, .finalView, .screen, .fault, .server, .rules,
-        .sample, .ended:
+        .sample, .told, .stalled, .coalesced,
+        .ended:
         break
       }
     }

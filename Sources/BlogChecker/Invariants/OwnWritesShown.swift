@@ -67,7 +67,10 @@ struct OwnWritesShown: Invariant {
         case .unknown: if isExpected { expectations[post] = nil }
         }
       case .shown(let showing): check(showing, line.time, client.header.client, &expectations)
-      case .connection, .finalView, .screen, .fault, .server, .rules, .sample, .ended: break
+      case .connection, .finalView, .screen, .fault, .server, .rules, .sample, .told, .stalled,
+        .coalesced,
+        .ended:
+        break
       }
     }
   }

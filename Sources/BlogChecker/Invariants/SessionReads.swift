@@ -37,7 +37,8 @@ struct SessionReads: Invariant {
         expect(shown[post], in: keys, of: post, place, line.time, "a comment shown before")
         shown[post] = keys.filter { !isOwnUnsettled(CommentKey(post, $0), client) }
       case .started, .invoked, .answered, .connection, .finalView, .screen, .fault, .server, .rules,
-        .sample, .ended:
+        .sample, .told, .stalled, .coalesced,
+        .ended:
         break
       }
     }

@@ -140,10 +140,12 @@ extension SwarmUser {
     let intent = isStarred ? Intent.star(post: post.id) : .unstar(post: post.id)
     let done = begin(operation, due, intent)
     unanswered += 1
+    touch(intent)
     stars.set(
       isStarred,
       on: post,
       settled: { [weak self] _ in
+        self?.release(intent)
         self?.starring.remove(post.id)
         self?.unanswered -= 1
       },
@@ -219,12 +221,14 @@ extension SwarmUser {
     let number = Int64(operation.number)
     history.append(.invoked(number, intent))
     unanswered += 1
+    touch(intent)
     tally.begun += 1
     tally.lateness.record(microseconds: Moment.now.microseconds - due.microseconds)
     return { [weak self, history] error in
       history.append(.answered(number, Self.outcome(error, of: intent)))
       guard let self else { return }
       self.unanswered -= 1
+      self.release(intent)
       if error == nil {
         self.tally.acknowledged.record(
           microseconds: Moment.now.microseconds - due.microseconds

@@ -6,9 +6,12 @@ internal import RealtimeTree
 
 /// What a user of a swarm sees.
 extension SwarmUser {
+  private static let recentName = "recent"
+  private static let topName = "top"
+
   var recentView: SwarmView {
     SwarmView(
-      name: "recent",
+      name: Self.recentName,
       path: "/posts",
       query: blog.paths.query(.recent, of: me.uid),
       limit: Int(BlogPaths.feedLength)
@@ -17,7 +20,7 @@ extension SwarmUser {
 
   var topView: SwarmView {
     SwarmView(
-      name: "top",
+      name: Self.topName,
       path: "/posts",
       query: blog.paths.query(.top, of: me.uid),
       orderedBy: "starCount",
@@ -50,6 +53,7 @@ extension SwarmUser {
 
   private func take(_ event: DataEventType, _ snapshot: DataSnapshot, in name: String) {
     guard !isStuck else { return }
+    if isWatcher { tell(event, snapshot, in: name) }
     if event == .value {
       views[name]?.shown = snapshot
       if views[name]?.isListDue == true { noteComments(in: name) }
@@ -61,6 +65,66 @@ extension SwarmUser {
       show(snapshot, event == .childRemoved ? nil : Post(snapshot), in: name)
     } else if event == .childAdded, let comment = Comment(snapshot) {
       noteSeen(comment.text, by: comment.uid)
+    }
+  }
+
+  /// Notes what a listener is told, each event by itself.
+  private func tell(_ event: DataEventType, _ snapshot: DataSnapshot, in name: String) {
+    guard let view = views[name] else { return }
+    if event == .value {
+      guard !snapshot.metadata.isFromCache else { return }
+      return note(.everything(limit: view.limit), at: view.path, in: name)
+    }
+    let node = event == .childRemoved ? Node.empty : snapshot.node
+    let old = told[name, default: [:]].updateValue(node, forKey: snapshot.key)
+    let isCertain = !snapshot.metadata.hasPendingWrites
+    let changes = isCertain && !node.isEmpty ? old.flatMap(node.changedValues) : nil
+    note(Self.content(node, isCertain, changes), at: "\(view.path)/\(snapshot.key)", in: name)
+  }
+
+  /// Notes once more what a view has at a child, now that nothing of the user's own hides it.
+  private func tellAgain(_ key: String, in name: String) {
+    guard isWatcher, !isStuck, let view = views[name] else { return }
+    note(Self.content(told[name]?[key] ?? .empty, true, nil), at: "\(view.path)/\(key)", in: name)
+  }
+
+  private static func content(
+    _ node: Node,
+    _ isCertain: Bool,
+    _ changes: JSONValue?
+  ) -> Telling.Content {
+    guard isCertain else { return .child(version: nil, changes: nil) }
+    return node.isEmpty ? .gone : .child(version: node.hash, changes: changes)
+  }
+
+  private func note(_ content: Telling.Content, at path: String, in name: String) {
+    history.append(.told(Telling(view: name, path: path, content: content)))
+  }
+
+  /// Notes that an operation of the user's own begins to hide what the database has.
+  func touch(_ intent: Intent) {
+    for (name, key) in Self.children(touchedBy: intent) {
+      touched[name, default: [:]][key, default: 0] += 1
+    }
+  }
+
+  /// Notes that an operation of the user's own hides nothing any more.
+  func release(_ intent: Intent) {
+    for (name, key) in Self.children(touchedBy: intent) {
+      let left = touched[name, default: [:]][key, default: 1] - 1
+      touched[name]?[key] = left == 0 ? nil : left
+      if left == 0 { tellAgain(key, in: name) }
+    }
+  }
+
+  /// The children of views that show at once what an operation wants to be there.
+  private static func children(touchedBy intent: Intent) -> [(view: String, key: String)] {
+    switch intent {
+    case .comment(let post, let comment, _), .deleteComment(let post, let comment):
+      return [(commentsName(post), comment)]
+    case .post, .editPost, .deletePost, .star, .unstar, .starAs, .editOther:
+      return intent.post.map { [(recentName, $0), (topName, $0)] } ?? []
+    case .increment, .read, .administer: return []
     }
   }
 

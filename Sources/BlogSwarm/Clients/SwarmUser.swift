@@ -33,6 +33,8 @@ package final class SwarmUser: @unchecked Sendable {
   /// How many writes the library still has to send.
   var pendingWrites = 0
   var isConnected = false
+  /// Whether nothing is noted any more.
+  private var isGone = false
   /// Whether this client ignores what it is told, as a mistake on purpose.
   var isStuck = false
   /// Whether this client shows something old after each thing new, as a mistake on purpose.
@@ -43,6 +45,10 @@ package final class SwarmUser: @unchecked Sendable {
   var acknowledgedComments: [OwnComment] = []
   /// What has come and is not on the screen yet.
   var unshown: [(view: String, post: PostID, content: Showing.Content)] = []
+  /// What was told last of each child of each view.
+  var told: [String: [String: Node]] = [:]
+  /// How many operations of this user are under way on each child of each view.
+  var touched: [String: [String: Int]] = [:]
   /// What something old would be, for each post.
   var lastShown: [PostID: Showing.Content] = [:]
   let born = Moment.now
@@ -102,7 +108,10 @@ package final class SwarmUser: @unchecked Sendable {
   /// Connects and begins to look at the lists.
   package func enter() {
     queue.async { [self] in
-      if isWatcher { countAttempts() }
+      if isWatcher {
+        countAttempts()
+        watchTheClock(since: .now)
+      }
       database.observeConnection { [weak self] status in self?.connectionChanged(status) }
       look(at: recentView)
       if isWatcher { look(at: topView) }
@@ -168,9 +177,26 @@ package final class SwarmUser: @unchecked Sendable {
 
   /// Ends the history and the use of the database.
   package func leave() async {
+    queue.sync { isGone = true }
     history.append(.ended)
     history.close()
     await database.close()
+  }
+
+  // MARK: The machine
+
+  /// How often the user looks whether the machine lets it do anything.
+  private static let heartbeat = Duration.milliseconds(200)
+
+  /// Notes when the machine has let nothing be done for a while, which nobody else is to blame for.
+  private func watchTheClock(since last: Moment) {
+    guard !isGone else { return }
+    let delay = Moment.now.since(last) - Self.heartbeat
+    if delay > Self.heartbeat { history.append(.stalled(microseconds: delay.microseconds)) }
+    let now = Moment.now
+    queue.asyncAfter(deadline: .now() + Self.heartbeat / .seconds(1)) { [weak self] in
+      self?.watchTheClock(since: now)
+    }
   }
 
   // MARK: The connection

@@ -6,8 +6,8 @@ private import NIOConcurrencyHelpers
 package struct SwarmRun: Sendable {
   /// Where a run takes place.
   package enum Place: Sendable {
-    /// At a server of its own, with the rules of a file.
-    case ownServer(rules: String)
+    /// At a server of its own, with the rules of a file; another program may be the server.
+    case ownServer(rules: String, program: String? = nil)
     /// At a database that is there already.
     case database(SwarmDatabase)
   }

@@ -10,11 +10,14 @@ package actor SwarmServer {
     package let directory: String
     /// The file of the rules.
     package let rules: String
+    /// The program that is the server; nil for this very program.
+    package let program: String?
 
     /// Names the places.
-    package init(directory: String, rules: String) {
+    package init(directory: String, rules: String, program: String? = nil) {
       self.directory = directory
       self.rules = rules
+      self.program = program
     }
 
     /// The directory of the database.
@@ -65,7 +68,11 @@ package actor SwarmServer {
   ///
   /// - Throws: ``Problem``, or `ChildProcess.Problem`.
   package func start() async throws {
-    let process = try ChildProcess(arguments, errors: "\(place.directory)/server.err")
+    let process = try ChildProcess(
+      arguments,
+      of: place.program ?? ChildProcess.itself,
+      errors: "\(place.directory)/server.err"
+    )
     self.process = process
     let line = await Self.firstLine(of: process)
     guard let line, let ready = try? JSONParser.parse(line), ready["ready"]?.bool == true else {

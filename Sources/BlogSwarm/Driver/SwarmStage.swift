@@ -46,14 +46,15 @@ struct SwarmStage: Sendable {
       if settings.faults.contains(where: \.needsNetwork) {
         network = SwarmNetwork(to: target.endpoint)
       }
-    case .ownServer(let path):
+    case .ownServer(let path, let program):
       let source = try String(contentsOfFile: path, encoding: .utf8)
       let ownRules = SwarmCounters.allowed(in: source) ?? source
       rules = ownRules
       history.append(.rules(source: ownRules))
       let place = SwarmServer.Place(
         directory: options.directory,
-        rules: "\(options.directory)/rules.json"
+        rules: "\(options.directory)/rules.json",
+        program: program
       )
       try ownRules.write(toFile: place.rules, atomically: true, encoding: .utf8)
       let own = SwarmServer(place, history: history)

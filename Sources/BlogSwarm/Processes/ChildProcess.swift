@@ -26,13 +26,21 @@ package final class ChildProcess: Sendable {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hearth"
   }
 
-  /// Starts this very program again, with other arguments.
+  /// The way to this very program, also when its file has been replaced.
+  package static let itself = "/proc/self/exe"
+
+  /// Starts a program.
   ///
   /// - Parameters:
   ///   - arguments: What follows the name of the program.
+  ///   - program: Where it is; this very program is started again where none is named.
   ///   - errors: The file that takes what it says on stderr.
   /// - Throws: ``Problem`` with the words of the system.
-  package init(_ arguments: [String], errors: String) throws(Problem) {
+  package init(
+    _ arguments: [String],
+    of program: String = ChildProcess.itself,
+    errors: String
+  ) throws(Problem) {
     var toChild: [Int32] = [0, 0]
     var fromChild: [Int32] = [0, 0]
     guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw Self.problem(errno) }
@@ -43,7 +51,7 @@ package final class ChildProcess: Sendable {
       close(fromChild[1])
     }
     do {
-      id = try Self.spawn(arguments, input: toChild[0], output: fromChild[1], errors: errors)
+      id = try Self.spawn(program, arguments, toChild[0], fromChild[1], errors)
     } catch {
       close(toChild[1])
       close(fromChild[0])
@@ -135,10 +143,11 @@ package final class ChildProcess: Sendable {
 
   /// Starts the program; writing beyond a limit of its files will be an error and not its end.
   private static func spawn(
+    _ program: String,
     _ arguments: [String],
-    input: Int32,
-    output: Int32,
-    errors: String
+    _ input: Int32,
+    _ output: Int32,
+    _ errors: String
   ) throws(Problem) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -165,7 +174,7 @@ package final class ChildProcess: Sendable {
     defer { signal(SIGXFSZ, old) }
     Inheritance.end()
     var process: pid_t = 0
-    let result = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, &words, environ)
+    let result = posix_spawn(&process, program, &actions, &attributes, &words, environ)
     guard result == 0 else { throw problem(result) }
     return process
   }

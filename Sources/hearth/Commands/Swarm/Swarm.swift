@@ -111,6 +111,15 @@ struct Swarm: AsyncParsableCommand {
   )
   var injectBug: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Another program to be the server, such as one with a mistake; it takes what serve takes.",
+      valueName: "program",
+      visibility: .hidden
+    )
+  )
+  var server: String?
+
   /// How long a storm lasts that must show something of every promise.
   private static let usualSeconds = 10.0
   /// How many processes there are before users share them.
@@ -121,12 +130,19 @@ struct Swarm: AsyncParsableCommand {
     var settings = try swarmSettings()
     let bug = try bug()
     let place: SwarmRun.Place
+    let program = try serverProgram()
     if let database = try access.target() {
       try adapt(&settings, to: database)
       try await access.knock(at: database)
+      // At a socket all are administrators, and what the rules say is nothing to them.
+      if !database.isAtSocket { adapt(&settings, to: try await database.door.rules()) }
       place = .database(database)
     } else {
-      place = .ownServer(rules: try rulesFile(settings))
+      let file = try rulesFile(settings)
+      if let source = try? String(contentsOfFile: file, encoding: .utf8) {
+        adapt(&settings, to: source)
+      }
+      place = .ownServer(rules: file, program: program)
     }
     let folder = try SwarmFolder(directory)
     var options = SwarmRun.Options(directory: folder.path, at: place)
@@ -137,7 +153,12 @@ struct Swarm: AsyncParsableCommand {
     if options.bug != nil { options.patience = .seconds(4) }
     options.check.least = least(settings)
     // Where things are stopped and killed, one's own change may wait for its turn.
-    if !settings.faults.isEmpty { options.check.echo = .seconds(10) }
+    if !settings.faults.isEmpty {
+      options.check.echo = .seconds(10)
+      options.check.freshness = .seconds(5)
+    }
+    // A run with a mistake tells within seconds what it would tell after minutes.
+    if program != nil { options.patience = .seconds(6) }
     options.check.residentBytes = Int64(256 + 2 * users) << 20
     options.tell = { Output.message($0) }
     FileDescriptors.allowMany()
@@ -168,6 +189,25 @@ struct Swarm: AsyncParsableCommand {
     #else
     throw CommandFailure(.usage, "this build makes no mistakes on purpose")
     #endif
+  }
+
+  /// The program that is to be the server, in place of this one.
+  private func serverProgram() throws(CommandFailure) -> String? {
+    guard let server else { return nil }
+    #if DEBUG
+    return server
+    #else
+    throw CommandFailure(.usage, "this build has no server but its own")
+    #endif
+  }
+
+  /// Leaves out what must be refused where the rules refuse nothing, and says so.
+  private func adapt(_ settings: inout SwarmSettings, to rules: String) {
+    guard mix == nil, settings.mix.shares[.trespass] != nil, !Trespass.isRefused(by: rules) else {
+      return
+    }
+    settings.mix = settings.mix.without(.trespass)
+    Output.message("left out: trespass, which the rules allow")
   }
 
   /// What the run is to be.

@@ -1,0 +1,189 @@
+import BlogChecker
+import RealtimeTree
+import Testing
+
+/// What a client is told of changes: lost, late and reordered, each found by its name.
+@Suite("Changes that are lost, late or reordered")
+struct DeliveryAttackTests {
+  /// Cem looks on and writes nothing, while Ann and Bob write two posts.
+  private func run(_ change: (inout Scenario) -> Void) throws -> CheckReport {
+    var run = Scenario("ann", "bob", "cem")
+    run.look("cem")
+    run.wait(.seconds(9))
+    run.post("ann", "-p1")
+    run.post("bob", "-p2")
+    run.star("ann", "-p2")
+    run.comment("bob", "-q1", on: "-p1")
+    run.wait(.seconds(9))
+    change(&run)
+    run.finish("cem")
+    return try run.check()
+  }
+
+  /// Commits two stars of which nobody is told.
+  private func starInSecret(_ run: inout Scenario) -> (before: Node, between: Node, after: Node) {
+    let path: Path = "/posts/-p1"
+    run.isHeldBack = true
+    let before = run.root[path]
+    run.star("bob", "-p1")
+    let between = run.root[path]
+    run.star("ann", "-p1")
+    run.isHeldBack = false
+    return (before, between, run.root[path])
+  }
+
+  @Test("What is told as it is committed is right, and looked at in all three respects")
+  func right() throws {
+    let report = try run { run in
+      run.star("bob", "-p1")
+      run.star("bob", "-p1", false)
+      run.star("bob", "-p1")
+      run.delete("ann", post: "-p1")
+    }
+    #expect(report.violated == [])
+    for promise in [Promise.g11, .g12, .g13] { #expect(report.checked(promise) >= 8) }
+  }
+
+  @Test("G11: a change that is passed over, by a whole value or by what came of one without it")
+  func lost() throws {
+    let whole = try run { run in
+      _ = starInSecret(&run)
+      run.deliver("cem")
+    }
+    #expect(whole.violated == [.g11])
+    let partial = try run { run in
+      let (before, between, after) = starInSecret(&run)
+      var mixed = before
+      for place in ["starCount", "stars/ann"] {
+        mixed.update(at: Path(wire: place), to: after[Path(wire: place)])
+      }
+      #expect(mixed != between)
+      run.tell("cem", "posts/-p1", mixed)
+    }
+    #expect(partial.violated == [.g11])
+  }
+
+  @Test("G11: a change, a new post, a deletion and a new comment of which nothing more comes")
+  func never() throws {
+    let changes: [(inout Scenario) -> Void] = [
+      { $0.star("bob", "-p1") }, { $0.post("ann", "-p3") }, { $0.delete("ann", post: "-p1") },
+      { $0.comment("ann", "-q2", on: "-p1") },
+    ]
+    for change in changes {
+      let report = try run { run in
+        run.isHeldBack = true
+        change(&run)
+        run.wait(.seconds(9))
+      }
+      #expect(report.violated == [.g11])
+    }
+  }
+
+  @Test("G11: a star that goes and comes again, of which the going is not told")
+  func unnoticed() throws {
+    let report = try run { run in
+      run.star("bob", "-p1")
+      run.isHeldBack = true
+      run.star("bob", "-p1", false)
+      run.star("bob", "-p1")
+      run.isHeldBack = false
+      run.star("ann", "-p1")
+    }
+    #expect(report.violated == [.g11])
+  }
+
+  @Test("G12: a change that comes after nine seconds, and one before the connection ends")
+  func late() throws {
+    let report = try run { run in
+      run.isHeldBack = true
+      run.star("bob", "-p1")
+      run.wait(.seconds(9))
+      run.deliver("cem")
+    }
+    #expect(report.violated == [.g12])
+    let unfinished = try run { run in
+      run.isHeldBack = true
+      run.star("bob", "-p1")
+      run.wait(.seconds(9))
+      run.note("cem", .connection(isUp: false))
+      run.note("cem", .connection(isUp: true))
+      run.deliver("cem")
+    }
+    #expect(unfinished.violated == [.g12])
+  }
+
+  @Test("G13: changes of two places, or of one, that come in another order")
+  func reordered() throws {
+    let places = try run { run in
+      run.isHeldBack = true
+      run.star("bob", "-p1")
+      run.comment("ann", "-q2", on: "-p1")
+      run.tell("cem", "post-comments/-p1/-q2")
+      run.tell("cem", "posts/-p1")
+    }
+    #expect(places.violated == [.g13])
+    let whole = try run { run in
+      let (_, between, after) = starInSecret(&run)
+      run.tell("cem", "posts/-p1", after)
+      run.tell("cem", "posts/-p1", between)
+    }
+    #expect(whole.violated == [.g13])
+    let partial = try run { run in
+      let (before, between, after) = starInSecret(&run)
+      var mixed = before
+      for (place, state) in [
+        ("starCount", after), ("stars/ann", after), ("starCount", between), ("stars/bob", between),
+      ] {
+        mixed.update(at: Path(wire: place), to: state[Path(wire: place)])
+        if place != "starCount" { run.tell("cem", "posts/-p1", mixed) }
+      }
+    }
+    #expect(partial.violated == [.g13])
+  }
+
+  @Test("What is excused is right: an absence, a fault, a slow reader, a busy machine, own writes")
+  func excused() throws {
+    let fault = { (isOver: Bool) in
+      HistoryEvent.fault(name: "pause", target: "cem", isOver: isOver)
+    }
+    let excuses: [(inout Scenario) -> Void] = [
+      { run in
+        run.note("cem", .connection(isUp: false))
+        _ = starInSecret(&run)
+        run.wait(.seconds(9))
+        run.note("cem", .connection(isUp: true))
+        run.deliver("cem")
+      },
+      { run in
+        run.note("driver", fault(false))
+        _ = starInSecret(&run)
+        run.wait(.seconds(9))
+        run.note("driver", fault(true))
+        run.deliver("cem")
+      },
+      { run in
+        _ = starInSecret(&run)
+        run.deliver("cem")
+        run.note("driver", .coalesced(microseconds: 1_000_000))
+      },
+      { run in
+        run.isHeldBack = true
+        run.star("bob", "-p1")
+        run.wait(.seconds(9))
+        run.note("cem", .stalled(microseconds: 8_000_000))
+        run.deliver("cem")
+      },
+      { run in
+        let number = run.invoke("cem", .star(post: "-p1"))
+        _ = starInSecret(&run)
+        run.commit(run.starring("cem", "-p1", true))
+        run.answer("cem", number)
+        run.star("bob", "-p1", false)
+      },
+    ]
+    for (index, excuse) in excuses.enumerated() {
+      let report = try run(excuse)
+      #expect(report.violated == [], "\(index): \(report.lines.flatMap(\.violations))")
+    }
+  }
+}
