@@ -13,9 +13,16 @@ package enum RulesLimits {
   /// Deepest nesting of groups in a regular expression.
   package static let regexDepth = 32
   /// Most steps that one request may take: expressions, visited nodes and compared text together.
-  package static let steps = 10_000_000
+  ///
+  /// What counts as a step takes about 20 ns at the most, whatever a rule does, so that nobody waits for
+  /// one request for longer than some tens of milliseconds.
+  package static let steps = 2_000_000
   /// Bytes of text that count as one step where text is copied or compared.
-  static let bytesPerStep = 16
+  static let bytesPerStep = 8
+  /// What it counts to find the place that a key leads to.
+  static let stepsPerKey = 8
+  /// What it counts to write a number as text.
+  static let stepsPerNumber = 64
   /// Most rules that an explanation lists.
   static let listedEvaluations = 200
 }

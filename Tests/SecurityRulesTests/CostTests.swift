@@ -132,6 +132,51 @@ struct CostTests {
     #expect(deployed > 0)
   }
 
+  @Test("No rule is given up before there are new data that holds for some", arguments: 0..<20)
+  func givenUpEarly(_ seed: Int) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    let probe = RuleProbe()
+    let subject = RuleSubject(try JSONParser.parse(probe.auth))
+    let root = try Node(parsing: probe.data)
+    let path = Path([ChildKey("things"), ChildKey(probe.key)])
+    for _ in 0..<120 {
+      let expression = Self.expression(&random, depth: 4)
+      guard let rules = try? probe.rules(expression) else { continue }
+      let isPossible = rules.couldWrite([path], by: subject, now: probe.now, from: root)
+      if try probe.decision(expression).isAllowed { #expect(isPossible, "\(expression)") }
+      if !expression.contains("newData") {
+        #expect(try probe.decision(expression).isAllowed == isPossible, "\(expression)")
+      }
+    }
+  }
+
+  @Test(
+    "What is known without the new data decides without them",
+    arguments: [
+      ("newData.exists() && false", false), ("false && newData.exists()", false),
+      ("newData.exists() || false", true), ("!newData.exists()", true),
+      ("auth == null && newData.val() > 1", false), ("auth != null && newData.val() > 1", true),
+      ("auth == null ? newData.exists() : false", false),
+      ("newData.exists() ? false : auth == null", false),
+      ("newData.exists() ? data.exists() : false", true),
+      ("data.child(newData.val()).exists() && auth.none == 1", false),
+      ("newData.exists() && data.val().length > 1", false),
+      ("newData.exists() || data.val().length > 1", true),
+    ]
+  )
+  func knownEarly(_ expression: String, _ isPossible: Bool) throws {
+    let probe = RuleProbe()
+    let path = Path([ChildKey("things"), ChildKey(probe.key)])
+    #expect(
+      try probe.rules(expression).couldWrite(
+        [path],
+        by: RuleSubject(JSONParser.parse(probe.auth)),
+        now: probe.now,
+        from: Node(parsing: probe.data)
+      ) == isPossible
+    )
+  }
+
   @Test("No sequence of words traps", arguments: 0..<10)
   func randomWords(_ seed: Int) {
     let words = [

@@ -8,10 +8,10 @@ struct Inspection: ~Copyable {
   private var evaluations: [Explanation.Evaluation] = []
 
   /// Starts at the root; what the request lends must stay until the decision is made.
-  init(_ rules: RuleSet, explaining: Bool, _ request: RuleRequest) {
+  init(_ rules: RuleSet, explaining: Bool, _ request: RuleRequest, steps: Int) {
     self.rules = rules
     isExplaining = explaining
-    evaluator = Evaluator(request)
+    evaluator = Evaluator(request, steps: steps)
   }
 
   /// Why the last rule that was asked, and did not hold, did not.
@@ -61,6 +61,8 @@ struct Inspection: ~Copyable {
     var nodes: [RuleNode] = []
     nodes.reserveCapacity(path.count + 1)
     nodes.append(node)
+    // A request for many places goes this way for each of them.
+    try? evaluator.budget.spend(RulesLimits.stepsPerKey * path.count)
     for key in path.keys where key != .priority {
       let text = key.withUTF8 { evaluator.scratch.keep($0) }
       guard let child = node.child(text) else { break }
@@ -80,6 +82,20 @@ struct Inspection: ~Copyable {
   }
 
   // MARK: Writing
+
+  /// Whether there may be new data that rules let someone write at a location.
+  ///
+  /// When too much has been asked to know it, there may be.
+  mutating func couldWrite(_ path: Path) -> Bool {
+    evaluator.returnToRoot()
+    for (depth, node) in descend(to: path).enumerated() {
+      guard let rule = node.write else { continue }
+      // What cannot be computed does not hold.
+      if (try? evaluator.couldHold(rule.program, at: depth)) == true { return true }
+      if evaluator.budget.isExhausted { return true }
+    }
+    return false
+  }
 
   mutating func write(_ paths: [Path]) -> Decision {
     var granting: Verdict?
@@ -151,7 +167,7 @@ struct Inspection: ~Copyable {
     let depth = evaluator.frames.count - 1
     guard isValid(node, at: depth), isValid(below: node) else { return false }
     do throws(EvaluationError) {
-      try evaluator.budget.spend(1)
+      try evaluator.budget.spend(RulesLimits.stepsPerKey)
       return true
     } catch {
       refusal = exhausted(node, at: depth, error)

@@ -16,6 +16,8 @@ extension Evaluator {
     }
     try budget.spend(bytes: text.byteCount + operands.reduce(0) { $0 + $1.byteCount })
     guard let first = operands.first else {
+      // Of other characters than those of ASCII each is looked up.
+      if text.utf8.contains(where: { $0 >= 0x80 }) { try budget.spend(2 * text.byteCount) }
       switch method {
       case .toLowerCase: return .string(scratch.keep(text.string.lowercased()))
       case .toUpperCase: return .string(scratch.keep(text.string.uppercased()))
@@ -25,7 +27,7 @@ extension Evaluator {
     switch method {
     case .contains:
       if first.byteCount == 0 { return .bool(true) }
-      let found = TextSearch.occurrences(of: Array(first.utf8), in: Array(text.utf8), limit: 1)
+      let found = TextSearch.occurrences(of: first.utf8, in: text.utf8, limit: 1)
       return .bool(!found.isEmpty)
     case .beginsWith: return .bool(text.utf8.starts(with: first.utf8))
     case .endsWith:
@@ -41,8 +43,8 @@ extension Evaluator {
     _ target: LeafText,
     _ replacement: LeafText
   ) throws(EvaluationError) -> RuleValue {
-    let bytes = Array(text.utf8)
-    let starts = TextSearch.occurrences(of: Array(target.utf8), in: bytes)
+    let bytes = text.utf8
+    let starts = TextSearch.occurrences(of: target.utf8, in: bytes)
     // Counted before anything is built, so that a small rule cannot ask for a huge text.
     let growth = starts.count.multipliedReportingOverflow(by: replacement.byteCount)
     try budget.spend(bytes: growth.overflow ? .max : growth.partialValue)

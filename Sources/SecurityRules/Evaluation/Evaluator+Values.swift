@@ -146,15 +146,20 @@ extension Evaluator {
     case (.number(let left), .number(let right)): return .number(left + right)
     case (.string(let left), .string(let right)): return try joined(left.string, right.string)
     case (.string(let left), .number(let right)):
-      return try joined(left.string, NumberText.of(right))
+      return try joined(left.string, text(of: right))
     case (.number(let left), .string(let right)):
-      return try joined(NumberText.of(left), right.string)
+      return try joined(text(of: left), right.string)
     case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _), (.object, _):
       throw EvaluationError(
         "'+' adds numbers or joins strings, but these are \(left.kind) and \(right.kind)",
         at: Int(offset)
       )
     }
+  }
+
+  private mutating func text(of number: Double) throws(EvaluationError) -> String {
+    try budget.spend(RulesLimits.stepsPerNumber)
+    return NumberText.of(number)
   }
 
   private mutating func joined(

@@ -10,7 +10,7 @@ struct Evaluator: ~Copyable {
 
   let request: RuleRequest
   let scratch = RuleScratch()
-  var budget = StepBudget()
+  var budget: StepBudget
   /// The locations from the root down to where data are being looked at.
   private(set) var frames: [RuleFrame]
   /// What the wildcards on that way stand for.
@@ -21,8 +21,9 @@ struct Evaluator: ~Copyable {
   private var depth = 0
   private(set) var code = RuleProgram.Code.none
 
-  init(_ request: RuleRequest) {
+  init(_ request: RuleRequest, steps: Int) {
     self.request = request
+    budget = StepBudget(steps)
     frames = []
     frames.reserveCapacity(Self.usualDepth)
     captures.reserveCapacity(Self.usualDepth)
@@ -70,6 +71,46 @@ struct Evaluator: ~Copyable {
       steps.removeAll(keepingCapacity: true)
     }
     return try holds(code.top)
+  }
+
+  /// Whether there may be new data for which a rule holds that stands at one of the frames.
+  ///
+  /// It is asked before there are any. What an operand says without them decides as far as it can: a
+  /// rule that fails in one of several conditions fails whatever the others say.
+  mutating func couldHold(
+    _ program: RuleProgram,
+    at depth: Int
+  ) throws(EvaluationError) -> Bool {
+    self.depth = depth
+    code = program.code
+    let mark = scratch.mark
+    defer {
+      scratch.release(to: mark)
+      steps.removeAll(keepingCapacity: true)
+    }
+    return try couldHold(code.top)
+  }
+
+  private mutating func couldHold(_ step: Int32) throws(EvaluationError) -> Bool {
+    guard code.asksForNewData[Int(step)] else { return try holds(step) }
+    switch code.steps[Int(step)] {
+    case .all(let operands):
+      for slot in operands.range where try !couldHold(code.operands[slot]) { return false }
+      return true
+    case .any(let operands):
+      for slot in operands.range where try couldHold(code.operands[slot]) { return true }
+      return false
+    case .ternary(let condition, let first, let second):
+      if code.asksForNewData[Int(condition)] {
+        if try couldHold(first) { return true }
+        return try couldHold(second)
+      }
+      return try couldHold(holds(condition) ? first : second)
+    case .null, .bool, .number, .text, .auth, .uid, .now, .capture, .query, .member, .length, .not,
+      .negate, .binary, .root, .data, .newData, .parent, .child, .ask, .hasChildren, .string,
+      .matches, .contains:
+      return true
+    }
   }
 
   mutating func holds(_ step: Int32) throws(EvaluationError) -> Bool {
@@ -215,7 +256,7 @@ struct Evaluator: ~Copyable {
     var place = place
     switch path {
     case .keys(let first, let count, let bytes):
-      try budget.spend(1 + Int(bytes) + place.depth)
+      try budget.spend(Int(bytes) + place.depth + RulesLimits.stepsPerKey * Int(count))
       for slot in Int(first)..<Int(first + count) {
         place = child(code.keys[slot], of: place, isKept: isKept)
       }
@@ -227,6 +268,7 @@ struct Evaluator: ~Copyable {
       while !rest.isEmpty {
         let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
         if end > rest.startIndex {
+          try budget.spend(RulesLimits.stepsPerKey)
           let key = LeafText(UnsafeBufferPointer(rebasing: rest[..<end]))
           place = child(key, of: place, isKept: isKept)
         }

@@ -10,6 +10,7 @@ final class RuleProgram: @unchecked Sendable {
   private let keys: Lent<LeafText>
   private let patterns: Lent<RegexProgram>
   private let sets: Lent<ScalarSet>
+  private let asksForNewData: Lent<Bool>
   /// The texts that parts and keys are made of.
   private let texts: [Lent<UInt8>]
 
@@ -21,6 +22,8 @@ final class RuleProgram: @unchecked Sendable {
     let keys: UnsafeBufferPointer<LeafText>
     let patterns: UnsafeBufferPointer<RegexProgram>
     let sets: UnsafeBufferPointer<ScalarSet>
+    /// For each part whether its value depends on new data.
+    let asksForNewData: UnsafeBufferPointer<Bool>
     /// Where the whole expression is among the parts: it comes last.
     var top: Int32 { Int32(steps.count - 1) }
 
@@ -32,7 +35,8 @@ final class RuleProgram: @unchecked Sendable {
         paths: UnsafeBufferPointer(start: nil, count: 0),
         keys: UnsafeBufferPointer(start: nil, count: 0),
         patterns: UnsafeBufferPointer(start: nil, count: 0),
-        sets: UnsafeBufferPointer(start: nil, count: 0)
+        sets: UnsafeBufferPointer(start: nil, count: 0),
+        asksForNewData: UnsafeBufferPointer(start: nil, count: 0)
       )
     }
   }
@@ -49,6 +53,7 @@ final class RuleProgram: @unchecked Sendable {
     keys = Lent(builder.keys)
     patterns = Lent(builder.patterns)
     sets = Lent(builder.sets)
+    asksForNewData = Lent(builder.asksForNewData)
     texts = builder.texts
     code = Code(
       steps: steps.elements,
@@ -56,7 +61,8 @@ final class RuleProgram: @unchecked Sendable {
       paths: paths.elements,
       keys: keys.elements,
       patterns: patterns.elements,
-      sets: sets.elements
+      sets: sets.elements,
+      asksForNewData: asksForNewData.elements
     )
   }
 }

@@ -9,9 +9,20 @@ struct RuleProgramBuilder {
   private(set) var patterns: [RegexProgram] = []
   private(set) var sets: [ScalarSet] = []
   private(set) var texts: [Lent<UInt8>] = []
+  /// For each part whether it asks for new data, by itself or by what it consists of.
+  private(set) var asksForNewData: [Bool] = []
+  /// How many parts are the new data themselves.
+  private var newDataCount = 0
 
   /// Adds an expression, and gives the place of its part.
   mutating func add(_ expression: Expression) -> Int32 {
+    let before = newDataCount
+    let place = addParts(of: expression)
+    asksForNewData[Int(place)] = newDataCount > before
+    return place
+  }
+
+  private mutating func addParts(of expression: Expression) -> Int32 {
     switch expression {
     case .literal(let literal): append(step(literal))
     case .auth: append(.auth)
@@ -51,6 +62,8 @@ struct RuleProgramBuilder {
 
   private mutating func append(_ step: RuleStep) -> Int32 {
     steps.append(step)
+    asksForNewData.append(false)
+    if case .newData = step { newDataCount += 1 }
     return Int32(steps.count - 1)
   }
 

@@ -2,7 +2,7 @@
 struct StepBudget {
   private var remaining: Int
 
-  init(_ steps: Int = RulesLimits.steps) {
+  init(_ steps: Int) {
     remaining = steps
   }
 

@@ -2,6 +2,11 @@ internal import RealtimeTree
 
 /// Follows all states of a machine at once: each character costs at most one step for each state.
 struct RegexMatcher {
+  /// What it counts to find the other case of a character of ASCII.
+  private static let stepsPerCase = 4
+  /// What it counts to look up the cases of any other character.
+  private static let stepsPerOtherCase = 32
+
   private let program: RegexProgram
   private var current: [Int] = []
   private var following: [Int] = []
@@ -39,6 +44,7 @@ struct RegexMatcher {
       guard let value = scalar?.value, !current.isEmpty || !program.isAnchored else { return false }
       scalar = scalars.next()
       let otherCases = program.ignoresCase ? ScalarSet.otherCases(value) : []
+      if program.ignoresCase { steps += value < 0x80 ? Self.stepsPerCase : Self.stepsPerOtherCase }
       for state in current {
         guard case .take(let set) = program.instructions[state],
           program.sets[set].contains(value, otherCases: otherCases)
