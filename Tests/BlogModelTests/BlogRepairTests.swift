@@ -72,6 +72,11 @@ struct BlogRepairTests {
       faults: ["/seen/u/posts/gone"]
     ),
     Damage(
+      testDescription: "a mark of a post that is gone",
+      values: ["seen/u/marks/m001": ["post": "gone", "read": "c"] as [String: String]],
+      faults: ["/seen/u/marks/m001"]
+    ),
+    Damage(
       testDescription: "several things at once",
       values: [
         "posts/p/starCount": 9, "user-posts/u/p": Removed.value, "user-posts/w/q": post,
@@ -175,6 +180,61 @@ struct BlogRepairTests {
       }
     }
     #expect(try await database.reference().getData().exportedJSON == before)
+  }
+
+  @Test("removes priorities, in all copies and comments, and brings none into a copy")
+  func priorities() async throws {
+    let server = try await BlogServer()
+    let database = try server.database()
+    let heavy = String(repeating: "x", count: 100_000)
+    let weighty: [String: any Sendable] = [".value": "t", ".priority": heavy]
+    let star: [String: any Sendable] = [".value": true, ".priority": 1]
+    try await damage(
+      database,
+      [
+        "posts/p/title": weighty, "posts/p/stars/x": star,
+        "user-posts/u/p": Removed.value, "posts/q": Self.post.merging(["title": weighty]) { $1 },
+        "user-posts/u/q": Self.post,
+        "post-comments/p/c": ["uid": "u", "author": "u", "text": "x", ".priority": heavy],
+      ]
+    )
+    let found = try await check(database)
+    #expect(
+      found.faults.filter { $0.problem.contains("priority") }.map(\.path)
+        == ["/posts/p", "/posts/q", "/post-comments/p/c"]
+    )
+    _ = try await repair(database)
+    #expect(try await check(database).faults == [])
+    let text = try await database.reference().getData().exportedJSON.text
+    #expect(!text.contains("priority"))
+    #expect(text.utf8.count < 2_000)
+  }
+
+  @Test("leaves a text that is too long to a person, and does not copy it")
+  func longTexts() async throws {
+    let server = try await BlogServer()
+    let database = try server.database()
+    let long = String(repeating: "x", count: 100_000)
+    try await damage(
+      database,
+      [
+        "posts/p/title": long, "posts/p/unknown": long,
+        "post-comments/p/c": ["uid": "u", "author": long, "text": "x"],
+      ]
+    )
+    let found = try await check(database)
+    #expect(
+      found.faults.map(\.path) == ["/posts/p", "/user-posts/u/p", "/post-comments/p/c"]
+    )
+    let blog = BlogRepair(database.reference())
+    for fault in found.faults {
+      guard case .left = try await blog.repair(fault) else {
+        Issue.record("\(fault) was not left")
+        return
+      }
+    }
+    let copy = try await database.reference().child("user-posts/u/p/title").getData()
+    #expect(copy.value as? String == "t")
   }
 
   @Test("finds nothing to do when others were faster")

@@ -8,6 +8,8 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
     case count(Path)
     /// The copy that an owner has of a post becomes what the post is.
     case followPost(ChildKey, owner: ChildKey)
+    /// Nothing in the post, copy or comment at a path keeps a priority.
+    case dropPriorities(Path)
     /// The copy that somebody has of another's post goes; the text is what it was.
     case removeCopy(ChildKey, owner: ChildKey, String)
     /// What belongs to a post that is gone goes as well; the text is what it was.
@@ -20,6 +22,7 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
       switch self {
       case .count: "count the stars"
       case .followPost(let post, _): "make it what /posts/\(post) is"
+      case .dropPriorities: "remove the priorities"
       case .removeCopy, .remove: "remove it"
       case .person(let decision): "a person must decide: \(decision)"
       }
@@ -28,7 +31,7 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
     /// Whether no person is needed.
     package var isAutomatic: Bool {
       switch self {
-      case .count, .followPost, .removeCopy, .remove: true
+      case .count, .followPost, .dropPriorities, .removeCopy, .remove: true
       case .person: false
       }
     }

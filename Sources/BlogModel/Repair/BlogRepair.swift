@@ -37,6 +37,11 @@ package struct BlogRepair: Sendable {
       switch fault.remedy {
       case .count(let path): return try await count(at: path)
       case .followPost(let post, let owner): return try await follow(post, of: owner)
+      case .dropPriorities(let path):
+        // That of the entry itself is a value of its own: the transaction is about what is below.
+        if try await read(path).priority != nil { try await place(path).setPriority(nil) }
+        try await change(path) { $0.withoutPriorities }
+        return try await read(path).isEmpty ? .gone : .repaired("nothing in it has a priority")
       case .removeCopy(let post, let owner, let text):
         return try await remove(Path([.userPosts, owner, post]), text) {
           try await isOwner(owner, of: post)
@@ -94,13 +99,16 @@ package struct BlogRepair: Sendable {
     let copy = Path([.userPosts, owner, post])
     var hasWritten = false
     for _ in 0..<Self.rounds {
-      let truth = try await read(Path([.posts, post]))
+      let truth = try await read(Path([.posts, post])).withoutPriorities
       guard truth[.uid].leafValue == .string(owner.text) else {
         // It was deleted meanwhile, and what was written must not outlive it.
         if hasWritten { try await change(copy) { _ in .empty } }
         return .gone
       }
-      if try await read(copy) == truth {
+      if let problem = BlogBounds.problem(with: truth) {
+        return .left("the post is none to copy: \(problem)")
+      }
+      if try await read(copy).withoutPriorities == truth {
         return hasWritten ? .repaired("it is what /posts/\(post) is") : .gone
       }
       try await change(copy) { _ in truth }

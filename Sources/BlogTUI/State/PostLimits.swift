@@ -1,13 +1,14 @@
+import BlogModel
 import TerminalUI
 
 /// How long texts may be, as the rules of the database count: in UTF-16 code units.
 enum PostLimits {
   /// The longest title.
-  static let title = 300
+  static let title = BlogBounds.title
   /// The longest text of a post.
-  static let body = 65_536
+  static let body = BlogBounds.body
   /// The longest comment.
-  static let comment = 10_000
+  static let comment = BlogBounds.comment
   /// What an editor takes: far more than can be sent, so that no paste is cut.
   static let editor = 1_000_000
 

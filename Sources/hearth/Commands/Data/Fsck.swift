@@ -106,10 +106,10 @@ struct Fsck: AsyncParsableCommand {
     defer { session.close() }
     let root = session.database.reference()
     var report = FsckReport(isJSON: options.json)
-    var check = BlogCheck(try await root.getData())
+    var check = try await BlogCheck(reading: root)
     if repair {
       check = try await report.repair(check, with: BlogRepair(root)) {
-        BlogCheck(try await root.getData())
+        try await BlogCheck(reading: root)
       }
     } else {
       for fault in check.faults + check.leftovers { report.tell(fault) }
