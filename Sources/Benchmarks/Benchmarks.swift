@@ -46,7 +46,7 @@ struct Benchmarks: ParsableCommand {
   @Option(
     help: ArgumentHelp("Rules of the blog; by default those of the sources.", valueName: "file")
   )
-  var rules = "assets/rules/blog.json"
+  var rules = "assets/rules/blog-transactions.json"
 
   @Option(
     help: ArgumentHelp(

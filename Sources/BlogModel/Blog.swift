@@ -10,21 +10,35 @@ package struct Blog: Sendable {
   package let me: Author
   /// Where things are kept.
   package let paths: BlogPaths
+  /// How stars come into the database.
+  package let stars: StarMethod
   let journal: any StarJournal
+  private let intents = StarIntents()
 
   /// Makes a blog at the root of a database.
   ///
   /// - Parameters:
   ///   - database: The database.
   ///   - me: Who reads and writes.
-  ///   - journal: Where unfinished stars are noted.
-  package init(database: Database, me: Author, journal: any StarJournal = NoStarJournal()) {
+  ///   - journal: Where unfinished stars are noted, as far as they are more than one write.
+  ///   - stars: How stars come into the database.
+  package init(
+    database: Database,
+    me: Author,
+    journal: any StarJournal = NoStarJournal(),
+    stars: StarMethod = .transaction
+  ) {
     self.me = me
+    self.stars = stars
     self.journal = journal
     paths = BlogPaths(database.reference())
   }
 
-  var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid, journal: journal) }
+  private var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid, journal: journal) }
+
+  private var starIncrement: StarIncrement {
+    StarIncrement(paths: paths, uid: me.uid, intents: intents)
+  }
 
   var fragments: FragmentSweep { FragmentSweep(paths: paths, uid: me.uid) }
 
@@ -141,7 +155,10 @@ package struct Blog: Sendable {
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
   package func setStar(_ isStarred: Bool, on id: PostID) async throws {
     _ = try checked(id)
-    try await starToggle.set(isStarred, on: id)
+    switch stars {
+    case .transaction: try await starToggle.set(isStarred, on: id)
+    case .increment: try await starIncrement.set(isStarred, on: id)
+    }
   }
 
   /// Stars or unstars a post that is known to be there; the change shows at once.
@@ -149,15 +166,26 @@ package struct Blog: Sendable {
   /// - Parameters:
   ///   - isStarred: Whether I star it.
   ///   - id: The key of the post.
+  ///   - owner: Whose post it is, where that is known: an increment is then sent without a look.
   ///   - settled: Called last, when nothing more will be done about it, with what went wrong.
   ///   - completion: Called when both places agree, or at once with what went wrong.
   package func star(
     _ isStarred: Bool,
     on id: PostID,
+    owner: String? = nil,
     settled: @escaping Completion = { _ in },
     completion: @escaping Completion
   ) {
-    starToggle.start(isStarred, on: id, settled: settled, completion: completion)
+    switch stars {
+    case .transaction:
+      starToggle.start(isStarred, on: id, settled: settled, completion: completion)
+    case .increment:
+      journal.settle(id)
+      starIncrement.start(isStarred, on: id, owner: owner) { error in
+        completion(error)
+        settled(error)
+      }
+    }
   }
 
   /// Changes the title and the text of a post of mine in both places at once.

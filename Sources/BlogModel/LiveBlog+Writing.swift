@@ -27,7 +27,14 @@ extension LiveBlog {
   }
 
   package func setStar(_ post: PostID, _ isStarred: Bool) {
-    blog.star(isStarred, on: post, completion: report(.star(post, isStarred)))
+    let completion = report(.star(post, isStarred))
+    switch blog.stars {
+    case .transaction: blog.star(isStarred, on: post, completion: completion)
+    case .increment:
+      queue.async { [self] in
+        blog.star(isStarred, on: post, owner: owner(of: post), completion: completion)
+      }
+    }
   }
 
   package func edit(_ post: PostID, title: String, body: String) {

@@ -28,6 +28,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   private struct OpenedPost {
     var comments = OrderedSnapshots<Comment>()
+    var owner: String?
     var postHandle: DatabaseHandle = 0
     var commentsHandle: DatabaseHandle = 0
   }
@@ -39,12 +40,14 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - name: Which database this is, in words for the status bar.
   ///   - me: Who reads and writes.
   ///   - journal: Where unfinished stars are noted.
+  ///   - stars: How stars come into the database.
   ///   - terminal: How the others know this terminal; nil to be here unseen.
   package init(
     database: Database,
     name: String,
     me: Author,
     journal: any StarJournal,
+    stars: StarMethod = .transaction,
     terminal: TerminalName? = nil
   ) {
     self.database = database
@@ -52,7 +55,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     databaseName = name
     queue = DispatchQueue(label: "hearth.blog")
     database.callbackQueue = queue
-    blog = Blog(database: database, me: me, journal: journal)
+    blog = Blog(database: database, me: me, journal: journal, stars: stars)
     let paths = blog.paths
     let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }
     people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue, tell: tell)
@@ -158,7 +161,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       guard opened[post] == nil else { return }
       opened[post] = OpenedPost()
       opened[post]?.postHandle = blog.paths.post(post).observe(.value) { [weak self] snapshot in
-        self?.handler?(.post(post, Post(snapshot)))
+        let found = Post(snapshot)
+        self?.opened[post]?.owner = found?.uid
+        self?.handler?(.post(post, found))
       }
       opened[post]?.commentsHandle = blog.paths.comments(on: post).observe(
         [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
@@ -191,6 +196,11 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     opened[post]?.comments.clean()
     guard let comments = opened[post]?.comments, comments.isKnown else { return }
     handler?(.comments(post, comments.elements))
+  }
+
+  /// Whose post it is, as far as a list or the open post tells.
+  func owner(of post: PostID) -> String? {
+    opened[post]?.owner ?? feeds.values.lazy.compactMap { $0.post(post)?.uid }.first
   }
 
   // MARK: Answers

@@ -16,9 +16,11 @@ final class BlogServer: Sendable {
 
   init(
     rules: DatabaseServer.Rules = .open,
-    limits: DatabaseServer.Limits = DatabaseServer.Limits()
+    limits: DatabaseServer.Limits = DatabaseServer.Limits(),
+    isEmulator: Bool = false
   ) async throws {
-    var options = DatabaseServer.Options(port: 0, rules: rules)
+    var options = isEmulator ? DatabaseServer.Options.emulator(port: 0) : .init(port: 0)
+    options.rules = rules
     options.limits = limits
     options.identities.administratorKey = Self.key
     server = try await DatabaseServer.start(options)
@@ -65,9 +67,13 @@ final class BlogServer: Sendable {
     #expect(last == count, what, sourceLocation: sourceLocation)
   }
 
-  func database() throws -> Database {
+  /// A connection to the database, of somebody who has signed in where a name is given.
+  ///
+  /// Only an emulator believes who that is.
+  func database(as name: String? = nil) throws -> Database {
     var options = DatabaseOptions()
     options.maximumReconnectDelay = .milliseconds(50)
+    options.tokenProvider = name.map(UnsignedTokens.init)
     let database = try Database(url: try #require(server.urls.first), options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
     return database
@@ -87,6 +93,7 @@ final class BlogServer: Sendable {
   func screen(
     _ name: String,
     on database: Database,
+    stars: StarMethod = .transaction,
     terminal: String? = nil
   ) throws -> ScreenProbe {
     let blog = LiveBlog(
@@ -94,6 +101,7 @@ final class BlogServer: Sendable {
       name: "test",
       me: try Author(userName: name),
       journal: NoStarJournal(),
+      stars: stars,
       terminal: terminal.map { TerminalName(key: $0, text: "\($0) text") }
     )
     return ScreenProbe(blog)
@@ -121,6 +129,28 @@ final class BlogServer: Sendable {
   /// What fsck says of everything.
   func check() async throws -> BlogCheck {
     BlogCheck(try await database().reference().getData())
+  }
+}
+
+/// Says who somebody is by a token without a signature.
+private struct UnsignedTokens: DatabaseTokenProvider {
+  let name: String
+
+  var userID: String? { name }
+
+  func token(forcingRefresh isForced: Bool) async throws -> DatabaseToken? {
+    let claims = #"{"sub":"\#(name)","user_id":"\#(name)","iat":0,"exp":4102444800}"#
+    let parts = [#"{"alg":"none","typ":"JWT"}"#, claims].map { part in
+      Data(part.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        .replacing("=", with: "")
+    }
+    return DatabaseToken(userID: name, text: parts.joined(separator: ".") + ".")
+  }
+
+  func observeTokens(
+    _ block: @escaping @Sendable (DatabaseToken?) -> Void
+  ) -> DatabaseTokenObservation {
+    DatabaseTokenObservation {}
   }
 }
 

@@ -20,6 +20,10 @@ struct StarToggleTests {
     }
 
     func end(_ entry: Int) { pending.withLockedValue { $0[entry] = nil } }
+
+    func settle(_ post: PostID) {
+      pending.withLockedValue { $0 = $0.filter { $0.value.post != post } }
+    }
   }
 
   /// Nobody may write a post; their copies anybody may.

@@ -20,5 +20,22 @@ struct BlogAttempt: Sendable, CustomTestStringConvertible {
     isAllowed = allowed
   }
 
+  /// The same where it is not allowed.
+  func refused() -> BlogAttempt {
+    BlogAttempt(name, as: uid, changes: changes, allowed: false)
+  }
+
+  private init(
+    _ name: String,
+    as uid: String?,
+    changes: [(path: Path, json: String)],
+    allowed: Bool
+  ) {
+    self.name = name
+    self.uid = uid
+    self.changes = changes
+    isAllowed = allowed
+  }
+
   var testDescription: String { name }
 }

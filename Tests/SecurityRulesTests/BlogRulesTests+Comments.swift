@@ -11,7 +11,7 @@ extension BlogRulesTests {
       "someone comments",
       as: "carol",
       ("post-comments/p/n", comment("carol", #""hi""#)),
-      ("users/carol/username", #""Carol""#),
+      ("users/carol/username", #""Name""#),
       allowed: true
     ),
     BlogAttempt(
@@ -19,6 +19,19 @@ extension BlogRulesTests {
       as: "carol",
       ("post-comments/p/n", comment("carol", #""a\n\tb""#)),
       allowed: true
+    ),
+    BlogAttempt(
+      "someone comments under another name",
+      as: "carol",
+      ("post-comments/p/n", comment("carol", #""hi""#)),
+      ("users/carol/username", #""Carol""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "a comment has a priority below",
+      as: "carol",
+      ("post-comments/p/n", comment("carol", #"{".value":"hi",".priority":"x"}"#)),
+      allowed: false
     ),
     BlogAttempt(
       "someone comments as another",
@@ -150,6 +163,12 @@ extension BlogRulesTests {
       allowed: false
     ),
     BlogAttempt("a name is blank", as: "bob", ("users/bob/username", #"" ""#), allowed: false),
+    BlogAttempt(
+      "a name has a priority",
+      as: "alice",
+      ("users/alice/username/.priority", #""x""#),
+      allowed: false
+    ),
     BlogAttempt(
       "a person has an unknown field",
       as: "alice",

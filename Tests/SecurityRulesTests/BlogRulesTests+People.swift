@@ -57,20 +57,41 @@ extension BlogRulesTests {
     BlogAttempt(
       "someone has read a post",
       as: "bob",
-      ("seen/bob/posts/p", #""c""#),
+      ("seen/bob/marks/m001", #"{"post":"p","read":"c"}"#),
       ("seen/bob/before", "0"),
       allowed: true
     ),
     BlogAttempt(
       "a post is to be read again",
       as: "bob",
-      ("seen/bob/posts/p", "false"),
+      ("seen/bob/marks/m001", #"{"post":"p","read":false}"#),
       allowed: true
     ),
     BlogAttempt(
       "a post is read in a wrong way",
       as: "bob",
-      ("seen/bob/posts/p", "true"),
+      ("seen/bob/marks/m001", #"{"post":"p","read":true}"#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "a mark has a key of one's own choice",
+      as: "bob",
+      ("seen/bob/marks/m1000", #"{"post":"p","read":"c"}"#),
+      allowed: false
+    ),
+    BlogAttempt("all marks are a text", as: "bob", ("seen/bob/marks", #""x""#), allowed: false),
+    BlogAttempt("what was read is a text", as: "bob", ("seen/bob", #""x""#), allowed: false),
+    BlogAttempt(
+      "marks as they were once go",
+      as: "bob",
+      ("seen/bob/posts", "null"),
+      ("seen/bob/before", "0"),
+      allowed: true
+    ),
+    BlogAttempt(
+      "a terminal has a key of one's own choice",
+      as: "bob",
+      ("presence/bob/terminal-1", here),
       allowed: false
     ),
     BlogAttempt("everything is read", as: "bob", ("seen/bob", #"{"before":0}"#), allowed: true),
@@ -78,7 +99,7 @@ extension BlogRulesTests {
     BlogAttempt(
       "another has read a post",
       as: "carol",
-      ("seen/bob/posts/p", #""c""#),
+      ("seen/bob/marks/m001", #"{"post":"p","read":"c"}"#),
       allowed: false
     ),
     BlogAttempt("a place has an unknown field", as: "bob", ("seen/bob/x", "1"), allowed: false),

@@ -19,7 +19,7 @@ extension BlogRulesTests {
       as: uid,
       ("posts/new", json),
       ("user-posts/alice/new", json),
-      (Path(wire: "users/\(uid ?? "x")/username"), "\"Name\""),
+      (Path(wire: "users/\(uid ?? "x")/username"), "\"Alice\""),
       allowed: allowed
     )
   }
@@ -85,6 +85,12 @@ extension BlogRulesTests {
     ),
     create("a post has an unknown field", mine((#""title""#, #""x":1,"title""#)), allowed: false),
     create("a post has a priority", mine((#""title""#, #"".priority":1,"title""#)), allowed: false),
+    create(
+      "a leaf has a priority",
+      mine((#""title":"T""#, #""title":{".value":"T",".priority":"x"}"#)),
+      allowed: false
+    ),
+    create("a post has the name of another", mine((#""Alice""#, #""Bob""#)), allowed: false),
     create("a post is a string", #""post""#, allowed: false),
     BlogAttempt("only the post is created", as: "alice", ("posts/new", post), allowed: false),
     BlogAttempt(
@@ -123,18 +129,78 @@ extension BlogRulesTests {
       ("user-posts/alice/p/title", #""N""#),
       allowed: true
     ),
+    // Rules cannot compare stars, so that a whole post would bring others than there were.
     BlogAttempt(
       "the owner edits a whole post",
       as: "alice",
       ("posts/p", mine((#""B""#, #""N""#))),
       ("user-posts/alice/p", mine((#""B""#, #""N""#))),
+      allowed: false
+    ),
+    BlogAttempt(
+      "the owner edits a starred post in both places",
+      as: "alice",
+      ("posts/s/body", #""N""#),
+      ("user-posts/alice/s/body", #""N""#),
       allowed: true
     ),
     BlogAttempt(
-      "the owner edits a starred post",
+      "the owner edits one place",
       as: "alice",
-      ("posts/s", starred.replacing(#""T""#, with: #""N""#)),
+      ("posts/s/body", #""N""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "the owner edits the copy alone",
+      as: "alice",
+      ("user-posts/alice/s/title", #""N""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "the owner edits the places differently",
+      as: "alice",
+      ("posts/p/title", #""N""#),
+      ("user-posts/alice/p/title", #""M""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "the owner edits and stars at once",
+      as: "alice",
+      ("posts/p/title", #""N""#),
+      ("user-posts/alice/p/title", #""N""#),
+      ("posts/p/stars/alice", "true"),
+      ("posts/p/starCount", "1"),
+      ("user-posts/alice/p/stars/alice", "true"),
+      ("user-posts/alice/p/starCount", "1"),
       allowed: true
+    ),
+    BlogAttempt(
+      "the owner goes by another name on one post",
+      as: "alice",
+      ("posts/p/author", #""Bob""#),
+      ("user-posts/alice/p/author", #""Bob""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "the owner goes by another name",
+      as: "alice",
+      ("posts/p/author", #""Al""#),
+      ("user-posts/alice/p/author", #""Al""#),
+      ("users/alice/username", #""Al""#),
+      allowed: true
+    ),
+    BlogAttempt(
+      "the owner erases the stars with a whole post",
+      as: "alice",
+      ("posts/s", post),
+      ("user-posts/alice/s", post),
+      allowed: false
+    ),
+    BlogAttempt(
+      "the owner weighs the title",
+      as: "alice",
+      ("posts/p/title/.priority", #""x""#),
+      allowed: false
     ),
     BlogAttempt(
       "the owner empties the title",

@@ -16,7 +16,8 @@ extension BlogRulesTests {
 
   static let byBob = mine((#"t":0"#, #"t":1,"stars":{"bob":true}"#))
 
-  static let starring: [BlogAttempt] = [
+  /// What friends may do with whole posts.
+  static let friendlyStarring: [BlogAttempt] = [
     star("another stars", "p", byBob, allowed: true),
     star("another stars what someone starred", "s", both, allowed: true),
     star("the owner stars", as: "alice", "p", byBob.replacing("bob", with: "alice"), allowed: true),
@@ -69,43 +70,109 @@ extension BlogRulesTests {
       byBob.replacing(#""T""#, with: #""T","x":1"#),
       allowed: false
     ),
-    [
-      BlogAttempt(
-        "another stars in both places at once",
+  ].flatMap(\.self)
+
+  /// A star, or its end, with the count that is to be afterwards, at both copies or at one.
+  static func increment(
+    _ name: String = "a star",
+    as uid: String?,
+    of star: String? = nil,
+    _ key: String,
+    _ json: String,
+    count: Int,
+    allowed: Bool
+  ) -> BlogAttempt {
+    let star = star ?? uid ?? "x"
+    let places = ["posts/\(key)", "user-posts/alice/\(key)"].map { Path(wire: $0) }
+    return BlogAttempt(
+      name,
+      as: uid,
+      (places[0].appending(Path(wire: "stars/\(star)")), json),
+      (places[0].appending(Path(wire: "starCount")), "\(count)"),
+      (places[1].appending(Path(wire: "stars/\(star)")), json),
+      (places[1].appending(Path(wire: "starCount")), "\(count)"),
+      allowed: allowed
+    )
+  }
+
+  /// What anybody may do: one star of one's own, in both places, and nothing with a whole post.
+  static let starring: [BlogAttempt] =
+    friendlyStarring.map { $0.refused() } + [
+      increment("another stars", as: "bob", "p", "true", count: 1, allowed: true),
+      increment("another stars too", as: "bob", "s", "true", count: 2, allowed: true),
+      increment("the owner stars", as: "alice", "s", "true", count: 2, allowed: true),
+      increment("someone unstars", as: "carol", "s", "null", count: 0, allowed: true),
+      increment("no one stars", as: nil, "p", "true", count: 1, allowed: false),
+      increment("another counts twice", as: "bob", "p", "true", count: 2, allowed: false),
+      increment("another stars uncounted", as: "bob", "p", "true", count: 0, allowed: false),
+      increment("another counts unstarred", as: "bob", "p", "null", count: 1, allowed: false),
+      increment("a star is false", as: "bob", "p", "false", count: 1, allowed: false),
+      increment("a star is a text", as: "bob", "p", #""x""#, count: 1, allowed: false),
+      increment(
+        "a star has a priority",
         as: "bob",
-        ("posts/p/stars/bob", "true"),
-        ("posts/p/starCount", "1"),
-        ("user-posts/alice/p/stars/bob", "true"),
-        ("user-posts/alice/p/starCount", "1"),
+        "p",
+        #"{".value":true,".priority":"x"}"#,
+        count: 1,
+        allowed: false
+      ),
+      increment(
+        "another stars for dave",
+        as: "bob",
+        of: "dave",
+        "p",
+        "true",
+        count: 1,
+        allowed: false
+      ),
+      increment(
+        "another takes the star of carol",
+        as: "bob",
+        of: "carol",
+        "s",
+        "null",
+        count: 0,
+        allowed: false
+      ),
+      increment("another takes no star", as: "bob", "s", "null", count: 0, allowed: false),
+      // An increment that is sent twice after a lost answer counts once.
+      increment("someone stars again", as: "carol", "s", "true", count: 2, allowed: false),
+      increment(
+        "a star that is there is written",
+        as: "carol",
+        "s",
+        "true",
+        count: 1,
         allowed: true
       ),
+      increment("someone stars what is gone", as: "bob", "gone", "true", count: 1, allowed: false),
       BlogAttempt(
-        "another stars by single values in one place",
+        "another stars in one place",
         as: "bob",
         ("posts/s/stars/bob", "true"),
-        ("posts/s/starCount", "2"),
-        allowed: true
-      ),
-      BlogAttempt(
-        "someone unstars by single values",
-        as: "carol",
-        ("posts/s/stars/carol", "null"),
-        ("posts/s/starCount", "0"),
-        allowed: true
-      ),
-      // An increment that is sent twice after a lost answer counts once.
-      BlogAttempt(
-        "someone stars again by single values",
-        as: "carol",
-        ("posts/s/stars/carol", "true"),
         ("posts/s/starCount", "2"),
         allowed: false
       ),
       BlogAttempt(
-        "someone unstars again by single values",
+        "another stars at the copy",
         as: "bob",
-        ("posts/s/stars/bob", "null"),
+        ("user-posts/alice/s/stars/bob", "true"),
+        ("user-posts/alice/s/starCount", "2"),
+        allowed: false
+      ),
+      BlogAttempt(
+        "someone unstars in one place",
+        as: "carol",
+        ("posts/s/stars/carol", "null"),
         ("posts/s/starCount", "0"),
+        allowed: false
+      ),
+      BlogAttempt(
+        "another stars a post that is deleted at the same time",
+        as: "alice",
+        ("posts/p", "null"),
+        ("user-posts/alice/p", "null"),
+        ("posts/p/stars/alice", "true"),
         allowed: false
       ),
       BlogAttempt(
@@ -126,6 +193,11 @@ extension BlogRulesTests {
         ("posts/s/stars/carol", "null"),
         allowed: false
       ),
-    ],
-  ].flatMap(\.self)
+      BlogAttempt(
+        "someone weighs all stars",
+        as: "carol",
+        ("posts/s/stars/.priority", "1"),
+        allowed: false
+      ),
+    ]
 }

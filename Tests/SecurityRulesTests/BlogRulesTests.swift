@@ -11,17 +11,26 @@ struct BlogRulesTests {
     #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":2,"#
     + #""stars":{"bob":true,"carol":true}}"#
   static let world = """
-    {"users":{"alice":{"username":"Alice"}},
+    {"users":{"alice":{"username":"Alice"},"bob":{"username":"Name"},
+              "carol":{"username":"Name"}},
      "posts":{"p":\(post),"s":\(starred)},
      "user-posts":{"alice":{"p":\(post),"s":\(starred)}},
      "post-comments":{"p":{"c":{"uid":"bob","author":"Bob","text":"hi"}}}}
     """
 
-  private func decision(_ attempt: BlogAttempt, _ world: String = world) throws -> Decision {
+  /// The rules for people who do not trust each other, and those for friends.
+  private static let shared = "blog.json"
+  private static let friendly = "blog-transactions.json"
+
+  private func decision(
+    _ attempt: BlogAttempt,
+    _ world: String = world,
+    by rules: String = shared
+  ) throws -> Decision {
     let old = try Node(parsing: world)
     var new = old
     for (path, json) in attempt.changes { new.update(at: path, to: try Node(parsing: json)) }
-    return try RuleSet.asset("blog.json").canWrite(
+    return try RuleSet.asset(rules).canWrite(
       attempt.changes.map(\.path),
       auth: attempt.uid.map { .object(("uid", .string($0))) },
       now: 0,
@@ -37,41 +46,72 @@ struct BlogRulesTests {
     #expect(decision.isAllowed == attempt.isAllowed, "\(decision.explanation)")
   }
 
+  @Test("Writing among friends", arguments: creating + friendlyStarring + commenting + meeting)
+  func friendlyAttempt(_ attempt: BlogAttempt) throws {
+    let decision = try decision(attempt, by: Self.friendly)
+    #expect(decision.isAllowed == attempt.isAllowed, "\(decision.explanation)")
+  }
+
   @Test("A post from before the rules can be starred, though it could not be written today")
   func oldPost() throws {
     let old = Self.post.replacing(#""T""#, with: #""\u001b[2J""#)
     let starred = old.replacing(#"t":0"#, with: #"t":1,"stars":{"bob":true}"#)
-    let attempt = BlogAttempt("star", as: "bob", ("posts/p", starred), allowed: true)
-    #expect(try decision(attempt, #"{"posts":{"p":\#(old)}}"#).isAllowed)
-    let uncounted = old.replacing(#","starCount":0"#, with: "")
-    #expect(try decision(attempt, #"{"posts":{"p":\#(uncounted)}}"#).isAllowed)
+    let put = BlogAttempt("star", as: "bob", ("posts/p", starred), allowed: true)
+    let update = Self.increment(as: "bob", "p", "true", count: 1, allowed: true)
+    let weighty = old.replacing(#""B""#, with: #"{".value":"B",".priority":"p"}"#)
+    for post in [old, old.replacing(#","starCount":0"#, with: ""), weighty] {
+      let world = #"{"posts":{"p":\#(post)},"user-posts":{"alice":{"p":\#(post)}}}"#
+      #expect(try decision(update, world).isAllowed)
+      guard post != weighty else { continue }
+      #expect(try decision(put, world, by: Self.friendly).isAllowed)
+    }
   }
 
-  @Test("That a whole put drops the star of another is not seen while there are more stars")
+  @Test("A star that one copy lacks can be brought there alone")
+  func drift() throws {
+    let attempt = BlogAttempt(
+      "star",
+      as: "carol",
+      ("user-posts/alice/s/stars/carol", "true"),
+      ("user-posts/alice/s/starCount", "1"),
+      allowed: true
+    )
+    let world = #"{"posts":{"s":\#(Self.starred)},"user-posts":{"alice":{"s":\#(Self.post)}}}"#
+    #expect(try decision(attempt, world).isAllowed)
+  }
+
+  @Test("Among friends, that a whole put drops the star of another is not seen")
   func unseenLoss() throws {
     let two = Self.both.replacing(#""bob":true"#, with: #""dave":true"#)
     let lost = Self.both.replacing(#""carol":true"#, with: #""dave":true"#)
       .replacing(#"t":2"#, with: #"t":3"#)
     let attempt = BlogAttempt("star", as: "bob", ("posts/s", lost), allowed: true)
-    #expect(try decision(attempt, #"{"posts":{"s":\#(two)}}"#).isAllowed)
+    #expect(try decision(attempt, #"{"posts":{"s":\#(two)}}"#, by: Self.friendly).isAllowed)
+    #expect(try !decision(attempt, #"{"posts":{"s":\#(two)}}"#).isAllowed)
   }
 
-  @Test("Who is signed in reads everything, others nothing")
-  func reading() throws {
-    let rules = try RuleSet.asset("blog.json")
+  @Test("Who is signed in reads the blog, others nothing", arguments: [shared, friendly])
+  func reading(file: String) throws {
+    let rules = try RuleSet.asset(file)
     let root = try Node(parsing: Self.world)
     let bob = JSONValue.object(("uid", .string("bob")))
-    for path in [
-      Path.root, "users/alice", "posts", "posts/p", "user-posts/alice", "post-comments/p",
-    ] {
+    let places: [Path] = [
+      "users", "users/alice", "posts", "posts/p", "user-posts/alice", "post-comments/p", "presence",
+      "typing/p", "seen/bob",
+    ]
+    for path in places {
       #expect(rules.canRead(path, auth: bob, now: 0, root: root).isAllowed)
       #expect(!rules.canRead(path, auth: nil, now: 0, root: root).isAllowed)
     }
+    // What others have read is theirs alone, and so nobody reads everything.
+    for path in ["/", "seen", "seen/alice", "unknown"] as [Path] {
+      #expect(!rules.canRead(path, auth: bob, now: 0, root: root).isAllowed)
+    }
   }
 
-  @Test("The lists by stars are indexed")
-  func indexes() throws {
-    let rules = try RuleSet.asset("blog.json")
+  @Test("The lists by stars are indexed", arguments: [shared, friendly])
+  func indexes(file: String) throws {
+    let rules = try RuleSet.asset(file)
     #expect(rules.isIndexed("posts", by: .child("starCount")))
     #expect(rules.isIndexed("user-posts/alice", by: .child("starCount")))
     #expect(!rules.isIndexed("post-comments/p", by: .child("starCount")))

@@ -105,7 +105,7 @@ extension EndToEnd {
       try alice.waitFor("text")
       // That the post was read is noted by itself, and shown until it is stored.
       try waitUntil("the mark is stored") {
-        try place.hearth("get", "/seen/alice", "--user", "alice").output.contains("posts")
+        try place.hearth("get", "/seen/alice", "--user", "alice").output.contains("marks")
       }
       try alice.waitUntilAcknowledged()
       // A terminal that is killed leaves a recording that ends with its last line.

@@ -30,7 +30,10 @@ extension EndToEnd {
       return (place, rules, data)
     }
 
-    @Test("Those in assets are well-formed", arguments: ["blog.json", "quickstart.json"])
+    @Test(
+      "Those in assets are well-formed",
+      arguments: ["blog.json", "blog-transactions.json", "quickstart.json"]
+    )
     func assets(name: String) throws {
       let place = try Place()
       let file = Place.package + "/assets/rules/" + name

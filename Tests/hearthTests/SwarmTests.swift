@@ -70,6 +70,9 @@ extension EndToEnd {
           "--users", "12", "--seconds", "10", "--rate", "16", "--seed", "\(seed)",
           "--faults", "all", "--terminals", "3",
           "--stars", seed.isMultiple(of: 2) ? "increment" : "transaction",
+          "--rules",
+          Place.package + "/assets/rules/"
+            + (seed.isMultiple(of: 2) ? "blog.json" : "blog-transactions.json"),
         ])
       }
       var unchecked: [Set<String>] = []

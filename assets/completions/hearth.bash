@@ -188,7 +188,7 @@ _hearth_open() {
     repeating_flags=()
     non_repeating_flags=(--mouse --no-mouse --ascii --plain --show --list-themes --print-config --debug-info --json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--config --theme --color --script --pace --record --record-limit --log --log-level --log-format --log-size --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--config --theme --color --script --pace --record --record-limit --log --log-level --log-format --log-size --stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -227,6 +227,10 @@ _hearth_open() {
         return
         ;;
     '--log-size')
+        return
+        ;;
+    '--stars')
+        __hearth_add_completions -W 'auto'$'\n''transaction'$'\n''increment'
         return
         ;;
     '--user')
@@ -425,12 +429,16 @@ _hearth_star() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--times --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--times --stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--times')
+        return
+        ;;
+    '--stars')
+        __hearth_add_completions -W 'auto'$'\n''transaction'$'\n''increment'
         return
         ;;
     '--user')
@@ -467,11 +475,15 @@ _hearth_unstar() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
+    '--stars')
+        __hearth_add_completions -W 'auto'$'\n''transaction'$'\n''increment'
+        return
+        ;;
     '--user')
         return
         ;;

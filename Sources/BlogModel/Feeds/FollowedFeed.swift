@@ -83,6 +83,9 @@ final class FollowedFeed: @unchecked Sendable {
     if above < Self.margin { readNewer() }
   }
 
+  /// A post of the list, as far as it is known.
+  func post(_ id: PostID) -> Post? { entry(id)?.post }
+
   private func entry(_ post: PostID) -> FeedEntry? {
     pages.lazy.compactMap { $0.entry(post) }.first
   }

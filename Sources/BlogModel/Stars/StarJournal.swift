@@ -18,6 +18,8 @@ package protocol StarJournal: Sendable {
   func begin(_ intent: StarIntent) -> Int
   /// Strikes an intent that has been carried out or refused.
   func end(_ entry: Int)
+  /// Strikes what an earlier program left for a post, which a single write now takes the place of.
+  func settle(_ post: PostID)
 }
 
 /// A journal that keeps nothing, for programs that wait until their one intent is carried out.
@@ -30,4 +32,7 @@ package struct NoStarJournal: StarJournal {
 
   /// Strikes nothing.
   package func end(_ entry: Int) {}
+
+  /// Strikes nothing.
+  package func settle(_ post: PostID) {}
 }

@@ -36,8 +36,14 @@ package struct SwarmStars: Sendable {
       settled(error)
     }
     switch strategy {
-    case .transaction: blog.star(isStarred, on: post.id, settled: settled, completion: completion)
-    case .increment: increment(isStarred, post, both)
+    case .transaction, .increment:
+      blog.star(
+        isStarred,
+        on: post.id,
+        owner: post.uid,
+        settled: settled,
+        completion: completion
+      )
     case .sample: toggleBoth(post, both)
     case .naive: setValues(isStarred, post, both)
     }
@@ -45,19 +51,6 @@ package struct SwarmStars: Sendable {
 
   private func copy(_ post: Post) -> DatabaseReference {
     blog.paths.posts(of: post.uid).child(of: ChildKey(post.id))
-  }
-
-  /// One update of four values: the server adds, and the rules demand that star and count go together.
-  private func increment(_ isStarred: Bool, _ post: Post, _ completion: @escaping Completion) {
-    let star: Any = isStarred ? true : NSNull()
-    let change = ServerValue.increment(isStarred ? 1 : -1)
-    let places = ["posts/\(post.id)", "user-posts/\(post.uid)/\(post.id)"]
-    var values: [String: Any] = [:]
-    for place in places {
-      values["\(place)/stars/\(blog.me.uid)"] = star
-      values["\(place)/starCount"] = change
-    }
-    blog.paths.root.updateChildValues(values) { error, _ in completion(error) }
   }
 
   /// Turns the star over at the post, finds out whose it is, and turns it over at the copy as well.

@@ -93,7 +93,7 @@ package final class SwarmUser: @unchecked Sendable {
     members = Set(settings.uids)
     queue = DispatchQueue(label: "hearth.swarm.user")
     database.callbackQueue = queue
-    blog = Blog(database: database, me: me, journal: journal)
+    blog = Blog(database: database, me: me, journal: journal, stars: settings.stars.method)
     stars = SwarmStars(blog, settings.stars)
     let place = blog.paths.presence(of: me.uid).child(Self.clientName(number))
     presence = number < settings.watchers ? EphemeralValue(at: place, queue: queue) : nil

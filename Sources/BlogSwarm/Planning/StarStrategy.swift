@@ -1,4 +1,5 @@
 package import BlogChecker
+internal import BlogModel
 
 /// How a star is given: ours, and what others do.
 package typealias StarStrategy = HistoryHeader.Strategy
@@ -11,4 +12,7 @@ extension StarStrategy: Codable {
     case .sample, .naive: false
     }
   }
+
+  /// How a blog writes stars by this strategy; what it does not do itself does not matter to it.
+  var method: StarMethod { self == .increment ? .increment : .transaction }
 }

@@ -15,7 +15,7 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   /// What is done to them.
   package var faults: [FaultKind] = []
   /// How stars are given.
-  package var stars = StarStrategy.transaction
+  package var stars = StarStrategy.increment
   /// How many posts everybody has to do with.
   package var hotPosts = 5
   /// How many users share a process.

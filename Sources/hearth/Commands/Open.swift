@@ -27,6 +27,8 @@ struct Open: AsyncParsableCommand {
 
   @OptionGroup(title: "Log") var logging: LogOptions
 
+  @OptionGroup var starring: StarOptions
+
   @OptionGroup var options: CommonOptions
 
   /// How many seconds after its beginning a program has started and shows its first lists.
@@ -92,6 +94,7 @@ struct Open: AsyncParsableCommand {
       name: databaseName(places),
       me: me,
       journal: journal,
+      stars: starring.method(isSignedIn: configuration.tokenProvider != nil),
       terminal: offline.terminal
     )
     blog.resume(journal.unfinished)

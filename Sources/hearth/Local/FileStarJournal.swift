@@ -92,6 +92,14 @@ final class FileStarJournal: StarJournal {
     }
   }
 
+  func settle(_ post: PostID) {
+    entries.withLockedValue { entries in
+      guard let older = entries.adopted.removeValue(forKey: post) else { return }
+      entries.pending[older] = nil
+      store(entries.pending)
+    }
+  }
+
   /// Removes the file when nothing is unfinished; otherwise it stays for the next program.
   func close() {
     let isDone = entries.withLockedValue { $0.pending.isEmpty }

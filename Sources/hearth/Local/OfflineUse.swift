@@ -21,13 +21,16 @@ final class OfflineUse: Sendable {
   }
 
   /// How the others know this terminal; its key stays the same for the next program in its place.
+  ///
+  /// The rules bound how many keys there can be, so it is a letter and a number.
   var terminal: TerminalName {
     let host = Self.hostName
     let name = ttyname(STDIN_FILENO).map { String(cString: $0) } ?? "terminal"
     let text = name.hasPrefix("/dev/") ? String(name.dropFirst(5)) : name
     let place = slot.map { "\(directory)/\($0.number)" } ?? "process \(getpid())"
     let digest = SHA1.digest(of: Array("\(host) \(place)".utf8)).prefix(8)
-    return TerminalName(key: Self.hexadecimal(digest), text: "\(text) on \(host)")
+    let letter = Character(Unicode.Scalar(UInt8(ascii: "a") + digest[0] % 26))
+    return TerminalName(key: "\(letter)\(digest[1] % 100)", text: "\(text) on \(host)")
   }
 
   /// Tells a database, before its first use, where to keep things.

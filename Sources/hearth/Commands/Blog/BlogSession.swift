@@ -14,11 +14,13 @@ struct BlogSession {
   /// - Parameters:
   ///   - options: What the command line says.
   ///   - namespace: Which database of the local server.
+  ///   - starring: How stars are written.
   ///   - isEndless: Whether the command runs until it is ended, without a deadline.
   /// - Throws: ``CommandFailure`` when there is no such database.
   init(
     _ options: CommonOptions,
     namespace: String = "hearth",
+    starring: StarOptions? = nil,
     isEndless: Bool = false
   ) throws {
     guard options.timeout > 0, options.timeout.isFinite else {
@@ -39,7 +41,12 @@ struct BlogSession {
       uid: me.uid,
       database: url
     )
-    blog = Blog(database: database, me: me, journal: journal)
+    blog = Blog(
+      database: database,
+      me: me,
+      journal: journal,
+      stars: starring?.method(isSignedIn: configuration.tokenProvider != nil) ?? .transaction
+    )
     database.observeConnection { status in
       guard let problem = status.problem, problem.isPermanent else { return }
       Output.message(problem.reason)

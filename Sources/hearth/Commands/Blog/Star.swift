@@ -14,11 +14,12 @@ struct Star: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Star and unstar it in turn, so many times in all.", valueName: "n"))
   var times = 1
 
+  @OptionGroup var starring: StarOptions
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
     guard times > 0 else { throw CommandFailure(.usage, "--times must be at least 1") }
-    let session = try BlogSession(options)
+    let session = try BlogSession(options, starring: starring)
     defer { session.close() }
     for turn in 0..<times { try await session.blog.setStar(turn % 2 == 0, on: id) }
   }
@@ -31,10 +32,11 @@ struct Unstar: AsyncParsableCommand {
   @Argument(help: "The id of the post.", transform: DashedWord.restore)
   var id: String
 
+  @OptionGroup var starring: StarOptions
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    let session = try BlogSession(options)
+    let session = try BlogSession(options, starring: starring)
     defer { session.close() }
     try await session.blog.setStar(false, on: id)
   }

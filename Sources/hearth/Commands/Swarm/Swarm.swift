@@ -58,11 +58,14 @@ struct Swarm: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How stars are given: transaction or increment, or as the published samples do: sample, naive.",
+      """
+      How stars are given: transaction or increment, or as the published samples do: sample, naive; \
+      auto takes transaction at a socket, where no rules are asked, and increment elsewhere.
+      """,
       valueName: "strategy"
     )
   )
-  var stars = "transaction"
+  var stars = "auto"
 
   @Option(help: ArgumentHelp("How many posts everybody has to do with.", valueName: "n"))
   var posts = 5
@@ -235,8 +238,9 @@ struct Swarm: AsyncParsableCommand {
     guard settings.usersPerProcess > 0 else {
       throw CommandFailure(.usage, "--users-per-process takes at least 1")
     }
-    guard let strategy = StarStrategy(rawValue: stars) else {
-      let names = StarStrategy.allCases.map(\.rawValue).joined(separator: ", ")
+    let automatic = access.isAtSocket ? StarStrategy.transaction : .increment
+    guard let strategy = stars == "auto" ? automatic : StarStrategy(rawValue: stars) else {
+      let names = (["auto"] + StarStrategy.allCases.map(\.rawValue)).joined(separator: ", ")
       throw CommandFailure(.usage, "\"\(stars)\" is no strategy: there are \(names)")
     }
     settings.stars = strategy
@@ -303,7 +307,12 @@ struct Swarm: AsyncParsableCommand {
 
   /// The rules: those that were named, or those that come with the program.
   private func rulesFile(_ settings: SwarmSettings) throws(CommandFailure) -> String {
-    let name = settings.stars.isExact ? "blog.json" : "quickstart.json"
+    let name =
+      switch settings.stars {
+      case .increment: "blog.json"
+      case .transaction: "blog-transactions.json"
+      case .sample, .naive: "quickstart.json"
+      }
     return try SharedFiles.rules(rules, orElse: name)
   }
 

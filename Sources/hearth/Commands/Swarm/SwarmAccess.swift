@@ -66,6 +66,9 @@ struct SwarmAccess: ParsableArguments {
     )
   }
 
+  /// Whether the database is at a socket, where everybody is an administrator.
+  var isAtSocket: Bool { database?.hasPrefix("unix:") == true }
+
   /// The database; nil when the swarm is to have a server of its own.
   ///
   /// - Throws: ``CommandFailure`` for a URL or a file that cannot be used.

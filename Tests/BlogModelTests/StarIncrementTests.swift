@@ -1,0 +1,172 @@
+import BlogModel
+import Foundation
+import RealtimeDatabase
+import RealtimeServer
+import RealtimeTree
+import Testing
+
+@Suite("A star in two places by one update", .timeLimit(.minutes(1)))
+struct StarIncrementTests {
+  /// A server with rules of `assets/rules` and a post of bob.
+  private func server(_ rules: String = "blog.json") async throws -> (BlogServer, PostID) {
+    let server = try await BlogServer(rules: .source(try Self.rules(rules)), isEmulator: true)
+    let id = try await blog(server, "bob").post(title: "t", body: "b")
+    return (server, id)
+  }
+
+  static func rules(_ name: String) throws -> String {
+    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    return try String(
+      contentsOf: package.appendingPathComponent("assets/rules/\(name)"),
+      encoding: .utf8
+    )
+  }
+
+  private func blog(
+    _ server: BlogServer,
+    _ name: String,
+    _ stars: StarMethod = .increment
+  ) throws -> Blog {
+    let me = try Author(userName: name)
+    return Blog(database: try server.database(as: name), me: me, stars: stars)
+  }
+
+  /// What the post says, when nothing is wrong with the blog.
+  private func post(_ server: BlogServer, _ id: PostID) async throws -> Post {
+    let database = try server.database(as: "reader")
+    let check = try await BlogCheck(reading: database.reference())
+    #expect(check.faults == [])
+    #expect(check.postCount == 1)
+    return try await Blog(database: database, me: try Author(userName: "reader")).post(id)
+  }
+
+  @Test("comes and goes, as often as one likes, and counts once")
+  func setting() async throws {
+    let (server, id) = try await server()
+    let alice = try blog(server, "alice")
+    for isStarred in [true, true, false, false, true] {
+      try await alice.setStar(isStarred, on: id)
+      #expect(try await post(server, id).starCount == (isStarred ? 1 : 0))
+    }
+    try await blog(server, "bob").setStar(true, on: id)
+    #expect(try await post(server, id).stars == ["alice", "bob"])
+  }
+
+  @Test("of many people at once is the number of those people")
+  func many() async throws {
+    let (server, id) = try await server()
+    let names = (1...12).map { "fan\($0)" }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for name in names {
+        group.addTask {
+          let blog = try blog(server, name)
+          for turn in 0..<5 { try await blog.setStar(turn % 2 == 0, on: id) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let post = try await post(server, id)
+    #expect(post.stars == Set(names))
+    #expect(post.starCount == names.count)
+  }
+
+  @Test("that another terminal has given already is no failure, whether or not the owner is known")
+  func twice() async throws {
+    let (server, id) = try await server()
+    try await blog(server, "alice").setStar(true, on: id)
+    let alice = try blog(server, "alice")
+    for owner in ["bob", nil] {
+      let error = await withCheckedContinuation { continuation in
+        alice.star(true, on: id, owner: owner) { continuation.resume(returning: $0) }
+      }
+      #expect(error == nil)
+    }
+    #expect(try await post(server, id).starCount == 1)
+  }
+
+  @Test("of a quick hand ends as the last key says, also without a connection")
+  func quick() async throws {
+    let (server, id) = try await server()
+    let database = try server.database(as: "alice")
+    let alice = try server.screen("alice", on: database, stars: .increment)
+    alice.blog.follow(.recent)
+    try await alice.wait("the list") { $0.posts(.recent)?.count == 1 }
+    for isStarred in [true, false, true] { alice.blog.setStar(id, isStarred) }
+    try await alice.wait("three answers") {
+      $0.all.count { $0 == .succeeded(.star(id, true)) } == 2
+    }
+    #expect(try await post(server, id).stars == ["alice"])
+    database.goOffline()
+    alice.blog.setStar(id, false)
+    try await alice.wait("it is shown") { $0.posts(.recent)?.first?.starCount == 0 }
+    database.goOnline()
+    try await alice.wait("the answer") { $0.all.contains(.succeeded(.star(id, false))) }
+    #expect(try await post(server, id).stars == [])
+    #expect(alice.refusals == [])
+  }
+
+  @Test("of a post that was deleted meanwhile is refused as one of nothing")
+  func deleted() async throws {
+    let (server, id) = try await server()
+    try await blog(server, "bob").delete(post: id)
+    let alice = try blog(server, "alice")
+    await #expect(throws: BlogError.notFound(id)) { try await alice.setStar(true, on: id) }
+    let error = await withCheckedContinuation { continuation in
+      alice.star(true, on: id, owner: "bob") { continuation.resume(returning: $0) }
+    }
+    #expect(error as? BlogError == .notFound(id))
+  }
+
+  @Test("comes to the copy alone where only that lacks it")
+  func drift() async throws {
+    let (server, id) = try await server()
+    try await server.administer(["posts/\(id)/stars/alice": true, "posts/\(id)/starCount": 1])
+    let alice = try blog(server, "alice")
+    let error = await withCheckedContinuation { continuation in
+      alice.star(true, on: id, owner: "bob") { continuation.resume(returning: $0) }
+    }
+    #expect(error == nil)
+    #expect(try await post(server, id).starCount == 1)
+  }
+
+  @Test("by a transaction is for friends")
+  func transactions() async throws {
+    let (strict, first) = try await server()
+    await #expect(throws: DatabaseError.self) {
+      try await blog(strict, "alice", .transaction).setStar(true, on: first)
+    }
+    #expect(try await post(strict, first).starCount == 0)
+    let (friendly, second) = try await server("blog-transactions.json")
+    try await blog(friendly, "alice", .transaction).setStar(true, on: second)
+    try await blog(friendly, "carol", .increment).setStar(true, on: second)
+    #expect(try await post(friendly, second).starCount == 2)
+  }
+
+  @Test("A screen works by the rules of a shared blog: presence, marks, edits, deletions")
+  func screen() async throws {
+    let (server, id) = try await server()
+    let alice = try server.screen("alice", on: try server.database(as: "alice"), terminal: "t1")
+    try await alice.wait("I am here") { $0.people?.map(\.person.name) == ["alice"] }
+    try await alice.wait("a beginning") { $0.readState != nil }
+    for mark in [ReadState.Mark.read(lastComment: "c"), .unread] {
+      alice.blog.mark(id, mark)
+      try await alice.wait("the mark") { $0.readState?.marks == [id: mark] }
+    }
+    let mine = alice.blog.post(title: "mine", body: "b")
+    alice.blog.edit(mine, title: "edited", body: "b")
+    let comment = alice.blog.comment(on: id, text: "c")
+    alice.blog.editComment(comment, on: id, text: "d")
+    alice.blog.deleteComment(comment, on: id)
+    alice.blog.deletePost(mine)
+    alice.blog.markAllRead()
+    try await alice.wait("all is deleted") { $0.all.contains(.succeeded(.deletePost(mine))) }
+    try await alice.wait("nothing is marked") { $0.readState?.marks.isEmpty == true }
+    #expect(alice.refusals == [])
+    let bob = try server.database(as: "bob")
+    await #expect(throws: DatabaseError.self) {
+      try await bob.reference().child("seen/alice").getData()
+    }
+    await #expect(throws: DatabaseError.self) { try await bob.reference().getData() }
+  }
+}

@@ -1,0 +1,274 @@
+import Foundation
+import RealtimeHub
+import RealtimeTree
+import SecurityRules
+import Testing
+
+/// Writes everything everywhere: what a stranger may try at a blog that has the rules of a file.
+///
+/// The locations are those that the rules name, so that a rule which is added is attacked as well.
+struct BlogAttacker {
+  /// How a write reaches the server.
+  enum Way: CaseIterable {
+    case put, update, transaction, atTheEnd, updateAtTheEnd
+  }
+
+  /// One request.
+  struct Attempt: CustomStringConvertible {
+    var uid: String?
+    var way: Way
+    var changes: [(path: String, json: String)]
+
+    var description: String {
+      let values = changes.map { "\($0.path) = \($0.json.prefix(160))" }.joined(separator: "; ")
+      return "\(uid ?? "nobody") by \(way): \(values)"
+    }
+  }
+
+  static let post = #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":0}"#
+  static let starred =
+    #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":1,"stars":{"carol":true}}"#
+  static let world = """
+    {"users":{"alice":{"username":"Alice"},"bob":{"username":"Bob"},"carol":{"username":"Carol"}},
+     "posts":{"p":\(post),"s":\(starred)},
+     "user-posts":{"alice":{"p":\(post),"s":\(starred)}},
+     "post-comments":{"p":{"c":{"uid":"bob","author":"Bob","text":"hi"}},
+                      "s":{"d":{"uid":"carol","author":"Carol","text":"ho"}}},
+     "presence":{"alice":{"t1":{"name":"Alice","terminal":"tty","since":1}},
+                 "bob":{"t1":{"name":"Bob","terminal":"tty","since":1}}},
+     "typing":{"p":{"bob":{"name":"Bob","at":1}},"s":{"carol":{"name":"Carol","at":1}}},
+     "seen":{"alice":{"before":0},"bob":{"before":0,"marks":{"m001":{"post":"p","read":"c"}}}}}
+    """
+
+  let rules: String
+  private let start: Dialogue
+
+  /// Reads the rules of a file of `assets/rules`.
+  init(_ name: String) throws {
+    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let file = package.appendingPathComponent("assets/rules/\(name)")
+    rules = try String(contentsOf: file, encoding: .utf8)
+    start = try Dialogue(Self.world, rules: rules)
+  }
+
+  /// The data before anybody writes.
+  var before: Node { start.hub.snapshot }
+
+  /// A server to which a person has a connection.
+  func dialogue(as uid: String?) -> Dialogue {
+    var dialogue = start
+    if let uid { dialogue.signIn(uid) }
+    return dialogue
+  }
+
+  /// Makes an attempt, and ends the connection where that is when it is carried out.
+  static func perform(_ attempt: Attempt, in dialogue: inout Dialogue) {
+    guard let first = attempt.changes.first else { return }
+    let members = attempt.changes.map { #""\#($0.path)":\#($0.json)"# }.joined(separator: ",")
+    let put = #"{"p":"/\#(first.path)","d":\#(first.json)"#
+    let update = #"{"p":"/","d":{\#(members)}}"#
+    switch attempt.way {
+    case .put: _ = dialogue.ask(1, "p", put + "}")
+    case .transaction:
+      let hash = dialogue.hub.snapshot[Path(wire: "/" + first.path)].hash
+      _ = dialogue.ask(1, "p", put + #","h":"\#(hash)"}"#)
+    case .update: _ = dialogue.ask(1, "m", update)
+    case .atTheEnd:
+      _ = dialogue.ask(1, "o", put + "}")
+      _ = dialogue.close(0)
+    case .updateAtTheEnd:
+      _ = dialogue.ask(1, "om", update)
+      _ = dialogue.close(0)
+    }
+  }
+
+  // MARK: Single locations
+
+  /// The keys that stand for a wildcard: what is there, what is not, what may not be.
+  private static let keys: [String: [String]] = [
+    "$uid": ["alice", "bob"], "$post": ["p", "new"], "$comment": ["c", "d", "n"],
+    "$star": ["alice", "bob", "carol"], "$terminal": ["t1", "t2", "zzzz"],
+    "$mark": ["m001", "m002", "zzzz"], "$other": ["x"],
+  ]
+
+  /// All locations that the rules name, and one below each that is the last.
+  func locations() throws -> [String] {
+    let document = try RuleSet(source: rules).json
+    var found: [String] = []
+    func walk(_ value: JSONValue, _ path: String) {
+      let members = (value.members ?? []).filter { !$0.name.hasPrefix(".") }
+      if members.isEmpty, !path.isEmpty { found.append(path + "/x") }
+      for member in members {
+        for key in Self.keys[member.name] ?? [member.name] {
+          let location = path.isEmpty ? key : path + "/" + key
+          found.append(location)
+          walk(member.value, location)
+        }
+      }
+    }
+    walk(document["rules"] ?? .null, "")
+    return found
+  }
+
+  /// Objects that are right somewhere.
+  private static let objects = [
+    #"{"username":"Alice"}"#, post, #"{"uid":"bob","author":"Bob","text":"ha"}"#,
+    #"{"uid":"alice","author":"Alice","text":"he"}"#,
+    #"{"name":"Bob","terminal":"tty","since":1}"#, #"{"name":"Bob","at":{".sv":"timestamp"}}"#,
+    #"{"before":0}"#, #"{"marks":{"m001":{"post":"p","read":false}}}"#,
+    #"{"post":"p","read":"c"}"#, #"{"carol":true}"#, #"{"bob":true}"#,
+  ]
+
+  private static let scalars =
+    [
+      "true", "false", "0", "1", "-5", "1e300", #""""#, #""x""#, #""a\u001bb""#,
+      #"{".sv":"timestamp"}"#, #"{".sv":{"increment":1}}"#,
+    ] + [201, 800, 11_000].map { "\"\(String(repeating: "x", count: $0))\"" }
+
+  private static let wide =
+    "{" + (0..<40).map { #""k\#($0)":1"# }.joined(separator: ",") + "}"
+
+  /// What is written at a location, and at its priority.
+  private func values(at location: String) -> [(suffix: String, json: String)] {
+    var values = ["null", #"{"x":1}"#, #"{"x":{"y":{"z":"deep"}}}"#, Self.wide]
+    values += Self.scalars + Self.objects
+    values += ["1", "true", #""x""#].map { #"{".value":\#($0),".priority":"p"}"# }
+    let current = before[Path(wire: "/" + location)]
+    if !current.isEmpty { values.append(current.json(.value).text) }
+    let priorities = ["1", #""p""#, "\"\(String(repeating: "x", count: 11_000))\""]
+    return values.map { ("", $0) } + priorities.map { ("/.priority", $0) }
+  }
+
+  /// An object with a priority, at itself and at each of its leaves.
+  private static func prioritized(_ object: String) -> [String] {
+    guard object.hasPrefix("{") else { return [#"{".value":\#(object),".priority":"p"}"#] }
+    let leaf = #/:(?<value>"[^"]*"|[0-9]+|true|false)/#
+    let leaves = object.matches(of: leaf).map { match in
+      object.replacingCharacters(
+        in: match.range,
+        with: #":{".value":\#(match.value),".priority":"p"}"#
+      )
+    }
+    return leaves + [#"{".priority":"p","# + object.dropFirst()]
+  }
+
+  /// Tries each location with each value.
+  ///
+  /// What goes through is tried in all ways, and with priorities; of the rest the ways take turns.
+  ///
+  /// - Parameters:
+  ///   - uid: Who writes.
+  ///   - tries: Makes an attempt, and says whether it changed anything.
+  /// - Throws: `RulesError` when the rules cannot be read.
+  func attackLocations(
+    as uid: String?,
+    _ tries: (Attempt) async -> Bool
+  ) async throws {
+    let others = Way.allCases.dropFirst()
+    for (place, location) in try locations().enumerated() {
+      for (number, value) in values(at: location).enumerated() {
+        let path = location + value.suffix
+        func attempt(_ way: Way, _ json: String) -> Attempt {
+          Attempt(uid: uid, way: way, changes: [(path, json)])
+        }
+        if await tries(attempt(.put, value.json)) {
+          for way in others { _ = await tries(attempt(way, value.json)) }
+          for json in Self.prioritized(value.json) { _ = await tries(attempt(.put, json)) }
+        } else if (place + number) % 4 == 0 {
+          let way = others[others.startIndex + (place + number) / 4 % others.count]
+          _ = await tries(attempt(way, value.json))
+        }
+      }
+    }
+  }
+
+  // MARK: Several locations
+
+  private static func both(_ post: String, _ field: String, _ json: String) -> [(String, String)] {
+    [("posts/\(post)/\(field)", json), ("user-posts/alice/\(post)/\(field)", json)]
+  }
+
+  private static func star(
+    _ post: String,
+    _ uid: String,
+    _ star: String,
+    _ count: String
+  )
+    -> [(String, String)]
+  {
+    both(post, "stars/\(uid)", star) + both(post, "starCount", count)
+  }
+
+  /// What a blog writes in one update.
+  private static let updates: [[(String, String)]] = {
+    let increment = #"{".sv":{"increment":1}}"#
+    let decrement = #"{".sv":{"increment":-1}}"#
+    return [
+      [("posts/new", post), ("user-posts/alice/new", post), ("users/alice/username", #""Alice""#)],
+      star("p", "bob", "true", increment), star("s", "bob", "true", increment),
+      star("s", "carol", "null", decrement), star("p", "alice", "true", increment),
+      both("p", "title", #""N""#) + both("p", "body", #""N""#),
+      [("posts/s", "null"), ("user-posts/alice/s", "null"), ("post-comments/s", "null")],
+      [
+        ("post-comments/p/n", #"{"uid":"bob","author":"Bob","text":"hi"}"#),
+        ("users/bob/username", #""Bob""#),
+      ],
+      [("seen/bob/before", #"{".sv":"timestamp"}"#), ("seen/bob/marks", "null")],
+    ]
+  }()
+
+  private static let swaps = [
+    "null", "true", "false", "0", "1", "2", "5", "-1", #""x""#, #"{"carol":true}"#, #"{"x":1}"#,
+    #"{".sv":{"increment":1}}"#, #"{".sv":{"increment":2}}"#, #"{".sv":{"increment":-1}}"#,
+  ]
+
+  private static let additions: [(String, String)] = [
+    ("posts/s/stars/carol", "null"), ("posts/p/stars/dave", "true"), ("posts/p/starCount", "5"),
+    ("posts/p/title", #""Defaced""#), ("posts/p/.priority", "1"), ("posts/p/title/.priority", "1"),
+    ("users/alice/username", #""Other""#), ("user-posts/alice/p/body", #""Defaced""#),
+    ("posts/s", "null"), ("user-posts/alice/s/stars/carol", "null"),
+  ]
+
+  /// The whole post as others find it, with other stars and another count, at one place or at both.
+  private static let replacements: [[(String, String)]] = {
+    let stars =
+      ["", #","stars":{"bob":true}"#, #","stars":{"alice":true}"#, #","stars":{"dave":true}"#]
+      + [#","stars":{"bob":true,"carol":true}"#, #","stars":{"carol":true}"#]
+    return stars.flatMap { stars in
+      (0...2).flatMap { count -> [[(String, String)]] in
+        let json =
+          #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":\#(count)\#(stars)}"#
+        let places = ["posts/s", "user-posts/alice/s"].map { ($0, json) }
+        return [[places[0]], [places[1]], places]
+      }
+    }
+  }()
+
+  /// What a blog writes, by anybody, and with one thing left out, changed, weighted or added.
+  func combinedAttempts(as uid: String?) -> [Attempt] {
+    var variants = Self.updates + Self.replacements
+    for update in Self.updates {
+      for index in update.indices {
+        var shorter = update
+        shorter.remove(at: index)
+        variants.append(shorter)
+        for swap in Self.swaps + Self.prioritized(update[index].1) {
+          var other = update
+          other[index].1 = swap
+          variants.append(other)
+        }
+      }
+      for addition in Self.additions where !update.contains(where: { $0.0 == addition.0 }) {
+        variants.append(update + [addition])
+      }
+      for other in Self.updates {
+        let known = Set(update.map(\.0))
+        variants.append(update + other.filter { !known.contains($0.0) })
+      }
+    }
+    return variants.filter { !$0.isEmpty }.flatMap { changes in
+      [Way.update, .updateAtTheEnd].map { Attempt(uid: uid, way: $0, changes: changes) }
+    }
+  }
+}

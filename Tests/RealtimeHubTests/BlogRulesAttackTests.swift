@@ -1,0 +1,337 @@
+import RealtimeHub
+import RealtimeTree
+import Testing
+
+/// What came of the writes of a stranger, held against what must be true of a blog.
+private struct BlogDamage {
+  let before: Node
+  let after: Node
+  let uid: String?
+  private(set) var faults: [String] = []
+  /// Whether others may put whole posts, whose stars no rule can compare.
+  private let trustsPuts: Bool
+
+  init(_ before: Node, _ after: Node, by uid: String?, trustsPuts: Bool) {
+    self.before = before
+    self.after = after
+    self.uid = uid
+    self.trustsPuts = trustsPuts
+    checkValues(after, [])
+    checkOwners()
+    checkPosts()
+  }
+
+  private mutating func fault(_ text: String) { faults.append(text) }
+
+  /// Nothing has a priority, every text is bounded, and so is the number of keys.
+  private mutating func checkValues(_ node: Node, _ keys: [String]) {
+    let path = keys.joined(separator: "/")
+    if node.priority != nil { fault("a priority at \(path)") }
+    if case .string(let text)? = node.leafValue {
+      let limit =
+        switch keys.last {
+        case "body": 65_536
+        case "text": 10_000
+        case "post", "read": 768
+        case "title": 300
+        default: 200
+        }
+      if text.utf16.count > limit { fault("\(text.utf16.count) characters at \(path)") }
+    }
+    let isSlot =
+      switch (keys.first, keys.count) {
+      case ("presence", 3): (try? #/[a-z][0-9]{1,2}/#.wholeMatch(in: keys[2])) != nil
+      case ("seen", 4): (try? #/m[0-9]{3}/#.wholeMatch(in: keys[3])) != nil
+      case ("seen", 3): ["before", "marks"].contains(keys[2])
+      case ("users", 3): keys[2] == "username"
+      default: true
+      }
+    if !isSlot { fault("a key of one's own choice at \(path)") }
+    for (key, child) in node.entries { checkValues(child, keys + [key.text]) }
+  }
+
+  /// What belongs to others is as it was, unless it went with a post of mine.
+  private mutating func checkOwners() {
+    for place in ["users", "presence", "seen"] {
+      for owner in ["alice", "bob", "carol"] where owner != uid {
+        let path = Path([ChildKey(place), ChildKey(owner)])
+        if before[path] != after[path] { fault("/\(place)/\(owner) changed") }
+      }
+    }
+    for (post, people) in before.child("typing").entries + after.child("typing").entries {
+      for (person, _) in people.entries where person.text != uid && !isMyDeleted(post) {
+        let path = Path(["typing", post, person])
+        if before[path] != after[path] { fault("\(path) changed") }
+      }
+    }
+    for (post, comments) in before.child("post-comments").entries
+      + after.child("post-comments").entries
+    {
+      for (key, comment) in comments.entries where !isMyDeleted(post) {
+        let path = Path(["post-comments", post, key])
+        let owner = before[path].isEmpty ? comment.child("uid") : before[path].child("uid")
+        if owner.leafValue != uid.map({ .string($0) }), before[path] != after[path] {
+          fault("\(path) changed")
+        }
+      }
+    }
+  }
+
+  private func isMyDeleted(_ post: ChildKey) -> Bool {
+    let path = Path(["posts", post])
+    return after[path].isEmpty && before[path].child("uid").leafValue == uid.map { .string($0) }
+  }
+
+  /// A count is its stars, both copies agree, and only the owner has changed anything but a star.
+  private mutating func checkPosts() {
+    for (key, post) in after.child("posts").entries {
+      let copy = after[Path(["user-posts", ChildKey(post.child("uid").text), key])]
+      for (name, one) in [("post", post), ("copy", copy)] where !trustsPuts {
+        if one.child("starCount").leafValue?.number != Double(one.child("stars").childCount) {
+          fault("the \(name) \(key) counts \(one.child("starCount").json(.value).text) stars")
+        }
+        if one != post { fault("the copies of \(key) differ") }
+      }
+      for name in ["uid", "author", "title", "body"]
+      where post[ChildKey(name)] != copy[ChildKey(name)] {
+        fault("the copies of \(key) differ in \(name)")
+      }
+      let old = before[Path(["posts", key])]
+      if old.child("author") != post.child("author"),
+        post.child("author")
+          != after[Path(["users", ChildKey(post.child("uid").text), "username"])]
+      {
+        fault("the author of \(key) has another name")
+      }
+    }
+    for (key, post) in before.child("posts").entries {
+      let now = after[Path(["posts", key])]
+      let isMine = post.child("uid").leafValue == uid.map { .string($0) }
+      if now.isEmpty, !isMine { fault("the post \(key) is gone") }
+      if now.isEmpty { continue }
+      for (field, _) in post.entries + now.entries
+      where !isMine && field != "stars" && field != "starCount" && post[field] != now[field] {
+        fault("\(field) of the post \(key) changed")
+      }
+      for (star, _) in post.child("stars").entries + now.child("stars").entries
+      where star.text != uid && post.child("stars")[star] != now.child("stars")[star] && !trustsPuts
+      {
+        fault("the star of \(star) on \(key) changed")
+      }
+    }
+    for (owner, list) in after.child("user-posts").entries {
+      for (key, _) in list.entries
+      where after[Path(["posts", key, "uid"])].leafValue != .string(owner.text) {
+        fault("the copy \(owner)/\(key) has no post")
+      }
+    }
+    let places = Set(after.entries.map(\.key.text)).subtracting(before.entries.map(\.key.text))
+    if !places.isEmpty { fault("new places: \(places.sorted())") }
+  }
+
+  /// The kinds of what has changed, a line each.
+  var effects: Set<String> {
+    var old: [String: String] = [:]
+    var new: [String: String] = [:]
+    flatten(before, [], into: &old)
+    flatten(after, [], into: &new)
+    return Set(
+      Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.map { path in
+        let keys = path.split(separator: "/").map(String.init)
+        return
+          "\(uid == nil ? "nobody" : "somebody") \(general(keys)): \(new[path].map(kind) ?? "gone")"
+      }
+    )
+  }
+
+  private func flatten(_ node: Node, _ keys: [String], into found: inout [String: String]) {
+    if node.leafValue != nil { found[keys.joined(separator: "/")] = node.json(.value).text }
+    for (key, child) in node.entries { flatten(child, keys + [key.text], into: &found) }
+  }
+
+  private func kind(_ json: String) -> String {
+    if json.hasPrefix("\"") { return "text" }
+    return json == "true" || json == "false" ? json : "number"
+  }
+
+  /// A path in words: who and what the keys are to the writer.
+  private func general(_ keys: [String]) -> String {
+    let posts = before.child("posts").entries.map(\.key.text) + ["new"]
+    return keys.enumerated().map { index, key in
+      if key == uid { return "ME" }
+      if ["alice", "bob", "carol", "dave"].contains(key) { return "ANOTHER" }
+      if posts.contains(key), keys[0] != "seen" {
+        let root = after[Path(["posts", ChildKey(key)])].isEmpty ? before : after
+        let owner = root[Path(["posts", ChildKey(key), "uid"])].text
+        return owner == uid ? "MY-POST" : "A-POST"
+      }
+      if keys[0] == "post-comments", index == 2 { return "COMMENT" }
+      if keys[0] == "presence", index == 2 { return "TERMINAL" }
+      if keys[0] == "seen", index == 3 { return "MARK" }
+      return key
+    }.joined(separator: "/")
+  }
+}
+
+extension Node {
+  fileprivate var entries: [(key: ChildKey, value: Node)] { children.map { Array($0.map) } ?? [] }
+
+  fileprivate func child(_ name: String) -> Node { self[ChildKey(name)] }
+
+  fileprivate var text: String {
+    if case .string(let text)? = leafValue { text } else { "?" }
+  }
+}
+
+@Suite("A stranger writes everything everywhere in a blog")
+struct BlogRulesAttackTests {
+  /// What one write may change: who, where, and what comes there.
+  private static let allowed: Set<String> = [
+    "somebody users/ME/username: text", "somebody users/ME/username: gone",
+
+    "somebody posts/MY-POST/uid: text", "somebody posts/MY-POST/author: text",
+    "somebody posts/MY-POST/title: text", "somebody posts/MY-POST/body: text",
+    "somebody posts/MY-POST/starCount: number", "somebody posts/MY-POST/stars/ME: true",
+    "somebody posts/A-POST/starCount: number", "somebody posts/A-POST/stars/ME: true",
+    "somebody posts/A-POST/stars/ME: gone",
+    "somebody posts/MY-POST/uid: gone", "somebody posts/MY-POST/author: gone",
+    "somebody posts/MY-POST/title: gone", "somebody posts/MY-POST/body: gone",
+    "somebody posts/MY-POST/starCount: gone", "somebody posts/MY-POST/stars/ANOTHER: gone",
+
+    "somebody user-posts/ME/MY-POST/uid: text", "somebody user-posts/ME/MY-POST/author: text",
+    "somebody user-posts/ME/MY-POST/title: text", "somebody user-posts/ME/MY-POST/body: text",
+    "somebody user-posts/ME/MY-POST/starCount: number",
+    "somebody user-posts/ME/MY-POST/stars/ME: true",
+    "somebody user-posts/ANOTHER/A-POST/starCount: number",
+    "somebody user-posts/ANOTHER/A-POST/stars/ME: true",
+    "somebody user-posts/ANOTHER/A-POST/stars/ME: gone",
+    "somebody user-posts/ME/MY-POST/uid: gone", "somebody user-posts/ME/MY-POST/author: gone",
+    "somebody user-posts/ME/MY-POST/title: gone", "somebody user-posts/ME/MY-POST/body: gone",
+    "somebody user-posts/ME/MY-POST/starCount: gone",
+    "somebody user-posts/ME/MY-POST/stars/ANOTHER: gone",
+
+    "somebody post-comments/MY-POST/COMMENT/uid: text",
+    "somebody post-comments/MY-POST/COMMENT/author: text",
+    "somebody post-comments/MY-POST/COMMENT/text: text",
+    "somebody post-comments/A-POST/COMMENT/uid: text",
+    "somebody post-comments/A-POST/COMMENT/author: text",
+    "somebody post-comments/A-POST/COMMENT/text: text",
+    "somebody post-comments/A-POST/COMMENT/uid: gone",
+    "somebody post-comments/A-POST/COMMENT/author: gone",
+    "somebody post-comments/A-POST/COMMENT/text: gone",
+    "somebody post-comments/MY-POST/COMMENT/uid: gone",
+    "somebody post-comments/MY-POST/COMMENT/author: gone",
+    "somebody post-comments/MY-POST/COMMENT/text: gone",
+
+    "somebody presence/ME/TERMINAL/name: text", "somebody presence/ME/TERMINAL/terminal: text",
+    "somebody presence/ME/TERMINAL/since: number", "somebody presence/ME/TERMINAL/name: gone",
+    "somebody presence/ME/TERMINAL/terminal: gone", "somebody presence/ME/TERMINAL/since: gone",
+
+    "somebody typing/MY-POST/ME/name: text", "somebody typing/MY-POST/ME/at: number",
+    "somebody typing/A-POST/ME/name: text", "somebody typing/A-POST/ME/at: number",
+    "somebody typing/A-POST/ME/name: gone", "somebody typing/A-POST/ME/at: gone",
+
+    "somebody seen/ME/before: number", "somebody seen/ME/before: gone",
+    "somebody seen/ME/marks/MARK/post: text", "somebody seen/ME/marks/MARK/read: text",
+    "somebody seen/ME/marks/MARK/read: false", "somebody seen/ME/marks/MARK/post: gone",
+    "somebody seen/ME/marks/MARK/read: gone",
+  ]
+
+  /// What attempts have changed that went through.
+  private struct Outcome {
+    var count = 0
+    var passed = 0
+    var effects: Set<String> = []
+    var faults: [String] = []
+
+    mutating func add(_ attempt: BlogAttacker.Attempt, _ damage: BlogDamage) {
+      passed += 1
+      effects.formUnion(damage.effects)
+      faults += damage.faults.map { "\($0), when \(attempt)" }
+    }
+  }
+
+  private func outcome(
+    _ attacker: BlogAttacker,
+    as uid: String?,
+    locations: Bool = true,
+    trustsPuts: Bool = false
+  ) async throws -> Outcome {
+    let dialogue = attacker.dialogue(as: uid)
+    let before = attacker.before
+    var outcome = Outcome()
+    func tries(_ attempt: BlogAttacker.Attempt) async -> Bool {
+      // Other tests want to go on as well.
+      if outcome.count % 32 == 0 { await Task.yield() }
+      var copy = dialogue
+      BlogAttacker.perform(attempt, in: &copy)
+      outcome.count += 1
+      let after = copy.hub.snapshot
+      guard after != before else { return false }
+      outcome.add(attempt, BlogDamage(before, after, by: uid, trustsPuts: trustsPuts))
+      return true
+    }
+    for attempt in attacker.combinedAttempts(as: uid) { _ = await tries(attempt) }
+    if locations { try await attacker.attackLocations(as: uid, tries) }
+    return outcome
+  }
+
+  private static let people: [String?] = ["alice", "bob", "carol", nil]
+
+  @Test("and nothing gets through but what the table allows")
+  func everything() async throws {
+    let attacker = try BlogAttacker("blog.json")
+    var outcomes: [Outcome] = []
+    for uid in Self.people {
+      outcomes.append(try await outcome(attacker, as: uid, locations: uid != "carol"))
+    }
+    let faults = outcomes.flatMap(\.faults)
+    #expect(faults.isEmpty, "\(faults.count), among them \(Self.sample(faults))")
+    let effects = outcomes.reduce(into: Set<String>()) { $0.formUnion($1.effects) }
+    #expect(effects.subtracting(Self.allowed).sorted() == [])
+    // A table that allows more than happens would hide that the attacker has become blind.
+    #expect(Self.allowed.subtracting(effects).sorted() == [])
+    #expect(outcomes.reduce(0) { $0 + $1.count } > 20_000)
+  }
+
+  @Test("twice in a row, and a star counts once all the same")
+  func twice() async throws {
+    let attacker = try BlogAttacker("blog.json")
+    var faults: [String] = []
+    for uid in Self.people {
+      let attempts = attacker.combinedAttempts(as: uid).filter { $0.way == .update }
+      let dialogue = attacker.dialogue(as: uid)
+      for (number, attempt) in attempts.enumerated() {
+        if number % 32 == 0 { await Task.yield() }
+        var copy = dialogue
+        BlogAttacker.perform(attempt, in: &copy)
+        guard copy.hub.snapshot != attacker.before else { continue }
+        BlogAttacker.perform(attempt, in: &copy)
+        let damage = BlogDamage(attacker.before, copy.hub.snapshot, by: uid, trustsPuts: false)
+        faults += damage.faults.map { "\($0), when twice \(attempt)" }
+      }
+    }
+    #expect(faults.isEmpty, "\(faults.count), among them \(Self.sample(faults))")
+  }
+
+  @Test("among friends who may put whole posts, and only stars can be harmed")
+  func amongFriends() async throws {
+    let attacker = try BlogAttacker("blog-transactions.json")
+    for uid in Self.people {
+      let outcome = try await outcome(
+        attacker,
+        as: uid,
+        locations: uid == "bob",
+        trustsPuts: true
+      )
+      #expect(outcome.faults.isEmpty, "\(outcome.faults.count): \(Self.sample(outcome.faults))")
+      #expect((outcome.passed > 0) == (uid != nil))
+    }
+  }
+
+  /// The first fault of each kind.
+  private static func sample(_ faults: [String]) -> [String] {
+    var kinds: Set<Substring> = []
+    return faults.filter { kinds.insert($0.prefix { $0 != "," }).inserted }.prefix(40).map { $0 }
+  }
+}
