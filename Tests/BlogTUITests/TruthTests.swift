@@ -153,4 +153,30 @@ struct TruthTests {
     model.type("q")
     #expect(model.help == nil)
   }
+
+  @Test("Who takes the name of another is shown with a mark, and so is the other")
+  func names() throws {
+    var model = Fixture.loaded()
+    let plain = try #require(model.rows.first { $0.contains("The hearth is lit") })
+    #expect(!plain.contains("~"))
+    var posts = Fixture.posts
+    posts[1].uid = "impostor"
+    posts[1].author = "bоb"
+    model.send(.blog(.feed(.recent, posts: posts)))
+    for (title, uid) in [("The hearth is lit", "bob"), ("Notes from a slow train", "impostor")] {
+      let row = try #require(model.rows.first { $0.contains(title) })
+      #expect(row.contains("~\(NameBook.mark(of: uid)) b"), "\(row)")
+    }
+    model.type("w")
+    let twin = Presence(
+      id: "i",
+      person: Author(uid: "impostor", name: "bob"),
+      terminal: "pts/4",
+      since: nil
+    )
+    model.send(.blog(.people([twin])))
+    model.type("q")
+    model.type("w")
+    #expect(model.rows.contains { $0.contains("~\(NameBook.mark(of: "impostor")) bob  pts/4") })
+  }
 }

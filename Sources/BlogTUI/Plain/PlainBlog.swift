@@ -21,6 +21,7 @@ package struct PlainBlog: Sendable {
 
   private let me: Author
   private var posts: [Post]?
+  private var names = NameBook()
   private var open: PostID?
   private var comments: [Comment]?
   private var connection: ConnectionState?
@@ -53,6 +54,7 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func take(_ new: [Post]) -> [String] {
+    for post in new { names.learn(Author(uid: post.uid, name: post.author)) }
     defer { posts = new }
     guard let posts else {
       return ["\(Self.count(new.count, "post")). Type help for commands, list for the posts."]
@@ -62,11 +64,11 @@ package struct PlainBlog: Sendable {
     var lines: [String] = []
     for post in new.reversed() {
       guard let old = before[post.id] else {
-        lines.append("New post by \(post.author): \(post.title).")
+        lines.append("New post by \(name(of: post)): \(post.title).")
         continue
       }
       if old.title != post.title || old.body != post.body {
-        lines.append("Changed post by \(post.author): \(post.title).")
+        lines.append("Changed post by \(name(of: post)): \(post.title).")
       }
       if old.starCount != post.starCount {
         lines.append("\(Self.count(post.starCount, "star")) for \(post.title).")
@@ -80,16 +82,17 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func take(_ new: [Comment]) -> [String] {
+    for comment in new { names.learn(Author(uid: comment.uid, name: comment.author)) }
     defer { comments = new }
     guard let comments else {
-      return ["\(Self.count(new.count, "comment"))."] + new.map(Self.line)
+      return ["\(Self.count(new.count, "comment"))."] + new.map(line)
     }
     let before = Dictionary(comments.map { ($0.id, $0) }) { first, _ in first }
     let now = Set(new.map(\.id))
-    return new.filter { before[$0.id] == nil }.map { "New comment: \(Self.line($0))" }
+    return new.filter { before[$0.id] == nil }.map { "New comment: \(line($0))" }
       + new.filter { comment in before[comment.id].map { $0.text != comment.text } ?? false }
-      .map { "Changed comment: \(Self.line($0))" }
-      + comments.filter { !now.contains($0.id) }.map { "Deleted comment of \($0.author)." }
+      .map { "Changed comment: \(line($0))" }
+      + comments.filter { !now.contains($0.id) }.map { "Deleted comment of \(name(of: $0))." }
   }
 
   private mutating func take(_ state: ConnectionState) -> [String] {
@@ -103,7 +106,15 @@ package struct PlainBlog: Sendable {
     }
   }
 
-  private static func line(_ comment: Comment) -> String { "\(comment.text) (\(comment.author))" }
+  private func line(_ comment: Comment) -> String { "\(comment.text) (\(name(of: comment)))" }
+
+  private func name(of post: Post) -> String {
+    names.shown(Author(uid: post.uid, name: post.author))
+  }
+
+  private func name(of comment: Comment) -> String {
+    names.shown(Author(uid: comment.uid, name: comment.author))
+  }
 
   private static func count(_ number: Int, _ word: String) -> String {
     "\(number) \(word)\(number == 1 ? "" : "s")"
@@ -184,7 +195,7 @@ package struct PlainBlog: Sendable {
     return posts.enumerated().map { index, post in
       let mine = post.stars.contains(me.uid) ? ", one is yours" : ""
       let stars = Self.count(post.starCount, "star") + mine
-      return "\(index + 1). \(post.title), by \(post.author). \(stars)."
+      return "\(index + 1). \(post.title), by \(name(of: post)). \(stars)."
     }
   }
 
@@ -208,7 +219,7 @@ package struct PlainBlog: Sendable {
     comments = nil
     let body = post.body.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let stars = Self.count(post.starCount, "star")
-    let lines = ["\(post.title), by \(post.author). \(stars)."] + body
+    let lines = ["\(post.title), by \(name(of: post)). \(stars)."] + body
     return Answer(lines: lines, effects: closing + [.open(post.id)])
   }
 
@@ -221,7 +232,9 @@ package struct PlainBlog: Sendable {
   }
 
   private func delete(_ post: Post) -> Answer {
-    guard post.uid == me.uid else { return Answer(lines: ["Only \(post.author) can delete it."]) }
+    guard post.uid == me.uid else {
+      return Answer(lines: ["Only \(name(of: post)) can delete it."])
+    }
     return Answer(effects: [.deletePost(post.id)])
   }
 }

@@ -69,6 +69,8 @@ package struct Model: Sendable {
   package internal(set) var messageLog = MessageLog()
   /// What readers are told beside the posts.
   package internal(set) var reading = Reading()
+  /// Who goes by which name, so that no two people are confused.
+  package internal(set) var names = NameBook()
   /// What a star key meant last, until the database has acknowledged it.
   var starIntents: [PostID: Bool] = [:]
 
@@ -92,6 +94,7 @@ package struct Model: Sendable {
     unsent: Unsent = Unsent()
   ) {
     self.me = me
+    names.learn(me)
     self.databaseName = databaseName
     self.size = size
     terminalGlyphs = glyphs

@@ -4,6 +4,7 @@ import TerminalUI
 extension Model {
   /// Takes over what happened to the blog.
   mutating func handle(_ event: BlogEvent) -> [Effect] {
+    for person in event.people { names.learn(person) }
     switch event {
     case .feed(let kind, let posts):
       reading.lastEventAt = now
@@ -105,5 +106,22 @@ extension Model {
     }
     commentDrafts[id, default: []].append(text)
     message = .failure("Your comment was not saved: \(why). It is kept with its post.")
+  }
+}
+
+extension BlogEvent {
+  /// Everybody whose name the event tells.
+  fileprivate var people: [Author] {
+    switch self {
+    case .feed(_, let posts): posts.map { Author(uid: $0.uid, name: $0.author) }
+    case .post(_, let post?): [Author(uid: post.uid, name: post.author)]
+    case .comments(_, let comments): comments.map { Author(uid: $0.uid, name: $0.author) }
+    case .typing(_, let typists): typists.map(\.person)
+    case .people(let people): people.map(\.person)
+    case .notice(.comment(_, _, let author)): [author]
+    case .post(_, nil), .extent, .feedFailed, .latestComments, .readState, .markAnswered, .notice,
+      .roundTrip, .connection, .connectionProblem, .pendingWrites, .succeeded, .failed:
+      []
+    }
   }
 }

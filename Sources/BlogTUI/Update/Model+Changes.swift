@@ -91,7 +91,7 @@ extension Model {
     if let comment = openPost?.selectedComment { return edit(comment) }
     guard let post = currentPost else { return [] }
     guard post.uid == me.uid else {
-      message = .failure("Only \(Self.name(post.author)) can change this post.")
+      message = .failure("Only \(name(of: post.uid, post.author)) can change this post.")
       return []
     }
     composer = Composer(Draft(title: post.title, body: post.body), editing: post)
@@ -101,7 +101,7 @@ extension Model {
 
   private mutating func edit(_ comment: Comment) -> [Effect] {
     guard comment.uid == me.uid else {
-      message = .failure("Only \(Self.name(comment.author)) can change this comment.")
+      message = .failure("Only \(name(of: comment.uid, comment.author)) can change this comment.")
       return []
     }
     guard let open = openPost else { return [] }

@@ -31,7 +31,7 @@ extension Model {
     let text: String
     switch notice {
     case .comment(_, let title, let author):
-      text = "\(Self.name(author.name)) commented on \"\(Self.title(title))\"."
+      text = "\(name(of: author.uid, author.name)) commented on \"\(Self.title(title))\"."
     case .star(_, let title, let count):
       text = "\"\(Self.title(title))\" has \(count) \(count == 1 ? "star" : "stars") now."
     }

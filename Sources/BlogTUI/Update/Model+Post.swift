@@ -114,7 +114,7 @@ extension Model {
     if comment.uid == me.uid {
       question = .deleteComment(open.id, commentID: comment.id)
     } else {
-      message = .failure("Only \(Self.name(comment.author)) can delete this comment.")
+      message = .failure("Only \(name(of: comment.uid, comment.author)) can delete this comment.")
     }
     return []
   }
@@ -154,14 +154,18 @@ extension Model {
     if post.uid == me.uid {
       question = .deletePost(post.id)
     } else {
-      message = .failure("Only \(Self.name(post.author)) can delete this post.")
+      message = .failure("Only \(name(of: post.uid, post.author)) can delete this post.")
     }
   }
 
-  /// A name as part of a sentence.
-  static func name(_ author: String) -> String {
-    SafeText(untrusted: author, limit: SafeText.nameLimit).string
+  /// A name as it is shown: with a mark of the account where another one could be taken for it.
+  func shownName(of uid: String, _ name: String) -> SafeText {
+    let shown = names.shown(Author(uid: uid, name: name))
+    return SafeText(untrusted: shown, limit: SafeText.nameLimit)
   }
+
+  /// A name as part of a sentence.
+  func name(of uid: String, _ name: String) -> String { shownName(of: uid, name).string }
 
   /// Whether a reader would see nothing.
   static func isBlank(_ text: String) -> Bool {

@@ -114,7 +114,7 @@ extension Model {
     let now = self.now
     let people = reading.people.sorted { ($0.person.name, $0.id) < ($1.person.name, $1.id) }
     let lines = people.map { presence in
-      let name = SafeText(untrusted: presence.person.name, limit: SafeText.nameLimit)
+      let name = shownName(of: presence.person.uid, presence.person.name)
       let terminal = SafeText(untrusted: presence.terminal, limit: 60)
       let since = Age.text(presence.since, now: now)
       let age: SafeText = since == "now" ? "since just now" : "for " + since

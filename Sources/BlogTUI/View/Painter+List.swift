@@ -52,7 +52,7 @@ extension Painter {
       id: post.id,
       title: post.title,
       body: post.body,
-      author: post.author,
+      author: model.names.shown(Author(uid: post.uid, name: post.author)),
       starCount: post.starCount,
       isStarred: post.stars.contains(model.me.uid),
       isSelected: isSelected,

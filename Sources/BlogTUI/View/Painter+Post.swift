@@ -60,7 +60,13 @@ extension Painter {
     case .commentHeading(let index):
       guard let comment = open.comments?[index] else { return }
       let style = isSelected ? theme.selected : theme.author
-      let used = paintSignature(comment.author, comment.createdAt, style: style, in: row)
+      let used = paintSignature(
+        of: comment.uid,
+        comment.author,
+        comment.createdAt,
+        style: style,
+        in: row
+      )
       guard let delivery = model.delivery(of: comment.id) else { return }
       let place = Position(row: row.row, column: row.column + used + 1)
       screen.put(delivery.sign(glyphs), at: place, style: delivery.style(theme), clip: row)
@@ -73,6 +79,7 @@ extension Painter {
   /// Who and when; returns the number of cells.
   @discardableResult
   private mutating func paintSignature(
+    of uid: String,
     _ name: String,
     _ created: Int64?,
     style: Style,
@@ -80,7 +87,7 @@ extension Painter {
   ) -> Int {
     let age = time(created)
     let when = age.isEmpty ? age : separator + age
-    let name = SafeText(untrusted: name, limit: SafeText.nameLimit)
+    let name = model.shownName(of: uid, name)
       .truncated(to: max(1, row.width - when.width), ellipsis: glyphs.ellipsis)
     let used = screen.put(name, at: row.origin, style: style, clip: row)
     let place = Position(row: row.row, column: row.column + used)
@@ -96,7 +103,13 @@ extension Painter {
     let long = short + words + (isStarred ? ", one is yours" : "")
     let shown = row.width >= 56 ? long : short
     let room = Rect(row: row.row, column: row.column, width: row.width - shown.width - 3, height: 1)
-    let used = paintSignature(post.author, post.createdAt, style: theme.author, in: room)
+    let used = paintSignature(
+      of: post.uid,
+      post.author,
+      post.createdAt,
+      style: theme.author,
+      in: room
+    )
     let middle = Position(row: row.row, column: row.column + used)
     screen.put(separator, at: middle, style: theme.dim, clip: row)
     let place = Position(row: row.row, column: middle.column + 3)
@@ -145,7 +158,7 @@ extension Painter {
   private mutating func paintTypists(_ open: OpenPost, in rule: Rect) {
     let now = model.now
     let names = open.typists.filter { $0.isWriting(now: now) }.map {
-      SafeText(untrusted: $0.person.name, limit: SafeText.nameLimit)
+      model.shownName(of: $0.person.uid, $0.person.name)
     }
     guard let first = names.first, model.settings.isOn(.showTyping), !rule.isEmpty else { return }
     let text: SafeText =

@@ -71,7 +71,8 @@ struct TabBar {
     case .top: "Top"
     case .mine: "My posts"
     case .myTop: "My top posts"
-    case .author: SafeText(untrusted: model.reading.author?.name ?? "", limit: 20)
+    case .author:
+      SafeText(untrusted: model.reading.author.map(model.names.shown) ?? "", limit: 20)
     }
   }
 

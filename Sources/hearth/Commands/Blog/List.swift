@@ -23,14 +23,17 @@ struct List: AsyncParsableCommand {
     defer { session.close() }
     let posts = try await session.blog.posts(feed)
     let now = session.database.serverTime
+    var names = NameBook()
+    for post in posts { names.learn(Author(uid: post.uid, name: post.author)) }
     for post in posts {
       if options.json {
         Output.line(post.json)
       } else {
         let star = post.stars.contains(session.blog.me.uid) ? "★" : "☆"
         let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
+        let name = names.shown(Author(uid: post.uid, name: post.author))
         Output.line(
-          untrusted: "\(post.id)  \(star) \(post.starCount)  \(age)  \(post.author): \(post.title)"
+          untrusted: "\(post.id)  \(star) \(post.starCount)  \(age)  \(name): \(post.title)"
         )
       }
     }

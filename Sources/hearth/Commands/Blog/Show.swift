@@ -23,16 +23,23 @@ struct Show: AsyncParsableCommand {
       Output.line(.object(members))
       return
     }
+    var names = NameBook()
+    let people = [Author(uid: post.uid, name: post.author)]
+    for person in people + comments.map({ Author(uid: $0.uid, name: $0.author) }) {
+      names.learn(person)
+    }
     let now = session.database.serverTime
     let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
     Output.line(untrusted: post.title)
-    Output.line(untrusted: "\(post.author), \(age), \(post.starCount) stars")
+    let owner = names.shown(Author(uid: post.uid, name: post.author))
+    Output.line(untrusted: "\(owner), \(age), \(post.starCount) stars")
     Output.line("")
     Output.lines(untrusted: post.body, indent: "  ")
     for comment in comments {
       let age = comment.createdAt.map { AgeText.of(now - $0) } ?? "-"
       Output.line("")
-      Output.line(untrusted: "\(comment.id)  \(comment.author), \(age)")
+      let name = names.shown(Author(uid: comment.uid, name: comment.author))
+      Output.line(untrusted: "\(comment.id)  \(name), \(age)")
       Output.lines(untrusted: comment.text, indent: "  ")
     }
   }
