@@ -8,6 +8,17 @@ import Testing
 
 @testable import SQLiteStorage
 
+/// What was reported, from any thread.
+private final class Messages: @unchecked Sendable {
+  // Safety: the array is used under the lock only.
+  private let lock = NSLock()
+  private var messages: [String] = []
+
+  var all: [String] { lock.withLock { messages } }
+
+  func add(_ message: String) { lock.withLock { messages.append(message) } }
+}
+
 @Suite("Opening a store")
 struct StoreOpeningTests {
   private func error(_ directory: String) -> StoreError? {
@@ -29,6 +40,42 @@ struct StoreOpeningTests {
       #expect(try mode(name) == 0o600, "\(name)")
     }
     try store.close()
+  }
+
+  private func mode(_ path: String) throws -> Int? {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return (attributes[.posixPermissions] as? NSNumber)?.intValue
+  }
+
+  @Test("takes a directory from others that they could enter, and says so")
+  func othersMayEnter() throws {
+    let directory = try TemporaryDirectory()
+    let messages = Messages()
+    var options = StoreOptions()
+    options.report = { if case .madePrivate(let path) = $0 { messages.add(path) } }
+    #expect(mkdir(directory.store, 0o755) == 0 && chmod(directory.store, 0o755) == 0)
+    for (bits, count) in [(0o755, 1), (0o700, 1), (0o777, 2)] as [(mode_t, Int)] {
+      #expect(chmod(directory.store, bits) == 0)
+      try SQLiteTreeStore(directory: directory.store, now: 0, options: options).close()
+      #expect(try mode(directory.store) == 0o700)
+      #expect(messages.all == Array(repeating: directory.store, count: count))
+    }
+  }
+
+  @Test("is refused in a directory that others may enter and that has other things in it")
+  func sharedDirectory() throws {
+    let directory = try TemporaryDirectory()
+    #expect(mkdir(directory.store, 0o755) == 0 && chmod(directory.store, 0o755) == 0)
+    let page = directory.store + "/index.html"
+    try Data("x".utf8).write(to: URL(fileURLWithPath: page))
+    #expect(chmod(page, 0o644) == 0)
+    let error = error(directory.store)
+    #expect(error?.kind == .notWritable)
+    #expect(error?.description.contains("chmod go=") == true)
+    #expect(try mode(directory.store) == 0o755)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.store) == ["index.html"])
+    #expect(chmod(directory.store, 0o700) == 0)
+    try SQLiteTreeStore(directory: directory.store, now: 0).close()
   }
 
   @Test("is refused while another server has the directory, naming its process")

@@ -62,6 +62,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ) throws(StoreError) {
     let directory = StoreDirectory(path: path)
     try directory.create()
+    if try directory.makePrivate() { options.report(.madePrivate(directory: path)) }
     let lock = try DirectoryLock(directory: path, patience: options.lockPatience)
     let file = directory.database
     try directory.createFile()

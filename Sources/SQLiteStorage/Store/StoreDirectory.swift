@@ -22,6 +22,52 @@ struct StoreDirectory: Sendable {
     }
   }
 
+  /// Takes a directory from others that was there before, and could be entered by them.
+  ///
+  /// Where it holds what is not of this program, somebody else may need it as it is.
+  ///
+  /// - Returns: Whether that was necessary.
+  /// - Throws: ``StoreError`` when it is not ours alone.
+  func makePrivate() throws(StoreError) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw StoreError(systemCode: errno, "cannot read \(path)")
+    }
+    guard status.st_mode & 0o077 != 0 else { return false }
+    let problem: String? =
+      if status.st_uid != geteuid() {
+        "belongs to another user (number \(status.st_uid))"
+      } else if status.st_mode & S_ISVTX != 0 || !hasOnlyOurs {
+        "has other things in it"
+      } else {
+        nil
+      }
+    if let problem {
+      throw StoreError(
+        .notWritable,
+        "\(path) may be entered by others, and \(problem); \"chmod go= \(path)\" it, or choose a"
+          + " directory that holds nothing else"
+      )
+    }
+    guard chmod(path, status.st_mode & 0o700) == 0 else {
+      throw StoreError(systemCode: errno, "cannot keep others out of \(path)")
+    }
+    return true
+  }
+
+  /// Whether there is a store, or nothing that others can use.
+  private var hasOnlyOurs: Bool {
+    if hasDatabase || access(path + "/lock", F_OK) == 0 { return true }
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+      return false
+    }
+    return names.allSatisfy { name in
+      var status = stat()
+      return lstat("\(path)/\(name)", &status) == 0 && status.st_uid == geteuid()
+        && status.st_mode & 0o077 == 0
+    }
+  }
+
   /// Creates the file of the database, durably and for the owner only.
   ///
   /// Its companions take over its permissions.

@@ -8,4 +8,6 @@ package enum StoreEvent: Sendable {
   case loaded(directory: String, revision: Int64)
   /// The log could not be folded; it is tried again later, and nothing is lost meanwhile.
   case foldFailed(StoreError)
+  /// A directory could be entered by others, and now cannot.
+  case madePrivate(directory: String)
 }

@@ -37,6 +37,11 @@ extension StoreOptions {
         )
       case .foldFailed(let error):
         logger.warning("the log of commits grows, as it cannot be folded: \(error)")
+      case .madePrivate(let directory):
+        logger.warning(
+          "others could enter the data directory; now only its owner can",
+          metadata: ["directory": "\(directory)"]
+        )
       }
     }
     return options
