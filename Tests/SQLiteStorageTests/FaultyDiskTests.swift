@@ -188,8 +188,9 @@ struct FaultyDiskTests {
     }
   }
 
-  /// Looks at what is left of a store after the power has gone.
+  /// Looks at what is left of a store after the power has gone, also where all of the mark is.
   private func checkPowerLoss(
+    _ directory: TemporaryDirectory,
     _ disk: FaultyDisk,
     _ model: StoreModel,
     _ random: inout SplitMix64,
@@ -199,6 +200,12 @@ struct FaultyDiskTests {
       let files = disk.filesAfterPowerLoss { Int.random(in: 0..<2, using: &random) < chance }
       let image = try TemporaryDirectory()
       try image.write(files)
+      if chance != 1 {
+        try FileManager.default.copyItem(
+          atPath: directory.database + "-mark",
+          toPath: image.database + "-mark"
+        )
+      }
       let store = try SQLiteTreeStore(directory: image.store, now: 0)
       let tree = try store.load()
       #expect(tree.revision == model.revision, "\(note), \(chance) of 2 writes are kept")
@@ -234,7 +241,7 @@ struct FaultyDiskTests {
       } catch {
         #expect(error.doubt == nil)
       }
-      if round % 2 == 0 { try checkPowerLoss(disk, model, &random, note) }
+      if round % 2 == 0 { try checkPowerLoss(directory, disk, model, &random, note) }
     }
     #expect(disk.failureCount > 0)
     disk.repair()
@@ -370,7 +377,7 @@ struct FaultyDiskTests {
     check(try second.load(), model)
     for _ in 1...3 {
       try second.commit(model.nextBatch())
-      try checkPowerLoss(disk, model, &random, "after the restart")
+      try checkPowerLoss(directory, disk, model, &random, "after the restart")
     }
     try second.close()
   }

@@ -118,7 +118,7 @@ private final class Events: @unchecked Sendable {
       switch event {
       case .loading(let directory, _): "loading \(directory)"
       case .loaded(let directory, _): "loaded \(directory)"
-      case .foldFailed(let error): "failed \(error)"
+      case .foldFailed(let error), .markFailed(let error): "failed \(error)"
       case .madePrivate(let directory): "made \(directory) private"
       }
     lock.withLock { added.append(text) }

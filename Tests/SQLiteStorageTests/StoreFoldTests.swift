@@ -187,7 +187,13 @@ struct StoreFoldTests {
         sql: """
           ALTER TABLE state DROP COLUMN applied_changes;
           ALTER TABLE state DROP COLUMN target_revision;
-          DELETE FROM grdb_migrations WHERE identifier = 'folds in several steps';
+          ALTER TABLE state DROP COLUMN node_rows;
+          ALTER TABLE state DROP COLUMN counted_folded;
+          ALTER TABLE state DROP COLUMN counted_target;
+          ALTER TABLE state DROP COLUMN counted_applied;
+          DROP TABLE batches;
+          DELETE FROM grdb_migrations WHERE identifier
+            IN ('folds in several steps', 'batches without commits', 'number of rows');
           PRAGMA user_version = 3;
           """
       )

@@ -7,10 +7,12 @@ extension TemporaryDirectory {
   /// The path of that store's database.
   var database: String { store + "/database.sqlite" }
 
-  /// Copies the files of a store as they are now, the database before its write-ahead log.
+  /// Copies the files of a store as they are now, the mark before the database and that before its
+  /// write-ahead log.
   func copyFiles(of other: String) throws {
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
-    for name in ["/database.sqlite", "/database.sqlite-wal"] {
+    chmod(store, 0o700)
+    for name in ["/database.sqlite-mark", "/database.sqlite", "/database.sqlite-wal"] {
       guard let data = FileManager.default.contents(atPath: other + name) else { continue }
       try data.write(to: URL(fileURLWithPath: store + name))
     }

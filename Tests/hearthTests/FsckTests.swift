@@ -85,6 +85,48 @@ extension EndToEnd {
       #expect(objects.last?["repaired"] as? Int == 1)
     }
 
+    @Test(
+      "A database that lacks something is not opened, until that is accepted",
+      arguments: ["a bit of the log", "the log", "the database"]
+    )
+    func loss(of what: String) throws {
+      let place = try Place()
+      for number in 1...20 { try place.hearth("set", "/n", "\(number)") }
+      let server = try #require(try place.serverProcess())
+      kill(server, SIGKILL)
+      try waitUntil("the server is gone") { kill(server, 0) != 0 }
+      let file = place.directory + "/data/hearth/database.sqlite"
+      switch what {
+      case "the database": unlink(file)
+      case "the log": unlink(file + "-wal")
+      default:
+        var log = try Data(contentsOf: URL(fileURLWithPath: file + "-wal"))
+        log[log.count / 2] ^= 1
+        try log.write(to: URL(fileURLWithPath: file + "-wal"))
+      }
+      for arguments in [["get", "/n"], ["fsck"], ["export"], ["backup", "copy.sqlite"]] {
+        let outcome = try place.run(arguments, environment: place.environment)
+        #expect(outcome.status != 0, "\(arguments)")
+        let text = outcome.output + outcome.errors
+        #expect(text.contains("acknowledged"), "\(arguments): \(text)")
+      }
+      let fault = try place.hearth("get", "/n").errors
+      #expect(fault.contains("fsck --accept-loss") && fault.contains("backup"), "\(fault)")
+      #expect(try place.serverProcess() == nil)
+      let accepted = try place.hearth("fsck", "--accept-loss")
+      #expect(accepted.status == 0, "\(accepted.errors)")
+      #expect(accepted.output.contains("/data/hearth/damaged-1"))
+      #expect(access(place.directory + "/data/hearth/damaged-1/database.sqlite-mark", F_OK) == 0)
+      let left = try place.hearth("get", "/n")
+      #expect(left.status == 0, "\(left.errors)")
+      #expect(left.output != "20\n")
+      try place.hearth("set", "/n", "21")
+      try place.hearth("stop")
+      #expect(try place.hearth("fsck").status == 0)
+      #expect(try place.hearth("get", "/n").output == "21\n")
+      #expect(try place.hearth("fsck", "--accept-loss").status != 0)
+    }
+
     @Test("Only the blog can be repaired")
     func refused() throws {
       let place = try Place()

@@ -801,7 +801,7 @@ _hearth_backup() {
 
 _hearth_fsck() {
     repeating_flags=()
-    non_repeating_flags=(--repair --json --ephemeral --version -h --help)
+    non_repeating_flags=(--repair --accept-loss --json --ephemeral --version -h --help)
     repeating_options=()
     non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1

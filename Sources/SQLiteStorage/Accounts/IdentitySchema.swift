@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import GRDB
 import RealtimeHub
@@ -76,6 +77,43 @@ enum IdentitySchema {
           """
       )
     }
+    // Earlier programs may go on with the file: they leave this as it is.
+    migrator.registerMigration("number of changes") { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE changes (number INTEGER NOT NULL);
+          INSERT INTO changes VALUES (0);
+          """
+      )
+    }
     return migrator
+  }
+
+  /// How often the file has been changed; 0 in one of an earlier version.
+  static func changeCount(_ database: Database) throws -> Int64 {
+    guard try database.tableExists("changes") else { return 0 }
+    return try Int64.fetchOne(database, sql: "SELECT number FROM changes") ?? 0
+  }
+
+  /// Makes sure, before a file is opened for writing, that it has all that was acknowledged.
+  ///
+  /// - Throws: ``StoreError`` when something is missing, as the mark beside it says.
+  static func checkForLoss(_ path: String) throws {
+    let markPath = StoreMark.path(beside: path)
+    guard case .position(let position) = try HighWaterMark.read(markPath) else { return }
+    var status = stat()
+    var count: Int64 = 0
+    if stat(path, &status) == 0, status.st_size > 0 {
+      let reader = try StoreSchema.openReader(path: path)
+      defer { try? reader.close() }
+      count = try reader.read(changeCount)
+    }
+    guard count < position.others else { return }
+    throw StoreError(
+      .damaged,
+      "\(path): the last \(position.others - count) changes of accounts are missing, though they were"
+        + " acknowledged: it, or its write-ahead log, is damaged or gone. Nothing was changed; restore a"
+        + " copy of the directory, or copy it and remove \(markPath) to go on with what is left"
+    )
   }
 }

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import GRDB
 package import RealtimeHub
@@ -7,22 +8,28 @@ package import RealtimeTree
 /// The accounts of a server in a directory that only its owner may enter.
 ///
 ///     DIRECTORY/accounts.sqlite            accounts, sessions, codes
+///     DIRECTORY/accounts.sqlite-mark       how much of that has been acknowledged
 ///     DIRECTORY/keys.json                  what tokens are signed with
 ///     DIRECTORY/custom-token-key.json      what programs of administrators sign with
 ///
 /// Nothing of it is in the data that are exported and copied: a backup of a database lets nobody in.
 package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
-  // Safety: the writer is used from one thread at a time, as every `IdentityStore` is. All others are Sendable.
+  // Safety: the writer, the mark and the count are used from one thread at a time, as every
+  // `IdentityStore` is. All others are Sendable.
 
   private let directory: String
   private let path: String
   private let writer: DurableWriter
   private let lock: DirectoryLock
+  /// What has been acknowledged; without it, if it cannot be used, a loss would not be noticed.
+  private let mark: HighWaterMark?
+  private var changeCount: Int64
 
   /// Opens the accounts of a directory, which is made when it is missing.
   ///
   /// - Parameter directory: The path of the directory.
-  /// - Throws: `StoreError` when it cannot be used, another process uses it, or others may enter it.
+  /// - Throws: `StoreError` when it cannot be used, another process uses it, others may enter it, or
+  ///   something is missing in it that was acknowledged.
   package init(directory: String) throws(StoreError) {
     self.directory = directory
     path = directory + "/accounts.sqlite"
@@ -30,14 +37,25 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
     try place.create()
     try SecretFiles.checkPrivate(directory)
     lock = try DirectoryLock(directory: directory, patience: .milliseconds(500))
+    try StoreError.translating(at: path) { [path] in try IdentitySchema.checkForLoss(path) }
     try SecretFiles.create(path)
-    writer = try StoreError.translating(at: path) { [path] in
+    let writer = try StoreError.translating(at: path) { [path] in
       try DurableWriter(path: path) {
         // Opened anew, too, it is there and nobody else's.
         try SecretFiles.checkPrivate(path)
         return try IdentitySchema.open(path)
       }
     }
+    self.writer = writer
+    changeCount = try StoreError.translating(at: path) {
+      try writer.queue.read(IdentitySchema.changeCount)
+    }
+    mark = try? HighWaterMark(path: StoreMark.path(beside: path))
+    moveMark()
+  }
+
+  private func moveMark() {
+    try? mark?.move(to: HighWaterMark.Position(others: changeCount))
   }
 
   /// Whether a directory has accounts.
@@ -93,9 +111,12 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
         arguments: [Data(hash)]
       )
       guard let row else { return nil }
-      let json = try json(row["body"])
+      let json = try json(row.decode(Data.self, forColumn: "body"))
       guard let session = Session(json: json) else { throw damaged("a session") }
-      return RefreshRecord(session: session, replaced: row["replaced"])
+      return RefreshRecord(
+        session: session,
+        replaced: try row.decode(Int64?.self, forColumn: "replaced")
+      )
     }
   }
 
@@ -119,12 +140,12 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
         sql: "SELECT database, uid, valid_since FROM revocations WHERE valid_since > ?",
         arguments: [second]
       ).map { row in
-        let database: Data = row["database"]
-        let uid: Data = row["uid"]
+        let database = try row.decode(Data.self, forColumn: "database")
+        let uid = try row.decode(Data.self, forColumn: "uid")
         return TokenAuthority.Revocation(
           database: String(decoding: database, as: UTF8.self),
           uid: String(decoding: uid, as: UTF8.self),
-          validSince: row["valid_since"]
+          validSince: try row.decode(Int64.self, forColumn: "valid_since")
         )
       }
     }
@@ -150,7 +171,10 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
     try writer.write { connection in
       let writer = IdentityWriter(connection)
       for change in changes { try writer.apply(change) }
+      try connection.cachedStatement(sql: "UPDATE changes SET number = number + 1").execute()
     }
+    changeCount += 1
+    moveMark()
   }
 
   // MARK: Secrets
@@ -165,6 +189,7 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
 
   package func close() throws {
     try StoreError.translating(at: path) { try writer.queue.close() }
+    try? mark?.synchronize()
     lock.release()
   }
 }

@@ -21,14 +21,68 @@ struct FoldTable {
     guard let row = try Row.fetchOne(database, sql: "SELECT \(columns) FROM state") else {
       throw StoreError.damaged(path, "its state is missing")
     }
-    guard isNew else { return FoldProgress(revision: row[0]) }
-    return FoldProgress(revision: row[0], target: max(row[0], row[1]), applied: row[2])
+    let revision = try row.decode(Int64.self, atIndex: 0)
+    guard isNew else { return FoldProgress(revision: revision) }
+    return FoldProgress(
+      revision: revision,
+      target: max(revision, try row.decode(Int64.self, atIndex: 1)),
+      applied: try row.decode(Int.self, atIndex: 2)
+    )
   }
 
-  func save(_ progress: FoldProgress) throws {
+  /// Says how far the fold has got, in the transaction that has changed the node table.
+  ///
+  /// - Parameters:
+  ///   - progress: How far that is.
+  ///   - rows: How many rows the table has more than before.
+  /// - Throws: What the database does.
+  func save(_ progress: FoldProgress, addingRows rows: Int) throws {
     let update = try database.cachedStatement(
-      sql: "UPDATE state SET folded_revision = ?, target_revision = ?, applied_changes = ?"
+      sql: """
+        UPDATE state SET
+          node_rows = CASE WHEN \(Self.isCounted) THEN node_rows + ?4 END,
+          counted_folded = ?1, counted_target = ?2, counted_applied = ?3,
+          folded_revision = ?1, target_revision = ?2, applied_changes = ?3
+        """
     )
-    try update.execute(arguments: [progress.revision, progress.target, progress.applied])
+    try update.execute(arguments: [progress.revision, progress.target, progress.applied, rows])
+  }
+
+  // MARK: Rows
+
+  /// Whether the number of rows is that of the present state.
+  private static let isCounted =
+    "counted_folded = folded_revision AND counted_target = target_revision"
+    + " AND counted_applied = applied_changes"
+
+  /// How many rows the node table must have, or nil when nobody has counted.
+  ///
+  /// What is damaged within a page may hide whole rows, of which no checksum tells.
+  func rowCount() throws -> Int? {
+    guard try database.columns(in: "state").contains(where: { $0.name == "node_rows" }) else {
+      return nil
+    }
+    return try Int.fetchOne(database, sql: "SELECT node_rows FROM state WHERE \(Self.isCounted)")
+  }
+
+  /// Counts the rows, unless that has been done.
+  func countRows() throws {
+    guard try rowCount() == nil else { return }
+    try database.execute(
+      sql: """
+        UPDATE state SET node_rows = (SELECT COUNT(*) FROM \(NodeTable.name)),
+          counted_folded = folded_revision, counted_target = target_revision,
+          counted_applied = applied_changes
+        """
+    )
+  }
+
+  /// Checks that all rows are there.
+  ///
+  /// - Parameter count: How many have been found.
+  /// - Throws: ``StoreError`` when some are not.
+  func checkRows(_ count: Int) throws {
+    guard let expected = try rowCount(), expected != count else { return }
+    throw StoreError.damaged(path, "it has \(count) rows of data where \(expected) were written")
   }
 }

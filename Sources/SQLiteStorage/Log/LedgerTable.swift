@@ -42,17 +42,17 @@ struct LedgerTable {
       SELECT client, up_to, refused, last_seen, \(owner) AS owner FROM ledger ORDER BY owner, client
       """
     return try Row.fetchAll(database, sql: sql).map { row in
-      let client: Data = row[0]
-      let text: Data = row[4]
+      let client = try row.decode(Data.self, atIndex: 0)
+      let text = try row.decode(Data.self, atIndex: 4)
       guard let owner = WriteOwner(text: String(decoding: text, as: UTF8.self)) else {
         throw StoreError.damaged(path, "the ledger is damaged")
       }
       return LedgerEntry(
         owner: owner,
         client: String(decoding: client, as: UTF8.self),
-        upTo: row[1],
-        refused: try refusals(row[2]),
-        lastSeen: row[3]
+        upTo: try row.decode(atIndex: 1),
+        refused: try refusals(row.decode(atIndex: 2)),
+        lastSeen: try row.decode(atIndex: 3)
       )
     }
   }

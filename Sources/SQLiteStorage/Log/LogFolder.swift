@@ -142,7 +142,7 @@ final class LogFolder {
         isDone
         ? FoldProgress(revision: progress.target)
         : FoldProgress(revision: progress.revision, target: progress.target, applied: applied)
-      try FoldTable(database, path: path).save(next)
+      try FoldTable(database, path: path).save(next, addingRows: nodes.addedRows)
       return isDone ? .removing(through: progress.target) : .folding(next, changes: changes)
     }
   }

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import GRDB
 import RealtimeHub
@@ -44,8 +45,8 @@ struct LogTable {
     )
     let rows = try Row.fetchCursor(select, arguments: [revision])
     while let row = try rows.next() {
-      let revision: Int64 = row[0]
-      let payload: Data = row[1]
+      let revision = try row.decode(Int64.self, atIndex: 0)
+      let payload = try row.decode(Data.self, atIndex: 1)
       let commits = try decode(payload, revision: revision)
       for commit in commits {
         guard commit.revision == expected else {
@@ -64,7 +65,9 @@ struct LogTable {
       sql: "SELECT revision, payload FROM log WHERE revision > ? ORDER BY revision LIMIT 1",
       arguments: [revision]
     )
-    return try row.map { try decode($0[1], revision: $0[0]) }?.first?.revision
+    return try row.map {
+      try decode($0.decode(Data.self, atIndex: 1), revision: $0.decode(Int64.self, atIndex: 0))
+    }?.first?.revision
   }
 
   /// Gives everything that the node table lacks, as changes that lead to the same tree.
@@ -90,22 +93,68 @@ struct LogTable {
 
   private func decode(_ payload: Data, revision: Int64) throws(StoreError) -> [Commit] {
     do throws(BinaryReader.Failure) {
-      var reader = try BinaryReader(sealed: Array(payload))
-      guard try reader.byte() == Self.format else {
-        throw BinaryReader.Failure(reason: "it has an unknown format")
-      }
-      var commits: [Commit] = []
-      for _ in 0..<(try reader.count()) { commits.append(try reader.commit()) }
-      guard reader.isAtEnd, commits.last?.revision == revision else {
-        throw BinaryReader.Failure(reason: "it has the wrong length")
-      }
-      return commits
+      return try Self.decode(Array(payload), revision: revision)
     } catch {
       throw StoreError.damaged(path, "commit \(revision) is damaged: \(error.reason)")
     }
   }
 
+  /// The commits of a row, whose number is that of the last.
+  static func decode(
+    _ payload: [UInt8],
+    revision: Int64
+  ) throws(BinaryReader.Failure) -> [Commit] {
+    var reader = try BinaryReader(sealed: payload)
+    guard try reader.byte() == format else {
+      throw BinaryReader.Failure(reason: "it has an unknown format")
+    }
+    var commits: [Commit] = []
+    for _ in 0..<(try reader.count()) { commits.append(try reader.commit()) }
+    guard reader.isAtEnd, commits.last?.revision == revision else {
+      throw BinaryReader.Failure(reason: "it has the wrong length")
+    }
+    return commits
+  }
+
+  // MARK: Checksums
+
+  /// The checksum that a row ends with.
+  static func seal(of payload: [UInt8]) -> UInt64 {
+    payload.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The checksum of the row whose last commit this is; nil when it is folded, or within a row.
+  func seal(of revision: Int64) throws -> UInt64? {
+    let sql = "SELECT payload FROM log WHERE revision = ?"
+    let payload = try Data.fetchOne(database, sql: sql, arguments: [revision])
+    return payload.map { Self.seal(of: Array($0)) }
+  }
+
+  // MARK: Batches without commits
+
+  /// How many batches have changed something without a commit; 0 in a file of an earlier version.
+  func batchesWithoutCommits() throws -> Int64 {
+    guard try database.tableExists("batches") else { return 0 }
+    return try Int64.fetchOne(database, sql: "SELECT without_commits FROM batches") ?? 0
+  }
+
+  /// Counts a batch without a commit, so that it is missed when it is lost.
+  func countBatchWithoutCommits() throws {
+    try database.cachedStatement(sql: "UPDATE batches SET without_commits = without_commits + 1")
+      .execute()
+  }
+
   // MARK: Size
+
+  /// How far the file has come.
+  func position() throws -> HighWaterMark.Position {
+    let revision = try lastRevision()
+    return HighWaterMark.Position(
+      commit: revision,
+      others: try batchesWithoutCommits(),
+      seal: try seal(of: revision) ?? 0
+    )
+  }
 
   /// The last commit of all.
   func lastRevision() throws -> Int64 {
@@ -121,7 +170,7 @@ struct LogTable {
       sql: "SELECT COUNT(*), COALESCE(SUM(LENGTH(payload)), 0) FROM log WHERE revision > ?",
       arguments: [folded]
     )
-    return row.map { ($0[0], $0[1]) } ?? (0, 0)
+    return try row.map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1)) } ?? (0, 0)
   }
 
   // MARK: Folding
@@ -132,7 +181,8 @@ struct LogTable {
     let nodes = NodeTable(database, path: path)
     try forEachMissingChange { try nodes.apply($0) }
     try database.execute(sql: "DELETE FROM log")
-    try FoldTable(database, path: path).save(FoldProgress(revision: last))
+    try FoldTable(database, path: path)
+      .save(FoldProgress(revision: last), addingRows: nodes.addedRows)
   }
 
   /// Makes a copy of the node table, for this connection only, with the whole log folded into it.
@@ -172,9 +222,9 @@ struct LogTable {
         isDone = false
         break
       }
-      last = row[0]
+      last = try row.decode(Int64.self, atIndex: 0)
       // A short row costs as much as a page does.
-      bytes += max(row[1], 4_096)
+      bytes += max(try row.decode(Int.self, atIndex: 1), 4_096)
     }
     if let last {
       try database.execute(sql: "DELETE FROM log WHERE revision <= ?", arguments: [last])

@@ -51,20 +51,23 @@ struct SessionTable {
     guard try database.tableExists("sessions") else { return [] }
     let rows = try Row.fetchAll(database, sql: "SELECT id, changes FROM sessions ORDER BY id")
     var sessions = try rows.map { row in
-      let id: Int64 = row[0]
-      return try decoding(id) { try Self.session(id, Array(row[1] as Data)) }
+      let id = try row.decode(Int64.self, atIndex: 0)
+      let bytes = try row.decode(Data.self, atIndex: 1)
+      return try decoding(id) { try Self.session(id, Array(bytes)) }
     }
     guard try database.tableExists("scheduled") else { return sessions }
     let places = Dictionary(uniqueKeysWithValues: zip(sessions.map(\.id), sessions.indices))
     let writes = try Row.fetchCursor(database, sql: "SELECT session, path, value FROM scheduled")
     while let row = try writes.next() {
-      let id: Int64 = row[0]
+      let id = try row.decode(Int64.self, atIndex: 0)
+      let location = try row.decode(Data.self, atIndex: 1)
+      let value = try row.decode(Data.self, atIndex: 2)
       try decoding(id) {
         guard let place = places[id] else {
           throw BinaryReader.Failure(reason: "it does not say whose it is")
         }
-        let path = Path(wire: String(decoding: row[1] as Data, as: UTF8.self))
-        if let node = try Self.node(Array(row[2] as Data), at: path) {
+        let path = Path(wire: String(decoding: location, as: UTF8.self))
+        if let node = try Self.node(Array(value), at: path) {
           sessions[place].changes.append(Change(path, node))
         } else {
           sessions[place].withdrawn.append(path)

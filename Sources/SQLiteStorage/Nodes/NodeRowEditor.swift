@@ -21,6 +21,8 @@ final class NodeRowEditor {
   private var unpacked: Set<ArraySlice<UInt8>> = []
   /// How many rows have been written, and how many ranges of rows removed.
   private(set) var changeCount = 0
+  /// How many rows have been inserted, less those that have been removed.
+  private(set) var addedRows = 0
 
   init(_ database: Database, file: String, table: String) {
     self.database = database
@@ -92,17 +94,18 @@ final class NodeRowEditor {
     NodeTable.seal(&writer, key: path)
     try statements().insert.execute(path, writer.bytes[...])
     changeCount += 1
+    addedRows += 1
   }
 
   /// Removes a row, if there is one.
   func remove(_ path: ArraySlice<UInt8>) throws {
-    try statements().remove.execute(path)
+    addedRows -= try statements().remove.execute(path)
     changeCount += 1
   }
 
   /// Removes all rows at a path and below it.
   func removeAll(from path: ArraySlice<UInt8>) throws {
-    try statements().removeRange.execute(path, RowPath.end(of: path))
+    addedRows -= try statements().removeRange.execute(path, RowPath.end(of: path))
     changeCount += 1
   }
 }

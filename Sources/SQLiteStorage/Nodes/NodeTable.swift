@@ -97,6 +97,9 @@ struct NodeTable {
   /// How many rows have been written, and how many ranges of rows removed.
   var changeCount: Int { rows.changeCount }
 
+  /// How many rows there are more than before the first change.
+  var addedRows: Int { rows.addedRows }
+
   /// Does to the rows what ``Node/update(at:to:)`` does to a node.
   func apply(_ change: Change) throws {
     let keys = change.path.isPriority ? change.path.keys.dropLast() : change.path.keys[...]

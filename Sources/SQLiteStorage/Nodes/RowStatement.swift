@@ -16,8 +16,12 @@ struct RowStatement {
   }
 
   /// Runs a statement that gives no rows.
-  func execute(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>? = nil) throws {
+  ///
+  /// - Returns: How many rows it has changed.
+  @discardableResult
+  func execute(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>? = nil) throws -> Int {
     _ = try step(first, second)
+    return Int(sqlite3_changes(database.sqliteConnection))
   }
 
   /// Whether there is a row.

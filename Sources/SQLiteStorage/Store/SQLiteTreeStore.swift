@@ -1,4 +1,5 @@
 import Dispatch
+import DurableFiles
 import GRDB
 package import RealtimeHub
 import RealtimeProtocol
@@ -23,6 +24,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// Where the log is folded.
   private let maintenance = DispatchQueue(label: "SQLiteTreeStore.maintenance", qos: .utility)
   private var connections: StoreConnections?
+  /// What has been acknowledged; moved within `turns`.
+  private let mark: StoreMark
   private var lastRevision: Int64
   private var unfolded = Unfolded()
   /// What has been committed since the last fold began beyond which there is another one.
@@ -54,7 +57,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///   - path: The path of the directory; one server at a time may have it.
   ///   - now: The time in milliseconds since 1970, by which old ledger entries are dropped.
   ///   - options: When the store tidies up.
-  /// - Throws: ``StoreError``: locked, notWritable, full, or damaged for a file of another kind.
+  /// - Throws: ``StoreError``: locked, notWritable, full, or damaged for a file of another kind, and
+  ///   for one that lacks something that was acknowledged; then nothing has been written.
   package init(
     directory path: String,
     now: Int64,
@@ -65,20 +69,24 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     if try directory.makePrivate() { options.report(.madePrivate(directory: path)) }
     let lock = try DirectoryLock(directory: path, patience: options.lockPatience)
     let file = directory.database
+    let acknowledged = try AcknowledgedCommits(ofStoreAt: file)
+    try StoreError.translating(at: file) { try acknowledged.check() }
     try directory.createFile()
     let opened = try StoreError.translating(at: file) {
       let connections = try StoreConnections(to: file, lock, options)
-      let (revision, hasLog) = try connections.writer.queue.write { database in
+      let (position, hasLog) = try connections.writer.queue.write { database in
         let log = LogTable(database, path: file)
         try LedgerTable(database, path: file).removeEntries(before: now - options.ledgerAge)
-        return (try log.lastRevision(), try log.size().batches > 0)
+        try FoldTable(database, path: file).countRows()
+        return (try log.position(), try log.size().batches > 0)
       }
-      return (connections: connections, revision: revision, hasLog: hasLog)
+      return (connections: connections, position: position, hasLog: hasLog)
     }
     self.directory = directory
     self.options = options
     connections = opened.connections
-    lastRevision = opened.revision
+    lastRevision = opened.position.commit
+    mark = StoreMark(beside: file, at: opened.position, options.report)
     foldAt = (options.foldBatches, options.foldBytes)
     if opened.hasLog { turns.sync { scheduleFold() } }
   }
@@ -96,7 +104,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       let tree = try queue.read { database in
         let rows = try NodeTable(database, path: file).rowCount()
         options.report(.loading(directory: directory.path, rows: rows))
-        return try Self.load(database, path: file)
+        return try Self.load(database, path: file, rows: rows)
       }
       options.report(.loaded(directory: directory.path, revision: tree.revision))
       return tree
@@ -112,11 +120,15 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   package static func readOnlyLoad(directory path: String) throws(StoreError) -> StoredTree {
     let file = try StoreFile(at: path)
     return try StoreError.translating(at: file.path) {
-      try file.read { try load($0, path: file.path) } ?? StoredTree()
+      try file.readWhole { database in
+        let rows = try NodeTable(database, path: file.path).rowCount()
+        return try load(database, path: file.path, rows: rows)
+      } ?? StoredTree()
     }
   }
 
-  private static func load(_ database: Database, path: String) throws -> StoredTree {
+  private static func load(_ database: Database, path: String, rows: Int) throws -> StoredTree {
+    try FoldTable(database, path: path).checkRows(rows)
     let log = LogTable(database, path: path)
     var root = try NodeTable(database, path: path).load()
     try log.forEachMissingChange { root.update(at: $0.path, to: $0.node) }
@@ -169,7 +181,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       let sessions = SessionTable(database, path: file)
       for session in batch.sessions { try sessions.save(session) }
       if let rules = batch.rules { try RulesTable(database, path: file).save(rules) }
+      if batch.commits.isEmpty { try LogTable(database, path: file).countBatchWithoutCommits() }
     }
+    mark.note(batch.commits.last?.revision, payload)
     guard let last = batch.commits.last else { return }
     lastRevision = last.revision
     unfolded.batches += 1
@@ -198,13 +212,16 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
         do {
           try writer.queue.write { database in
             try LogTable(database, path: file).foldAll()
-            try body(NodeTable(database, path: file))
-            try FoldTable(database, path: file).save(FoldProgress(revision: revision))
+            let nodes = NodeTable(database, path: file)
+            try body(nodes)
+            try FoldTable(database, path: file)
+              .save(FoldProgress(revision: revision), addingRows: nodes.addedRows)
           }
         } catch let error as DatabaseError {
           throw writer.settled(StoreError(error, at: file), expecting: checkRevision)
         }
         lastRevision = revision
+        mark.note(revision)
         unfolded = Unfolded()
         connections.folder.reset(to: revision)
         return revision
@@ -293,6 +310,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       folder.begin(through: revision)
       while try turns.sync(execute: folder.step) {}
       try checkpoint(connections.maintainer)
+      mark.synchronize()
     }
   }
 

@@ -79,6 +79,51 @@ struct StoreDirectory: Sendable {
     }
   }
 
-  /// Whether there is a database.
-  var hasDatabase: Bool { access(database, F_OK) == 0 }
+  /// Whether there is a database, or a sign that there was one.
+  var hasDatabase: Bool {
+    access(database, F_OK) == 0 || StoreMark.isOccupied(beside: database)
+  }
+
+  // MARK: Copies
+
+  /// Copies the files of the store into a new directory beside them, and waits for the disk.
+  ///
+  /// - Returns: The path of that directory.
+  func copyAside() throws -> String {
+    var number = 1
+    while access("\(path)/damaged-\(number)", F_OK) == 0 { number += 1 }
+    let target = "\(path)/damaged-\(number)"
+    try PrivateDirectory.create(target)
+    let file = database
+    let names = [
+      (file, "database.sqlite"), (WriteAheadLog.path(of: file), "database.sqlite-wal"),
+      (StoreMark.path(beside: file), "database.sqlite-mark"),
+    ]
+    for (source, name) in names where access(source, F_OK) == 0 {
+      try Self.copy(source, to: "\(target)/\(name)")
+    }
+    try DirectoryNames.synchronize(target)
+    try DirectoryNames.synchronize(path)
+    return target
+  }
+
+  /// Copies a file piece by piece into a new one for its owner only, durably.
+  private static func copy(_ source: String, to target: String) throws {
+    let input = open(source, O_RDONLY | O_CLOEXEC)
+    guard input >= 0 else { throw FileFailure(errno, "cannot open \(source)") }
+    defer { close(input) }
+    let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw FileFailure(errno, "cannot write \(target)") }
+    defer { close(output) }
+    var buffer = [UInt8](repeating: 0, count: 1_024 * 1_024)
+    while true {
+      let count = read(input, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw FileFailure(errno, "cannot read \(source)") }
+      if count == 0 { break }
+      let code = PrivateFile.writeAll(Array(buffer[..<count]), to: output)
+      guard code == 0 else { throw FileFailure(code, "cannot write \(target)") }
+    }
+    guard fsync(output) == 0 else { throw FileFailure(errno, "cannot write \(target)") }
+  }
 }

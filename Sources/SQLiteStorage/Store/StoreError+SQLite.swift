@@ -9,6 +9,7 @@ extension StoreError {
     switch error {
     case let error as StoreError: self = error
     case let error as DatabaseError: self.init(error, at: path)
+    case is RowDecodingError: self = .damaged(path, "a row holds what no row can")
     case let error as FileFailure: self.init(systemCode: error.code, error.action)
     default: self.init(.failed, "\(path): \(error)")
     }
@@ -46,10 +47,11 @@ extension StoreError {
 
   /// Makes the error of a file that holds no data of this program, or damaged ones.
   static func damaged(_ path: String, _ detail: String) -> StoreError {
-    StoreError(
+    let name = (path as NSString).lastPathComponent
+    return StoreError(
       .damaged,
       "\(path): \(detail). The file was left as it is; \"hearth fsck\" lists what is damaged;"
-        + " restore a backup, or move the file away to start empty"
+        + " restore a backup, or move the file and its companions (\(name)-*) away to start empty"
     )
   }
 

@@ -10,4 +10,6 @@ package enum StoreEvent: Sendable {
   case foldFailed(StoreError)
   /// A directory could be entered by others, and now cannot.
   case madePrivate(directory: String)
+  /// The mark of what has been acknowledged could not be written; commits go on without it.
+  case markFailed(StoreError)
 }

@@ -98,6 +98,7 @@ enum StoreSchema {
       )
     }
     registerOwnersAndRows(&migrator)
+    registerCounts(&migrator)
     return migrator
   }
 
@@ -124,6 +125,30 @@ enum StoreSchema {
             PRIMARY KEY (session, path)
           ) WITHOUT ROWID;
           PRAGMA user_version = \(version);
+          """
+      )
+    }
+  }
+
+  /// What a start compares with the mark beside the file.
+  private static func registerCounts(_ migrator: inout DatabaseMigrator) {
+    // Earlier programs may go on with the file: they leave this as it is.
+    migrator.registerMigration("batches without commits") { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE batches (without_commits INTEGER NOT NULL);
+          INSERT INTO batches VALUES (0);
+          """
+      )
+    }
+    // Where an earlier program has gone on, the count is of another fold, and does not count.
+    migrator.registerMigration("number of rows") { database in
+      try database.execute(
+        sql: """
+          ALTER TABLE state ADD COLUMN node_rows INTEGER;
+          ALTER TABLE state ADD COLUMN counted_folded INTEGER;
+          ALTER TABLE state ADD COLUMN counted_target INTEGER;
+          ALTER TABLE state ADD COLUMN counted_applied INTEGER;
           """
       )
     }

@@ -14,7 +14,7 @@ extension StoreFile {
   /// - Complexity: O(size)
   package func back(up copy: String) throws(StoreError) -> StoreCheck {
     let check = try StoreError.translating(at: path) {
-      guard try read({ _ in true }) == true else {
+      guard try readWhole({ _ in true }) == true else {
         throw StoreError(.failed, "\(path) is empty: no server has used it yet")
       }
       let reader = try StoreSchema.openReader(path: path)

@@ -9,7 +9,8 @@ extension StoreFile {
   /// - Throws: `StoreError` when the file cannot be read at all, or is none of this program.
   /// - Complexity: O(size)
   package func check() throws(StoreError) -> StoreCheck {
-    try StoreError.translating(at: path) {
+    let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
+    return try StoreError.translating(at: path) {
       try read { database in
         var check = StoreCheck()
         for line in try String.fetchAll(
@@ -18,13 +19,19 @@ extension StoreFile {
         ) where line != "ok" {
           check.add("\(path): \(line)")
         }
-        report(in: &check) { try checkNodes(of: database, &$0) }
+        report(in: &check) { check in
+          if let fault = try acknowledged.fault(in: database) { check.add("\(path): \(fault)") }
+        }
+        report(in: &check) { check in
+          try checkNodes(of: database, &check)
+          try FoldTable(database, path: path).checkRows(check.rowCount)
+        }
         report(in: &check) { try checkLog(of: database, &$0) }
         report(in: &check) { _ in _ = try LedgerTable(database, path: path).load() }
         report(in: &check) { _ in _ = try SessionTable(database, path: path).load() }
         report(in: &check) { _ in _ = try RulesTable(database, path: path).load() }
         return check
-      } ?? StoreCheck()
+      } ?? StoreCheck(faults: acknowledged.absence.map { ["\(path): \($0)"] } ?? [])
     }
   }
 

@@ -13,7 +13,9 @@ extension StoreFile {
     _ layout: ExportLayout,
     to sink: @escaping (String) throws -> Void
   ) throws {
-    let isStore: Void? = try read { database in
+    let isStore: Void? = try readWhole { database in
+      let rows = try NodeTable(database, path: path).rowCount()
+      try FoldTable(database, path: path).checkRows(rows)
       let table = try LogTable(database, path: path).foldedNodes()
       var walk = RowWalk(TreeWriter(layout, sink: sink))
       try NodeRows.forEachChunk(of: database, table: table) { chunk in

@@ -17,6 +17,9 @@ package struct StoreFile: Sendable {
     let isDirectory = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     self.path = isDirectory ? StoreDirectory(path: path).database : path
     guard access(self.path, F_OK) == 0 else {
+      if let fault = try AcknowledgedCommits(ofStoreAt: self.path).absence {
+        throw StoreError.loss(self.path, fault)
+      }
       throw StoreError(.failed, "there is no database at \(self.path)")
     }
   }
@@ -24,6 +27,20 @@ package struct StoreFile: Sendable {
   /// Whether a directory has a store.
   package static func exists(in directory: String) -> Bool {
     StoreDirectory(path: directory).hasDatabase
+  }
+
+  /// Reads the file in one transaction, unless something is missing in it that was acknowledged.
+  ///
+  /// - Returns: What the body returns, or nil when the file is empty, as before the first start.
+  /// - Throws: ``StoreError`` when something is missing; what ``read(_:)`` throws.
+  func readWhole<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+    let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
+    let result = try read { database in
+      if let fault = try acknowledged.fault(in: database) { throw StoreError.loss(path, fault) }
+      return try body(database)
+    }
+    if result == nil, let fault = acknowledged.absence { throw StoreError.loss(path, fault) }
+    return result
   }
 
   /// Reads the file in one transaction.

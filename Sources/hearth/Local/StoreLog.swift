@@ -42,6 +42,8 @@ extension StoreOptions {
           "others could enter the data directory; now only its owner can",
           metadata: ["directory": "\(directory)"]
         )
+      case .markFailed(let error):
+        logger.warning("what is missing after a crash might not be noticed: \(error)")
       }
     }
     return options

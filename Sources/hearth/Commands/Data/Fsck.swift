@@ -17,6 +17,11 @@ struct Fsck: AsyncParsableCommand {
       done, also while others use the blog: stars are the truth of counts, posts that of copies, and \
       what belongs to a post that is gone is removed, and printed. What has more than one right \
       answer is left for a person. The status is 0 when no fault is left, and 1 otherwise.
+
+      A database that lacks something which was acknowledged, since a file is damaged or gone, is \
+      not opened. With a backup, move database.sqlite and its companions away and put the backup \
+      there; without one, --accept-loss copies the files as they are into a directory damaged-N \
+      beside them, and lets the next server go on with what is left.
       """
   )
 
@@ -29,11 +34,15 @@ struct Fsck: AsyncParsableCommand {
   @Flag(help: "Repair the blog, where there is one right answer.")
   var repair = false
 
+  @Flag(help: "Go on with what is left of a database that lacks something, and keep copies of it.")
+  var acceptLoss = false
+
   @OptionGroup var choice: DatabaseChoice
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
     try choice.refuse(with: options)
+    if acceptLoss { return try acceptMissing() }
     if repair, file != nil || choice.name != SQLiteTreeStores.mainName {
       throw CommandFailure(
         .usage,
@@ -51,6 +60,31 @@ struct Fsck: AsyncParsableCommand {
     }
     if options.database == nil, !options.ephemeral { try checkFiles() }
     if choice.name == SQLiteTreeStores.mainName { try await checkBlog() }
+  }
+
+  /// Goes on with what is left of the blog's database, or of the one that is named.
+  private func acceptMissing() throws {
+    guard file == nil, !repair, options.database == nil, !options.ephemeral else {
+      throw CommandFailure(.usage, "--accept-loss is for a database of the data directory")
+    }
+    let places = try options.places()
+    guard let loss = try places.stores().acceptLoss(of: choice.name) else {
+      throw CommandFailure(.conflict, "nothing is missing in the database \"\(choice.name)\"")
+    }
+    if options.json {
+      Output.line(
+        .object(
+          ("database", .string(choice.name)),
+          ("problem", .string(loss.fault)),
+          ("copies", .string(loss.copies))
+        )
+      )
+    } else {
+      Output.line(untrusted: "\(choice.name): \(loss.fault)")
+      Output.line(
+        untrusted: "It goes on without that; the files as they were are in \(loss.copies)"
+      )
+    }
   }
 
   /// Looks at the files of all databases, or of the one that is named.
