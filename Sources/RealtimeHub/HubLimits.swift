@@ -1,4 +1,5 @@
 internal import RealtimeTree
+internal import SecurityRules
 
 /// The bounds of a hub; what goes beyond is refused with a status and a reason.
 package struct HubLimits: Sendable, Equatable {
@@ -22,6 +23,12 @@ package struct HubLimits: Sendable, Equatable {
   package var responseBytes = 256 * 1_024 * 1_024
   /// Most keys from the root to a leaf, at most those of ``Limits/depth``.
   package var dataDepth = Limits.depth
+  /// Most places of one update, except by administrators.
+  package var updatePlaces = 10_000
+  /// Most values of one write, except by administrators.
+  package var writeValues = 250_000
+  /// Most steps that the rules may take for one request.
+  package var ruleSteps = RulesLimits.steps
   /// Most children of a location that a listen may order without an index.
   package var unindexedChildren = 10_000
   /// Most orders of children that are kept while no listen needs them.

@@ -26,6 +26,7 @@ extension TreeHub {
       by: subject,
       now: now ?? 0,
       root: root,
+      steps: limits.ruleSteps,
       explaining: explaining
     )
   }
@@ -46,7 +47,14 @@ extension TreeHub {
     at timestamp: Int64
   ) -> Refusal? {
     guard let subject = standing.subject else { return nil }
-    let decision = rules.canWrite(paths, by: subject, now: timestamp, from: root, to: after)
+    let decision = rules.canWrite(
+      paths,
+      by: subject,
+      now: timestamp,
+      from: root,
+      to: after,
+      steps: limits.ruleSteps
+    )
     if decision.isAllowed { return nil }
     guard standing.isExplained else { return Self.refusal(nil) }
     return Self.refusal(
@@ -56,10 +64,63 @@ extension TreeHub {
         now: timestamp,
         from: root,
         to: after,
+        steps: limits.ruleSteps,
         explaining: true
       )
     )
   }
+
+  /// Why a write is refused before anything is built for it, or nil when that takes a closer look.
+  ///
+  /// A large write takes long to check and to apply: who may not make it must not be able to make
+  /// others wait for that.
+  ///
+  /// - Parameters:
+  ///   - operation: What is to be written.
+  ///   - path: Where.
+  ///   - standing: Who asks.
+  ///   - timestamp: The time for the rules.
+  /// - Returns: The refusal.
+  /// - Complexity: O(places · depth), times the cost of the rules, for a large write
+  func earlyRefusal(
+    of operation: WriteOperation,
+    at path: Path,
+    as standing: Standing,
+    at timestamp: Int64
+  ) -> Refusal? {
+    guard let subject = standing.subject else { return nil }
+    let changes: [Change] =
+      switch operation {
+      case .set(let node): [Change(.root, node)]
+      case .merge(let changes): changes
+      }
+    if changes.count > limits.updatePlaces {
+      return Refusal(
+        .tooBig,
+        "an update may change \(limits.updatePlaces) places at most, not \(changes.count)"
+      )
+    }
+    var measure = NodeMeasure(values: limits.writeValues)
+    for change in changes { measure.add(change.node) }
+    if measure.isExceeded {
+      return Refusal(.tooBig, "a write may have \(limits.writeValues) values at most")
+    }
+    // Who may know the rules is told which of them it is.
+    guard max(changes.count, measure.values) > Self.fewPlaces, !standing.isExplained else {
+      return nil
+    }
+    let isPossible = rules.couldWrite(
+      changes.lazy.map { path.appending($0.path) },
+      by: subject,
+      now: timestamp,
+      from: root,
+      steps: limits.ruleSteps
+    )
+    return isPossible ? nil : Self.refusal(nil)
+  }
+
+  /// Up to how many places, or values, it is not worth while to ask twice.
+  private static let fewPlaces = 32
 
   /// The refusal of a request, with the reason for those who may know the rules.
   private static func refusal(_ explained: Decision?) -> Refusal {

@@ -11,6 +11,14 @@ extension TreeHub {
   ) {
     guard let standing = peers[origin.peer]?.standing else { return }
     reschedule(origin) { hub, scheduled throws(Refusal) in
+      if let refusal = hub.earlyRefusal(
+        of: operation,
+        at: path,
+        as: standing,
+        at: timestamp
+      ) {
+        throw refusal
+      }
       let changes = try hub.validated(operation, at: path)
       if let refusal = hub.refusal(
         toWrite: changes.map(\.path),

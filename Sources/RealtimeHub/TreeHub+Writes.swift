@@ -77,16 +77,22 @@ extension TreeHub {
     at timestamp: Int64
   ) throws(Refusal) {
     if let refusal = admissionRefusal { throw refusal }
-    let wanted = try validated(write.operation, at: write.path)
     fireOverdueDisconnects(at: timestamp)
     guard let standing = peers[origin.peer]?.standing else { return }
-    var stale: Refusal?
-    if let hash = write.hash, root[write.path].hash != hash {
-      stale = Refusal(.dataStale, "the data at \(write.path) have changed")
+    if let refusal = earlyRefusal(
+      of: write.operation,
+      at: write.path,
+      as: standing,
+      at: timestamp
+    ) {
+      throw refusal
     }
+    let wanted = try validated(write.operation, at: write.path)
     // A transaction that comes late must run again, whatever the rules say of what it would write.
-    // Only who may not read is asked for permission first, so that hashes cannot be tried out.
-    if let stale, mayRead(write.path, origin.peer) {
+    // Only who may not read is asked for permission first, so that hashes cannot be tried out, nor
+    // computed for nothing.
+    let mayCompare = write.hash != nil && mayRead(write.path, origin.peer)
+    if mayCompare, let stale = staleness(of: write) {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
@@ -104,7 +110,7 @@ extension TreeHub {
     ) {
       throw refusal
     }
-    if let stale { throw stale }
+    if !mayCompare, let stale = staleness(of: write) { throw stale }
     for change in wanted where change.path.isPriority && !change.node.isEmpty {
       if let parent = change.path.parent, after[parent].isEmpty {
         throw Refusal(.invalidData, "there are no data at \(parent) to give a priority")
@@ -112,6 +118,12 @@ extension TreeHub {
     }
     let isMerge = write.operation.isMerge || changes.count > 1
     commit(changes, makingOf: after, isMerge: isMerge, at: timestamp)
+  }
+
+  /// Why the condition of a write does not hold, or nil when it does, or there is none.
+  private func staleness(of write: WriteRequest) -> Refusal? {
+    guard let hash = write.hash, root[write.path].hash != hash else { return nil }
+    return Refusal(.dataStale, "the data at \(write.path) have changed")
   }
 
   /// The changes of a write with paths from the root.

@@ -53,6 +53,12 @@ extension DatabaseServer {
     public var jsonDepth = 64
     /// Longest data in one answer, in bytes of JSON.
     public var responseBytes = 256 * 1_024 * 1_024
+    /// Most places of one update, except by administrators.
+    public var updatePlaces = 10_000
+    /// Most values of one write, except by administrators.
+    public var writeValues = 250_000
+    /// Most steps that the rules may take for one request.
+    public var ruleSteps = 2_000_000
     /// Most children that a query without an index looks through.
     public var unindexedChildren = 10_000
     /// Writes a second of one signed-in user to one database, over some time.

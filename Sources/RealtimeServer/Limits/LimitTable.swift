@@ -57,6 +57,9 @@ extension DatabaseServer.Limits {
     entry("data-depth", \.dataDepth, "keys from the root to a leaf", to: 32),
     entry("json-depth", \.jsonDepth, "nesting of JSON that is read", from: 8, to: 64),
     entry("response-bytes", \.responseBytes, "the data in one answer"),
+    entry("update-places", \.updatePlaces, "places of an update"),
+    entry("write-values", \.writeValues, "values of a write"),
+    entry("rule-steps", \.ruleSteps, "steps of the rules for a request", from: 1_000),
     entry(
       "unindexed-children",
       \.unindexedChildren,

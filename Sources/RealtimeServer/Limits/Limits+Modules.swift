@@ -14,6 +14,9 @@ extension DatabaseServer.Limits {
     limits.disconnectBytesPerPeer = disconnectBytes
     limits.unindexedChildren = unindexedChildren
     limits.responseBytes = responseBytes
+    limits.updatePlaces = updatePlaces
+    limits.writeValues = writeValues
+    limits.ruleSteps = ruleSteps
     limits.dataDepth = dataDepth
     return limits
   }
