@@ -29,6 +29,8 @@ package struct HubLimits: Sendable, Equatable {
   package var writeValues = 250_000
   /// Most steps that the rules may take for one request.
   package var ruleSteps = RulesLimits.steps
+  /// Data from about this length on, in bytes, are not encoded by the hub.
+  package var composedBytes = 32 * 1_024
   /// Most children of a location that a listen may order without an index.
   package var unindexedChildren = 10_000
   /// Most orders of children that are kept while no listen needs them.

@@ -10,6 +10,10 @@ package enum HubOutput: Sendable, Equatable {
   ///
   /// It is rare and large, and must not make the others large.
   indirect case deliver(PeerID, ServerMessage)
+  /// Encode what a peer is told of much data, and send it the messages in the place that this has.
+  ///
+  /// It is rare, as a message handed over is.
+  indirect case compose(PeerID, Composition)
   /// Send a peer what has been produced for it so far, then close its connection.
   ///
   /// The hub ignores what the peer still says, and waits for the call of ``TreeHub/close(_:at:)``.

@@ -36,14 +36,18 @@ extension TreeHub {
   /// long as everything that the hub has sent before was looked at.
   ///
   /// - Parameter peer: An open connection; others have no listens.
-  /// - Returns: Whole messages, JSON in UTF-8, outer locations first.
-  /// - Complexity: O(size of the data)
-  package func currentData(of peer: PeerID) -> [[UInt8]] {
+  /// - Returns: What it is to be sent, outer locations first.
+  /// - Complexity: O(listens · log listens), and the size of small data
+  package func currentData(of peer: PeerID) -> [HubOutput] {
     let listens = peers[peer]?.listens ?? []
     return listens.sorted { $0.path < $1.path }.map { key in
-      let node = key.query.evaluate(durableRoot[key.path])
+      let node = durableRoot[key.path]
       let tag = registry.tag(of: peer, key)
-      return ServerMessage.push(.data(path: key.path, node, tag: tag)).encoded()
+      if isComposed(node, for: peer) {
+        return output(composing: .data(key, node, tag: tag), to: peer)
+      }
+      let push = ServerPush.data(path: key.path, key.query.evaluate(node), tag: tag)
+      return output(.push(push), to: peer)
     }
   }
 }

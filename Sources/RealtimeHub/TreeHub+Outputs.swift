@@ -37,7 +37,7 @@ extension TreeHub {
   /// Why a message with data is too long to be sent, or nil; what lives in the server sees to it.
   func refusal(ofLength output: HubOutput) -> Refusal? {
     guard case .send(_, let bytes) = output, bytes.count > limits.responseBytes else { return nil }
-    return Refusal(.tooBig, "the data are longer than \(limits.responseBytes) bytes")
+    return .tooLong(limits.responseBytes)
   }
 
   /// Queues the answer to a request.

@@ -17,8 +17,20 @@ extension TreeHub {
     peers[origin.peer]?.isLetIn = true
     let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
     let value = registry.add(origin.peer, registered, root: root, &orders)
-    if value.isEmpty ? !listen.hash.isEmpty : listen.hash.isEmpty || value.hash != listen.hash {
-      let push = output(.push(news(of: value, for: listen)), to: origin.peer)
+    let remarks: JSONValue =
+      isIndexed ? .object([]) : .object(("w", .array([.string("no_index")])))
+    if isComposed(value, for: origin.peer) {
+      let content = Composition.Content.listen(
+        request: origin.request,
+        listen,
+        value,
+        remarks: remarks
+      )
+      append(output(composing: content, to: origin.peer), to: origin.peer, .disconnect)
+      return
+    }
+    if Composition.isNews(value, for: listen) {
+      let push = output(.push(Composition.news(of: value, for: listen)), to: origin.peer)
       if let refusal = refusal(ofLength: push) {
         endListen(key, of: origin.peer)
         answer(origin, refusal.response, .keep)
@@ -26,23 +38,8 @@ extension TreeHub {
       }
       append(push, to: origin.peer, .drop)
     }
-    let remarks: JSONValue =
-      isIndexed ? .object([]) : .object(("w", .array([.string("no_index")])))
     // Refused it would be over for good; who has been disconnected asks again.
     answer(origin, ServerMessage.Response(.ok, .json(remarks)), .disconnect)
-  }
-
-  /// What a listener is told that has other data: the ranges that differ, where it can take them.
-  private func news(of value: Node, for listen: ListenRequest) -> ServerPush {
-    let ranges = listen.compoundHash.flatMap {
-      CompoundHash(posts: $0.posts, hashes: $0.hashes).changes(to: value)
-    }
-    // Where all ranges agree, the hashes of the ranges have left the difference out.
-    guard let ranges, !ranges.isEmpty else {
-      return .data(path: listen.path, value, tag: listen.tag)
-    }
-    let changes = ranges.map { RangeChange(start: $0.start, end: $0.end, node: $0.node) }
-    return .rangeMerge(path: listen.path, changes, tag: listen.tag)
   }
 
   private mutating func refusal(
@@ -98,6 +95,15 @@ extension TreeHub {
     do throws(Refusal) {
       let value = try value(of: query, at: path, for: origin.peer)
       peers[origin.peer]?.isLetIn = true
+      if isComposed(value, for: origin.peer) {
+        let content = Composition.Content.answer(request: origin.request, value)
+        append(
+          output(composing: content, to: origin.peer),
+          to: origin.peer,
+          .refuse(request: origin.request, nil)
+        )
+        return
+      }
       let response = ServerMessage.Response(.ok, .node(value))
       let output = output(.response(id: origin.request, response), to: origin.peer)
       if let refusal = refusal(ofLength: output) { throw refusal }

@@ -207,7 +207,12 @@ extension TreeHub {
     if isLarge, registry.lastTold(at: covering) > lastStale { return }
     // The permission of the listen may have ended, which it notices when there is something to tell.
     guard mayRead(target, peer) else { return }
-    append(.push(.data(path: target, root[target], tag: nil)), to: peer, .drop)
+    let node = root[target]
+    guard isComposed(node, for: peer) else {
+      return append(.push(.data(path: target, node, tag: nil)), to: peer, .drop)
+    }
+    let content = Composition.Content.data(ListenKey(target, .all), node, tag: nil)
+    append(output(composing: content, to: peer), to: peer, .drop)
   }
 
   /// Makes changes the next commit and queues what listeners are to be told.

@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import RealtimeTransport
 internal import RealtimeTree
 
 /// What all databases of a server share; confined to the server's event loop.
@@ -17,6 +18,11 @@ final class ServerContext {
   private(set) var connectionCount = 0
   /// The accounts and tokens of its users.
   let identities: ServerIdentities
+  /// Whose turn it is.
+  let turns: Turns
+  /// Where large messages are read and encoded.
+  let workbench: Workbench
+  private var accounts: [HTTPRequest.Connection: CostAccount] = [:]
   /// Called when someone has come or gone.
   var onConnectionsChanged: () -> Void = {}
   /// What the whole server has done since its start.
@@ -32,6 +38,8 @@ final class ServerContext {
     self.options = options
     self.logger = logger
     self.clock = clock
+    turns = Turns(eventLoop)
+    workbench = Workbench(eventLoop)
     identities = ServerIdentities(
       options: options,
       eventLoop: eventLoop,
@@ -39,6 +47,19 @@ final class ServerContext {
       clock: clock
     )
     memory = MemoryGauge(limit: options.limits.memoryMebibytes)
+  }
+
+  /// What the requests of an HTTP connection have cost.
+  func account(of connection: HTTPRequest.Connection?) -> CostAccount {
+    guard let connection else { return CostAccount() }
+    if let account = accounts[connection] { return account }
+    let now = NIODeadline.now()
+    if accounts.count >= options.limits.connections {
+      accounts = accounts.filter { !$0.value.isLight(at: now) }
+    }
+    let account = CostAccount()
+    accounts[connection] = account
+    return account
   }
 
   /// Counts someone who has come.

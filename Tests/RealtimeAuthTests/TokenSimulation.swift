@@ -139,7 +139,7 @@ struct TokenSimulation {
           continue
         }
         add(.toClient(message, link: link), in: delay)
-      case .deliver, .disconnect: problems.append("the hub does what it is not asked for")
+      case .compose, .deliver, .disconnect: problems.append("the hub does what it is not asked for")
       }
     }
     if hub.takeBatch() != nil { dispatch(hub.batchCommitted()) }

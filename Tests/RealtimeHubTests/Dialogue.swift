@@ -134,6 +134,8 @@ struct Dialogue {
       switch output {
       case .send(let peer, let bytes): texts([peer], bytes)
       case .broadcast(let peers, let bytes): texts(peers, bytes)
+      case .compose(let peer, let composition):
+        composition.composed().texts.flatMap { texts([peer], $0) }
       case .deliver(let peer, let message):
         [mark(peer) + "value: " + sortedJSON(String(decoding: message.encoded(), as: UTF8.self))]
       case .disconnect(let peer, let reason): [mark(peer) + "disconnect: \(reason)"]

@@ -67,6 +67,8 @@ struct ReplaySimulation {
       case .send(let peer, let bytes): try clients[peer]?.receive(bytes)
       case .broadcast(let peers, let bytes):
         for peer in peers { try clients[peer]?.receive(bytes) }
+      case .compose(let peer, let composition):
+        for bytes in composition.composed().texts { try clients[peer]?.receive(bytes) }
       case .deliver(let peer, let message): try clients[peer]?.receive(message.encoded())
       case .disconnect(let peer, _): try close(peer)
       }

@@ -169,6 +169,7 @@ struct RuleSimulation {
     switch output {
     case .send(let peer, let bytes): [(peer, bytes)]
     case .broadcast(let peers, let bytes): peers.map { ($0, bytes) }
+    case .compose(let peer, let composition): composition.composed().texts.map { (peer, $0) }
     case .deliver, .disconnect: []
     }
   }

@@ -86,4 +86,89 @@ struct WorkAttackTests {
       statuses(dialogue.ask(1, "p", #"{"p":"/a","d":2,"h":"x"}"#)) == ["permission_denied"]
     )
   }
+
+  // MARK: Large answers
+
+  private static let large =
+    #"{"a":{"\#(String(repeating: "k", count: 300))":"\#(String(repeating: "x", count: 400))"}}"#
+
+  private func dialogue() throws -> Dialogue {
+    var limits = HubLimits()
+    limits.composedBytes = 500
+    return try Dialogue(Self.large, limits: limits, peers: 2)
+  }
+
+  private func outputs(_ request: ClientRequest, _ dialogue: inout Dialogue) -> [HubOutput] {
+    dialogue.hub.handle(.request(id: 7, request), from: PeerID(0), at: dialogue.clock)
+  }
+
+  private func composition(_ outputs: [HubOutput]) -> Composition? {
+    guard outputs.count == 1, case .compose(_, let composition)? = outputs.first else { return nil }
+    return composition
+  }
+
+  @Test("A large answer leaves the hub before it is encoded, and says what it said then")
+  func largeGet() throws {
+    var dialogue = try dialogue()
+    let composition = composition(outputs(.get(path: "a", query: .all), &dialogue))
+    _ = dialogue.ask(8, "p", #"{"p":"/a","d":null}"#, from: 1)
+    let messages = try #require(composition).composed()
+    #expect(!messages.isRefused)
+    let data = try #require(try JSONParser.parse(Self.large)["a"])
+    #expect(
+      messages.texts.map { sortedJSON(String(decoding: $0, as: UTF8.self)) }
+        == [response(7, "ok", data.text)]
+    )
+  }
+
+  @Test("A large listen leaves the hub before it is encoded, data first and then the answer")
+  func largeListen() throws {
+    var dialogue = try dialogue()
+    let data = try #require(try JSONParser.parse(Self.large)["a"])
+    let hash = try Node(json: data).hash
+    for (known, pushes) in [("", 1), (hash, 0), ("other", 1)] {
+      let listen = ListenRequest(path: "a", hash: known)
+      let composition = composition(outputs(.listen(listen), &dialogue))
+      let texts = try #require(composition).composed().texts
+        .map { sortedJSON(String(decoding: $0, as: UTF8.self)) }
+      let expected = push("d", #"{"p":"a","d":\#(data.text)}"#)
+      #expect(texts == Array(repeating: expected, count: pushes) + [response(7, "ok", "{}")])
+    }
+  }
+
+  @Test("A listen whose data turn out to be too long is refused, and hears nothing later")
+  func tooLongListen() throws {
+    var limits = HubLimits()
+    limits.composedBytes = 500
+    limits.responseBytes = 600
+    var dialogue = try Dialogue(Self.large, limits: limits, peers: 2)
+    let found = composition(outputs(.listen(ListenRequest(path: "a")), &dialogue))
+    let composition = try #require(found)
+    let messages = composition.composed()
+    #expect(messages.isRefused)
+    #expect(statuses(messages.texts.map { String(decoding: $0, as: UTF8.self) }) == ["too_big"])
+    #expect(dialogue.hub.listenCount(of: PeerID(0)) == 1)
+    _ = dialogue.hub.compositionFailed(composition, of: PeerID(0))
+    #expect(dialogue.hub.listenCount(of: PeerID(0)) == 0)
+    #expect(dialogue.ask(9, "p", #"{"p":"/a","d":1}"#, from: 1) == ["1: " + response(9)])
+  }
+
+  @Test("A large answer keeps its place among those that wait for the disk")
+  func order() throws {
+    var dialogue = try dialogue()
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/b","d":1}"#)
+    _ = dialogue.askUncommitted(2, "g", #"{"p":"/a","q":{}}"#)
+    _ = dialogue.askUncommitted(3, "p", #"{"p":"/b","d":2}"#)
+    let texts = dialogue.commit()
+    #expect(texts.count == 3)
+    for (id, text) in zip(1..., texts) { #expect(text.contains(#""r":\#(id)}"#)) }
+  }
+
+  @Test("A large answer whose commits are gone is refused like any other")
+  func failure() throws {
+    var dialogue = try dialogue()
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/b","d":1}"#)
+    _ = dialogue.askUncommitted(2, "g", #"{"p":"/a","q":{}}"#)
+    #expect(statuses(dialogue.fail()) == ["unavailable", "unavailable"])
+  }
 }

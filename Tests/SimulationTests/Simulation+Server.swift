@@ -43,6 +43,8 @@ extension Simulation {
       switch output {
       case .send(let peer, let bytes): send(bytes, to: peer)
       case .broadcast(let peers, let bytes): for peer in peers { send(bytes, to: peer) }
+      case .compose(let peer, let composition):
+        for bytes in composition.composed().texts { send(bytes, to: peer) }
       case .deliver: fail("a peer outside the server is handed a value")
       case .disconnect(let peer, _):
         guard let number = linkOfPeer[peer] else { continue }

@@ -11,6 +11,11 @@ struct Refusal: Error, Equatable {
     self.reason = reason
   }
 
+  /// The refusal of a request whose answer is longer than it may be.
+  static func tooLong(_ bytes: Int) -> Refusal {
+    Refusal(.tooBig, "the data are longer than \(bytes) bytes")
+  }
+
   var response: ServerMessage.Response {
     ServerMessage.Response(status, .json(.string(reason)))
   }

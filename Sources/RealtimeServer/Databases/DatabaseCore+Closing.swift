@@ -19,6 +19,7 @@ extension DatabaseCore {
     guard phase == .running else { return }
     phase = .settling
     for session in sessions.values { pause(session, .leaving) }
+    for session in Array(sessions.values) where session.isGone { forget(session.peer) }
     for peer in Array(internalPeers.values) { peer.serverStops() }
     continueClosing()
   }
@@ -55,8 +56,8 @@ extension DatabaseCore {
   private func leave() {
     phase = .leaving
     for session in sessions.values {
-      releaseBacklog(of: session)
-      session.connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
+      session.inbox.removeAll()
+      end(session, code: CloseCode.goingAway, reason: "the server is stopping")
       // The answer to the goodbye is read, and nothing else.
       resume(session, .leaving)
     }

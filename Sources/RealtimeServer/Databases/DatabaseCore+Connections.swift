@@ -12,7 +12,7 @@ extension DatabaseCore {
     let peer = makePeer()
     let session = Session.makeName()
     if let last = connection.request?.parameter("ls") { retire(last) }
-    sessions[peer] = Session(peer, connection: connection, name: session)
+    sessions[peer] = Session(peer, of: self, connection: connection, name: session)
     peersByName[session] = peer
     metrics.connections += 1
     context.connectionOpened()
@@ -39,17 +39,79 @@ extension DatabaseCore {
     session.connection.close(code: CloseCode.normal, reason: "a newer connection took its place")
   }
 
+  /// The number of messages of a connection that wait before no more are read.
+  private static let mostWaiting = 16
+  /// From which length on a message is decoded beside the event loop.
+  private static let largeBytes = 64 * 1_024
+
   private func receive(_ bytes: [UInt8], from peer: PeerID) {
     guard phase == .running, let session = sessions[peer] else { return }
-    do throws(MessageError) {
-      let message = try ClientMessage(decoding: bytes, depthLimit: options.limits.jsonDepth)
-      take(message, from: session)
-    } catch {
+    session.inbox.append(.text(bytes))
+    context.turns.request(by: session)
+    if session.inbox.count >= Self.mostWaiting || (session.isDecoding && !session.inbox.isEmpty) {
+      pause(session, .turn)
+    }
+  }
+
+  /// Does what a client has asked for first, of all that nobody has looked at.
+  func takeNext(of session: Session) {
+    guard phase == .running, let incoming = session.inbox.popFirst() else {
+      return session.inbox.removeAll()
+    }
+    switch incoming {
+    case .text(let bytes) where bytes.count > Self.largeBytes: decode(bytes, of: session)
+    case .text(let bytes): take(decoded(bytes), from: session)
+    case .decoded(let result): take(result, from: session)
+    }
+    settle(session)
+  }
+
+  /// Reads from a client again, or forgets one that has gone, once nothing of it waits.
+  private func settle(_ session: Session) {
+    guard session.inbox.isEmpty, !session.isDecoding else { return }
+    resume(session, .turn)
+    guard session.isGone, sessions[session.peer] === session else { return }
+    forget(session.peer)
+    continueClosing()
+  }
+
+  private func decoded(_ bytes: [UInt8]) -> Result<ClientMessage, MessageError> {
+    Self.decoded(bytes, depthLimit: options.limits.jsonDepth)
+  }
+
+  private static func decoded(
+    _ bytes: [UInt8],
+    depthLimit: Int
+  ) -> Result<ClientMessage, MessageError> {
+    Result { () throws(MessageError) in try ClientMessage(decoding: bytes, depthLimit: depthLimit) }
+  }
+
+  /// Decodes a large message beside the event loop; what the client says meanwhile waits.
+  private func decode(_ bytes: [UInt8], of session: Session) {
+    session.isDecoding = true
+    let depthLimit = options.limits.jsonDepth
+    context.workbench.perform(
+      for: session.account,
+      isLong: bytes.count > Workbench.longBytes
+    ) {
+      Self.decoded(bytes, depthLimit: depthLimit)
+    } then: { [weak self] result in
+      session.isDecoding = false
+      guard let self, sessions[session.peer] === session else { return }
+      session.inbox.prepend(.decoded(result))
+      context.turns.request(by: session)
+    }
+  }
+
+  private func take(_ result: Result<ClientMessage, MessageError>, from session: Session) {
+    switch result {
+    case .success(let message): take(message, from: session)
+    case .failure(let error):
       metrics.undecodable += 1
-      logger.debug("undecodable message", metadata: ["peer": "\(peer)"])
-      perform(hub.handle(undecodable: error, from: peer))
+      logger.debug("undecodable message", metadata: ["peer": "\(session.peer)"])
+      perform(hub.handle(undecodable: error, from: session.peer))
       if error.requestID == nil {
-        drop(peer, code: CloseCode.protocolError, "a message cannot be understood")
+        drop(session.peer, code: CloseCode.protocolError, "a message cannot be understood")
       }
     }
     slowDown(session)
@@ -85,6 +147,16 @@ extension DatabaseCore {
   private func closed(_ peer: PeerID, _ end: ConnectionEnd) {
     logger.debug("disconnected", metadata: ["peer": "\(peer)", "reason": "\(end)"])
     if end.kind == .slowConsumer { metrics.dropped += 1 }
+    guard let session = sessions[peer], phase == .running else { return finish(peer) }
+    // What has arrived in one piece counts, whether or not its turn has come.
+    session.isGone = true
+    session.backlog = nil
+    session.outgoing.removeAll()
+    guard !session.inbox.isEmpty || session.isDecoding else { return finish(peer) }
+    context.turns.request(by: session)
+  }
+
+  private func finish(_ peer: PeerID) {
     forget(peer)
     continueClosing()
   }
@@ -94,12 +166,16 @@ extension DatabaseCore {
     guard let session = sessions[peer] else { return }
     metrics.dropped += 1
     logger.notice("dropped a connection: \(reason)", metadata: ["peer": "\(peer)"])
-    session.connection.close(code: code, reason: reason)
+    // It is not listened to any more.
+    session.inbox.removeAll()
+    end(session, code: code, reason: reason)
   }
 
   /// Ends a connection as far as the hub is concerned.
-  private func forget(_ peer: PeerID) {
+  func forget(_ peer: PeerID) {
     guard let session = sessions.removeValue(forKey: peer) else { return }
+    session.inbox.removeAll()
+    session.outgoing.removeAll()
     peersByName[session.name] = nil
     session.writeWait?.cancel()
     session.signInDeadline?.cancel()

@@ -51,7 +51,7 @@ final class DatabaseCore {
   /// Looks for credentials that end.
   private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
   private var lastPeer = 0
-  private var encoder = OutputEncoder()
+  var encoder = OutputEncoder()
   private var outputs = CircularBuffer<HubOutput>()
   private var isPerforming = false
   private var pushIDs = PushIDGenerator()
@@ -139,11 +139,14 @@ final class DatabaseCore {
     switch output {
     case .send(let peer, let bytes): send(bytes, to: peer)
     case .broadcast(let peers, let bytes): for peer in peers { send(bytes, to: peer) }
+    case .compose(let peer, let composition):
+      if let session = sessions[peer] {
+        deliver(.composition(composition, isKept: false), to: session)
+      }
     case .deliver(let peer, let message): internalPeers[peer]?.receive(message)
     case .disconnect(let peer, let reason):
       if let session = sessions[peer] {
-        releaseBacklog(of: session)
-        session.connection.close(code: CloseCode.tryAgainLater, reason: "\(reason)")
+        end(session, code: CloseCode.tryAgainLater, reason: "\(reason)")
       }
       internalPeers[peer]?.disconnect(reason)
     }
@@ -151,7 +154,7 @@ final class DatabaseCore {
 
   private func send(_ bytes: [UInt8], to peer: PeerID) {
     if let session = sessions[peer] {
-      send(bytes, to: session)
+      deliver(.message(bytes), to: session)
     } else if let internalPeer = internalPeers[peer],
       let message = try? ServerMessage(decoding: bytes)
     {

@@ -16,6 +16,12 @@ struct OutputEncoder {
     return message
   }
 
+  /// Takes over a message that somebody else has encoded, and which is sent next.
+  mutating func learn(_ bytes: [UInt8], as message: EncodedMessage) {
+    lastBytes = bytes
+    lastMessage = message
+  }
+
   /// Whether an array is the last one, which is kept alive here, so that the address tells.
   private func isLast(_ bytes: [UInt8]) -> Bool {
     // Safety: the addresses are compared and never followed.

@@ -1,25 +1,65 @@
 internal import NIOCore
 internal import RealtimeHub
+internal import RealtimeProtocol
 internal import RealtimeTransport
 
 /// One open connection of a database; confined to the server's event loop.
-final class Session {
+///
+/// What the client says waits in the inbox for its turn, and until what it has asked for before has
+/// been encoded. What it is to be sent waits behind that as well, so that it is told everything in the
+/// order of the hub.
+final class Session: TurnTaker {
   /// Why nothing more is read from a client for a while.
   enum Pause: Hashable {
     /// Much of what it has sent waits for the disk.
     case unsettled
     /// Much of what it is sent waits for it.
     case congested
+    /// Much of what it has sent waits for its turn.
+    case turn
     /// Its user has written too much too quickly.
     case writeRate
     /// The server is stopping.
     case leaving
   }
 
+  /// A message of the client.
+  enum Incoming {
+    case text([UInt8])
+    case decoded(Result<ClientMessage, MessageError>)
+  }
+
+  /// Something to be sent to the client.
+  enum Outgoing {
+    /// A message of the hub, which is held back or left out while the client does not keep up.
+    case message([UInt8])
+    /// A message that was held back long enough.
+    case kept([UInt8])
+    /// What is yet to be encoded.
+    case composition(Composition, isKept: Bool)
+    /// The goodbye.
+    case end(code: UInt16, reason: String)
+  }
+
   let peer: PeerID
   let connection: ServerConnection
   /// The name that the client was told.
   let name: String
+  let account = CostAccount()
+  var isWaiting = false
+  private weak var core: DatabaseCore?
+  /// What the client has said and nobody has looked at.
+  var inbox = CircularBuffer<Incoming>()
+  /// What is to be sent once something has been encoded.
+  var outgoing = CircularBuffer<Outgoing>()
+  /// The bytes of the messages among it.
+  var outgoingBytes = 0
+  /// Whether a message of the client is being decoded.
+  var isDecoding = false
+  /// Whether something for the client is being encoded.
+  var isComposing = false
+  /// Whether the client has gone, so that the session ends with what it has said.
+  var isGone = false
   /// Messages taken since the last batch was stored.
   var unsettledMessages = 0
   /// Why it has to wait; empty when it is read from.
@@ -33,10 +73,17 @@ final class Session {
   /// The signed-in user that the connection counts for.
   var user: String?
 
-  init(_ peer: PeerID, connection: ServerConnection, name: String) {
+  init(_ peer: PeerID, of core: DatabaseCore, connection: ServerConnection, name: String) {
     self.peer = peer
+    self.core = core
     self.connection = connection
     self.name = name
+  }
+
+  var isReady: Bool { !inbox.isEmpty && !isDecoding && !isComposing && backlog == nil }
+
+  func takeTurn() {
+    core?.takeNext(of: self)
   }
 
   /// A new name: 32 letters and digits that nobody can guess.

@@ -8,7 +8,14 @@ internal import RealtimeTree
 ///
 /// State: listening (the data are awaited) → open (pushes become events) → ended. Confined to the
 /// server's event loop.
-final class EventStream: InternalPeer {
+final class EventStream: InternalPeer, TurnTaker {
+  let account: CostAccount
+  var isWaiting = false
+  /// The listen that is asked for when the turn of the request comes.
+  private var listen: ListenRequest?
+  /// From which length on the first event is made beside the event loop.
+  private static let largeBytes = 32 * 1_024
+
   private let request: RESTRequest
   private let core: DatabaseCore
   private let promise: EventLoopPromise<HTTPReply>
@@ -18,6 +25,8 @@ final class EventStream: InternalPeer {
   private var initial = Node.empty
   /// The first event, until it has been sent or the data have changed.
   private var first: [UInt8]?
+  /// How often the data have changed before it has been sent.
+  private var changes = 0
   private var isAccepted = false
   private var keepAlive: Scheduled<Void>?
   /// Whether changes are left out, since the client does not keep up.
@@ -28,6 +37,7 @@ final class EventStream: InternalPeer {
     self.request = request
     self.core = core
     self.promise = promise
+    account = core.context.account(of: request.connection)
   }
 
   /// Opens a stream; the server holds it until it ends.
@@ -43,13 +53,21 @@ final class EventStream: InternalPeer {
     }
     stream.peer = peer
     let query = request.query ?? .all
-    let listen = ListenRequest(
+    stream.listen = ListenRequest(
       path: request.path,
       query: query,
       tag: query.loadsAllData ? nil : 1
     )
-    core.hand(.request(id: 1, .listen(listen)), from: peer)
+    core.context.turns.request(by: stream)
     return promise.futureResult
+  }
+
+  var isReady: Bool { listen != nil && peer != nil }
+
+  func takeTurn() {
+    guard let listen, let peer else { return }
+    self.listen = nil
+    core.hand(.request(id: 1, .listen(listen)), from: peer)
   }
 
   // MARK: Peer
@@ -74,6 +92,22 @@ final class EventStream: InternalPeer {
       return
     }
     isAccepted = true
+    var measure = NodeMeasure(bytes: Workbench.longBytes)
+    measure.add(initial)
+    guard measure.bytes > Self.largeBytes else { return accept() }
+    let (options, isSelection) = (request.options, request.query != nil)
+    core.context.workbench.perform(for: account, isLong: measure.isExceeded) { [initial] in
+      StreamEvent.put(.root, options.json(of: initial, isSelection: isSelection)).text
+    } then: { [changes] event in
+      guard self.peer != nil else { return }
+      // Of data that have changed meanwhile it is made once more.
+      if changes == self.changes { self.first = event }
+      self.accept()
+    }
+  }
+
+  /// Opens the stream, the first event of which is there or can be made at once.
+  private func accept() {
     guard makeFirstEvent() else {
       promise.succeed(.answer(RESTError.answerTooBig.answer))
       close()
@@ -118,6 +152,7 @@ final class EventStream: InternalPeer {
   /// Changes the data before the first event has been sent.
   private func update(_ changes: [Change]) {
     first = nil
+    self.changes += 1
     for change in changes { initial.update(at: change.path, to: change.node) }
   }
 
@@ -163,9 +198,7 @@ final class EventStream: InternalPeer {
   private func catchUp() {
     guard let peer else { return }
     isBehind = false
-    for bytes in core.hub.currentData(of: peer) {
-      if let message = try? ServerMessage(decoding: bytes) { receive(message) }
-    }
+    for case .deliver(_, let message) in core.hub.currentData(of: peer) { receive(message) }
   }
 
   private func json(_ node: Node, at path: Path) -> JSONValue {

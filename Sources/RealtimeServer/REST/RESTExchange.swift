@@ -6,10 +6,17 @@ internal import RealtimeTree
 
 /// Carries out one REST request as a peer of the hub, so that it has its place in the order of all.
 ///
-/// State: waiting for the turn of a user who writes too quickly → asking (answers of the hub are
+/// State: reading the body → waiting for its turn, then for that of a user who writes too quickly → asking (answers of the hub are
 /// awaited) → asking again, for the next version of a condition → answered. Confined to the server's
 /// event loop.
-final class RESTExchange: InternalPeer {
+final class RESTExchange: InternalPeer, TurnTaker {
+  /// From which length on a body is read, and an answer made, beside the event loop.
+  private static let largeBytes = 32 * 1_024
+
+  let account: CostAccount
+  var isWaiting = false
+  /// What is done when the turn of the request comes.
+  private var work: (() -> Void)?
   private let request: RESTRequest
   private let core: DatabaseCore
   private let promise: EventLoopPromise<HTTPReply>
@@ -25,6 +32,7 @@ final class RESTExchange: InternalPeer {
     self.request = request
     self.core = core
     self.promise = promise
+    account = core.context.account(of: request.connection)
   }
 
   /// Carries a request out; the server holds the exchange until it is answered.
@@ -76,15 +84,52 @@ final class RESTExchange: InternalPeer {
     core.closeInternal(peer)
   }
 
+  // MARK: Turns
+
+  var isReady: Bool { work != nil && peer != nil }
+
+  func takeTurn() {
+    let work = work
+    self.work = nil
+    work?()
+  }
+
+  private func whenItIsTurn(_ work: @escaping () -> Void) {
+    self.work = work
+    core.context.turns.request(by: self)
+  }
+
+  /// Does work beside the event loop, if it takes long, and goes on with the result.
+  private func compute<Result: Sendable>(
+    ofBytes bytes: Int,
+    _ work: @escaping @Sendable () -> Result,
+    then next: @escaping (Result) -> Void
+  ) {
+    guard bytes > Self.largeBytes else { return next(work()) }
+    core.context.workbench.perform(
+      for: account,
+      isLong: bytes > Workbench.longBytes,
+      work,
+      then: next
+    )
+  }
+
   // MARK: Requests
 
   private func start() {
+    guard !request.method.isRead else { return whenItIsTurn { self.read() } }
+    compute(ofBytes: request.bodyLength) { [request] in
+      Result { () throws(RESTError) in try request.write() }
+    } then: { write in
+      self.whenItIsTurn { self.start(write) }
+    }
+  }
+
+  private func start(_ result: Result<RESTRequest.Write?, RESTError>) {
     let write: RESTRequest.Write?
-    do throws(RESTError) {
-      write = try request.write()
-    } catch {
-      finish(error.answer)
-      return
+    switch result {
+    case .success(let value): write = value
+    case .failure(let error): return finish(error.answer)
     }
     guard let write else { return read() }
     guard isSmallEnough(write) else { return finish(RESTError.writeTooBig.answer) }
@@ -137,16 +182,28 @@ final class RESTExchange: InternalPeer {
       guard response.status == .ok, let node = Self.node(response) else {
         return refuse(response)
       }
-      let tag = request.wantsTag ? node.hash : nil
-      if let tag, request.knows(tag) {
-        finish(.empty(304, etag: EntityTag.text(ofHash: tag)))
-        return
+      let limit = core.options.limits.responseBytes
+      compute(ofBytes: Self.bytes(of: node)) { [request] in
+        let tag = request.wantsTag ? node.hash : nil
+        if let tag, request.knows(tag) {
+          return HTTPAnswer.empty(304, etag: EntityTag.text(ofHash: tag))
+        }
+        let isSelection = request.query != nil
+        let answer = request.answer(node, isSelection: isSelection, tag: tag)
+        return answer.body.count > limit ? RESTError.answerTooBig.answer : answer
+      } then: { answer in
+        // The task above cannot run while the answer is being made here.
+        let isTooLate = deadline.map { $0 < .now() } ?? false
+        self.finish(isTooLate ? RESTError.readTooSlow.answer : answer)
       }
-      let answer = answer(node, isSelection: request.query != nil, tag: tag)
-      // The task above cannot run while the answer is being made.
-      let isTooLate = deadline.map { $0 < .now() } ?? false
-      finish(isTooLate ? RESTError.readTooSlow.answer : answer)
     }
+  }
+
+  /// About how many bytes data have as JSON, counted up to where it does not matter any more.
+  private static func bytes(of node: Node) -> Int {
+    var measure = NodeMeasure(bytes: Workbench.longBytes)
+    measure.add(node)
+    return measure.bytes
   }
 
   /// Replaces the data at a path, where they have one of the versions of a condition.
@@ -158,13 +215,13 @@ final class RESTExchange: InternalPeer {
       switch response.status {
       case .ok:
         let wantsTag = request.wantsTag && !path.isPriority
-        finish(answer(isRemoval ? .empty : data ?? node, tag: wantsTag ? data?.hash : nil))
+        answer(isRemoval ? .empty : data ?? node, taggedBy: wantsTag ? data : nil)
       case .dataStale where attempt + 1 < hashes.count:
         set(path, node, isRemoval: isRemoval, attempt: attempt + 1)
       case .dataStale:
         // Who may not read is told no more than that the data are others.
         guard let data else { return refuse(response) }
-        finish(answer(data, status: 412, tag: data.hash))
+        answer(data, status: 412, taggedBy: data)
       default: refuse(response)
       }
     }
@@ -195,19 +252,14 @@ final class RESTExchange: InternalPeer {
 
   // MARK: Answers
 
-  private func answer(
-    _ node: Node,
-    isSelection: Bool = false,
-    status: Int = 200,
-    tag: String?
-  ) -> HTTPAnswer {
-    let answer = request.options.answer(
-      request.options.json(of: node, isSelection: isSelection),
-      status: status,
-      etag: tag.map { EntityTag.text(ofHash: $0) }
-    )
-    let isTooBig = request.method.isRead && answer.body.count > core.options.limits.responseBytes
-    return isTooBig ? RESTError.answerTooBig.answer : answer
+  /// Answers a write with data, and with the version of others.
+  private func answer(_ node: Node, status: Int = 200, taggedBy version: Node?) {
+    compute(ofBytes: Self.bytes(of: node) + (version.map { Self.bytes(of: $0) } ?? 0)) {
+      [request] in
+      request.answer(node, status: status, tag: version?.hash)
+    } then: { answer in
+      self.finish(answer)
+    }
   }
 
   private func refuse(_ response: ServerMessage.Response) {

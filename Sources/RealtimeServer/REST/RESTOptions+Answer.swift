@@ -38,3 +38,19 @@ extension RESTOptions {
     return isPlain ? byte : UInt8(ascii: "_")
   }
 }
+
+extension RESTRequest {
+  /// The answer that shows data.
+  func answer(
+    _ node: Node,
+    isSelection: Bool = false,
+    status: Int = 200,
+    tag: String?
+  ) -> HTTPAnswer {
+    options.answer(
+      options.json(of: node, isSelection: isSelection),
+      status: status,
+      etag: tag.map { EntityTag.text(ofHash: $0) }
+    )
+  }
+}

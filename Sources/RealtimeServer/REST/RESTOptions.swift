@@ -3,7 +3,7 @@ internal import RealtimeTransport
 internal import RealtimeTree
 
 /// How a REST request wants its answer.
-struct RESTOptions {
+struct RESTOptions: Sendable {
   /// How the JSON is printed.
   enum Print {
     case compact

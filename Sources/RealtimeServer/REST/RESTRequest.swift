@@ -3,9 +3,9 @@ internal import RealtimeTransport
 internal import RealtimeTree
 
 /// A REST request that has been understood.
-struct RESTRequest {
+struct RESTRequest: Sendable {
   /// What is to be written.
-  enum Write {
+  enum Write: Sendable {
     case set(Path, Node)
     case merge(Path, [Change])
     case remove(Path)
@@ -27,6 +27,8 @@ struct RESTRequest {
   let wantsTag: Bool
   /// Whether the answer is to follow the data.
   let wantsStream: Bool
+  /// The connection that the request came by.
+  let connection: HTTPRequest.Connection?
   private let body: [UInt8]
   /// The deepest nesting of the body that is followed.
   private let depthLimit: Int
@@ -63,6 +65,7 @@ struct RESTRequest {
       method == .get
       && request.headerList("Accept").contains { $0.hasPrefix("text/event-stream") }
     body = request.body
+    connection = request.connection
     self.depthLimit = depthLimit
     if !required.isEmpty {
       if options.print == .silent {

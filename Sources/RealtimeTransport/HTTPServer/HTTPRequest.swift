@@ -14,8 +14,14 @@ package struct HTTPRequest: Sendable {
   package let body: [UInt8]
   /// Who asks.
   package let peer: Peer
+  /// The connection that it came by; nil for a WebSocket's.
+  package let connection: Connection?
 
-  init(head: HTTPRequestHead, body: [UInt8] = [], peer: Peer) {
+  /// Tells the connections that are open at a time apart.
+  package typealias Connection = ObjectIdentifier
+
+  init(head: HTTPRequestHead, body: [UInt8] = [], peer: Peer, connection: Connection? = nil) {
+    self.connection = connection
     method = head.method.rawValue
     let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     path = parts.first.map(String.init) ?? "/"

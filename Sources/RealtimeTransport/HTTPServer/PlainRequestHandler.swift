@@ -176,7 +176,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     phase = .answering
     deadline?.cancel()
     setReading(false)
-    let request = HTTPRequest(head: head, body: body, peer: peer)
+    let request = HTTPRequest(head: head, body: body, peer: peer, connection: .init(self))
     body = []
     let eventLoop = context.eventLoop
     handlers.answer(request, eventLoop).hop(to: eventLoop).assumeIsolated()

@@ -98,11 +98,9 @@ enum SessionCheck {
   ) throws(BrokenProperty) {
     for output in outputs {
       switch output {
-      case .send(let peer, let bytes):
-        guard let message = try? ServerMessage(decoding: bytes) else {
-          throw BrokenProperty("\(String(decoding: bytes, as: UTF8.self)) cannot be read")
-        }
-        if case .response(let id, _) = message { session.answered[peer, default: []].append(id) }
+      case .send(let peer, let bytes): try receive(bytes, peer, &session)
+      case .compose(let peer, let composition):
+        for bytes in composition.composed().texts { try receive(bytes, peer, &session) }
       case .broadcast(_, let bytes):
         guard (try? ServerMessage(decoding: bytes)) != nil else {
           throw BrokenProperty("\(String(decoding: bytes, as: UTF8.self)) cannot be read")
@@ -111,5 +109,16 @@ enum SessionCheck {
         throw BrokenProperty("a peer is closed, or taken for an internal one")
       }
     }
+  }
+
+  private static func receive(
+    _ bytes: [UInt8],
+    _ peer: PeerID,
+    _ session: inout Session
+  ) throws(BrokenProperty) {
+    guard let message = try? ServerMessage(decoding: bytes) else {
+      throw BrokenProperty("\(String(decoding: bytes, as: UTF8.self)) cannot be read")
+    }
+    if case .response(let id, _) = message { session.answered[peer, default: []].append(id) }
   }
 }

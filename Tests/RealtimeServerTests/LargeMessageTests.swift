@@ -1,0 +1,78 @@
+import RealtimeServer
+import RealtimeTree
+import Testing
+import TransportTestSupport
+
+/// Large messages are read and encoded beside the event loop; nobody is to notice but by the time.
+@Suite("Large messages", .timeLimit(.minutes(2)))
+struct LargeMessageTests {
+  private static let text = String(repeating: "x", count: 100_000)
+
+  private func request(_ id: Int, _ action: String, _ body: String) -> String {
+    #"{"t":"d","d":{"r":\#(id),"a":"\#(action)","b":\#(body)}}"#
+  }
+
+  private func start() async throws -> DatabaseServer {
+    try await .startForTest()
+  }
+
+  @Test("Everything is answered in the order in which it was asked, whatever its size")
+  func order() async throws {
+    let server = try await start()
+    let client = try await server.connectAndGreet()
+    client.send(request(1, "p", #"{"p":"/a","d":{"t":"\#(Self.text)","n":0}}"#))
+    client.send(request(2, "p", #"{"p":"/b","d":1}"#))
+    for id in 3..<40 {
+      switch id % 3 {
+      case 0: client.send(request(id, "g", #"{"p":"/a","q":{}}"#))
+      case 1: client.send(request(id, "p", #"{"p":"/a/n","d":\#(id)}"#))
+      default: client.send(request(id, "g", #"{"p":"/b","q":{}}"#))
+      }
+    }
+    for id in 1..<40 {
+      let answer = try await client.next()
+      #expect(answer.hasPrefix(#"{"t":"d","d":{"r":\#(id),"#), "\(answer.prefix(40))")
+      guard id >= 3, id % 3 == 0 else { continue }
+      // It shows what was written before it was asked for, and nothing later.
+      let last = id == 3 ? 0 : id - 2
+      #expect(answer.contains(#""n":\#(last),"#), "\(answer.prefix(80))")
+    }
+    await server.stop()
+  }
+
+  @Test("Pushes of a large listen come after its data, and none is lost")
+  func listen() async throws {
+    let server = try await start()
+    let writer = try await server.connectAndGreet()
+    writer.send(request(1, "p", #"{"p":"/a","d":{"t":"\#(Self.text)","n":0}}"#))
+    _ = try await writer.next()
+    let client = try await server.connectAndGreet()
+    client.send(request(1, "q", #"{"p":"/a","h":""}"#))
+    for id in 2..<30 { client.send(request(id, "p", #"{"p":"/a/n","d":\#(id)}"#)) }
+    let data = try await client.next()
+    #expect(data.hasPrefix(#"{"t":"d","d":{"a":"d","b":{"p":"a","d":{"#))
+    #expect(data.contains(#""n":0,"#))
+    #expect(try await client.next().contains(#""r":1,"#))
+    for id in 2..<30 {
+      #expect(try await client.next().contains(#"{"p":"a/n","d":\#(id)}"#))
+      #expect(try await client.next().contains(#""r":\#(id),"#))
+    }
+    await server.stop()
+  }
+
+  @Test("What has arrived before a connection ends counts, though it takes a while to read")
+  func lastWords() async throws {
+    let server = try await start()
+    let watcher = try await server.connectAndGreet()
+    watcher.send(request(1, "q", #"{"p":"/last","h":""}"#))
+    _ = try await watcher.next()
+    let client = try await server.connectAndGreet()
+    client.send(request(1, "o", #"{"p":"/last","d":"gone"}"#))
+    client.send(request(2, "p", #"{"p":"/a","d":{"t":"\#(Self.text)"}}"#))
+    client.send(request(3, "p", #"{"p":"/last","d":"said"}"#))
+    client.close()
+    #expect(try await watcher.next().contains(#""d":"said""#))
+    #expect(try await watcher.next().contains(#""d":"gone""#))
+    await server.stop()
+  }
+}

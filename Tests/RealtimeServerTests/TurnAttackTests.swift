@@ -1,0 +1,160 @@
+import NIOCore
+import RealtimeProtocol
+import RealtimeTree
+import Testing
+
+@testable import RealtimeServer
+
+/// What strangers ask of the event loop must not make others wait for all of it.
+@Suite("The turns of an event loop", .timeLimit(.minutes(2)))
+struct TurnAttackTests {
+  /// An event loop whose time goes by only when somebody works.
+  private final class ManualLoop {
+    var time = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    private var endOfTick: [() -> Void] = []
+    private var nextTick: [() -> Void] = []
+    /// Who has had a turn.
+    var log: [String] = []
+
+    var loop: Turns.Loop {
+      Turns.Loop(
+        now: { self.time },
+        atEndOfTick: { self.endOfTick.append($0) },
+        inNextTick: { self.nextTick.append($0) }
+      )
+    }
+
+    /// Ends the tick and begins the next one; true when there was anything to do.
+    func tick() -> Bool {
+      let tasks = endOfTick
+      endOfTick = []
+      for task in tasks { task() }
+      let next = nextTick
+      nextTick = []
+      for task in next { task() }
+      return !next.isEmpty
+    }
+  }
+
+  private final class Worker: TurnTaker {
+    let account = CostAccount()
+    var isWaiting = false
+    private(set) var pieces: Int
+    private let name: String
+    private let cost: TimeAmount
+    private let loop: ManualLoop
+
+    init(_ name: String, pieces: Int, cost: TimeAmount, _ loop: ManualLoop) {
+      self.name = name
+      self.pieces = pieces
+      self.cost = cost
+      self.loop = loop
+    }
+
+    var isReady: Bool { pieces > 0 }
+
+    func takeTurn() {
+      pieces -= 1
+      loop.time = loop.time + cost
+      loop.log.append(name)
+    }
+
+    func ask(_ pieces: Int) { self.pieces += pieces }
+  }
+
+  @Test("While there is little to do, everything is done as soon as it comes")
+  func quiet() {
+    let loop = ManualLoop()
+    let turns = Turns(loop.loop)
+    for number in 0..<10 {
+      let worker = Worker("\(number)", pieces: 1, cost: .microseconds(20), loop)
+      turns.request(by: worker)
+      #expect(worker.pieces == 0)
+    }
+    #expect(!loop.tick())
+  }
+
+  @Test("One whose work is small waits for one piece of those whose work never ends")
+  func overtaking() {
+    let loop = ManualLoop()
+    let turns = Turns(loop.loop)
+    let attackers = (0..<40).map { _ in
+      Worker("attacker", pieces: 100, cost: .milliseconds(20), loop)
+    }
+    for attacker in attackers { turns.request(by: attacker) }
+    // Nobody has cost anything at first, so that each has one piece done.
+    for _ in 0..<40 { _ = loop.tick() }
+    let client = Worker("client", pieces: 0, cost: .microseconds(20), loop)
+    for _ in 0..<20 {
+      loop.log = []
+      client.ask(1)
+      turns.request(by: client)
+      while client.isReady { #expect(loop.tick()) }
+      #expect(loop.log.firstIndex(of: "client").map { $0 <= 1 } == true, "\(loop.log)")
+    }
+  }
+
+  @Test("Those whose work never ends have turns one after the other, and all of it gets done")
+  func roundRobin() {
+    let loop = ManualLoop()
+    let turns = Turns(loop.loop)
+    let attackers = (0..<5).map { Worker("\($0)", pieces: 20, cost: .milliseconds(20), loop) }
+    for attacker in attackers {
+      // Nobody is favoured for having cost nothing yet.
+      attacker.account.charge(.milliseconds(20), at: loop.time)
+      turns.request(by: attacker)
+    }
+    while loop.tick() {
+      let left = attackers.map(\.pieces)
+      #expect((left.max() ?? 0) - (left.min() ?? 0) <= 1, "\(left)")
+    }
+    #expect(attackers.allSatisfy { $0.pieces == 0 })
+  }
+
+  @Test("Many whose work is small do not keep one out whose work is not")
+  func noStarvation() {
+    let loop = ManualLoop()
+    let turns = Turns(loop.loop)
+    let heavy = Worker("heavy", pieces: 10, cost: .milliseconds(20), loop)
+    turns.request(by: heavy)
+    let clients = (0..<200).map { _ in Worker("client", pieces: 0, cost: .microseconds(100), loop) }
+    for _ in 0..<12 {
+      for client in clients {
+        client.ask(1)
+        turns.request(by: client)
+      }
+      _ = loop.tick()
+    }
+    #expect(heavy.pieces == 0)
+  }
+
+  @Test("The sockets are looked at after a slice, however much waits")
+  func slices() {
+    let loop = ManualLoop()
+    let turns = Turns(loop.loop)
+    let workers = (0..<100).map { _ in Worker("worker", pieces: 50, cost: .microseconds(500), loop)
+    }
+    for worker in workers { turns.request(by: worker) }
+    var isBusy = true
+    while isBusy {
+      let start = loop.time
+      isBusy = loop.tick()
+      // One turn more may begin just before the end of the slice, and one is for the heavy.
+      #expect(loop.time - start <= Turns.slice + Turns.turn + Turns.turn)
+    }
+    #expect(workers.allSatisfy { $0.pieces == 0 })
+  }
+
+  @Test("A debt goes down by itself")
+  func debt() {
+    let account = CostAccount()
+    let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    account.charge(.milliseconds(20), at: start)
+    #expect(!account.isLight(at: start))
+    #expect(!account.isLight(at: start + .milliseconds(200)))
+    #expect(account.isLight(at: start + .milliseconds(300)))
+    // Nobody is in debt for ever.
+    account.charge(.hours(1), at: start + .seconds(1))
+    #expect(account.isLight(at: start + .seconds(90)))
+  }
+}
