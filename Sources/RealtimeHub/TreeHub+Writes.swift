@@ -1,5 +1,5 @@
-internal import RealtimeProtocol
-internal import RealtimeTree
+package import RealtimeProtocol
+package import RealtimeTree
 
 extension TreeHub {
   /// Applies a write, or answers why not; a write that has been dealt with is only answered.
@@ -122,8 +122,35 @@ extension TreeHub {
 
   /// Why the condition of a write does not hold, or nil when it does, or there is none.
   private func staleness(of write: WriteRequest) -> Refusal? {
-    guard let hash = write.hash, root[write.path].hash != hash else { return nil }
+    guard let hash = write.hash, self.hash(of: root[write.path]) != hash else { return nil }
     return Refusal(.dataStale, "the data at \(write.path) have changed")
+  }
+
+  private func hash(of node: Node) -> String {
+    if let knownHash, knownHash.node.isSame(as: node) { return knownHash.hash }
+    return node.hash
+  }
+
+  /// Large data that a message compares by their hash, which takes long to compute.
+  ///
+  /// The owner may compute the hash when and where it likes, and says by ``learn(_:of:)`` what it is
+  /// before the hub handles the message. If the data have changed by then, the hub computes it itself.
+  ///
+  /// Mutating though it changes nothing, as ``agenda()``.
+  ///
+  /// - Parameters:
+  ///   - message: What a peer says.
+  ///   - peer: The peer.
+  /// - Returns: The data, or nil where there is no large data to compare, or the peer may not read it.
+  package mutating func dataToHash(for message: ClientMessage, from peer: PeerID) -> Node? {
+    guard case .request(_, .write(let write)) = message, write.hash != nil else { return nil }
+    let node = root[write.path]
+    return isComposed(node, for: peer) && mayRead(write.path, peer) ? node : nil
+  }
+
+  /// Takes over the hash of data for the next message.
+  package mutating func learn(_ hash: String, of node: Node) {
+    knownHash = (node, hash)
   }
 
   /// The changes of a write with paths from the root.

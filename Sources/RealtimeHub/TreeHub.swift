@@ -60,6 +60,8 @@ package struct TreeHub: Sendable {
   /// What may be stored although its batch failed, until a batch can be stored; nil when nothing may.
   var doubtful: DoubtfulWrites?
 
+  /// The hash of large data, which the owner has computed for the condition of a write.
+  var knownHash: (node: Node, hash: String)?
   var ledger: WriteLedger
   var outbox = Outbox()
   var registry = ListenRegistry()
@@ -184,6 +186,7 @@ package struct TreeHub: Sendable {
     case .control: break
     case .request(let id, let request):
       handle(request, RequestOrigin(peer: peer, request: id), at: timestamp)
+      knownHash = nil
     }
     return flush()
   }

@@ -171,4 +171,36 @@ struct WorkAttackTests {
     _ = dialogue.askUncommitted(2, "g", #"{"p":"/a","q":{}}"#)
     #expect(statuses(dialogue.fail()) == ["unavailable", "unavailable"])
   }
+
+  @Test("The hash of large data is computed by somebody else, and counts while they are the same")
+  func largeCondition() throws {
+    var dialogue = try dialogue()
+    func write(_ hash: String) -> ClientMessage {
+      .request(id: 5, .write(WriteRequest(path: "a", operation: .set(.integer(1)), hash: hash)))
+    }
+    // A false hash shows that it is believed, and that it is not once the data have changed.
+    for (isChanged, status) in [(false, "ok"), (true, "datastale")] {
+      dialogue = try self.dialogue()
+      let found = dialogue.hub.dataToHash(for: write("believed"), from: PeerID(0))
+      let node = try #require(found)
+      if isChanged { _ = dialogue.ask(6, "p", #"{"p":"/a/b","d":1}"#, from: 1) }
+      dialogue.hub.learn("believed", of: node)
+      #expect(statuses(answer(write("believed"), &dialogue)) == [status])
+    }
+    #expect(dialogue.hub.dataToHash(for: write("x"), from: PeerID(9)) == nil)
+  }
+
+  @Test("Small data, and data that a peer may not read, are not given away to be hashed")
+  func smallCondition() throws {
+    func node(_ data: String, _ rules: String?) throws -> Node? {
+      var limits = HubLimits()
+      limits.composedBytes = 500
+      var dialogue = try Dialogue(data, rules: rules, limits: limits)
+      let write = WriteRequest(path: "a", operation: .set(.integer(1)), hash: "x")
+      return dialogue.hub.dataToHash(for: .request(id: 1, .write(write)), from: PeerID(0))
+    }
+    #expect(try node(#"{"a":{"b":1}}"#, nil) == nil)
+    #expect(try node(Self.large, #"{"rules":{".write":true}}"#) == nil)
+    #expect(try node(Self.large, #"{"rules":{".read":true}}"#) != nil)
+  }
 }

@@ -3,6 +3,7 @@ internal import NIOCore
 internal import RealtimeHub
 internal import RealtimeProtocol
 internal import RealtimeTransport
+internal import RealtimeTree
 
 extension DatabaseCore {
   // MARK: WebSockets
@@ -62,6 +63,10 @@ extension DatabaseCore {
     case .text(let bytes) where bytes.count > Self.largeBytes: decode(bytes, of: session)
     case .text(let bytes): take(decoded(bytes), from: session)
     case .decoded(let result): take(result, from: session)
+    case .compared(let message, let node, let hash):
+      hub.learn(hash, of: node)
+      take(message, from: session)
+      slowDown(session)
     }
     settle(session)
   }
@@ -103,9 +108,28 @@ extension DatabaseCore {
     }
   }
 
+  /// Computes the hash of large data beside the event loop.
+  private func compare(_ message: ClientMessage, _ node: Node, of session: Session) {
+    session.isDecoding = true
+    var measure = NodeMeasure(bytes: Workbench.longBytes)
+    measure.add(node)
+    context.workbench.perform(for: session.account, isLong: measure.isExceeded) {
+      node.hash
+    } then: { [weak self] hash in
+      session.isDecoding = false
+      guard let self, sessions[session.peer] === session else { return }
+      session.inbox.prepend(.compared(message, node, hash: hash))
+      context.turns.request(by: session)
+    }
+  }
+
   private func take(_ result: Result<ClientMessage, MessageError>, from session: Session) {
     switch result {
-    case .success(let message): take(message, from: session)
+    case .success(let message):
+      if let node = hub.dataToHash(for: message, from: session.peer) {
+        return compare(message, node, of: session)
+      }
+      take(message, from: session)
     case .failure(let error):
       metrics.undecodable += 1
       logger.debug("undecodable message", metadata: ["peer": "\(session.peer)"])

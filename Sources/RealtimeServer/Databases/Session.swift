@@ -2,6 +2,7 @@ internal import NIOCore
 internal import RealtimeHub
 internal import RealtimeProtocol
 internal import RealtimeTransport
+internal import RealtimeTree
 
 /// One open connection of a database; confined to the server's event loop.
 ///
@@ -27,6 +28,8 @@ final class Session: TurnTaker {
   enum Incoming {
     case text([UInt8])
     case decoded(Result<ClientMessage, MessageError>)
+    /// A message with the hash of the data that it compares.
+    case compared(ClientMessage, Node, hash: String)
   }
 
   /// Something to be sent to the client.
@@ -54,7 +57,7 @@ final class Session: TurnTaker {
   var outgoing = CircularBuffer<Outgoing>()
   /// The bytes of the messages among it.
   var outgoingBytes = 0
-  /// Whether a message of the client is being decoded.
+  /// Whether a message of the client is being decoded, or what it compares.
   var isDecoding = false
   /// Whether something for the client is being encoded.
   var isComposing = false

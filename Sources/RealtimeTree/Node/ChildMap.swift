@@ -242,6 +242,17 @@ extension ChildMap: Sequence {
 }
 
 extension ChildMap: Equatable {
+  /// Whether two maps share all that they have, or are small and equal.
+  ///
+  /// - Complexity: O(1)
+  func isSame(as other: ChildMap) -> Bool {
+    switch (storage, other.storage) {
+    case (.tree(let left), .tree(let right)): left.isSame(as: right)
+    case (.packed(let left), .packed(let right)): left == right
+    case (.tree, .packed), (.packed, .tree): false
+    }
+  }
+
   /// Compares child by child; maps that share their structure are told equal at once.
   ///
   /// - Complexity: O(size)

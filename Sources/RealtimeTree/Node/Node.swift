@@ -163,6 +163,14 @@ package struct NodeChildren: Sendable {
 }
 
 extension Node: Equatable {
+  /// Whether two nodes with children share all that they have; equal nodes need not.
+  ///
+  /// - Complexity: O(1)
+  package func isSame(as other: Node) -> Bool {
+    guard let left = children, let right = other.children else { return false }
+    return left.priority === right.priority && left.map.isSame(as: right.map)
+  }
+
   /// Compares values and priorities, all the way down.
   ///
   /// - Complexity: O(size), less where the two share structure.

@@ -161,6 +161,11 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension SortedMap: Equatable where Value: Equatable {
+  /// Whether two maps share all that they have.
+  ///
+  /// - Complexity: O(1)
+  func isSame(as other: Self) -> Bool { root === other.root }
+
   /// Compares entry by entry; maps that share their structure are told equal at once.
   ///
   /// - Complexity: O(n)
