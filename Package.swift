@@ -222,7 +222,8 @@ let package = Package(
     .executableTarget(
       name: "FaultyServer",
       dependencies: [
-        "FaultyStorage", "RealtimeServer", "RealtimeTree", "SQLiteStorage",
+        "FaultyStorage", "RealtimeHub", "RealtimeProtocol", "RealtimeServer", "RealtimeTree",
+        "SQLiteStorage",
         product("ArgumentParser", "swift-argument-parser"),
       ],
       path: "Tests/FaultyServer",

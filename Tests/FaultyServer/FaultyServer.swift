@@ -5,9 +5,17 @@ import RealtimeServer
 import RealtimeTree
 import SQLiteStorage
 
-/// A server like `hearth serve`, for tests: its disk fails for a while.
+/// A server like `hearth serve`, for tests, with something wrong.
 @main
 struct FaultyServer: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    subcommands: [FailingDisk.self, MistakenServer.self],
+    defaultSubcommand: FailingDisk.self
+  )
+}
+
+/// A server whose disk fails for a while.
+struct FailingDisk: AsyncParsableCommand {
   @Option var socket: String
   @Option var dataDir: String
   @Option(help: "What fails.") var fault: DiskFault.Kind

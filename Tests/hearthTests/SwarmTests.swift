@@ -1,58 +1,65 @@
 import Foundation
 import Testing
 
+/// A run of `hearth swarm` in a place of its own.
+struct SwarmProcess {
+  let place: Place
+  let process: Spawned
+  let report: String
+  let output: String
+
+  /// Starts a run.
+  ///
+  /// - Parameters:
+  ///   - arguments: What follows `swarm`.
+  ///   - variables: What the environment has beside that of the place.
+  /// - Throws: What keeps the program from starting.
+  init(_ arguments: [String], variables: [String: String] = [:]) throws {
+    place = try Place()
+    report = place.directory + "/report.json"
+    output = place.directory + "/swarm.out"
+    process = try Spawned(
+      Place.program,
+      ["swarm", "--report", report, "--rules", Place.package + "/assets/rules/blog.json"]
+        + arguments,
+      // The directory of the run goes into the place, and its sockets have short paths there.
+      environment: place.environment.merging(["TMPDIR": place.directory]) { $1 }
+        .merging(variables) { $1 },
+      output: output,
+      errors: output + ".err"
+    )
+  }
+
+  /// The status and the report, once the run is over.
+  func result() throws -> (status: Int32, report: [String: Any]) {
+    let status = process.wait()
+    guard let text = try? String(contentsOfFile: report, encoding: .utf8) else {
+      Issue.record("there is no report: \(errors)")
+      return (status, [:])
+    }
+    return (status, try object(text))
+  }
+
+  /// What a person reads of the run.
+  var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+
+  /// What the run has told meanwhile.
+  var errors: String { (try? String(contentsOfFile: output + ".err", encoding: .utf8)) ?? "" }
+
+  /// The names of the promises that were violated, such as "I1" and "G4".
+  static func violated(_ report: [String: Any]) -> Set<String> {
+    let promises = report["promises"] as? [[String: Any]] ?? []
+    return Set(
+      promises.filter { ($0["violations"] as? Int ?? 0) > 0 }
+        .flatMap { ($0["name"] as? String ?? "").split(separator: "/").map(String.init) }
+    )
+  }
+}
+
 extension EndToEnd {
   /// Many users, real faults, and a checker that reads the database by another way.
   @Suite("Swarm")
   struct SwarmTests {
-    /// A run of `hearth swarm` in a place of its own.
-    private struct Run {
-      let place: Place
-      let process: Spawned
-      let report: String
-      let output: String
-
-      init(_ arguments: [String]) throws {
-        place = try Place()
-        report = place.directory + "/report.json"
-        output = place.directory + "/swarm.out"
-        process = try Spawned(
-          Place.program,
-          ["swarm", "--report", report, "--rules", Place.package + "/assets/rules/blog.json"]
-            + arguments,
-          // The directory of the run goes into the place, and its sockets have short paths there.
-          environment: place.environment.merging(["TMPDIR": place.directory]) { $1 },
-          output: output,
-          errors: output + ".err"
-        )
-      }
-
-      /// The status and the report, once the run is over.
-      func result() throws -> (status: Int32, report: [String: Any]) {
-        let status = process.wait()
-        guard let text = try? String(contentsOfFile: report, encoding: .utf8) else {
-          Issue.record("there is no report: \(errors)")
-          return (status, [:])
-        }
-        return (status, try object(text))
-      }
-
-      /// What a person reads of the run.
-      var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
-
-      /// What the run has told meanwhile.
-      var errors: String { (try? String(contentsOfFile: output + ".err", encoding: .utf8)) ?? "" }
-    }
-
-    /// The names of the promises that were violated, such as "I1" and "G4".
-    private static func violated(_ report: [String: Any]) -> Set<String> {
-      let promises = report["promises"] as? [[String: Any]] ?? []
-      return Set(
-        promises.filter { ($0["violations"] as? Int ?? 0) > 0 }
-          .flatMap { ($0["name"] as? String ?? "").split(separator: "/").map(String.init) }
-      )
-    }
-
     /// Three seeds at a time, each in ten seconds or more; `SWARM_SEEDS` says how many there are.
     private static let batches: [ClosedRange<Int>] = {
       let count = ProcessInfo.processInfo.environment["SWARM_SEEDS"].flatMap { Int($0) } ?? 20
@@ -66,7 +73,7 @@ extension EndToEnd {
     )
     func seeds(seeds: ClosedRange<Int>) throws {
       let runs = try seeds.map { seed in
-        try Run([
+        try SwarmProcess([
           "--users", "12", "--seconds", "10", "--rate", "16", "--seed", "\(seed)",
           "--faults", "all", "--terminals", "3",
           "--stars", seed.isMultiple(of: 2) ? "increment" : "transaction",
@@ -94,7 +101,7 @@ extension EndToEnd {
 
     @Test("Memory and descriptors of the server and its clients stay where they are")
     func soak() throws {
-      let run = try Run([
+      let run = try SwarmProcess([
         "--soak", "--users", "6", "--users-per-process", "2", "--seconds", "10", "--rate", "60",
         "--terminals", "0",
       ])
@@ -118,14 +125,14 @@ extension EndToEnd {
       arguments: ["sample", "naive"]
     )
     func samples(strategy: String) throws {
-      let run = try Run([
+      let run = try SwarmProcess([
         "--users", "6", "--seconds", "2", "--rate", "60", "--posts", "1", "--stars", strategy,
         "--mix", "star=3,unstar=2,comment=1", "--rules",
         Place.package + "/assets/rules/quickstart.json", "--terminals", "0",
       ])
       let (status, report) = try run.result()
       #expect(status == 1)
-      let violated = Self.violated(report)
+      let violated = SwarmProcess.violated(report)
       #expect(!violated.isDisjoint(with: ["I1", "I2", "I5"]), "\(run.text)")
     }
 
@@ -144,7 +151,7 @@ extension EndToEnd {
     )
     func findsBugs(bugs: ArraySlice<(String, String)>) throws {
       let runs = try bugs.map { name, _ in
-        try Run([
+        try SwarmProcess([
           "--users", "4", "--seconds", "1.5", "--rate", "80", "--seed", "3", "--inject-bug", name,
           "--mix", "post=5,comment=40,star=30,unstar=15,edit=5,count=10,trespass=10",
           "--posts", "2",
@@ -153,13 +160,13 @@ extension EndToEnd {
       for ((name, promise), run) in zip(bugs, runs) {
         let (status, report) = try run.result()
         #expect(status == 1)
-        #expect(Self.violated(report).contains(promise), "\(name): \(run.text)")
+        #expect(SwarmProcess.violated(report).contains(promise), "\(name): \(run.text)")
       }
     }
 
     @Test("A run in which too little was done does not pass")
     func tooLittle() throws {
-      let run = try Run([
+      let run = try SwarmProcess([
         "--users", "1", "--seconds", "0.3", "--rate", "50", "--posts", "1", "--mix", "trespass=1",
         "--terminals", "0",
       ])
@@ -176,7 +183,7 @@ extension EndToEnd {
       let place = try Place()
       let server = try place.serve("--ephemeral", "--socket", place.directory + "/s")
       defer { server.process.terminate() }
-      let run = try Run([
+      let run = try SwarmProcess([
         "--users", "3", "--seconds", "1", "--rate", "40", "--mix", "post=1,comment=3,star=3",
         "--faults", "drop,server-kill", "--database", "unix:\(server.socket)?ns=hearth",
       ])

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Servers with a mistake, which a swarm must name, and one without, at which it must find nothing.
+  @Suite("Swarm at servers that are wrong")
+  struct SwarmAttackTests {
+    /// How often each server is tried; `SWARM_MISTAKE_SEEDS` says it for longer runs.
+    private static let seeds =
+      ProcessInfo.processInfo.environment["SWARM_MISTAKE_SEEDS"].flatMap { Int($0) } ?? 1
+
+    /// The mistakes of the server for tests, with the promise that each breaks.
+    private static let mistakes = [
+      ("early-acknowledgement", "I11"), ("split-update", "G4"), ("double-star", "I1"),
+      ("unasked-rules", "I9"), ("lost-push", "G11"), ("late-push", "G12"),
+      ("reordered-push", "G13"),
+    ]
+
+    private static func variables(_ mistake: String, _ seed: Int, every: Int) -> [String: String] {
+      [
+        "FAULTY_SERVER_MISTAKE": mistake, "FAULTY_SERVER_SEED": "\(seed)",
+        "FAULTY_SERVER_EVERY": "\(every)",
+      ]
+    }
+
+    @Test(
+      "Each mistake of a server is found, by its name, with every seed",
+      arguments: mistakes,
+      Array(1...seeds)
+    )
+    func finds(mistake: (name: String, promise: String), seed: Int) throws {
+      let isEarly = mistake.name == "early-acknowledgement"
+      let run = try SwarmProcess(
+        [
+          "--users", "6", "--seconds", "5", "--rate", "40", "--seed", "\(seed)", "--terminals", "0",
+          "--server", Place.built("FaultyServer"), "--faults", isEarly ? "server-kill" : "none",
+        ],
+        variables: Self.variables(mistake.name, seed, every: 100)
+      )
+      let (status, report) = try run.result()
+      #expect(status == 1, "\(run.text)")
+      #expect(
+        SwarmProcess.violated(report).contains(mistake.promise),
+        "\(mistake.name), seed \(seed): \(run.text)"
+      )
+    }
+
+    @Test("One lost message of five hundred is found", arguments: Array(1...seeds))
+    func findsFew(seed: Int) throws {
+      let run = try SwarmProcess(
+        [
+          "--users", "12", "--seconds", "10", "--rate", "24", "--seed", "\(seed)", "--terminals",
+          "0", "--server", Place.built("FaultyServer"),
+        ],
+        variables: Self.variables("lost-push", seed, every: 500)
+      )
+      let (status, report) = try run.result()
+      #expect(status == 1, "\(run.text)")
+      #expect(SwarmProcess.violated(report).contains("G11"), "seed \(seed): \(run.text)")
+    }
+
+    @Test("At an emulator whose rules allow everything all holds", arguments: Array(1...seeds))
+    func emulator(seed: Int) throws {
+      let place = try Place()
+      let server = try ServerProcess(place, ["--emulator", "--port", "0"])
+      defer { server.process.terminate() }
+      let run = try SwarmProcess([
+        "--users", "6", "--seconds", "5", "--rate", "40", "--seed", "\(seed)", "--database",
+        "http://127.0.0.1:\(server.port)?ns=swarm",
+      ])
+      let (status, report) = try run.result()
+      #expect(status == 0, "\(run.text)")
+      #expect(report["verdict"] as? String == "held")
+      #expect(run.errors.contains("left out: trespass, which the rules allow"))
+    }
+  }
+}
