@@ -78,23 +78,28 @@ struct ToldAccount {
     self.judge = judge
   }
 
-  /// Goes through everything.
+  /// Goes through everything that the client has noted, and what was done to it meanwhile.
   mutating func follow(_ history: ClientHistory) {
     let operations = Dictionary(
       history.operations.map { ($0.number, $0) },
       uniquingKeysWith: { first, _ in first }
     )
-    for line in (history.lines + disturbances.faults).sorted(by: { $0.time < $1.time }) {
+    var faults = disturbances.faults[...]
+    for line in history.lines {
+      while let fault = faults.first, fault.time <= line.time {
+        if case .fault(let name, _, let isOver) = fault.event { disturb(name, isOver, fault.time) }
+        faults.removeFirst()
+      }
       switch line.event {
       case .started: begin(line.time)
       case .connection(let isUp): connectionChanged(isUp, line.time)
-      case .fault(let name, _, let isOver): disturb(name, isOver, line.time)
       case .invoked(_, let intent): cover(intent, 1)
       case .answered(let number, .ok), .answered(let number, .refused):
         if let operation = operations[number] { cover(operation.intent, -1) }
       case .told(let telling): take(telling, line.time)
       case .ended: settle(line.time, isEnd: true)
-      case .answered, .shown, .finalView, .screen, .server, .rules, .sample, .stalled, .coalesced:
+      case .answered, .shown, .fault, .finalView, .screen, .server, .rules, .sample, .stalled,
+        .coalesced:
         break
       }
     }

@@ -110,7 +110,7 @@ package final class SwarmUser: @unchecked Sendable {
     queue.async { [self] in
       if isWatcher {
         countAttempts()
-        watchTheClock(since: .now)
+        watchTheMachine()
       }
       database.observeConnection { [weak self] status in self?.connectionChanged(status) }
       look(at: recentView)
@@ -185,17 +185,28 @@ package final class SwarmUser: @unchecked Sendable {
 
   // MARK: The machine
 
-  /// How often the user looks whether the machine lets it do anything.
+  /// How often the user looks how long the machine takes for what concerns nobody else.
   private static let heartbeat = Duration.milliseconds(200)
 
-  /// Notes when the machine has let nothing be done for a while, which nobody else is to blame for.
-  private func watchTheClock(since last: Moment) {
+  /// Notes when the machine takes long for what comes neither from the network nor from the server.
+  ///
+  /// What the library knows by itself takes the same way to the user as what the server tells.
+  private func watchTheMachine() {
     guard !isGone else { return }
-    let delay = Moment.now.since(last) - Self.heartbeat
-    if delay > Self.heartbeat { history.append(.stalled(microseconds: delay.microseconds)) }
-    let now = Moment.now
-    queue.asyncAfter(deadline: .now() + Self.heartbeat / .seconds(1)) { [weak self] in
-      self?.watchTheClock(since: now)
+    let start = Moment.now
+    database.reference(withPath: ".info/connected").observeSingleEvent(of: .value) {
+      [weak self] _ in
+      guard let self else { return }
+      let delay = Moment.now.since(start)
+      if delay > Self.heartbeat { self.history.append(.stalled(microseconds: delay.microseconds)) }
+      let due = Moment.now.advanced(by: Self.heartbeat)
+      self.queue.asyncAfter(deadline: .now() + Self.heartbeat / .seconds(1)) { [weak self] in
+        let late = Moment.now.since(due)
+        if late > Self.heartbeat {
+          self?.history.append(.stalled(microseconds: late.microseconds))
+        }
+        self?.watchTheMachine()
+      }
     }
   }
 

@@ -24,8 +24,10 @@ struct ServerSampling: Sendable {
     var coalesced: (count: Int64, at: Moment)?
     while !Task.isCancelled {
       let latencies = await latencies(door)
+      let start = Moment.now
       if let count = await Self.coalescedPushes(door) {
         let now = Moment.now
+        noteStall(now.since(start))
         if let coalesced, coalesced.count != count {
           history.append(.coalesced(microseconds: now.since(coalesced.at).microseconds))
         }
