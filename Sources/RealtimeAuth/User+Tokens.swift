@@ -39,6 +39,20 @@ extension User {
     auth.run(completion) { _ in try await self.getIDToken(forcingRefresh: isForced) }
   }
 
+  /// Gets a token and what it says, and tells them on ``Auth/callbackQueue``.
+  public func getIDTokenResult(completion: ((AuthTokenResult?, (any Error)?) -> Void)?) {
+    getIDTokenResult(forcingRefresh: false, completion: completion)
+  }
+
+  /// Gets a token and what it says, a new one if that is wanted, and tells them on
+  /// ``Auth/callbackQueue``.
+  public func getIDTokenResult(
+    forcingRefresh isForced: Bool,
+    completion: ((AuthTokenResult?, (any Error)?) -> Void)?
+  ) {
+    auth.run(completion) { _ in try await self.getIDTokenResult(forcingRefresh: isForced) }
+  }
+
   /// The account of this user with a token that is good for a while.
   func account(forcingRefresh isForced: Bool = false) async throws -> Account {
     guard auth.userID == uid else { throw AuthError.otherUser }

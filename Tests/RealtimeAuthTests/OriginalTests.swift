@@ -36,6 +36,20 @@ struct OriginalTests {
     }
   }
 
+  @Test("A token is told with what it says")
+  func tokenResult() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      let user = try await auth.createUser(withEmail: email, password: password).user
+      let told = Record<String>()
+      user.getIDTokenResult { result, _ in told.append(result?.signInProvider ?? "none") }
+      user.getIDTokenResult(forcingRefresh: true) { result, _ in
+        told.append(result?.token.isEmpty == false ? "token" : "none")
+      }
+      #expect(await told.wait(for: 2).sorted() == ["password", "token"])
+    }
+  }
+
   @Test("A loop sees who is signed in, at first and after each change, and then is no listener")
   func authStateChanges() async throws {
     try await Scene.run { scene in
