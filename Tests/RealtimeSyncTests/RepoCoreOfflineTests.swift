@@ -241,7 +241,7 @@ struct RepoCoreOfflineTests {
     let sent = driver.engine.sentWrites
     #expect(sent.map(\.write.path) == ["list/a", "list/d", "list/e"])
     let keys = sent.compactMap(\.write.key?.wireText)
-    #expect(keys == ["p2:1", "p2:2", "p3:3"])
+    #expect(keys == ["~p2:1", "~p2:2", "~p3:3"])
     for (id, _) in sent { driver.engine.answer(id) }
     driver.persist()
     #expect(driver.store.model.writes.isEmpty)
