@@ -21,6 +21,7 @@ package enum SwarmCounters {
     let added = """
 
           "\(root)": {
+            ".read": "auth != null",
             "shared": {
               "$number": { ".write": "auth != null", ".validate": "newData.isNumber()" }
             },
