@@ -35,7 +35,7 @@ extension EndToEnd {
           "--users", "6", "--seconds", "5", "--rate", "40", "--seed", "\(seed)", "--terminals", "0",
           "--server", Place.built("FaultyServer"), "--faults", isEarly ? "server-kill" : "none",
         ],
-        variables: Self.variables(mistake.name, seed, every: 100)
+        variables: Self.variables(mistake.name, seed, every: 50)
       )
       let (status, report) = try run.result()
       #expect(status == 1, "\(run.text)")
