@@ -28,8 +28,8 @@ struct LargeViewTests {
   /// As long as there is the order that they were found in, another place means a copy of all of them.
   private func place(of indexed: IndexedNode) throws -> UnsafeRawPointer {
     let order = try #require(Mirror(reflecting: indexed).descendant("order", "some"))
-    let firsts = try #require(Mirror(reflecting: order).descendant("firsts") as? [IndexEntry])
-    return try firsts.withUnsafeBytes { try #require($0.baseAddress) }
+    let chunks = try #require(Mirror(reflecting: order).descendant("chunks") as? [[IndexEntry]])
+    return try chunks.withUnsafeBufferPointer { UnsafeRawPointer(try #require($0.baseAddress)) }
   }
 
   private func places(_ driver: CoreDriver, _ query: Query) throws -> [UnsafeRawPointer] {
