@@ -40,6 +40,32 @@ struct PersistenceTests {
     }
   }
 
+  @Test("After a restart, children and writes are there without a connection, below any observer")
+  func cachedParts() async throws {
+    try await Station.run { station in
+      let keeping = try Keeping()
+      try await station.open().reference(withPath: "list").setValue(["a": 1, "b": 2, "c": 3])
+      let one = try keeping.open(station.url)
+      #expect(try await first(one.reference(withPath: "list/a")).value as? Int == 1)
+      #expect(try await first(one.reference(withPath: "list/b")).value as? Int == 2)
+      try await one.reference(withPath: "list/d").setValue(4)
+      await one.close()
+
+      let two = try keeping.open(station.url)
+      two.goOffline()
+      let list = two.reference(withPath: "list")
+      let told = Record<String>()
+      list.observe(.value) { told.append("value \($0.json)") }
+      list.observe(.childAdded) { told.append("\($0.key) \($0.json)") }
+      #expect(try await first(list.child("a")).value as? Int == 1)
+      #expect(try await first(list.child("d")).value as? Int == 4)
+      #expect(told.elements == ["a 1", "b 2", "d 4"])
+      two.goOnline()
+      await told.wait { $0.contains(#"value {"a":1,"b":2,"c":3,"d":4}"#) }
+      await two.close()
+    }
+  }
+
   @Test("What has not changed is not sent again after a restart")
   func resumed() async throws {
     try await Station.run { station in

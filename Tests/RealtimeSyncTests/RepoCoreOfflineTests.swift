@@ -175,7 +175,9 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"b":6} cached"#])
     driver.engine.answer(try #require(driver.engine.requests.last).id)
     driver.persist()
-    #expect(driver.store.model.data.values.map { $0.json(.export).text } == [#"{"b":6}"#])
+    let stored = driver.store.model.data.values.map { $0.json(.export).text }
+    // The child that was written is kept by itself.
+    #expect(stored.sorted() == ["1", #"{"b":6}"#])
   }
 
   @Test("All data of a location serve those below it, and its queries")
@@ -184,6 +186,110 @@ struct RepoCoreOfflineTests {
     _ = driver.engine.observe("list/a")
     _ = driver.engine.observe("list", lastTwo)
     #expect(driver.values == [#"{"n":1} cached"#, #"{"b":2,"c":3} cached"#])
+  }
+
+  @Test("An observer of what is above, still without its data, hides nothing that is stored")
+  func belowIncomplete() throws {
+    var driver = try restarted(#"{"a":{"n":1},"b":2,"c":3}"#)
+    _ = driver.engine.observe(.root)
+    _ = driver.engine.observe("list")
+    _ = driver.engine.observe("list/a")
+    _ = driver.engine.observe("list", lastTwo)
+    #expect(
+      driver.values == [
+        #"{"a":{"n":1},"b":2,"c":3} cached"#, #"{"n":1} cached"#, #"{"b":2,"c":3} cached"#,
+      ]
+    )
+    driver.engine.connect()
+    let request = try #require(driver.engine.requests.last)
+    driver.forget()
+    try driver.engine.push(.root, #"{"list":{"a":{"n":5},"c":3}}"#)
+    driver.engine.answer(request.id)
+    #expect(
+      Set(driver.values) == [
+        #"{"list":{"a":{"n":5},"c":3}} current"#, #"{"a":{"n":5},"c":3} current"#,
+        #"{"n":5} current"#,
+      ]
+    )
+  }
+
+  @Test("What is stored below an observer is gone when its listen is answered without data")
+  func belowNothing() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = try driver.engine.observe("deep/list", answered: "1")
+    driver.restart()
+    _ = driver.engine.observe(.root)
+    _ = driver.engine.observe("deep/list")
+    #expect(driver.values == ["1 cached"])
+    driver.engine.connect()
+    let request = try #require(driver.engine.requests.last)
+    driver.forget()
+    driver.engine.answer(request.id)
+    #expect(Set(driver.values) == ["null current"])
+  }
+
+  @Test("An observer of children gets those that are stored by themselves, and no value")
+  func storedChildren() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    for (path, json) in [("list/a", "1"), ("list/b/x", "2"), ("list/c", #"{"y":3}"#)] {
+      let listener = try driver.engine.observe(Path(wire: path), answered: json)
+      driver.engine.feed(.stopObserving(listener))
+    }
+    driver.persist()
+    let window = driver.engine.observe("list", lastTwo)
+    try driver.engine.push("list", #"{"c":{"y":4},"d":5}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.engine.feed(.stopObserving(window))
+    driver.restart()
+    _ = driver.engine.observe("list")
+    let added = ["added a after - 1", #"added c after a {"y":4}"#, "added d after c 5"]
+    #expect(driver.engine.events == added)
+    driver.engine.connect()
+    driver.forget()
+    try driver.engine.push("list", #"{"a":1,"d":6}"#)
+    #expect(
+      driver.engine.events == [
+        #"removed c {"y":4}"#, "changed d after a 6", #"value {"a":1,"d":6}"#,
+      ]
+    )
+  }
+
+  @Test("A write that was accepted is stored though nobody listens, and its removal as well")
+  func acknowledgedAlone() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    try driver.engine.set("drafts/a", #"{"x":1}"#)
+    try driver.engine.set("drafts/b", "null")
+    try driver.engine.set("refused", "1")
+    let ids = driver.engine.sentWrites.map(\.id)
+    for id in ids.dropLast() { driver.engine.answer(id) }
+    driver.engine.answer(ids[2], .permissionDenied)
+    driver.restart()
+    _ = driver.engine.observe("refused")
+    #expect(driver.values.isEmpty)
+    _ = driver.engine.observe("drafts/a")
+    _ = driver.engine.observe("drafts/b")
+    #expect(driver.values == [#"{"x":1} cached"#, "null cached"])
+  }
+
+  @Test("Newer data of a location replace what was stored of its parts")
+  func newerWhole() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    let part = try driver.engine.observe("list/a", answered: "1")
+    driver.engine.feed(.stopObserving(part))
+    try driver.engine.set("list/b", "1")
+    driver.engine.answer(try #require(driver.engine.sentWrites.last).id)
+    let whole = try driver.engine.observe("list", answered: #"{"a":2,"b":2}"#)
+    driver.engine.feed(.stopObserving(whole))
+    driver.restart()
+    _ = driver.engine.observe("list/a")
+    _ = driver.engine.observe("list/b")
+    #expect(driver.values == ["2 cached", "2 cached"])
+    driver.persist()
+    #expect(driver.store.model.queries.values.contains { $0.path == "list" })
   }
 
   @Test("A listen that the server refuses leaves nothing on disk")

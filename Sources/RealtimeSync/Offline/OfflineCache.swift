@@ -89,6 +89,34 @@ struct OfflineCache: Sendable {
     return nil
   }
 
+  /// The children of a location that the store has completely, though it has not all of them.
+  ///
+  /// Those are the ones of its queries, and those that were listened to or written by themselves.
+  ///
+  /// - Parameter path: The location.
+  /// - Returns: The children; of several versions of one, that which was used last.
+  /// - Complexity: O(entries at and below the location + size of theirs), depending on the store
+  mutating func children(of path: Path) -> Node {
+    let here = places.overlapping(path).compactMap { entries[$0] }.filter { entry in
+      guard entry.isComplete else { return false }
+      return entry.query.loadsAllData
+        ? entry.path.parent == path && !entry.path.isPriority : entry.path == path
+    }
+    var result = Node.empty
+    for entry in here.sorted(by: { ($0.lastUse, $0.id) < ($1.lastUse, $1.id) }) {
+      guard let node = read(entry.id) else {
+        forget(entry.id)
+        continue
+      }
+      if let key = entry.path.relative(to: path)?.first {
+        result.update(at: Path([key]), to: node)
+      } else if let children = node.children {
+        for (key, child) in children.map { result.update(at: Path([key]), to: child) }
+      }
+    }
+    return result
+  }
+
   private mutating func readEntry(_ place: Place, now: Int64) -> Node? {
     guard let id = ids[place], entries[id]?.isComplete == true else { return nil }
     guard let node = read(id) else {
@@ -224,9 +252,14 @@ struct OfflineCache: Sendable {
     }
   }
 
-  /// The server accepted a write; what no listen follows is brought up to date with it.
-  mutating func acknowledge(_ parts: [Change]) {
+  /// The server accepted a write: what no listen follows is brought up to date with it.
+  ///
+  /// What was written is kept by itself where nothing above it is, nor is listened to.
+  mutating func acknowledge(_ parts: [Change], now: Int64) {
     for part in parts {
+      if !part.path.isPriority, !isWithinAllData(part.path) {
+        _ = entry(of: Place(path: part.path, query: .all), now: now)
+      }
       for id in places.overlapping(part.path) where followers[id] == nil {
         guard let entry = entries[id] else { continue }
         guard let place = part.path.relative(to: entry.path) else {
@@ -242,6 +275,15 @@ struct OfflineCache: Sendable {
           changes.append(.amend(query: id, Change(place, part.node)))
         }
       }
+    }
+  }
+
+  /// Whether all data of a location or of one above it are kept, or are listened to.
+  private func isWithinAllData(_ path: Path) -> Bool {
+    (0...path.count).contains { depth in
+      let above = Place(path: Path(path.keys.prefix(depth)), query: .all)
+      guard let id = ids[above] else { return false }
+      return followers[id] != nil || entries[id]?.isComplete == true
     }
   }
 
@@ -287,6 +329,16 @@ struct OfflineCache: Sendable {
     followers[id]?.isLevel = true
     if entries[id]?.query.loadsAllData == false { followers[id]?.window = node }
     changes.append(.replace(query: id, node))
+    forgetParts(of: id)
+  }
+
+  /// Forgets older data of parts of an entry of all data, which would be found before the newer ones.
+  private mutating func forgetParts(of id: Int64) {
+    guard let whole = entries[id], whole.query.loadsAllData else { return }
+    for part in places.overlapping(whole.path)
+    where part != id && followers[part] == nil && !pinned.contains(part) {
+      if let entry = entries[part], whole.path.contains(entry.path) { forget(part) }
+    }
   }
 
   private mutating func note(_ id: Int64) {

@@ -49,11 +49,18 @@ extension RepoCore {
       return
     }
     var stored: (node: Node, isExact: Bool)?
+    var data = StoredData.nothing
     if sync.isUnknown(at: place.path, query: place.query) {
       stored = offline?.load(place, now: now.wall)
+      data =
+        stored.map { .all($0.node) } ?? .some(offline?.children(of: place.path) ?? .empty)
     }
-    let result = sync.add(registration, at: place.path, query: place.query, stored: stored?.node)
+    let result = sync.add(registration, at: place.path, query: place.query, stored: data)
     perform(result.actions, stored.map { (place.normalized, $0) })
+    if stored != nil, result.actions.isEmpty, let target = sync.covering(place) {
+      // The listen above has yet to confirm these data.
+      listens.startedFromStore(target)
+    }
     raise(result.events)
   }
 

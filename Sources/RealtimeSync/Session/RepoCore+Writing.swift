@@ -83,7 +83,9 @@ extension RepoCore {
     switch write.purpose {
     case .caller(let token):
       offline?.append(.removeWrite(number))
-      if status == .ok, let parts = sync.parts(of: number) { offline?.acknowledge(parts) }
+      if status == .ok, let parts = sync.parts(of: number) {
+        offline?.acknowledge(parts, now: now.wall)
+      }
       let events = sync.answer(number, isAccepted: status == .ok)
       raise(events)
       if let token {

@@ -219,10 +219,11 @@ struct SyncTree: Sendable {
     root.firstResult(on: path) { $0.completeServerNode(at: $1) }
   }
 
-  /// Whether a registration would find nothing known: no view, none above that will bring the data.
+  /// Whether a registration would find nothing known: no view, and none above that has the data.
+  ///
+  /// A view above that still waits for its data may know less than a store does.
   func isUnknown(at path: Path, query: Query) -> Bool {
     root[path]?.viewIndex(of: query) == nil && completeServerNode(at: path) == nil
-      && root.firstResult(on: path) { point, _ in point.completeView } == nil
   }
 
   // MARK: Registrations
@@ -233,13 +234,13 @@ struct SyncTree: Sendable {
   ///   - registration: Who follows.
   ///   - path: The location.
   ///   - query: The query.
-  ///   - stored: Older data of the server for a new view of which nothing is known, cut to the query.
+  ///   - stored: Older data of the server for a new view of which nothing is known.
   /// - Returns: The events of the registration, and what to ask of the server.
   mutating func add(
     _ registration: Registration,
     at path: Path,
     query: Query,
-    stored: Node? = nil
+    stored: StoredData = .nothing
   ) -> SyncResult {
     var result = SyncResult()
     let isCovered = root.firstResult(on: path) { point, _ in point.completeView } != nil
@@ -254,13 +255,13 @@ struct SyncTree: Sendable {
       tags[key] = lastTag
       tagged[lastTag] = key
     }
-    let known = completeServerNode(at: path) ?? stored
+    let known = completeServerNode(at: path) ?? stored.whole
     var view = View(
       path: path,
       query: query,
-      server: known ?? knownChildren(at: path),
+      server: known ?? knownChildren(at: path, over: stored.children),
       isComplete: known != nil,
-      isFiltered: stored != nil && !query.loadsAllData,
+      isFiltered: stored.whole != nil && !query.loadsAllData,
       overlay: overlay
     )
     result.events = view.add(registration)
@@ -272,9 +273,9 @@ struct SyncTree: Sendable {
     return result
   }
 
-  /// The children of a location that views below it know completely.
-  private func knownChildren(at path: Path) -> Node {
-    var node = Node.empty
+  /// The children of a location that views below it know completely, and others from a store.
+  private func knownChildren(at path: Path, over stored: Node) -> Node {
+    var node = stored
     root[path]?.forEachChild { key, child in
       if let known = child.completeServerNode(at: .root) {
         node.update(at: Path([key]), to: known)
