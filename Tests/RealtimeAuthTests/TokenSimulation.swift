@@ -139,7 +139,14 @@ struct TokenSimulation {
           continue
         }
         add(.toClient(message, link: link), in: delay)
-      case .compose, .deliver, .disconnect: problems.append("the hub does what it is not asked for")
+      case .compose(let peer, let composition):
+        for bytes in composition.composed().texts {
+          guard peer == PeerID(link), let message = try? ServerMessage(decoding: bytes) else {
+            continue
+          }
+          add(.toClient(message, link: link), in: delay)
+        }
+      case .deliver, .disconnect: problems.append("the hub does what it is not asked for")
       }
     }
     if hub.takeBatch() != nil { dispatch(hub.batchCommitted()) }
