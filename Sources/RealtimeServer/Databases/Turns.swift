@@ -24,13 +24,30 @@ final class CostAccount {
   /// What nobody owes more than.
   private static let worst = TimeAmount.seconds(5)
 
+  /// In which line one waits.
+  enum Line {
+    /// What it has cost is little.
+    case light
+    /// It has cost nothing yet, so that nobody knows.
+    case new
+    /// It has cost much lately.
+    case heavy
+  }
+
   private var debt = TimeAmount.zero
+  private var isNew = true
   private var settled = NIODeadline.uptimeNanoseconds(0)
 
   /// Adds what something has cost.
   func charge(_ cost: TimeAmount, at now: NIODeadline) {
     settle(at: now)
     debt = min(debt + cost, Self.worst)
+    isNew = false
+  }
+
+  /// In which line it waits now.
+  func line(at now: NIODeadline) -> Line {
+    isLight(at: now) ? (isNew ? .new : .light) : .heavy
   }
 
   /// Whether it has cost so little lately that it goes before those that have cost more.
@@ -46,32 +63,42 @@ final class CostAccount {
   }
 }
 
-/// What waits, in two lines: what has cost little lately goes before what has cost much.
+/// What waits, in three lines: those who are known to cost little go before those who cost much, and
+/// before those of whom nothing is known, or who comes back as somebody else would always go first.
 struct TurnQueue<Element> {
   private var light = CircularBuffer<Element>()
+  private var new = CircularBuffer<Element>()
   private var heavy = CircularBuffer<Element>()
+  private var isNewNext = false
 
-  var isEmpty: Bool { light.isEmpty && heavy.isEmpty }
+  var isEmpty: Bool { light.isEmpty && new.isEmpty && heavy.isEmpty }
 
-  mutating func append(_ element: Element, isLight: Bool) {
-    if isLight { light.append(element) } else { heavy.append(element) }
+  mutating func append(_ element: Element, _ line: CostAccount.Line) {
+    switch line {
+    case .light: light.append(element)
+    case .new: new.append(element)
+    case .heavy: heavy.append(element)
+    }
   }
 
-  /// Takes the next that has cost little, or else the next of all.
-  mutating func popFirst() -> Element? { light.popFirst() ?? heavy.popFirst() }
+  /// Takes the next that is known to cost little, or else the next of all.
+  mutating func popFirst() -> Element? { popFirstLight() ?? popFirstOther() }
 
-  /// Takes the next that has cost little.
+  /// Takes the next that is known to cost little.
   mutating func popFirstLight() -> Element? { light.popFirst() }
 
-  /// Takes the next that has cost much.
-  mutating func popFirstHeavy() -> Element? { heavy.popFirst() }
+  /// Takes the next of the others, from one line and from the other in turn.
+  mutating func popFirstOther() -> Element? {
+    isNewNext.toggle()
+    return isNewNext ? new.popFirst() ?? heavy.popFirst() : heavy.popFirst() ?? new.popFirst()
+  }
 }
 
 /// Whose turn it is on an event loop of which more is asked than it can do at once.
 ///
 /// While there is little to do, everything is done as soon as it comes. Work that has taken a while
 /// makes what comes after it wait: for the end of the tick, so that the event loop can see who else has
-/// come meanwhile, and then for its turn, one after the other. Who has cost little lately goes first,
+/// come meanwhile, and then for its turn, one after the other. Who is known to cost little goes first,
 /// and overtakes those whose work never ends; these share what is left. Confined to the event loop.
 final class Turns {
   /// How long the event loop works before it looks at its sockets again.
@@ -126,7 +153,7 @@ final class Turns {
 
   private func wait(_ taker: any TurnTaker, at now: NIODeadline) {
     taker.isWaiting = true
-    queue.append(taker, isLight: taker.account.isLight(at: now))
+    queue.append(taker, taker.account.line(at: now))
   }
 
   /// Gives turns until the slice is over or nobody waits.
@@ -168,9 +195,9 @@ final class Turns {
       self.used = .zero
       self.awaitEndOfTick()
       while self.used < Self.slice, let taker = self.queue.popFirstLight() { self.run(taker) }
-      // One of those who have cost much has its turn in any case, or many others could keep it out.
+      // One of the others has its turn in any case, or many who cost little could keep them out.
       repeat {
-        guard let taker = self.queue.popFirstHeavy() else { break }
+        guard let taker = self.queue.popFirstOther() else { break }
         self.run(taker)
       } while self.used < Self.slice
       self.scheduleNext()

@@ -59,12 +59,8 @@ final class Workbench {
         }
       }
     }
-    let isLight = account.isLight(at: .now())
-    if isLong {
-      long.queue.append(job, isLight: isLight)
-    } else {
-      short.queue.append(job, isLight: isLight)
-    }
+    let line = account.line(at: .now())
+    if isLong { long.queue.append(job, line) } else { short.queue.append(job, line) }
     startNext(at: isLong ? \.long : \.short)
   }
 
