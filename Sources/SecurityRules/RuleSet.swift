@@ -87,6 +87,11 @@ package struct RuleSet: Sendable {
     (try? DocumentParser.parse(Array(source.unicodeScalars)).json) ?? .null
   }
 
+  /// Whether who has not signed in may be able to write something somewhere.
+  ///
+  /// False only where every `.write` shows by itself that it wants to know who asks.
+  package var mayLetNobodyWrite: Bool { top.mayLetNobodyWrite }
+
   /// What `.indexOn` declares for the children of a location.
   ///
   /// - Complexity: O(depth)

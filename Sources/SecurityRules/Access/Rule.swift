@@ -11,6 +11,8 @@ final class Rule: Sendable {
   let program: RuleProgram
   /// Whether the result depends on nothing but who asks for what.
   let isLasting: Bool
+  /// Whether it may allow something to who has not signed in.
+  let mayHoldForNobody: Bool
 
   init(
     kind: RuleKind,
@@ -25,5 +27,6 @@ final class Rule: Sendable {
     self.position = position
     program = RuleProgram(expression)
     isLasting = !expression.dependsOnDataOrTime
+    mayHoldForNobody = expression.mayHoldForNobody
   }
 }

@@ -13,6 +13,8 @@ final class RuleNode: Sendable {
   let hasValidationBelow: Bool
   /// Whether there is one for the wildcard or below it, so that no child can be left out.
   let validatesAllChildren: Bool
+  /// Whether who has not signed in may be able to write something at this location or below.
+  let mayLetNobodyWrite: Bool
 
   init(
     read: Rule? = nil,
@@ -30,6 +32,9 @@ final class RuleNode: Sendable {
     self.wildcard = wildcard
     validatesAllChildren = wildcard?.node.hasValidation == true
     hasValidationBelow = validatesAllChildren || literals.values.contains { $0.hasValidation }
+    mayLetNobodyWrite =
+      write?.mayHoldForNobody == true || wildcard?.node.mayLetNobodyWrite == true
+      || literals.values.contains { $0.mayLetNobodyWrite }
   }
 
   /// Whether there is a `.validate` at this location or below.

@@ -1,0 +1,44 @@
+import SecurityRules
+import TestSupport
+import Testing
+
+@Suite("Who has not signed in")
+struct StrangerTests {
+  private func mayWrite(_ rule: String) throws -> Bool {
+    try RuleSet(source: #"{"rules":{"a":{"$k":{".write":"\#(rule)"}}}}"#).mayLetNobodyWrite
+  }
+
+  @Test(
+    "can write nothing where every rule wants to know who it is",
+    arguments: [
+      "auth != null", "auth !== null && newData.exists()", "auth.uid === $k", "auth.uid == 'x'",
+      "newData.exists() && auth.uid == $k", "false", "auth != null ? newData.exists() : false",
+      "(auth.uid == $k && now > 5) || (auth != null && data.exists())", "!(auth == null)",
+      "auth.token.admin", "auth.token.admin == true", "null",
+    ]
+  )
+  func closed(rule: String) throws {
+    #expect(try !mayWrite(rule))
+  }
+
+  @Test(
+    "may be able to write where a rule can hold without",
+    arguments: [
+      "true", "auth == null", "newData.exists()", "auth != null || !data.exists()", "now > 5",
+      "auth.uid == root.child('owner').val()", "auth != null ? false : data.exists()",
+      "auth.uid != $k", "!(auth != null && data.exists())", "$k == 'open'",
+    ]
+  )
+  func open(rule: String) throws {
+    #expect(try mayWrite(rule))
+  }
+
+  @Test("can write nothing by the lack of rules, and by those of the blog")
+  func documents() throws {
+    #expect(!RuleSet.closed.mayLetNobodyWrite)
+    #expect(RuleSet.open.mayLetNobodyWrite)
+    let none = try RuleSet(source: #"{"rules":{".read":true}}"#)
+    #expect(!none.mayLetNobodyWrite)
+    #expect(try !RuleSet.asset("blog.json").mayLetNobodyWrite)
+  }
+}
