@@ -10,7 +10,8 @@ package struct FrameAssembler: Sendable {
   private var received = 0
   private var buffer: [UInt8] = []
   private let segmentLimit: Int
-  private let byteLimit: Int
+  /// The most bytes that a message may have.
+  package var byteLimit: Int
 
   /// Makes an assembler.
   ///
@@ -25,21 +26,45 @@ package struct FrameAssembler: Sendable {
   /// Whether some but not all frames of a message have arrived.
   package var isAssembling: Bool { expected > 0 }
 
+  /// How many frames the message has that is being assembled; 0 between messages.
+  package var announcedFrames: Int { expected }
+
+  /// How many bytes of it have arrived.
+  package var assembledBytes: Int { buffer.count }
+
+  /// Makes room for a message, so that it is not copied while it grows.
+  package mutating func reserve(_ bytes: Int) {
+    buffer.reserveCapacity(min(bytes, byteLimit))
+  }
+
+  /// Gives up the message that is being assembled: whoever calls this skips the rest of its frames.
+  ///
+  /// - Returns: What has arrived of it, and how many of its frames are still to come.
+  package mutating func giveUp() -> (bytes: [UInt8], framesToCome: Int) {
+    defer {
+      expected = 0
+      received = 0
+      buffer = []
+    }
+    return (buffer, expected - received)
+  }
+
   /// Takes a text frame.
   ///
   /// - Parameter frame: The bytes of the frame.
   /// - Returns: A whole message, or nil while there is none.
-  /// - Throws: ``MessageError`` when a limit is passed; the connection is then of no more use.
+  /// - Throws: ``MessageError`` when a limit is passed; the message can then only be given up, with
+  ///   this frame as the one that is missing first.
   package mutating func receive(_ frame: [UInt8]) throws(MessageError) -> [UInt8]? {
     if expected == 0 {
       guard let count = Self.count(frame) else {
         if frame.count > byteLimit { throw tooLong }
         return frame
       }
+      expected = count
       if count > segmentLimit {
         throw MessageError("a message of \(count) frames is longer than \(segmentLimit) frames")
       }
-      expected = count
       return nil
     }
     if buffer.count + frame.count > byteLimit { throw tooLong }
