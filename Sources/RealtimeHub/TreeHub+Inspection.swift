@@ -30,6 +30,14 @@ extension TreeHub {
     return refusal(toRead: .root, .all, as: state.standing) != nil
   }
 
+  /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
+  package func hasDoneNothing(_ peer: PeerID) -> Bool {
+    peers[peer].map { $0.standing.identity == .anonymous && !$0.isLetIn } ?? false
+  }
+
+  /// How many bytes of messages wait until something is stored.
+  package var waitingOutputBytes: Int { outbox.byteCount }
+
   /// What tells a peer the data of each of its listens as they are now.
   ///
   /// It takes the place of pushes that were left out: what the hub sends later follows from it, as
@@ -39,15 +47,25 @@ extension TreeHub {
   /// - Returns: What it is to be sent, outer locations first.
   /// - Complexity: O(listens · log listens), and the size of small data
   package func currentData(of peer: PeerID) -> [HubOutput] {
-    let listens = peers[peer]?.listens ?? []
-    return listens.sorted { $0.path < $1.path }.map { key in
-      let node = durableRoot[key.path]
-      let tag = registry.tag(of: peer, key)
-      if isComposed(node, for: peer) {
-        return output(composing: .data(key, node, tag: tag), to: peer)
-      }
-      let push = ServerPush.data(path: key.path, key.query.evaluate(node), tag: tag)
-      return output(.push(push), to: peer)
+    listens(of: peer).compactMap { currentData(of: peer, $0) }
+  }
+
+  /// The listens of a peer, outer locations first.
+  package func listens(of peer: PeerID) -> [ListenKey] {
+    (peers[peer]?.listens ?? []).sorted { $0.path < $1.path }
+  }
+
+  /// The same as ``currentData(of:)`` for one listen; nil when there is no such listen any more.
+  ///
+  /// - Complexity: The size of small data; large data are encoded by the owner
+  package func currentData(of peer: PeerID, _ key: ListenKey) -> HubOutput? {
+    guard peers[peer]?.listens.contains(key) == true else { return nil }
+    let node = durableRoot[key.path]
+    let tag = registry.tag(of: peer, key)
+    if isComposed(node, for: peer) {
+      return output(composing: .data(key, node, tag: tag), to: peer)
     }
+    let push = ServerPush.data(path: key.path, key.query.evaluate(node), tag: tag)
+    return output(.push(push), to: peer)
   }
 }

@@ -21,15 +21,27 @@ struct Outbox: Sendable {
     let peer: PeerID?
     let output: HubOutput
     let fallback: Fallback
+
+    /// How long the message is; what is handed over or yet to be encoded are values of the tree.
+    fileprivate var byteCount: Int {
+      switch output {
+      case .send(_, let bytes), .broadcast(_, let bytes): bytes.count
+      case .deliver, .compose, .disconnect: 0
+      }
+    }
   }
 
   private var entries: [Entry] = []
   /// How many of the first entries have left already.
   private var released = 0
 
+  /// How many bytes the messages have that wait.
+  private(set) var byteCount = 0
+
   var isEmpty: Bool { released == entries.count }
 
   mutating func append(_ entry: Entry) {
+    byteCount += entry.byteCount
     entries.append(entry)
   }
 
@@ -40,6 +52,7 @@ struct Outbox: Sendable {
     var end = released
     while end < entries.count, entries[end].step <= step { end += 1 }
     let taken = entries[released..<end]
+    for entry in taken { byteCount -= entry.byteCount }
     released = end
     if end == entries.count {
       entries = []

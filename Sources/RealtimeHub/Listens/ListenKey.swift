@@ -1,10 +1,10 @@
-internal import RealtimeTree
+package import RealtimeTree
 
 /// What tells the listens of one peer apart.
 ///
 /// Queries that load all data are one and the same to a server, whatever their order.
-struct ListenKey: Hashable, Sendable {
-  let path: Path
+package struct ListenKey: Hashable, Sendable {
+  package let path: Path
   let query: Query
 
   init(_ path: Path, _ query: Query) {
@@ -14,7 +14,7 @@ struct ListenKey: Hashable, Sendable {
 }
 
 extension ListenKey: Comparable {
-  static func < (left: ListenKey, right: ListenKey) -> Bool {
+  package static func < (left: ListenKey, right: ListenKey) -> Bool {
     left.path == right.path ? left.query.id < right.query.id : left.path < right.path
   }
 }
