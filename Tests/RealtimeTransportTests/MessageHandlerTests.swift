@@ -10,6 +10,7 @@ struct MessageHandlerTests {
   private final class Log {
     var messages: [String] = []
     var ends: [ConnectionEnd] = []
+    var excess: [Int64] = []
   }
 
   private func makeChannel(
@@ -22,6 +23,7 @@ struct MessageHandlerTests {
       limits: Shared(limits),
       peerName: "the peer",
       onMessage: { log.messages.append(String(decoding: $0, as: UTF8.self)) },
+      onExcess: { log.excess.append($0) },
       onEnd: { log.ends.append($0) }
     )
     let channel = EmbeddedChannel(handler: handler)
@@ -155,6 +157,80 @@ struct MessageHandlerTests {
     channel.embeddedEventLoop.advanceTime(by: .seconds(29))
     #expect(log.ends.isEmpty)
     channel.embeddedEventLoop.advanceTime(by: .seconds(2))
+    #expect(log.ends.map(\.kind) == [.protocolViolation])
+  }
+
+  @Test("hands nothing over while reading is stopped, and what has come in its order after that")
+  func stopped() throws {
+    let (channel, handler, log) = try makeChannel()
+    handler.setReading(false)
+    var bytes = ByteBuffer()
+    for number in 1...3 {
+      var frame = try frame(.text, "{\(number)}")
+      bytes.writeBuffer(&frame)
+    }
+    try channel.writeInbound(bytes)
+    channel.embeddedEventLoop.run()
+    #expect(log.messages.isEmpty)
+    handler.setReading(true)
+    channel.embeddedEventLoop.run()
+    #expect(log.messages == ["{1}", "{2}", "{3}"])
+  }
+
+  @Test("lets a message pass by that is too long, and tells the number of its request")
+  func excess() throws {
+    var limits = TransportLimits.server
+    limits.messageBytes = 40
+    limits.messageFrames = 5
+    let text = #"{"t":"d","d":{"a":"p","b":{"d":"0123456789"},"r":42}}"#
+    let cut = text.index(text.startIndex, offsetBy: 30)
+    let (first, second) = (String(text[..<cut]), String(text[cut...]))
+    func check(_ send: (EmbeddedChannel) throws -> Void) throws {
+      let (channel, _, log) = try makeChannel(limits: limits)
+      try send(channel)
+      #expect(log.excess == [42])
+      try channel.writeInbound(try frame(.text, "{}"))
+      #expect(log.messages == ["{}"])
+      #expect(log.ends.isEmpty)
+    }
+    // In one frame; in fragments, with a ping between them; announced in two frames, or in too many.
+    try check { try $0.writeInbound(try frame(.text, text)) }
+    try check {
+      try $0.writeInbound(try frame(.text, first, isFinal: false))
+      try $0.writeInbound(try frame(.ping, "x"))
+      try $0.writeInbound(try frame(.continuation, second, isFinal: false))
+      try $0.writeInbound(try frame(.continuation, "", isFinal: true))
+    }
+    try check {
+      for part in ["2", first, second] { try $0.writeInbound(try frame(.text, part)) }
+    }
+    try check {
+      for part in ["6", first, "", "", "", "", second] {
+        try $0.writeInbound(try frame(.text, part))
+      }
+    }
+    try check {
+      try $0.writeInbound(try frame(.text, "2"))
+      try $0.writeInbound(try frame(.text, first, isFinal: false))
+      try $0.writeInbound(try frame(.continuation, second, isFinal: false))
+      try $0.writeInbound(try frame(.continuation, " ", isFinal: true))
+      try $0.writeInbound(try frame(.binary, "not of it"))
+      try $0.writeInbound(try frame(.text, " "))
+    }
+  }
+
+  @Test("lets a message pass by for as long as it goes on, and no longer")
+  func slowExcess() throws {
+    var limits = TransportLimits.server
+    limits.messageFrames = 5
+    let (channel, _, log) = try makeChannel(limits: limits)
+    try channel.writeInbound(try frame(.text, "9"))
+    for _ in 0..<5 {
+      channel.embeddedEventLoop.advanceTime(by: .seconds(20))
+      try channel.writeInbound(try frame(.text, "x"))
+    }
+    #expect(log.ends.isEmpty)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(61))
     #expect(log.ends.map(\.kind) == [.protocolViolation])
   }
 

@@ -18,11 +18,25 @@ struct AnswerEncoder {
   /// Whether another request may follow on the connection.
   let keepsAlive: Bool
 
-  /// A whole answer.
-  func encode(_ answer: HTTPAnswer) -> ByteBuffer {
-    var buffer = head(of: answer, framing: .length)
-    if method != .HEAD, Self.allowsBody(answer.status) { buffer.writeBytes(answer.body) }
-    return buffer
+  /// How long a piece of an answer is at most.
+  private static let pieceBytes = 256 * 1_024
+
+  /// A whole answer, in pieces each of which can be given up as soon as it has been written.
+  func encode(_ answer: HTTPAnswer) -> [ByteBuffer] {
+    var head = head(of: answer, framing: .length)
+    guard method != .HEAD, Self.allowsBody(answer.status) else { return [head] }
+    guard answer.body.count <= Self.pieceBytes else {
+      return [head] + Self.pieces(of: answer.body).map { ByteBuffer(bytes: $0) }
+    }
+    head.writeBytes(answer.body)
+    return [head]
+  }
+
+  /// Cuts a body, so that none of it need be kept until all has been written.
+  static func pieces(of body: [UInt8]) -> [ArraySlice<UInt8>] {
+    stride(from: 0, to: body.count, by: pieceBytes).map {
+      body[$0..<min($0 + pieceBytes, body.count)]
+    }
   }
 
   /// The header of an answer.
@@ -41,13 +55,15 @@ struct AnswerEncoder {
       text += "\(Self.cleaned(line.name)): \(Self.cleaned(line.value))\r\n"
     }
     text += keepsAlive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n"
-    var buffer = ByteBufferAllocator().buffer(capacity: text.utf8.count + answer.body.count)
+    var buffer = ByteBufferAllocator().buffer(
+      capacity: text.utf8.count + min(answer.body.count, Self.pieceBytes)
+    )
     buffer.writeString(text)
     return buffer
   }
 
   /// A piece of a body with chunks; an empty one would end it.
-  static func chunk(_ bytes: [UInt8]) -> ByteBuffer {
+  static func chunk(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {
     var buffer = ByteBufferAllocator().buffer(capacity: bytes.count + 20)
     buffer.writeString(String(bytes.count, radix: 16) + "\r\n")
     buffer.writeBytes(bytes)

@@ -5,11 +5,12 @@ internal import NIOHTTP1
 ///
 /// State: receiving (a request, or waiting for one) → answering (what follows waits) → receiving or
 /// streaming (what follows is dropped) → leaving (the last answer is out, the end of the input is
-/// awaited) → closed. Everything happens on the event loop of the channel.
+/// awaited) → closed. Everything happens on the event loop of the channel. A long body is read once it
+/// is promised memory, and the next request once most of the last answer has been taken.
 final class PlainRequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
 
-  private enum Phase {
+  enum Phase {
     case receiving
     case answering
     case streaming
@@ -21,18 +22,26 @@ final class PlainRequestHandler: ChannelInboundHandler {
   static let farewell = TimeAmount.seconds(2)
 
   private let recorder: RequestHeadRecorder
-  private let peer: Peer
+  let peer: Peer
   private let policy: RequestPolicy
-  private let handlers: ServerHandlers
+  let handlers: ServerHandlers
   private let limits: Shared<TransportLimits>
+  let memory: ConnectionMemory
+  let onIdle: (Bool) -> Void
   private let onClose: () -> Void
-  private var phase = Phase.receiving
+  var phase = Phase.receiving
   private var context: ChannelHandlerContext?
-  private var output: OutputQueue?
+  var output: OutputQueue?
   /// The head of a first request that asked for another protocol; it is not handed on.
   private var firstHead: HTTPRequestHead?
-  private var head: HTTPRequestHead?
-  private var body: [UInt8] = []
+  var head: HTTPRequestHead?
+  var body: [UInt8] = []
+  /// What it is promised for long bodies; nil as long as it has sent none.
+  var holder: InputPromises.Holder?
+  /// Whether the body must wait for memory.
+  var waitsForMemory = false
+  /// Whether the next request must wait until the last answer has been taken.
+  private var waitsForReader = false
   /// What has arrived beyond the request that is being answered.
   private var waiting = CircularBuffer<HTTPServerRequestPart>()
   private var isDraining = false
@@ -50,6 +59,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
     policy: RequestPolicy,
     handlers: ServerHandlers,
     limits: Shared<TransportLimits>,
+    memory: ConnectionMemory,
+    onIdle: @escaping (Bool) -> Void,
     onClose: @escaping () -> Void
   ) {
     self.recorder = recorder
@@ -57,6 +68,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
     self.policy = policy
     self.handlers = handlers
     self.limits = limits
+    self.memory = memory
+    self.onIdle = onIdle
     self.onClose = onClose
   }
 
@@ -70,7 +83,11 @@ final class PlainRequestHandler: ChannelInboundHandler {
     let encoder = try? context.pipeline.syncOperations.context(
       handlerType: HTTPResponseEncoder.self
     )
-    output = OutputQueue(limits: limits, context: encoder ?? context) { [weak self] _ in
+    output = OutputQueue(
+      limits: limits,
+      context: encoder ?? context,
+      memory: memory
+    ) { [weak self] _ in
       self?.close()
     }
     setDeadline(limits.request)
@@ -104,17 +121,21 @@ final class PlainRequestHandler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard phase == .receiving || phase == .answering, failure == nil else { return }
-    waiting.append(Self.unwrapInboundIn(data))
+    let part = Self.unwrapInboundIn(data)
+    if case .body(let bytes) = part { holder?.received(bytes.readableBytes) }
+    waiting.append(part)
     drain()
   }
 
   /// Takes what waits, as far as the answers to what came before are out.
-  private func drain() {
+  func drain() {
     guard !isDraining else { return }
     isDraining = true
-    while phase == .receiving, let part = waiting.popFirst() { receive(part) }
+    while phase == .receiving, !waitsForReader, !waitsForMemory, let part = waiting.popFirst() {
+      receive(part)
+    }
     isDraining = false
-    if phase == .receiving, let failure { write(failure, isLast: true) }
+    if phase == .receiving, waiting.isEmpty, let failure { write(failure, isLast: true) }
   }
 
   // MARK: Receiving
@@ -124,8 +145,12 @@ final class PlainRequestHandler: ChannelInboundHandler {
     case .head(let head): begin(head)
     case .body(let bytes):
       guard resumeFirst() else { return }
-      guard body.count + bytes.readableBytes <= limits.bodyBytes else { return refuseBody() }
+      let length = body.count + bytes.readableBytes
+      guard length <= limits.bodyBytes else { return refuseBody() }
       body.append(contentsOf: bytes.readableBytesView)
+      if length > memory.bounds.share, holder?.promised ?? 0 < length {
+        _ = askForMemory(limits.bodyBytes)
+      }
     case .end:
       guard resumeFirst(), let head else { return }
       answer(head)
@@ -150,13 +175,10 @@ final class PlainRequestHandler: ChannelInboundHandler {
       write(refusal, isLast: true)
       return
     }
-    if let length = head.headers.first(name: "Content-Length").flatMap({ Int($0) }),
-      length > limits.bodyBytes
-    {
-      refuseBody()
-    } else if head.version == .http1_1, request.header("Expect")?.lowercased() == "100-continue" {
-      output?.append(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
-    }
+    let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+    guard length <= limits.bodyBytes else { return refuseBody() }
+    guard length <= memory.bounds.share || askForMemory(length) else { return }
+    allowBody(head)
   }
 
   private func refuseBody() {
@@ -176,6 +198,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
     phase = .answering
     deadline?.cancel()
     setReading(false)
+    holder?.isComplete = true
+    onIdle(false)
     let request = HTTPRequest(head: head, body: body, peer: peer, connection: .init(self))
     body = []
     let eventLoop = context.eventLoop
@@ -202,11 +226,15 @@ final class PlainRequestHandler: ChannelInboundHandler {
     open(stream)()
   }
 
-  private func write(_ answer: HTTPAnswer, isLast: Bool) {
+  func write(_ answer: HTTPAnswer, isLast: Bool) {
+    body = []
+    releaseMemory()
     let encoder = AnswerEncoder(method: head?.method ?? .GET, keepsAlive: !isLast)
     var answer = answer
     answer.headerLines += policy.lines(for: head)
-    output?.append(encoder.encode(answer))
+    for (index, piece) in encoder.encode(answer).enumerated() {
+      output?.append(piece, goesOn: index > 0)
+    }
     head = nil
     guard !isLast else {
       leave()
@@ -214,8 +242,25 @@ final class PlainRequestHandler: ChannelInboundHandler {
     }
     phase = .receiving
     setDeadline(limits.keepAlive)
-    setReading(true)
-    drain()
+    // Who is still reading a long answer is not idle.
+    onIdle(output?.hasNotableOutput != true)
+    goOn()
+  }
+
+  /// Takes the next request, as soon as most of the last answer has been taken.
+  private func goOn() {
+    guard let output, output.isCongested || output.hasNotableOutput && !waiting.isEmpty else {
+      waitsForReader = false
+      setReading(true)
+      drain()
+      return
+    }
+    waitsForReader = true
+    output.flush()
+    memory.whenRelieved { [weak self] in
+      guard let self, phase == .receiving, waitsForReader else { return }
+      goOn()
+    }
   }
 
   // MARK: Streaming
@@ -232,6 +277,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
     answer.headerLines += policy.lines(for: head)
     output?.append(encoder.head(of: answer, framing: isChunked ? .chunks : .end))
     phase = .streaming
+    body = []
+    releaseMemory()
     waiting.removeAll()
     setReading(true)
     let stream = HTTPStream(eventLoop: context.eventLoop, handler: self)
@@ -244,7 +291,10 @@ final class PlainRequestHandler: ChannelInboundHandler {
   /// Sends a piece of the body.
   func sendPart(_ bytes: [UInt8]) {
     guard phase == .streaming, !bytes.isEmpty else { return }
-    output?.append(isChunked ? AnswerEncoder.chunk(bytes) : ByteBuffer(bytes: bytes))
+    for (index, piece) in AnswerEncoder.pieces(of: bytes).enumerated() {
+      let buffer = isChunked ? AnswerEncoder.chunk(piece) : ByteBuffer(bytes: piece)
+      output?.append(buffer, goesOn: index > 0)
+    }
   }
 
   /// Whether so much of the body waits that less should be sent.
@@ -314,6 +364,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     output = nil
     deadline?.cancel()
     waiting.removeAll()
+    releaseMemory()
     forgetStream()
     onClose()
   }
@@ -326,7 +377,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     }
   }
 
-  private func setReading(_ isReading: Bool) {
+  func setReading(_ isReading: Bool) {
     guard let context else { return }
     _ = try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
     if isReading { context.read() }

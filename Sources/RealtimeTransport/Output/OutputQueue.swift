@@ -11,12 +11,19 @@ final class OutputQueue {
   private static let gatheredBytes = 256 * 1_024
   /// How often the timer must find the same before the other end counts as stalled.
   private static let looks: Int64 = 2
+  /// Output that is noted at once; of less it is enough to know at the end of the tick.
+  private static let notable = 16 * 1_024
+  /// What a connection that has much waiting must take from one look to the next.
+  private static let progress = 64 * 1_024
+  /// What may wait for a connection that takes anything at all, whoever else waits.
+  private static let patience = 1_024 * 1_024
 
   private let limits: Shared<TransportLimits>
   private let context: ChannelHandlerContext
   private let channel: any Channel
   private let socket: SocketWriter?
   private let endOfTick: OutputTick
+  private let memory: ConnectionMemory?
   private let onStall: (String) -> Void
   private let gatheredLimit: Int
   /// The frames of this tick; they may share their bytes with other connections.
@@ -31,6 +38,10 @@ final class OutputQueue {
   private var givenBytes = 0
   private var stallCheck: Scheduled<Void>?
   private var onRelief: (() -> Void)?
+  /// What was noted to wait last.
+  private var notedBytes = 0
+  /// What had been taken when it was looked who holds up others.
+  private var takenAtLook: Int?
 
   /// Makes a queue.
   ///
@@ -39,18 +50,21 @@ final class OutputQueue {
   ///   - context: Where buffers of whole frames can be written.
   ///   - socket: Where they can be written as well, as they are; nil if the channel changes them.
   ///   - endOfTick: What flushes this queue together with others; nil for one by itself.
+  ///   - memory: Where it is counted what waits; nil for nowhere.
   ///   - onStall: Takes the reason when the other end is too slow.
   init(
     limits: Shared<TransportLimits>,
     context: ChannelHandlerContext,
     socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,
+    memory: ConnectionMemory? = nil,
     onStall: @escaping (String) -> Void
   ) {
     self.limits = limits
     self.context = context
     self.socket = socket
     self.endOfTick = endOfTick ?? OutputTick(context.eventLoop)
+    self.memory = memory
     self.onStall = onStall
     channel = context.channel
     gatheredLimit = min(Self.gatheredBytes, limits.congestionBytes)
@@ -61,8 +75,14 @@ final class OutputQueue {
     )
   }
 
-  /// Whether so much waits that the other end does not keep up.
-  var isCongested: Bool { !isWritable && limits.congestionBytes <= limits.pendingBytes }
+  /// Whether so much waits that the other end does not keep up: when memory is short, less is much.
+  var isCongested: Bool {
+    guard limits.congestionBytes <= limits.pendingBytes else { return false }
+    return !isWritable || memory?.isTight == true && hasNotableOutput
+  }
+
+  /// Whether more waits than what small answers have.
+  var hasNotableOutput: Bool { notedBytes > gatheredLimit }
 
   /// Calls a closure once, as soon as half of what makes a congestion is gone.
   func whenRelieved(_ body: @escaping () -> Void) {
@@ -72,15 +92,29 @@ final class OutputQueue {
   /// Notes that the channel has become writable, or ceased to be.
   func writabilityChanged() {
     isWritable = channel.isWritable
-    guard isWritable, let onRelief else { return }
+    noteWaiting()
+    if isWritable { relieve() }
+  }
+
+  private func relieve() {
+    guard let onRelief else { return }
     self.onRelief = nil
     onRelief()
   }
 
+  /// Calls who waits for relief from a congestion that was none but for the others.
+  func relieveEarly() {
+    if isWritable, !isCongested { relieve() }
+  }
+
   /// Sends frames with the others of this tick.
-  func append(_ frames: ByteBuffer) {
+  ///
+  /// - Parameters:
+  ///   - frames: Whole frames, or a piece of something longer.
+  ///   - goesOn: Whether what came before is not whole without them, so that they are not refused.
+  func append(_ frames: ByteBuffer, goesOn: Bool = false) {
     guard !isClosed else { return }
-    if !isWritable, waitingBytes > limits.pendingBytes {
+    if !goesOn, !isWritable, waitingBytes > limits.pendingBytes {
       onStall("\(waitingBytes) bytes of output wait for it")
       return
     }
@@ -92,6 +126,7 @@ final class OutputQueue {
       writeTick()
       tick = frames
     }
+    if frames.readableBytes > Self.notable { noteWaiting() }
     guard !isFlushScheduled else { return }
     isFlushScheduled = true
     endOfTick.flush(self)
@@ -100,9 +135,14 @@ final class OutputQueue {
   /// Sends what is waiting for the end of the tick right now.
   func flush() {
     isFlushScheduled = false
-    guard !isClosed, !writeToSocket() else { return }
+    guard !isClosed else { return }
+    if writeToSocket() {
+      if notedBytes > 0 { noteWaiting() }
+      return
+    }
     writeTick()
     context.flush()
+    noteWaiting()
     if stallCheck == nil, waitingBytes > 0 { scheduleStallCheck(since: nil, looks: 0) }
   }
 
@@ -111,6 +151,7 @@ final class OutputQueue {
     isClosed = true
     tick = nil
     onRelief = nil
+    noteWaiting()
     stallCheck?.cancel()
     stallCheck = nil
   }
@@ -135,6 +176,36 @@ final class OutputQueue {
     context.write(NIOAny(frames), promise: nil)
   }
 
+  // MARK: Memory
+
+  /// Notes what waits, for those who ask how much it is on all connections.
+  func noteWaiting() {
+    guard let memory else { return }
+    // What a closed connection has not written goes with it.
+    let bytes = isClosed ? 0 : waitingBytes + (tick?.readableBytes ?? 0)
+    guard bytes != notedBytes else { return }
+    memory.note(self, from: notedBytes, to: bytes)
+    notedBytes = bytes
+    if bytes == 0 { takenAtLook = nil }
+  }
+
+  /// Whether the other end has taken next to nothing of much, or nothing at all, since the last call.
+  ///
+  /// - Parameter fairShare: What everyone may have waiting.
+  /// - Returns: Whether it has more than that, and does not read it.
+  func isStraggling(beyond fairShare: Int) -> Bool {
+    let taken = givenBytes - waitingBytes
+    let last = takenAtLook
+    takenAtLook = taken
+    guard let last, notedBytes >= fairShare, hasNotableOutput else { return false }
+    return taken <= last || notedBytes > Self.patience && taken - last < Self.progress
+  }
+
+  /// Ends the connection, since its output takes the memory that others need.
+  func end() {
+    onStall("it does not read \(notedBytes) bytes, and others need the memory")
+  }
+
   // MARK: Progress
 
   /// What the channel has been given and the other end has not taken.
@@ -152,6 +223,7 @@ final class OutputQueue {
     stallCheck = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
       self.stallCheck = nil
       let waiting = self.waitingBytes
+      self.noteWaiting()
       guard !self.isClosed, waiting > 0 else { return }
       let takenNow = self.givenBytes - waiting
       guard let taken, takenNow <= taken else {

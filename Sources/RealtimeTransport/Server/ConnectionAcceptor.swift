@@ -9,8 +9,12 @@ struct ConnectionAcceptor: Sendable {
   let handlers: ServerHandlers
   /// The user that the server runs as.
   let user: UInt32
+  /// What the connections share; nil for no bounds.
+  let memory: NIOLoopBound<ConnectionMemory>?
   /// How many connections are open.
   let openConnections: NIOLoopBoundBox<Int>
+  /// Those of them that wait for a request.
+  let idleConnections: NIOLoopBoundBox<IdleConnections>
   /// What connections are encrypted with, if they are.
   let certificate: NIOLoopBoundBox<ServerCertificate?>
   /// Flushes what connections are sent.
@@ -26,11 +30,20 @@ struct ConnectionAcceptor: Sendable {
 
   /// Finds out who connected, and waits for the request.
   func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
-    guard openConnections.value < limits.connections else {
+    // Whoever does nothing gives way to who comes, the oldest first.
+    guard
+      openConnections.value < limits.connections || idleConnections.value.endOldest()
+        || handlers.makeRoom()
+    else {
       return channel.eventLoop.makeFailedFuture(ListenError(.failed, "too many connections"))
     }
     openConnections.value += 1
-    channel.closeFuture.whenComplete { _ in openConnections.value -= 1 }
+    let id = ObjectIdentifier(channel)
+    idleConnections.value.insert(id) { channel.close(promise: nil) }
+    channel.closeFuture.whenComplete { _ in
+      openConnections.value -= 1
+      idleConnections.value.remove(id)
+    }
     return peer(of: channel, at: address).flatMapThrowing { peer in
       if case .local(let credentials) = peer, !credentials.isAllowed(byServerOf: user) {
         throw ListenError(.failed, "a process of user \(credentials.user) was turned away")
@@ -69,6 +82,7 @@ struct ConnectionAcceptor: Sendable {
       admit: { channel, head in
         let request = HTTPRequest(head: head, peer: peer)
         // What is refused here is answered by the handler of plain requests.
+        idleConnections.value.remove(ObjectIdentifier(channel))
         guard Self.isHandshake(head), request.path == "/.ws",
           policy.refusal(of: request) == nil
         else {
@@ -142,6 +156,14 @@ struct ConnectionAcceptor: Sendable {
       policy: policy,
       handlers: handlers,
       limits: limits,
+      memory: memory?.value ?? ConnectionMemory(eventLoop: channel.eventLoop),
+      onIdle: { isIdle in
+        if isIdle {
+          idleConnections.value.insert(id) { channel.close(promise: nil) }
+        } else {
+          idleConnections.value.remove(id)
+        }
+      },
       onClose: { plainConnections.value[id] = nil }
     )
     try channel.pipeline.syncOperations.addHandler(handler)
@@ -158,7 +180,9 @@ struct ConnectionAcceptor: Sendable {
       peerName: "\(request.peer)",
       socket: certificate.value == nil ? SocketWriter(channel) : nil,
       endOfTick: endOfTick.value,
+      memory: memory?.value,
       onMessage: { callbacks.value?.onMessage($0) },
+      onExcess: { callbacks.value?.onExcess($0) },
       onEnd: { end in
         connection.detach()
         early.value = end
@@ -172,5 +196,37 @@ struct ConnectionAcceptor: Sendable {
     connection.forgetRequest()
     // What is sent while a connection is accepted may already have ended it.
     if let end = early.value { accepted.onClose(end) } else { callbacks.value = accepted }
+  }
+}
+
+/// The connections of a listener that wait for a request, in the order in which they began to.
+final class IdleConnections {
+  private var numbers: [ObjectIdentifier: Int] = [:]
+  private var ends: [Int: () -> Void] = [:]
+  private var last = 0
+
+  /// Adds a connection as the one that waits for the shortest time.
+  func insert(_ id: ObjectIdentifier, end: @escaping () -> Void) {
+    remove(id)
+    last += 1
+    numbers[id] = last
+    ends[last] = end
+  }
+
+  /// Takes a connection off that waits no more.
+  func remove(_ id: ObjectIdentifier) {
+    guard let number = numbers.removeValue(forKey: id) else { return }
+    ends[number] = nil
+  }
+
+  /// Ends the connection that waits for the longest time; false when none does.
+  ///
+  /// - Complexity: O(connections)
+  func endOldest() -> Bool {
+    guard let oldest = ends.keys.min(), let end = ends.removeValue(forKey: oldest) else {
+      return false
+    }
+    end()
+    return true
   }
 }

@@ -27,6 +27,18 @@ package final class ServerConnection: Sendable {
     handler.value?.send(message)
   }
 
+  /// Whether more waits for the client than what small answers have.
+  package var hasNotableOutput: Bool { handler.value?.hasNotableOutput ?? false }
+
+  /// Says what the client may send from its next message on.
+  ///
+  /// - Parameters:
+  ///   - isStranger: Whether it has the memory of those who have not signed in.
+  ///   - messageBytes: The longest message; a longer one passes by unread.
+  package func allow(isStranger: Bool, messageBytes: Int) {
+    handler.value?.allow(isStranger: isStranger, messageBytes: messageBytes)
+  }
+
   /// Whether so much waits for the client that less should be sent.
   package var isCongested: Bool { handler.value?.isCongested ?? false }
 
@@ -44,7 +56,7 @@ package final class ServerConnection: Sendable {
     handler.value?.close(code: code, end: ConnectionEnd(.closed, reason))
   }
 
-  /// Stops reading, so that the client has to wait, or resumes.
+  /// Stops reading, so that the client has to wait, or resumes; no message comes meanwhile.
   package func setReading(_ isReading: Bool) {
     handler.value?.setReading(isReading)
   }

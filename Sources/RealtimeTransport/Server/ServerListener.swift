@@ -38,6 +38,7 @@ package final class ServerListener: Sendable {
   ///   - certificate: What the connections are encrypted with.
   ///   - eventLoop: The loop of a NIO socket group; it serves the listener and its connections.
   ///   - limits: The bounds of every connection.
+  ///   - memory: What its connections share with those of others; nil for no bounds.
   ///   - policy: Which requests are let in at all.
   ///   - handlers: Who decides and takes the connections.
   /// - Returns: The listener; the future fails with a ``ListenError``.
@@ -46,6 +47,7 @@ package final class ServerListener: Sendable {
     certificate: ServerCertificate? = nil,
     on eventLoop: any EventLoop,
     limits: TransportLimits = .server,
+    memory: NIOLoopBound<ConnectionMemory>? = nil,
     policy: RequestPolicy = RequestPolicy(),
     handlers: ServerHandlers
   ) -> EventLoopFuture<ServerListener> {
@@ -58,7 +60,12 @@ package final class ServerListener: Sendable {
       policy: policy,
       handlers: handlers,
       user: geteuid(),
+      memory: memory,
       openConnections: NIOLoopBoundBox.makeBoxSendingValue(0, eventLoop: eventLoop),
+      idleConnections: NIOLoopBoundBox.makeBoxSendingValue(
+        IdleConnections(),
+        eventLoop: eventLoop
+      ),
       certificate: NIOLoopBoundBox.makeBoxSendingValue(certificate, eventLoop: eventLoop),
       endOfTick: NIOLoopBoundBox.makeBoxSendingValue(OutputTick(eventLoop), eventLoop: eventLoop),
       plainConnections: NIOLoopBoundBox.makeBoxSendingValue([:], eventLoop: eventLoop)

@@ -3,7 +3,8 @@ internal import RealtimeProtocol
 
 /// Puts WebSocket frames together that are fragments of one, and drops binary ones.
 struct FragmentBuffer {
-  private let byteLimit: Int
+  /// The most bytes that a text frame may have.
+  var byteLimit: Int
   private var opcode: WebSocketOpcode?
   private var bytes: [UInt8] = []
 
@@ -13,6 +14,22 @@ struct FragmentBuffer {
 
   /// Whether the last fragment is still to come.
   var isAssembling: Bool { opcode != nil }
+
+  /// How many bytes have come of it.
+  var assembledBytes: Int { bytes.count }
+
+  /// Gives up what has come of a frame; its fragments are skipped from now on.
+  mutating func giveUp() -> [UInt8] {
+    defer { bytes = [] }
+    return bytes
+  }
+
+  /// Takes a frame that is skipped, and tells whether it is one of text, and the last fragment of it.
+  mutating func skip(_ opcode: WebSocketOpcode, isFinal: Bool) -> (isText: Bool, isEnd: Bool) {
+    let kind = self.opcode ?? opcode
+    self.opcode = isFinal ? nil : kind
+    return (kind == .text, isFinal)
+  }
 
   /// Whether a frame may follow what has come: only a continuation continues what has begun.
   func isInPlace(_ opcode: WebSocketOpcode) -> Bool { (opcode == .continuation) == isAssembling }

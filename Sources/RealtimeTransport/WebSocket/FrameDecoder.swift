@@ -50,6 +50,9 @@ struct FrameDecoder {
   /// How much memory what has been read takes, in bytes.
   var capacity: Int { bytes.capacity }
 
+  /// Whether something has been read that no frame has been made of.
+  var hasBytes: Bool { bytes.readableBytes > 0 }
+
   /// Takes what has been read.
   mutating func append(_ read: ByteBuffer) {
     if bytes.readableBytes == 0 {

@@ -36,7 +36,9 @@ enum ConnectionCheck {
       policy: RequestPolicy(),
       handlers: handlers,
       user: 0,
+      memory: nil,
       openConnections: NIOLoopBoundBox(0, eventLoop: channel.eventLoop),
+      idleConnections: NIOLoopBoundBox(IdleConnections(), eventLoop: channel.eventLoop),
       certificate: NIOLoopBoundBox(nil, eventLoop: channel.eventLoop),
       endOfTick: NIOLoopBoundBox(OutputTick(channel.eventLoop), eventLoop: channel.eventLoop),
       plainConnections: NIOLoopBoundBox([:], eventLoop: channel.eventLoop)
