@@ -12,8 +12,14 @@ final class ServerContext {
   let clock: @Sendable () -> Int64
   /// When the server was made.
   let start = NIODeadline.now()
-  /// Whether there is memory for more listens.
-  var memory: MemoryGauge
+  /// What all connections share.
+  let memory: ConnectionMemory
+  /// Whether the process has memory for more listens.
+  var resident: MemoryGauge
+  /// Gives memory back in a while.
+  private var memoryReturn: Scheduled<Void>?
+  /// What the log has told.
+  private var notes = HourlyNotes()
   /// How many are connected to any of the databases, streams and requests under way included.
   private(set) var connectionCount = 0
   /// The accounts and tokens of its users.
@@ -39,14 +45,42 @@ final class ServerContext {
     self.logger = logger
     self.clock = clock
     turns = Turns(eventLoop)
-    workbench = Workbench(eventLoop)
+    memory = ConnectionMemory(options.limits.memory, eventLoop: eventLoop)
+    workbench = Workbench(eventLoop, memory: memory)
     identities = ServerIdentities(
       options: options,
       eventLoop: eventLoop,
       logger: logger,
       clock: clock
     )
-    memory = MemoryGauge(limit: options.limits.memoryMebibytes)
+    resident = MemoryGauge(limit: options.limits.residentMebibytes)
+    memory.onBurst = { [weak self] in self?.returnMemory() }
+  }
+
+  // MARK: Memory
+
+  /// How long after a burst what it has left is given back; another may follow at once.
+  private static let returnDelay = TimeAmount.seconds(5)
+
+  /// Gives the system back what was in use, in a while.
+  func returnMemory() {
+    guard memoryReturn == nil else { return }
+    memoryReturn = eventLoop.assumeIsolated().scheduleTask(in: Self.returnDelay) { [weak self] in
+      self?.memoryReturn = nil
+      ResidentMemory.giveBack()
+    }
+  }
+
+  // MARK: Log
+
+  /// Tells the log why a connection has ended whose client could not be told, once an hour for each
+  /// reason: clients come back at once and do the same.
+  func noteOnce(_ message: String, _ end: ConnectionEnd, in logger: Logger) {
+    // Who it was and how much is told, but makes no other reason of it.
+    let reason = end.description.split(separator: " ").dropFirst()
+      .filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
+    guard notes.isDue(HourlyNotes.Subject(what: reason, user: nil), at: clock()) else { return }
+    logger.notice("\(message): \(end)")
   }
 
   /// What the requests of an HTTP connection have cost.

@@ -57,9 +57,12 @@ extension ServerCore {
     let limits = options.limits.transport
     let origins = options.allowedOrigins
     let isEmulator = options.isEmulator
+    let memory = NIOLoopBound(context.memory, eventLoop: eventLoop)
     let handlers = ServerHandlers(
       admit: { request, _ in core.value.admit(request) },
       answer: { request, _ in core.value.answer(request) },
+      admitBody: { core.value.admitBody(of: $0) },
+      makeRoom: { core.value.makeRoom() },
       accept: { core.value.accept($0) }
     )
     var started = eventLoop.makeSucceededVoidFuture()
@@ -70,6 +73,7 @@ extension ServerCore {
           certificate: address.isSecure ? core.value.certificate : nil,
           on: core.eventLoop,
           limits: limits,
+          memory: memory,
           // A page whose host was pointed here cannot show a certificate for that host.
           policy: RequestPolicy(
             allowedOrigins: origins,

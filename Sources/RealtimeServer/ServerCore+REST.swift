@@ -1,7 +1,9 @@
 internal import Logging
 internal import NIOCore
+internal import RealtimeHub
 internal import RealtimeIdentity
 internal import RealtimeTransport
+internal import SecurityRules
 
 extension ServerCore {
   /// Answers a request that is not for a WebSocket.
@@ -21,6 +23,38 @@ extension ServerCore {
       logger.debug("answered", metadata: ["method": "\(request.method)", "status": "\(status)"])
     }
     return reply
+  }
+
+  /// Decides whose memory a long body takes, by the credential of its request.
+  ///
+  /// Who could not write anything anyway is told so before the body is read.
+  func admitBody(of request: HTTPRequest) -> ServerHandlers.BodyAdmission {
+    if IdentityRoute(path: request.path) != nil {
+      // What it stands for is found out with the body.
+      let isPlausible = request.header("Authorization") != nil || options.isEmulator
+      return isPlausible ? .ofStranger : .refused(RESTError(413, "the body is too long").answer)
+    }
+    let database = databases.opened(name(in: request))
+    do throws(RESTError) {
+      let credential = try RESTCredential(request)
+      if let authentication = credential.authentication {
+        guard credential.base != .administrator else { return .ofKnown }
+        do throws(CredentialError) {
+          let verifier = identities.verifier(of: name(in: request))
+          _ = try verifier.verify(authentication, at: context.clock())
+        } catch {
+          throw RESTError(error)
+        }
+        return .ofKnown
+      }
+      if credential.base == .administrator { return .ofKnown }
+      // What the rules of a database say that is not open yet is not known.
+      let isOpen = database?.hub.rulesInForce.mayLetNobodyWrite ?? true
+      guard isOpen, !RulesRequest.isMeant(by: request) else { throw RESTError.permissionDenied }
+      return .ofStranger
+    } catch {
+      return .refused(error.answer)
+    }
   }
 
   private func reply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {

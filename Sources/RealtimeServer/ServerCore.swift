@@ -34,6 +34,9 @@ final class ServerCore {
     databases = DatabaseRegistry(stores: stores, context: context)
     context.onConnectionsChanged = { [weak self] in self?.connectionsChanged() }
     context.metrics = { [weak self] in self?.metrics ?? .null }
+    context.memory.pendingOutput = { [databases] in
+      databases.open.reduce(0) { $0 + $1.hub.waitingOutputBytes }
+    }
   }
 
   var eventLoop: any EventLoop { context.eventLoop }
@@ -79,10 +82,18 @@ final class ServerCore {
   /// Why nobody more is let in, or nil when someone is.
   var refusal: RESTError? {
     if phase != .running { return RESTError(503, "the server is stopping") }
-    if context.connectionCount >= options.limits.connections {
+    if context.connectionCount >= options.limits.connections, !makeRoom() {
       return RESTError(503, "the server has too many connections")
     }
     return nil
+  }
+
+  /// Ends the WebSocket that has done nothing for the longest time; false when there is none.
+  func makeRoom() -> Bool {
+    let idle = databases.open.compactMap { database in database.idlest.map { (database, $0) } }
+    guard let (database, session) = idle.min(by: { $0.1.begin < $1.1.begin }) else { return false }
+    database.makeRoom(session)
+    return true
   }
 
   /// Decides on a request for a WebSocket.

@@ -42,7 +42,8 @@ struct LimitTests {
       "disconnect-bytes": 1_048_576, "sign-in-seconds": 10, "header-bytes": 8_192,
       "header-lines": 64, "response-bytes": 268_435_456, "unindexed-children": 10_000,
       "writes-per-second": 200, "write-burst": 1_000, "stream-seconds": 30,
-      "data-depth": 32, "json-depth": 64,
+      "data-depth": 32, "json-depth": 64, "write-bytes-per-minute": 67_108_864,
+      "stranger-bytes": 65_536, "memory-mebibytes": 128, "resident-mebibytes": 0,
     ]
     let table = DatabaseServer.Limits.table
     for (name, value) in expected {
@@ -72,25 +73,34 @@ struct LimitTests {
   @Test("bounds the connections")
   func connections() async throws {
     let server = try await start(["connections": 2])
-    _ = try await server.connectAndGreet()
-    let second = try await server.connectAndGreet()
+    // Who does nothing would have to give way.
+    func connect() async throws -> ClientProbe {
+      let client = try await server.connectAndGreet()
+      client.send(listen(1, "/a"))
+      #expect(try await client.next().contains(#""s":"ok""#))
+      return client
+    }
+    let first = try await connect()
+    let second = try await connect()
     #expect(try await server.connect().closed().kind == .refused(status: 503))
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("GET", "/a.json").status == 503)
     second.close()
     _ = try await second.closed()
     #expect(try await http.request("GET", "/a.json").status == 200)
+    first.close()
     await server.stop()
   }
 
-  @Test("cuts off those who only connect, some way beyond it")
+  @Test("lets the oldest go of those who only connect, some way beyond it")
   func silentConnections() async throws {
     let server = try await start(["connections": 1])
     var silent: [HTTPProbe] = []
     for _ in 0..<65 { silent.append(try await HTTPProbe(server.address)) }
     // Accepting is in order: the last one is beyond.
     let beyond = try await HTTPProbe(server.address)
-    #expect(try await beyond.rest().isEmpty)
+    #expect(try await silent[0].rest().isEmpty)
+    #expect(try await beyond.request("GET", "/a.json").status == 200)
     #expect(try await silent[64].request("GET", "/a.json").status == 200)
     await server.stop()
   }
@@ -190,7 +200,17 @@ struct LimitTests {
     client.send(String(text[middle...]))
     client.send(" ")
     #expect(try await client.next().contains(#""s":"ok""#))
+    // What is announced to be longer passes by, is answered, and the connection goes on.
     client.send("4")
+    client.send(String(text[..<middle]))
+    client.send(String(text[middle...]))
+    for _ in 0..<2 { client.send(" ") }
+    #expect(try await client.next().contains(#""r":1,"b":{"s":"too_big""#))
+    client.send(put(2, "2"))
+    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    // Without a number there is nothing that could be answered.
+    client.send("4")
+    for _ in 0..<4 { client.send(" ") }
     #expect(try await client.closeCode() == 1_009)
     await server.stop()
   }
@@ -213,11 +233,10 @@ struct LimitTests {
       fragmented.send(frame: 0x01, Array(parts.0.utf8))
       fragmented.send(frame: 0x80, Array(parts.1.utf8))
       for client in [counted, fragmented] {
-        if isFine {
-          #expect(try await client.next().contains(#""s":"ok""#))
-        } else {
-          #expect(try await client.closeCode() == 1_009)
-        }
+        let status = isFine ? "ok" : "too_big"
+        #expect(try await client.next().contains(#""r":1,"b":{"s":"\#(status)""#))
+        client.send(put(2, "2"))
+        #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
       }
     }
     await server.stop()
@@ -393,10 +412,37 @@ struct LimitTests {
     #expect(last.body.contains("the server is stopping; nothing was written"))
   }
 
+  @Test("slows down a user who writes much, over WebSockets and REST together, and no one else")
+  func writeBytes() async throws {
+    let server = try await start(["write-bytes-per-minute": 60_000])
+    let ann = try await server.connectAndGreet()
+    let bob = try await server.connectAndGreet()
+    for (client, name) in [(ann, "ann"), (bob, "bob")] {
+      client.send(request(1, "auth", #"{"cred":"\#(name)"}"#))
+      #expect(try await client.next().contains(#""s":"ok""#))
+    }
+    // Half of it comes at once, and half; what follows is owed a second for each thousand bytes.
+    let half = "\"\(String(repeating: "x", count: 30_000))\""
+    let start = ContinuousClock.now
+    for client in [ann, bob] {
+      client.send(put(2, half))
+      #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    }
+    let http = try await HTTPProbe(server.address)
+    let more = "\"\(String(repeating: "x", count: 31_000))\""
+    #expect(try await http.request("PUT", "/a.json?print=silent&auth=ann", more).status == 204)
+    ann.send(put(3, "1"))
+    #expect(try await ann.next().contains(#""r":3,"b":{"s":"ok""#))
+    #expect(ContinuousClock.now - start > .milliseconds(900))
+    bob.send(put(3, "1"))
+    #expect(try await bob.next().contains(#""r":3,"b":{"s":"ok""#))
+    await server.stop()
+  }
+
   @Test("bounds the memory: beyond it listens are refused, and nothing else")
   func memory() async throws {
     for (mebibytes, isFine) in [(1, false), (1 << 30, true)] {
-      let server = try await start(["memory-mebibytes": mebibytes])
+      let server = try await start(["resident-mebibytes": mebibytes])
       let client = try await server.connectAndGreet()
       client.send(listen(1, "/a"))
       #expect(try await client.next().contains(isFine ? #""s":"ok""# : #""s":"unavailable""#))

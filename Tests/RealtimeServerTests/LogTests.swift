@@ -120,6 +120,30 @@ struct LogTests {
     #expect(!isDue("u1999", 182))
   }
 
+  @Test("tells once why connections were ended whose clients could not be told")
+  func untold() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.limits.frameBytes = 2_048
+    options.limits.messageFrames = 2
+    let lines = try await run(options) { server in
+      for _ in 0..<3 {
+        let long = try await RawWebSocket(server.address)
+        long.send(String(repeating: "x", count: 3_000))
+        #expect(try await long.closeCode() == 1_009)
+        let nameless = try await RawWebSocket(server.address)
+        for text in ["3", "a", "b", "c"] { nameless.send(text) }
+        #expect(try await nameless.closeCode() == 1_009)
+        let told = try await server.connectAndGreet()
+        told.close()
+        _ = try await told.closed()
+      }
+    }
+    let notes = lines.filter { $0.hasPrefix("notice dropped a connection") }
+    #expect(notes.count == 2)
+    #expect(notes.contains { $0.contains("a frame of more than 2048 bytes") })
+    #expect(notes.contains { $0.contains("a message of 3 frames is longer than 2 frames") })
+  }
+
   @Test("tells the numbers now and then, where that is wanted")
   func metrics() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)

@@ -18,6 +18,7 @@ extension DatabaseCore {
     metrics.connections += 1
     context.connectionOpened()
     hub.open(peer, as: ServerCore.identity(of: connection.peer))
+    if let session = sessions[peer] { allowMessages(of: session) }
     let host = connection.request?.header("Host") ?? "localhost"
     let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
     connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
@@ -29,6 +30,7 @@ extension DatabaseCore {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
       onMessage: { core.value.receive($0, from: peer) },
+      onExcess: { core.value.refuseExcess($0, of: peer) },
       onClose: { core.value.closed(peer, $0) }
     )
   }
@@ -61,12 +63,12 @@ extension DatabaseCore {
     }
     switch incoming {
     case .text(let bytes) where bytes.count > Self.largeBytes: decode(bytes, of: session)
-    case .text(let bytes): take(decoded(bytes), from: session)
-    case .decoded(let result): take(result, from: session)
-    case .compared(let message, let node, let hash):
+    case .text(let bytes): take(decoded(bytes), from: session, length: bytes.count)
+    case .decoded(let result, let length): take(result, from: session, length: length)
+    case .compared(let message, let node, let hash, let length):
       hub.learn(hash, of: node)
-      take(message, from: session)
-      slowDown(session)
+      take(message, from: session, length: length)
+      slowDown(session, length)
     }
     settle(session)
   }
@@ -103,13 +105,18 @@ extension DatabaseCore {
     } then: { [weak self] result in
       session.isDecoding = false
       guard let self, sessions[session.peer] === session else { return }
-      session.inbox.prepend(.decoded(result))
+      session.inbox.prepend(.decoded(result, length: bytes.count))
       context.turns.request(by: session)
     }
   }
 
   /// Computes the hash of large data beside the event loop.
-  private func compare(_ message: ClientMessage, _ node: Node, of session: Session) {
+  private func compare(
+    _ message: ClientMessage,
+    _ node: Node,
+    of session: Session,
+    length: Int
+  ) {
     session.isDecoding = true
     var measure = NodeMeasure(bytes: Workbench.longBytes)
     measure.add(node)
@@ -118,18 +125,20 @@ extension DatabaseCore {
     } then: { [weak self] hash in
       session.isDecoding = false
       guard let self, sessions[session.peer] === session else { return }
-      session.inbox.prepend(.compared(message, node, hash: hash))
+      session.inbox.prepend(.compared(message, node, hash: hash, length: length))
       context.turns.request(by: session)
     }
   }
 
-  private func take(_ result: Result<ClientMessage, MessageError>, from session: Session) {
+  private func take(
+    _ result: Result<ClientMessage, MessageError>,
+    from session: Session,
+    length: Int
+  ) {
     switch result {
     case .success(let message):
-      if let node = hub.dataToHash(for: message, from: session.peer) {
-        return compare(message, node, of: session)
-      }
-      take(message, from: session)
+      guard !holdsBack(message, of: session, length: length) else { return }
+      admit(message, from: session, length: length)
     case .failure(let error):
       metrics.undecodable += 1
       logger.debug("undecodable message", metadata: ["peer": "\(session.peer)"])
@@ -137,11 +146,20 @@ extension DatabaseCore {
       if error.requestID == nil {
         drop(session.peer, code: CloseCode.protocolError, "a message cannot be understood")
       }
+      slowDown(session, length)
     }
-    slowDown(session)
   }
 
-  private func take(_ message: ClientMessage, from session: Session) {
+  /// Takes a message for whose answer there is room.
+  func admit(_ message: ClientMessage, from session: Session, length: Int) {
+    if let node = hub.dataToHash(for: message, from: session.peer) {
+      return compare(message, node, of: session, length: length)
+    }
+    take(message, from: session, length: length)
+    slowDown(session, length)
+  }
+
+  private func take(_ message: ClientMessage, from session: Session, length: Int) {
     let peer = session.peer
     guard case .request(let id, let request) = message else {
       return perform(hub.handle(message, from: peer, at: context.clock()))
@@ -155,10 +173,10 @@ extension DatabaseCore {
     switch request {
     case .authenticate, .unauthenticate: identityChanged(peer)
     case .listen: noteListens(peer)
-    case .write: limitWriteRate(session)
+    case .write: limitWriteRate(session, length)
     case .onDisconnect:
       noteScheduled(peer)
-      limitWriteRate(session)
+      limitWriteRate(session, length)
     case .stats, .appCheck, .unlisten, .get, .cancelOnDisconnect, .unknown: break
     }
   }
@@ -170,11 +188,20 @@ extension DatabaseCore {
 
   private func closed(_ peer: PeerID, _ end: ConnectionEnd) {
     logger.debug("disconnected", metadata: ["peer": "\(peer)", "reason": "\(end)"])
-    if end.kind == .slowConsumer { metrics.dropped += 1 }
+    switch end.kind {
+    case .slowConsumer:
+      metrics.dropped += 1
+      context.noteOnce("dropped a connection", end, in: logger)
+    case .protocolViolation: context.noteOnce("dropped a connection", end, in: logger)
+    case .closed, .closedByPeer, .lost, .unreachable, .timedOut, .refused, .notADatabaseServer,
+      .insecure:
+      break
+    }
     guard let session = sessions[peer], phase == .running else { return finish(peer) }
     // What has arrived in one piece counts, whether or not its turn has come.
     session.isGone = true
     session.backlog = nil
+    session.heldBack = nil
     session.outgoing.removeAll()
     guard !session.inbox.isEmpty || session.isDecoding else { return finish(peer) }
     context.turns.request(by: session)
@@ -183,6 +210,15 @@ extension DatabaseCore {
   private func finish(_ peer: PeerID) {
     forget(peer)
     continueClosing()
+  }
+
+  /// Ends a connection that has done nothing, so that there is room for another.
+  func makeRoom(_ session: Session) {
+    let reason = "it did nothing, and others need the room"
+    logger.debug("dropped a connection: \(reason)", metadata: ["peer": "\(session.peer)"])
+    metrics.dropped += 1
+    forget(session.peer)
+    session.connection.close(code: CloseCode.tryAgainLater, reason: reason)
   }
 
   /// Closes the connection of a client that has gone too far.

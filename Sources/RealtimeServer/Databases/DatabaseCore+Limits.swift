@@ -2,12 +2,14 @@ internal import Logging
 internal import NIOCore
 internal import RealtimeHub
 internal import RealtimeProtocol
+internal import RealtimeTransport
 internal import RealtimeTree
+internal import SecurityRules
 
 extension DatabaseCore {
   /// Why a request is refused before the hub sees it, or nil when it is not.
   func refusal(of request: ClientRequest) -> ServerMessage.Response? {
-    guard case .listen = request, context.memory.isExhausted(at: context.clock()) else {
+    guard case .listen = request, context.resident.isExhausted(at: context.clock()) else {
       return nil
     }
     let reason = "the server's memory is used up"
@@ -52,11 +54,48 @@ extension DatabaseCore {
     }
   }
 
+  // MARK: Strangers
+
+  /// Says how much a client may send at once, which it is told again whenever that changes.
+  func allowMessages(of session: Session) {
+    let isStranger = hub.identity(of: session.peer) == .anonymous
+    let limits = options.limits
+    let isBounded = isStranger && !hub.rulesInForce.mayLetNobodyWrite
+    session.messageBytes =
+      isBounded ? min(limits.strangerBytes, limits.messageBytes) : limits.messageBytes
+    session.connection.allow(isStranger: isStranger, messageBytes: session.messageBytes)
+  }
+
+  /// Answers a request whose message was longer than the client may send.
+  func refuseExcess(_ id: Int64, of peer: PeerID) {
+    guard phase == .running, let session = sessions[peer] else { return }
+    let bytes = session.messageBytes
+    let response =
+      bytes < options.limits.messageBytes
+      ? ServerMessage.Response(
+        .permissionDenied,
+        .json(.string("Permission denied: who sends more than \(bytes) bytes must sign in"))
+      )
+      : ServerMessage.Response(
+        .tooBig,
+        .json(.string("the request is longer than \(bytes) bytes"))
+      )
+    perform([.send(peer, ServerMessage.response(id: id, response).encoded())])
+  }
+
+  /// The connection that has been open for the longest time without being allowed anything.
+  ///
+  /// - Complexity: O(connections)
+  var idlest: Session? {
+    sessions.values.filter { hub.hasDoneNothing($0.peer) }.min { $0.begin < $1.begin }
+  }
+
   // MARK: Users
 
   /// Counts a connection for the user that it has signed in as.
   func identityChanged(_ peer: PeerID) {
     guard let session = sessions[peer] else { return }
+    allowMessages(of: session)
     let user = hub.identity(of: peer)?.uid
     guard user != session.user else { return }
     if let old = session.user { leave(old) }
@@ -90,39 +129,32 @@ extension DatabaseCore {
   }
 
   private func load(of user: String) -> UserLoad {
-    let limits = options.limits
-    return users[user]
-      ?? UserLoad(
-        writes: TokenBucket(
-          perSecond: limits.writesPerSecond,
-          burst: limits.writeBurst,
-          now: context.clock()
-        )
-      )
+    users[user] ?? UserLoad(options.limits, now: context.clock())
   }
 
   /// Forgets a user who has left, once the rate of writes would not be limited anyway.
   private func forgetIfIdle(_ user: String) {
     guard var load = users[user], load.connections == 0, !load.isFading else { return }
-    guard !load.writes.isFull(at: context.clock()) else {
+    guard !load.isRested(at: context.clock()) else {
       users[user] = nil
       return
     }
     users[user]?.isFading = true
-    let seconds = Int64(options.limits.writeBurst / options.limits.writesPerSecond) + 1
+    // A minute's bytes come back in a minute.
+    let seconds = Int64(max(60, options.limits.writeBurst / options.limits.writesPerSecond)) + 1
     eventLoop.assumeIsolated().scheduleTask(in: .seconds(seconds)) { [weak self] in
       self?.users[user]?.isFading = false
       self?.forgetIfIdle(user)
     }
   }
 
-  /// Counts a single write, and gives the time that its user should wait before the next.
+  /// Counts a single write of a length, and gives the time that its user should wait before the next.
   ///
   /// Administrators and those who have not signed in are nobody in particular, and do not wait.
-  func writeDelay(of peer: PeerID) -> TimeAmount? {
+  func writeDelay(of peer: PeerID, _ length: Int) -> TimeAmount? {
     guard let user = hub.identity(of: peer)?.uid else { return nil }
     var load = load(of: user)
-    let delay = load.writes.take(at: context.clock())
+    let delay = load.write(length, at: context.clock())
     users[user] = load
     // Who only sends single requests has no connection that could end.
     forgetIfIdle(user)
@@ -130,9 +162,9 @@ extension DatabaseCore {
   }
 
   /// Reads no more from a client whose user writes too quickly, until it may write again.
-  func limitWriteRate(_ session: Session) {
+  func limitWriteRate(_ session: Session, _ length: Int) {
     guard let user = session.user,
-      let delay = users[user]?.writes.take(at: context.clock()), delay > 0
+      let delay = users[user]?.write(length, at: context.clock()), delay > 0
     else { return }
     pause(session, .writeRate)
     session.writeWait?.cancel()

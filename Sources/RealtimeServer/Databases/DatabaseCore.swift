@@ -103,6 +103,12 @@ final class DatabaseCore {
   func setRules(_ rules: RuleSet) {
     guard hub.rulesInForce.source != rules.source else { return }
     perform(hub.setRules(rules, at: context.clock()))
+    rulesChanged()
+  }
+
+  /// Says to everyone what the new rules mean for what they may send.
+  func rulesChanged() {
+    for session in sessions.values { allowMessages(of: session) }
   }
 
   // MARK: Outputs
@@ -116,6 +122,7 @@ final class DatabaseCore {
     isPerforming = true
     for output in wanted { perform(output) }
     while let output = outputs.popFirst() { perform(output) }
+    encoder.forget()
     isPerforming = false
   }
 

@@ -22,6 +22,12 @@ struct OutputEncoder {
     lastMessage = message
   }
 
+  /// Gives up what was encoded last, which may be long.
+  mutating func forget() {
+    lastBytes = []
+    lastMessage = nil
+  }
+
   /// Whether an array is the last one, which is kept alive here, so that the address tells.
   private func isLast(_ bytes: [UInt8]) -> Bool {
     // Safety: the addresses are compared and never followed.

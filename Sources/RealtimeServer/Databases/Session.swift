@@ -20,6 +20,8 @@ final class Session: TurnTaker {
     case turn
     /// Its user has written too much too quickly.
     case writeRate
+    /// What it asks for would take more memory than there is.
+    case memory
     /// The server is stopping.
     case leaving
   }
@@ -27,9 +29,10 @@ final class Session: TurnTaker {
   /// A message of the client.
   enum Incoming {
     case text([UInt8])
-    case decoded(Result<ClientMessage, MessageError>)
+    /// One that has been read, and how many bytes it had.
+    case decoded(Result<ClientMessage, MessageError>, length: Int)
     /// A message with the hash of the data that it compares.
-    case compared(ClientMessage, Node, hash: String)
+    case compared(ClientMessage, Node, hash: String, length: Int)
   }
 
   /// Something to be sent to the client.
@@ -48,6 +51,8 @@ final class Session: TurnTaker {
   let connection: ServerConnection
   /// The name that the client was told.
   let name: String
+  /// When it was opened.
+  let begin = NIODeadline.now()
   let account = CostAccount()
   var isWaiting = false
   private weak var core: DatabaseCore?
@@ -65,6 +70,12 @@ final class Session: TurnTaker {
   var isGone = false
   /// Messages taken since the last batch was stored.
   var unsettledMessages = 0
+  /// The bytes of these messages.
+  var unsettledBytes = 0
+  /// The longest message that it may send.
+  var messageBytes = 0
+  /// A request whose answer there is no memory for; nothing follows it until it is taken.
+  var heldBack: (message: ClientMessage, length: Int)?
   /// Why it has to wait; empty when it is read from.
   var pauses: Set<Pause> = []
   /// What is held back from a client that does not keep up; nil while it does.
@@ -83,7 +94,9 @@ final class Session: TurnTaker {
     self.name = name
   }
 
-  var isReady: Bool { !inbox.isEmpty && !isDecoding && !isComposing && backlog == nil }
+  var isReady: Bool {
+    !inbox.isEmpty && !isDecoding && !isComposing && backlog == nil && heldBack == nil
+  }
 
   func takeTurn() {
     core?.takeNext(of: self)

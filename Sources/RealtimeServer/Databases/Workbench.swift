@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOPosix
+internal import RealtimeTransport
 
 /// Where work is done that takes long and needs nothing but values: large messages are read and encoded
 /// beside the event loop.
@@ -13,8 +14,11 @@ final class Workbench {
 
   private struct Job {
     let account: CostAccount
-    /// Does the work and calls the closure with its duration, then with what is to be done.
-    let start: (@escaping (TimeAmount) -> Void) -> Void
+    /// Whether there is room for what comes of it.
+    let mayBegin: () -> Bool
+    /// Does the work and calls the first closure with its duration, then whoever waits for the result,
+    /// and at last the second closure.
+    let start: (@escaping (TimeAmount) -> Void, @escaping () -> Void) -> Void
   }
 
   private struct Place {
@@ -24,11 +28,14 @@ final class Workbench {
 
   private let eventLoop: any EventLoop
   private let pool: NIOThreadPool
+  /// What results wait for, where they are to be sent.
+  private let memory: ConnectionMemory
   private var short = Place()
   private var long = Place()
 
-  init(_ eventLoop: any EventLoop, pool: NIOThreadPool = .singleton) {
+  init(_ eventLoop: any EventLoop, memory: ConnectionMemory, pool: NIOThreadPool = .singleton) {
     self.eventLoop = eventLoop
+    self.memory = memory
     self.pool = pool
   }
 
@@ -37,17 +44,23 @@ final class Workbench {
   /// - Parameters:
   ///   - account: Who pays for it.
   ///   - isLong: Whether it takes very long.
+  ///   - mayBegin: Whether there is memory for the result, asked just before the work begins: many may
+  ///     wait here together, and each result counts for those behind it.
   ///   - work: The work, done on another thread.
   ///   - receive: Takes the result on the event loop.
   func perform<Result: Sendable>(
     for account: CostAccount,
     isLong: Bool,
+    mayBegin: @escaping () -> Bool = { true },
     _ work: @escaping @Sendable () -> Result,
     then receive: @escaping (Result) -> Void
   ) {
     let (eventLoop, pool) = (eventLoop, pool)
-    let job = Job(account: account) { finished in
-      let end = NIOLoopBound((finished: finished, receive: receive), eventLoop: eventLoop)
+    let job = Job(account: account, mayBegin: mayBegin) { finished, leave in
+      let end = NIOLoopBound(
+        (finished: finished, receive: receive, leave: leave),
+        eventLoop: eventLoop
+      )
       pool.submit { _ in
         // A pool that is shutting down calls this as well: nothing may be left without its end.
         let start = NIODeadline.now()
@@ -56,22 +69,36 @@ final class Workbench {
         eventLoop.execute {
           end.value.finished(time)
           end.value.receive(result)
+          end.value.leave()
         }
       }
     }
-    let line = account.line(at: .now())
-    if isLong { long.queue.append(job, line) } else { short.queue.append(job, line) }
-    startNext(at: isLong ? \.long : \.short)
+    add(job, to: isLong ? \.long : \.short)
+  }
+
+  private func add(_ job: Job, to place: ReferenceWritableKeyPath<Workbench, Place>) {
+    self[keyPath: place].queue.append(job, job.account.line(at: .now()))
+    startNext(at: place)
   }
 
   private func startNext(at place: ReferenceWritableKeyPath<Workbench, Place>) {
-    guard !self[keyPath: place].isBusy, let job = self[keyPath: place].queue.popFirst() else {
-      return
+    guard !self[keyPath: place].isBusy else { return }
+    while let job = self[keyPath: place].queue.popFirst() {
+      guard job.mayBegin() else {
+        // It holds up nobody who wants no memory.
+        memory.whenRelieved { [weak self] in self?.add(job, to: place) }
+        continue
+      }
+      return start(job, at: place)
     }
+  }
+
+  private func start(_ job: Job, at place: ReferenceWritableKeyPath<Workbench, Place>) {
     self[keyPath: place].isBusy = true
     job.start { time in
-      self[keyPath: place].isBusy = false
       job.account.charge(time, at: .now())
+    } _: {
+      self[keyPath: place].isBusy = false
       self.startNext(at: place)
     }
   }

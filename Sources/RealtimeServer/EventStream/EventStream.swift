@@ -28,6 +28,8 @@ final class EventStream: InternalPeer, TurnTaker {
   /// How often the data have changed before it has been sent.
   private var changes = 0
   private var isAccepted = false
+  /// Whether it has not listened yet, since there is no memory for the first event.
+  private var isHeldBack = false
   private var keepAlive: Scheduled<Void>?
   /// Whether changes are left out, since the client does not keep up.
   private var isBehind = false
@@ -52,14 +54,24 @@ final class EventStream: InternalPeer, TurnTaker {
       return promise.futureResult
     }
     stream.peer = peer
+    stream.listenWhenPossible()
+    return promise.futureResult
+  }
+
+  /// Listens, once not too much waits to be read by others.
+  private func listenWhenPossible() {
+    guard peer != nil else { return }
+    isHeldBack = core.mustWait(toRead: request.path, isBehind: false)
+    guard !isHeldBack else {
+      return core.context.memory.whenRelieved { [weak self] in self?.listenWhenPossible() }
+    }
     let query = request.query ?? .all
-    stream.listen = ListenRequest(
+    listen = ListenRequest(
       path: request.path,
       query: query,
       tag: query.loadsAllData ? nil : 1
     )
-    core.context.turns.request(by: stream)
-    return promise.futureResult
+    core.context.turns.request(by: self)
   }
 
   var isReady: Bool { listen != nil && peer != nil }
@@ -84,6 +96,10 @@ final class EventStream: InternalPeer, TurnTaker {
     end()
   }
 
+  func serverStops() {
+    if isHeldBack { close() }
+  }
+
   private func listened(_ response: ServerMessage.Response) {
     guard peer != nil, !isAccepted else { return }
     guard response.status == .ok else {
@@ -96,7 +112,11 @@ final class EventStream: InternalPeer, TurnTaker {
     measure.add(initial)
     guard measure.bytes > Self.largeBytes else { return accept() }
     let (options, isSelection) = (request.options, request.query != nil)
-    core.context.workbench.perform(for: account, isLong: measure.isExceeded) { [initial] in
+    core.context.workbench.perform(
+      for: account,
+      isLong: measure.isExceeded,
+      mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) }
+    ) { [initial] in
       StreamEvent.put(.root, options.json(of: initial, isSelection: isSelection)).text
     } then: { [changes] event in
       guard self.peer != nil else { return }

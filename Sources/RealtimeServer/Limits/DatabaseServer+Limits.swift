@@ -65,8 +65,19 @@ extension DatabaseServer {
     public var writesPerSecond = 200
     /// Writes of one signed-in user to one database that may come at once.
     public var writeBurst = 1_000
+    /// What may be written for one signed-in user to one database in a minute, over some time, and at
+    /// once, in bytes of requests.
+    public var writeBytesPerMinute = 64 * 1_024 * 1_024
+    /// Longest message or body of those who have not signed in, where the rules let them write nothing,
+    /// in bytes; and what everyone may send without having to wait for memory.
+    public var strangerBytes = 64 * 1_024
+    /// Memory for all that is on its way, in mebibytes; 0 is no bound.
+    ///
+    /// Messages and bodies that are not complete and answers that nobody has read yet have their parts
+    /// of it. Whoever needs more has to wait: long bodies are not read, answers are not made.
+    public var memoryMebibytes = 128
     /// Memory of the process beyond which listens are refused, in mebibytes; 0 is no bound.
-    public var memoryMebibytes = 0
+    public var residentMebibytes = 0
     /// How often an event stream shows that it is alive, in seconds.
     public var streamSeconds = 30
 

@@ -69,9 +69,22 @@ extension DatabaseServer.Limits {
     entry("writes-per-second", \.writesPerSecond, "writes a second of a user"),
     entry("write-burst", \.writeBurst, "writes of a user at once"),
     entry(
-      "memory-mebibytes",
-      \.memoryMebibytes,
-      "memory before listens fail; 0: any",
+      "write-bytes-per-minute",
+      \.writeBytesPerMinute,
+      "bytes a user writes a minute",
+      from: 60
+    ),
+    entry(
+      "stranger-bytes",
+      \.strangerBytes,
+      "a message or body of nobody",
+      from: 1_024
+    ),
+    entry("memory-mebibytes", \.memoryMebibytes, "memory for what is on its way; 0: any", from: 0),
+    entry(
+      "resident-mebibytes",
+      \.residentMebibytes,
+      "all memory before listens fail; 0: any",
       from: 0
     ),
     entry("stream-seconds", \.streamSeconds, "between signs of life of an event stream"),

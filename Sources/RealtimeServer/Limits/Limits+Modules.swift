@@ -21,6 +21,21 @@ extension DatabaseServer.Limits {
     return limits
   }
 
+  /// What all connections share.
+  ///
+  /// An eighth is for what strangers send and a quarter for what others do; as much for answers, and
+  /// once more for those to clients that have nothing waiting yet. The rest is for what is made of it.
+  var memory: ConnectionMemory.Bounds {
+    var bounds = ConnectionMemory.Bounds()
+    bounds.share = strangerBytes
+    guard memoryMebibytes > 0 else { return bounds }
+    let bytes = memoryMebibytes * 1_024 * 1_024
+    bounds.strangers = bytes / 8
+    bounds.others = bytes / 4
+    bounds.output = bytes / 4
+    return bounds
+  }
+
   /// What concerns connections.
   var transport: TransportLimits {
     var limits = TransportLimits.server

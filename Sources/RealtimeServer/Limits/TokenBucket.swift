@@ -11,19 +11,19 @@ struct TokenBucket {
   ///   - perSecond: How many a second.
   ///   - burst: How many at once.
   ///   - now: The time in milliseconds.
-  init(perSecond: Int, burst: Int, now: Int64) {
-    self.perSecond = Double(perSecond)
+  init(perSecond: Double, burst: Int, now: Int64) {
+    self.perSecond = perSecond
     self.burst = Double(burst)
     tokens = Double(burst)
     updated = now
   }
 
-  /// Takes one, whether there is any or not, and gives the milliseconds until there is one again.
+  /// Takes some, whether there are any or not, and gives the milliseconds until none is owed.
   ///
   /// What is taken beyond is owed, so that it delays what comes later.
-  mutating func take(at now: Int64) -> Int64 {
+  mutating func take(_ count: Int = 1, at now: Int64) -> Int64 {
     fill(at: now)
-    tokens -= 1
+    tokens -= Double(count)
     return tokens >= 0 ? 0 : Int64((-tokens / perSecond * 1_000).rounded(.up))
   }
 

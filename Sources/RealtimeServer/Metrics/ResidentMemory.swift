@@ -16,4 +16,12 @@ enum ResidentMemory {
     guard fields.count > 1, let pages = Int(fields[1]) else { return 0 }
     return pages * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
   }
+
+  /// Gives the system back what the C library keeps of memory that is free.
+  static func giveBack() {
+    // The C library's header of this function belongs to no module.
+    guard let symbol = dlsym(nil, "malloc_trim") else { return }
+    // Safety: this is the function's type in C.
+    _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)(0)
+  }
 }

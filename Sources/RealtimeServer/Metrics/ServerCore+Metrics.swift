@@ -17,6 +17,8 @@ extension ServerCore {
         .integer((NIODeadline.now() - context.start).nanoseconds / 1_000_000_000)
       ),
       JSONMember("residentMebibytes", .integer(Int64(ResidentMemory.mebibytes()))),
+      JSONMember("promisedBytes", .integer(Int64(context.memory.promisedInput))),
+      JSONMember("waitingBytes", .integer(Int64(context.memory.outputBytes))),
       JSONMember("connections", .integer(Int64(context.connectionCount))),
       JSONMember(
         "databases",

@@ -6,7 +6,8 @@ internal import RealtimeTree
 
 /// Carries out one REST request as a peer of the hub, so that it has its place in the order of all.
 ///
-/// State: reading the body → waiting for its turn, then for that of a user who writes too quickly → asking (answers of the hub are
+/// State: reading the body → waiting for its turn, then for that of a user who writes too quickly, or for
+/// memory → asking (answers of the hub are
 /// awaited) → asking again, for the next version of a condition → answered. Confined to the server's
 /// event loop.
 final class RESTExchange: InternalPeer, TurnTaker {
@@ -26,6 +27,8 @@ final class RESTExchange: InternalPeer, TurnTaker {
   private var timeout: Scheduled<Void>?
   /// The turn of a user who writes too quickly, as long as it has not come.
   private var turn: Scheduled<Void>?
+  /// Whether a read waits until there is memory for its answer.
+  private var isHeldBack = false
 
   private init(_ request: RESTRequest, _ core: DatabaseCore, _ promise: EventLoopPromise<HTTPReply>)
   {
@@ -60,7 +63,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
   }
 
   func serverStops() {
-    guard turn != nil else { return }
+    guard turn != nil || isHeldBack else { return }
     finish(RESTError(503, "the server is stopping; nothing was written").answer)
   }
 
@@ -102,6 +105,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
   /// Does work beside the event loop, if it takes long, and goes on with the result.
   private func compute<Result: Sendable>(
     ofBytes bytes: Int,
+    mayBegin: @escaping () -> Bool = { true },
     _ work: @escaping @Sendable () -> Result,
     then next: @escaping (Result) -> Void
   ) {
@@ -109,6 +113,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
     core.context.workbench.perform(
       for: account,
       isLong: bytes > Workbench.longBytes,
+      mayBegin: mayBegin,
       work,
       then: next
     )
@@ -133,7 +138,9 @@ final class RESTExchange: InternalPeer, TurnTaker {
     }
     guard let write else { return read() }
     guard isSmallEnough(write) else { return finish(RESTError.writeTooBig.answer) }
-    guard let peer, let delay = core.writeDelay(of: peer) else { return perform(write) }
+    guard let peer, let delay = core.writeDelay(of: peer, request.bodyLength) else {
+      return perform(write)
+    }
     // As over a WebSocket: a user who writes too quickly waits, and is not refused.
     turn = core.eventLoop.assumeIsolated().scheduleTask(in: delay) {
       self.turn = nil
@@ -178,12 +185,25 @@ final class RESTExchange: InternalPeer, TurnTaker {
         self.finish(RESTError.readTooSlow.answer)
       }
     }
+    getWhenPossible(deadline)
+  }
+
+  /// Asks for the data, once not too much waits to be read by others.
+  private func getWhenPossible(_ deadline: NIODeadline?) {
+    guard peer != nil else { return }
+    isHeldBack = core.mustWait(toRead: request.path, isBehind: false)
+    guard !isHeldBack else {
+      return core.context.memory.whenRelieved { [weak self] in self?.getWhenPossible(deadline) }
+    }
     ask(.get(path: request.path, query: request.query ?? .all)) { [self] response in
       guard response.status == .ok, let node = Self.node(response) else {
         return refuse(response)
       }
       let limit = core.options.limits.responseBytes
-      compute(ofBytes: Self.bytes(of: node)) { [request] in
+      compute(
+        ofBytes: Self.bytes(of: node),
+        mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) }
+      ) { [request] in
         let tag = request.wantsTag ? node.hash : nil
         if let tag, request.knows(tag) {
           return HTTPAnswer.empty(304, etag: EntityTag.text(ofHash: tag))

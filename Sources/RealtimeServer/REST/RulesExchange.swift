@@ -51,6 +51,7 @@ final class RulesExchange: InternalPeer {
           at: core.context.clock()
         )
       )
+      core.rulesChanged()
     }
   }
 

@@ -1,0 +1,239 @@
+import NIOCore
+import RealtimeHub
+import RealtimeTransport
+import RealtimeTree
+import TestSupport
+import Testing
+import TransportTestSupport
+
+@testable import RealtimeServer
+
+/// What those take of a server's memory who send and do not finish, or ask and do not read.
+@Suite("A stranger's share of memory", .timeLimit(.minutes(3)), .serialized)
+struct StrangerMemoryAttackTests {
+  private static let mebibyte = 1_024 * 1_024
+  /// Nobody writes who has not signed in, and everybody reads.
+  private static let closed = #"{"rules":{".read":true,".write":"auth != null"}}"#
+
+  private func start(
+    _ settings: [String: Int] = [:],
+    rules: DatabaseServer.Rules,
+    root: Node = .empty,
+    socketPath: String? = nil
+  ) async throws -> DatabaseServer {
+    var options = DatabaseServer.Options(socketPath: socketPath, port: 0, rules: rules)
+    for (name, value) in settings { try options.limits.set(name, to: value) }
+    options.credentialVerifier = NamedVerifier()
+    return try await .start(options, store: MemoryTreeStore(StoredTree(root: root)))
+  }
+
+  /// What waits on all connections: promised to what arrives, and made for those who do not read.
+  private func bytes(_ server: DatabaseServer) async throws -> (input: Int, output: Int) {
+    let core = server.core
+    return try await core.eventLoop.submit {
+      let memory = core.value.context.memory
+      return (memory.promisedInput, memory.outputBytes)
+    }.get()
+  }
+
+  private func head(_ length: Int, _ target: String = "/x.json?print=silent") -> String {
+    "PUT \(target) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(length)\r\n\r\n"
+  }
+
+  // MARK: Bodies
+
+  @Test("is not spent on a body that nobody may send, which is refused before it is read")
+  func refusedBodies() async throws {
+    let server = try await start(rules: .source(Self.closed))
+    for _ in 0..<20 {
+      let stranger = try await HTTPProbe(server.address)
+      stranger.send(head(16 * Self.mebibyte))
+      #expect(try await stranger.answer().status == 401)
+    }
+    let other = try await HTTPProbe(server.address)
+    other.send(head(16 * Self.mebibyte, "/x.json?auth=bad"))
+    #expect(try await other.answer().status == 401)
+    let chunked = try await HTTPProbe(server.address)
+    chunked.send("PUT /x.json HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+    let piece = String(repeating: "x", count: 50_000)
+    for _ in 0..<2 { chunked.send("c350\r\n\(piece)\r\n") }
+    #expect(try await chunked.answer().status == 401)
+    #expect(try await bytes(server).input == 0)
+    // What is as short as everybody's may be is answered as ever, and so is a long one of a user.
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("PUT", "/x.json", "\"\(piece)\"").status == 401)
+    let long = "\"\(String(repeating: "x", count: 1_000_000))\""
+    #expect(try await http.request("PUT", "/x.json?print=silent&auth=ann", long).status == 204)
+    await server.stop()
+  }
+
+  @Test("holds for unfinished bodies where the rules are open, and others get through")
+  func unfinishedBodies() async throws {
+    let server = try await start(["memory-mebibytes": 32], rules: .open)
+    let before = ResidentMemory.mebibytes()
+    var strangers: [HTTPProbe] = []
+    let filler = [UInt8](repeating: UInt8(ascii: "x"), count: 2 * Self.mebibyte)
+    for _ in 0..<60 {
+      let stranger = try await HTTPProbe(server.address)
+      stranger.send(head(2 * Self.mebibyte + 2))
+      stranger.send([UInt8(ascii: "\"")] + filler)
+      strangers.append(stranger)
+    }
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("PUT", "/a.json", "1").status == 200)
+    let long = "\"\(String(repeating: "y", count: 3_000_000))\""
+    #expect(try await http.request("PUT", "/b.json?print=silent&auth=ann", long).status == 204)
+    #expect(try await bytes(server).input <= 4 * Self.mebibyte)
+    // The strangers themselves are in this process: 120 MB of what they send waits in it.
+    #expect(ResidentMemory.mebibytes() - before < 350)
+    // Who waits has its turn as soon as another has gone or stopped.
+    for stranger in strangers.dropLast() { await stranger.close() }
+    strangers[59].send("\"")
+    #expect(try await strangers[59].answer().status == 204)
+    #expect(try await bytes(server).input == 0)
+    await server.stop()
+  }
+
+  @Test("is taken from who stops in the middle of a body while others wait")
+  func stoppedBodies() async throws {
+    let server = try await start(["memory-mebibytes": 8], rules: .open)
+    let stopped = try await HTTPProbe(server.address)
+    stopped.send(head(800_000) + "\"x")
+    repeat {} while try await bytes(server).input == 0
+    let waiting = try await HTTPProbe(server.address)
+    waiting.send(head(500_002) + "\"" + String(repeating: "x", count: 500_000) + "\"")
+    #expect(try await stopped.answer().status == 408)
+    #expect(try await waiting.answer().status == 204)
+    await server.stop()
+  }
+
+  // MARK: Messages
+
+  @Test("is not spent on a message that nobody may send, which passes by unread")
+  func refusedMessages() async throws {
+    let server = try await start(rules: .source(Self.closed))
+    let stranger = try await RawWebSocket(server.address)
+    _ = try await stranger.next()
+    stranger.send("20")
+    stranger.send(#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"/x","d":""#)
+    for _ in 0..<18 { stranger.send(String(repeating: "x", count: 16_384)) }
+    #expect(try await bytes(server).input == 0)
+    stranger.send(#""}}}"#)
+    #expect(try await stranger.next().contains(#""r":7,"b":{"s":"permission_denied""#))
+    // The connection goes on, and lets its user send more.
+    stranger.send(#"{"t":"d","d":{"r":8,"a":"auth","b":{"cred":"ann"}}}"#)
+    #expect(try await stranger.next().contains(#""r":8,"b":{"s":"ok""#))
+    stranger.send("20")
+    stranger.send(#"{"t":"d","d":{"r":9,"a":"p","b":{"p":"/x","d":""#)
+    for _ in 0..<18 { stranger.send(String(repeating: "x", count: 16_384)) }
+    stranger.send(#""}}}"#)
+    #expect(try await stranger.next().contains(#""r":9,"b":{"s":"ok""#))
+    await server.stop()
+  }
+
+  @Test("holds for unfinished messages where the rules are open, and others get through")
+  func unfinishedMessages() async throws {
+    let server = try await start(["memory-mebibytes": 32], rules: .open)
+    let before = ResidentMemory.mebibytes()
+    var strangers: [RawWebSocket] = []
+    let piece = String(repeating: "x", count: 65_536)
+    for _ in 0..<60 {
+      let stranger = try await RawWebSocket(server.address)
+      _ = try await stranger.next()
+      stranger.send("32")
+      for _ in 0..<31 { stranger.send(piece) }
+      strangers.append(stranger)
+    }
+    let client = try await server.connectAndGreet()
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#)
+    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    #expect(try await bytes(server).input <= 4 * Self.mebibyte)
+    #expect(ResidentMemory.mebibytes() - before < 350)
+    await server.stop()
+  }
+
+  @Test("does not bound what comes over the local socket")
+  func localMessages() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("s")
+    let server = try await start(rules: .locked, socketPath: path)
+    let http = try await HTTPProbe(.unix(path: path))
+    let long = "\"\(String(repeating: "y", count: 9_000_000))\""
+    #expect(try await http.request("PUT", "/b.json?print=silent", long).status == 204)
+    let socket = try await RawWebSocket(.unix(path: path))
+    _ = try await socket.next()
+    socket.send("141")
+    socket.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":""#)
+    for _ in 0..<139 { socket.send(String(repeating: "x", count: 65_536)) }
+    socket.send(#""}}}"#)
+    #expect(try await socket.next().contains(#""r":1,"b":{"s":"ok""#))
+    await server.stop()
+  }
+
+  // MARK: Readers
+
+  /// Six children of a mebibyte.
+  private static let big = Node(
+    sortedChildren: (0..<6).map {
+      (ChildKey("k\($0)"), .string(String(repeating: "x", count: 1_024 * 1_024)))
+    }
+  )
+
+  /// What is asked for by who does not read it.
+  enum Wish: CaseIterable, Sendable {
+    case gets
+    case listens
+    case requests
+    case streams
+  }
+
+  @Test(
+    "holds for those who ask and do not read, and others are answered",
+    arguments: Wish.allCases
+  )
+  func readers(wish: Wish) async throws {
+    let root = Node(sortedChildren: [(ChildKey("big"), Self.big), (ChildKey("small"), .integer(7))])
+    let server = try await start(["memory-mebibytes": 32], rules: .open, root: root)
+    let before = ResidentMemory.mebibytes()
+    var strangers: [any Sendable] = []
+    for _ in 0..<10 { strangers.append(try await ask(wish, server)) }
+    let http = try await HTTPProbe(server.address)
+    var (most, now) = (0, 0)
+    // Those are ended in the end who hold up others.
+    repeat {
+      now = try await bytes(server).output
+      most = max(most, now)
+      #expect(try await http.request("GET", "/small.json").body == "7")
+    } while most == 0 || now > 0
+    // Twice a quarter, and the answer that went beyond.
+    #expect(most <= 16 * Self.mebibyte + 7 * Self.mebibyte)
+    #expect(ResidentMemory.mebibytes() - before < 250)
+    withExtendedLifetime(strangers) {}
+    // A reader who reads gets all of it.
+    #expect(try await http.request("GET", "/big.json").body.utf8.count > 6 * Self.mebibyte)
+    await server.stop()
+  }
+
+  /// Asks for 6 MB several times, and reads nothing any more.
+  private func ask(_ wish: Wish, _ server: DatabaseServer) async throws -> any Sendable {
+    switch wish {
+    case .gets, .listens:
+      let socket = try await RawWebSocket(server.address)
+      _ = try await socket.next()
+      try await socket.setReading(false)
+      for number in 1...8 {
+        let query = #"{"i":".key","l":\#(number + 6),"vf":"l"}"#
+        let (action, extra) =
+          wish == .gets ? ("g", #""q":{}"#) : ("q", #""q":\#(query),"t":\#(number),"h":"""#)
+        let body = #"{"p":"/big",\#(extra)}"#
+        socket.send(#"{"t":"d","d":{"r":\#(number),"a":"\#(action)","b":\#(body)}}"#)
+      }
+      return socket
+    case .requests, .streams:
+      let lines = wish == .streams ? ["Accept: text/event-stream"] : []
+      let http = try await HTTPProbe(server.address, isReading: false)
+      http.send(String(repeating: HTTPProbe.text("GET", "/big.json", lines: lines), count: 8))
+      return http
+    }
+  }
+}
