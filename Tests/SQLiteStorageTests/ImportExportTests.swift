@@ -228,6 +228,9 @@ struct ImportExportTests {
     #expect(try store.load().root == .empty)
     try store.close()
     try directory.writeDatabase([])
+    // The store had a commit, which is missing now.
+    #expect(throws: StoreError.self) { try text(directory, .oneLine) }
+    try FileManager.default.removeItem(atPath: directory.database + "-mark")
     #expect(try text(directory, .oneLine) == "null\n")
   }
 
