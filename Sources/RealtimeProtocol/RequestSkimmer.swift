@@ -25,7 +25,8 @@ package struct RequestSkimmer: Sendable {
   ///
   /// - Complexity: O(bytes)
   package mutating func scan(_ bytes: [UInt8]) {
-    for byte in bytes where requestID == nil {
+    for byte in bytes {
+      if requestID != nil { return }
       if isInString { scanString(byte) } else { scan(byte) }
     }
   }

@@ -32,7 +32,7 @@ extension ServerCore {
     if IdentityRoute(path: request.path) != nil {
       // What it stands for is found out with the body.
       let isPlausible = request.header("Authorization") != nil || options.isEmulator
-      return isPlausible ? .ofStranger : .refused(RESTError(413, "the body is too long").answer)
+      return isPlausible ? .ofStranger : .refused(.identity(IdentityAnswer(.bodyTooLong)))
     }
     let database = databases.opened(name(in: request))
     do throws(RESTError) {

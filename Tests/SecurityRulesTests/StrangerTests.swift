@@ -14,7 +14,7 @@ struct StrangerTests {
       "auth != null", "auth !== null && newData.exists()", "auth.uid === $k", "auth.uid == 'x'",
       "newData.exists() && auth.uid == $k", "false", "auth != null ? newData.exists() : false",
       "(auth.uid == $k && now > 5) || (auth != null && data.exists())", "!(auth == null)",
-      "auth.token.admin", "auth.token.admin == true", "null",
+      "auth.token.admin == true",
     ]
   )
   func closed(rule: String) throws {

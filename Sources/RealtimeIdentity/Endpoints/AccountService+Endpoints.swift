@@ -20,7 +20,7 @@ extension AccountService {
 
   private func result(of request: IdentityRequest) async throws(IdentityError) -> JSONValue {
     guard request.body.count <= Self.maximumBody else {
-      throw IdentityError("REQUEST_TOO_LARGE", "The body is too long.", status: 413)
+      throw IdentityError.bodyTooLong
     }
     let caller = Caller(
       database: request.database,

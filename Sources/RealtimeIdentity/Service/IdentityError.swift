@@ -54,6 +54,12 @@ package struct IdentityError: Error, Hashable, Sendable {
 
   // MARK: Errors
 
+  /// The body is longer than one may be.
+  package static let bodyTooLong = IdentityError(
+    "REQUEST_TOO_LARGE",
+    "The body is too long.",
+    status: 413
+  )
   static let busy = IdentityError(
     "TOO_MANY_ATTEMPTS_TRY_LATER",
     "The server is busy.",

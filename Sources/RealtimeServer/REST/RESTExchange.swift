@@ -191,7 +191,8 @@ final class RESTExchange: InternalPeer, TurnTaker {
   /// Asks for the data, once not too much waits to be read by others.
   private func getWhenPossible(_ deadline: NIODeadline?) {
     guard peer != nil else { return }
-    isHeldBack = core.mustWait(toRead: request.path, isBehind: false)
+    isHeldBack =
+      !request.options.isShallow && core.mustWait(toRead: request.path, isBehind: false)
     guard !isHeldBack else {
       return core.context.memory.whenRelieved { [weak self] in self?.getWhenPossible(deadline) }
     }

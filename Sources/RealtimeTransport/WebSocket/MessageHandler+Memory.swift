@@ -5,9 +5,10 @@ extension MessageHandler {
   func askForMemory() {
     guard let memory, !waitsForMemory else { return }
     let (share, limit) = (memory.bounds.share, assembler.byteLimit)
-    let isLong = fragments.assembledBytes + assembler.assembledBytes > share
     let announced = min(limit, assembler.announcedFrames * limits.frameBytes)
-    let bytes = isLong ? limit : announced
+    // How many fragments a frame has is not announced.
+    let isLonger = fragments.assembledBytes + assembler.assembledBytes > max(share, announced)
+    let bytes = isLonger ? limit : announced
     guard bytes > share, bytes > holder?.promised ?? 0 else { return }
     let holder = self.holder ?? makeHolder()
     if holder.promised == 0 { holder.isStranger = isStranger }
