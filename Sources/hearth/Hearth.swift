@@ -19,8 +19,8 @@ struct Hearth: AsyncParsableCommand {
     subcommands: [
       Open.self, List.self, Show.self, WritePost.self, WriteComment.self, Star.self, Unstar.self,
       Delete.self, Watch.self, Get.self, SetValue.self, Import.self, Export.self, Backup.self,
-      Fsck.self, Serve.self, Stop.self, Databases.self, Info.self, Doctor.self, Rules.self, Users.self,
-      ReplayCommand.self, Demo.self, Manual.self, Completions.self,
+      Fsck.self, Serve.self, Stop.self, Databases.self, Info.self, Doctor.self, Rules.self,
+      Users.self, ReplayCommand.self, Demo.self, Manual.self, Completions.self,
     ] + signIn + swarm,
     defaultSubcommand: Open.self
   )
