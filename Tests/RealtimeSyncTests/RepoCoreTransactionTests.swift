@@ -236,7 +236,7 @@ struct RepoCoreTransactionTests {
     var driver = try counter([.writeOnce])
     driver.transact("c", increment)
     let first = driver.sentWrites[0].write
-    #expect(first.key?.client == "c1")
+    #expect(first.key?.client == "~c1")
     driver.lose()
     driver.forget()
     driver.connect([.writeOnce])
