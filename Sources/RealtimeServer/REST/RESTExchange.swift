@@ -13,6 +13,8 @@ internal import RealtimeTree
 final class RESTExchange: InternalPeer, TurnTaker {
   /// From which length on a body is read, and an answer made, beside the event loop.
   private static let largeBytes = 32 * 1_024
+  /// About how long a key is with its quotes and what follows.
+  private static let keyBytes = 32
 
   let account: CostAccount
   var isWaiting = false
@@ -201,9 +203,13 @@ final class RESTExchange: InternalPeer, TurnTaker {
         return refuse(response)
       }
       let limit = core.options.limits.responseBytes
+      // The keys alone are a short answer, unless their tag is wanted, which is that of all the data.
+      let isShort = request.options.isShallow && !request.wantsTag
       compute(
-        ofBytes: Self.bytes(of: node),
-        mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) }
+        ofBytes: isShort ? node.childCount * Self.keyBytes : Self.bytes(of: node),
+        mayBegin: { [memory = core.context.memory] in
+          isShort || !memory.isExhausted(isWaiting: false)
+        }
       ) { [request] in
         let tag = request.wantsTag ? node.hash : nil
         if let tag, request.knows(tag) {
