@@ -15,18 +15,48 @@ func product(_ name: String, _ package: String) -> Target.Dependency {
   .product(name: name, package: package)
 }
 
-/// A library target of this package, with the settings that all of them share.
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
-}
-
-/// The test target of the library target of the same name.
-func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .testTarget(
-    name: "\(name)Tests",
-    dependencies: [.byName(name: name), "TestSupport"] + dependencies,
+/// A library target in `Sources/FOLDER`, with the settings that all targets share.
+func library(_ name: String, in folder: String, _ dependencies: [Target.Dependency] = []) -> Target
+{
+  .target(
+    name: name,
+    dependencies: dependencies,
+    path: "Sources/\(folder)/\(name)",
     swiftSettings: settings
   )
+}
+
+/// A program in `Sources/FOLDER`.
+func program(_ name: String, in folder: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: dependencies,
+    path: "Sources/\(folder)/\(name)",
+    swiftSettings: settings
+  )
+}
+
+/// A test target in `Tests/NAME`.
+func suite(
+  _ name: String,
+  _ dependencies: [Target.Dependency],
+  exclude: [String] = []
+) -> Target {
+  .testTarget(
+    name: name,
+    dependencies: ["TestSupport"] + dependencies,
+    exclude: exclude,
+    swiftSettings: settings
+  )
+}
+
+/// The test target of the target of the same name.
+func tests(
+  _ name: String,
+  _ dependencies: [Target.Dependency] = [],
+  exclude: [String] = []
+) -> Target {
+  suite("\(name)Tests", [.byName(name: name)] + dependencies, exclude: exclude)
 }
 
 /// What several test targets share; no other target depends on it.
@@ -68,19 +98,15 @@ let package = Package(
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
-    // Pure: values in, values out. No clock, no randomness, no Foundation, no NIO.
-    library("RealtimeTree"),
-    library("RealtimeProtocol", ["RealtimeTree"]),
-    library("RealtimeSync", ["RealtimeTree", "RealtimeProtocol"]),
-    library("RealtimeHub", ["RealtimeTree", "RealtimeProtocol", "SecurityRules"]),
-    library("SecurityRules", ["RealtimeTree"]),
-    library("TerminalUI"),
-
-    // Shells: the same engines with sockets, clocks and callbacks around them.
+    // Core: what client and server share.
+    // RealtimeCore is pure: no clock, no randomness, no Foundation, no NIO.
+    library("RealtimeCore", in: "Core"),
+    library("DurableFiles", in: "Core"),
     library(
       "RealtimeTransport",
+      in: "Core",
       [
-        "RealtimeProtocol",
+        "RealtimeCore",
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
@@ -88,10 +114,15 @@ let package = Package(
         product("NIOWebSocket", "swift-nio"),
       ]
     ),
+
+    // Client: RealtimeSync is the engine, and pure.
+    library("RealtimeSync", in: "Client", ["RealtimeCore"]),
     library(
       "RealtimeDatabase",
+      in: "Client",
       [
-        "OfflineStorage", "RealtimeTree", "RealtimeProtocol", "RealtimeSync", "RealtimeTransport",
+        "DurableFiles", "RealtimeCore", "RealtimeSync", "RealtimeTransport",
+        product("GRDB", "GRDB.swift"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -99,25 +130,33 @@ let package = Package(
       ]
     ),
     library(
-      "FirebaseCore",
-      ["RealtimeDatabase", product("NIOConcurrencyHelpers", "swift-nio")]
-    ),
-    library("FirebaseDatabase", ["FirebaseCore", "RealtimeDatabase"]),
-    library(
       "RealtimeAuth",
+      in: "Client",
       [
-        "DurableFiles", "RealtimeDatabase", "RealtimeTransport", "RealtimeTree",
+        "DurableFiles", "RealtimeCore", "RealtimeDatabase", "RealtimeTransport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
       ]
     ),
-    library("FirebaseAuth", ["FirebaseCore", "RealtimeAuth"]),
-    library("Firebase", ["FirebaseAuth", "FirebaseCore", "FirebaseDatabase"]),
+    // The names that programs for the original import.
     library(
-      "RealtimeIdentity",
+      "FirebaseCore",
+      in: "Client",
+      ["RealtimeDatabase", product("NIOConcurrencyHelpers", "swift-nio")]
+    ),
+    library("FirebaseDatabase", in: "Client", ["FirebaseCore", "RealtimeDatabase"]),
+    library("FirebaseAuth", in: "Client", ["FirebaseCore", "RealtimeAuth"]),
+    library("Firebase", in: "Client", ["FirebaseAuth", "FirebaseCore", "FirebaseDatabase"]),
+
+    // Server: SecurityRules and RealtimeHub, the engine, are pure.
+    library("SecurityRules", in: "Server", ["RealtimeCore"]),
+    library("RealtimeHub", in: "Server", ["RealtimeCore", "SecurityRules"]),
+    library(
+      "RealtimeServer",
+      in: "Server",
       [
-        "RealtimeHub", "RealtimeProtocol", "RealtimeTree",
+        "RealtimeCore", "RealtimeHub", "RealtimeTransport", "SecurityRules",
         product("Crypto", "swift-crypto"),
         product("CryptoExtras", "swift-crypto"),
         product("Logging", "swift-log"),
@@ -127,42 +166,45 @@ let package = Package(
       ]
     ),
     library(
-      "RealtimeServer",
+      "SQLiteStorage",
+      in: "Server",
       [
-        "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTransport",
-        "RealtimeTree", "SecurityRules",
+        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        product("GRDB", "GRDB.swift"),
+        product("GRDBSQLite", "GRDB.swift"),
+      ]
+    ),
+
+    // App: the blog, its screens, and the program.
+    library("BlogModel", in: "App", ["RealtimeCore", "RealtimeDatabase"]),
+    .systemLibrary(name: "CNcurses", path: "Sources/App/CNcurses"),
+    library(
+      "BlogTUI",
+      in: "App",
+      ["BlogModel", "CNcurses", "RealtimeCore", product("TOMLKit", "TOMLKit")]
+    ),
+    program(
+      "hearth",
+      in: "App",
+      [
+        "BlogChecker", "BlogModel", "BlogSwarm", "BlogTUI", "DurableFiles", "RealtimeAuth",
+        "RealtimeCore", "RealtimeDatabase", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
+        "SQLiteStorage", "SecurityRules",
+        product("ArgumentParser", "swift-argument-parser"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    library("BlogModel", ["RealtimeDatabase", "RealtimeTree"]),
-    library("BlogTUI", ["BlogModel", "TerminalUI"]),
 
-    // Edges: each touches one thing outside.
-    library("DurableFiles"),
-    library("BlogConfiguration", ["BlogTUI", "TerminalUI", product("TOMLKit", "TOMLKit")]),
-    library(
-      "OfflineStorage",
-      [
-        "DurableFiles", "RealtimeProtocol", "RealtimeSync", "RealtimeTree",
-        product("GRDB", "GRDB.swift"),
-      ]
-    ),
-    library(
-      "SQLiteStorage",
-      [
-        "DurableFiles", "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTree",
-        product("GRDB", "GRDB.swift"),
-        product("GRDBSQLite", "GRDB.swift"),
-      ]
-    ),
+    // Lab: what proves and measures the rest.
     library(
       "BlogChecker",
+      in: "Lab",
       [
-        "DurableFiles", "RealtimeHub", "RealtimeProtocol", "RealtimeTransport", "RealtimeTree",
-        "SQLiteStorage", "SecurityRules",
+        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeTransport", "SQLiteStorage",
+        "SecurityRules",
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
@@ -171,47 +213,30 @@ let package = Package(
     ),
     library(
       "BlogSwarm",
+      in: "Lab",
       [
-        "BlogChecker", "BlogModel", "RealtimeAuth", "RealtimeDatabase", "RealtimeProtocol",
-        "RealtimeTransport", "RealtimeTree",
+        "BlogChecker", "BlogModel", "RealtimeAuth", "RealtimeCore", "RealtimeDatabase",
+        "RealtimeTransport",
         product("Histogram", "hdrhistogram-swift"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    .systemLibrary(name: "CNcurses"),
-    library("NcursesTerminal", ["CNcurses", "TerminalUI"]),
-    .executableTarget(
-      name: "hearth",
-      dependencies: [
-        "BlogChecker", "BlogConfiguration", "BlogModel", "BlogSwarm", "BlogTUI",
-        "DurableFiles", "NcursesTerminal", "RealtimeAuth", "RealtimeDatabase", "RealtimeHub",
-        "RealtimeIdentity", "RealtimeServer", "RealtimeTransport", "RealtimeTree",
-        "SQLiteStorage", "SecurityRules", "TerminalUI",
-        product("ArgumentParser", "swift-argument-parser"),
-        product("Logging", "swift-log"),
-        product("NIOConcurrencyHelpers", "swift-nio"),
-        product("NIOCore", "swift-nio"),
-        product("NIOPosix", "swift-nio"),
-      ],
-      swiftSettings: settings
-    ),
-
-    .executableTarget(
-      name: "Benchmarks",
-      dependencies: [
-        "BlogModel", "BlogTUI", "RealtimeHub", "RealtimeProtocol", "RealtimeSync",
-        "RealtimeTransport", "RealtimeTree", "SQLiteStorage", "SecurityRules", "TerminalUI",
+    program(
+      "Benchmarks",
+      in: "Lab",
+      [
+        "BlogModel", "BlogTUI", "RealtimeCore", "RealtimeHub", "RealtimeSync",
+        "RealtimeTransport", "SQLiteStorage", "SecurityRules",
         product("ArgumentParser", "swift-argument-parser"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
-      ],
-      swiftSettings: settings
+      ]
     ),
 
     testSupport("TestSupport"),
-    testSupport("OfflineTestSupport", ["RealtimeProtocol", "RealtimeSync", "RealtimeTree"]),
+    testSupport("OfflineTestSupport", ["RealtimeCore", "RealtimeSync"]),
     testSupport(
       "TransportTestSupport",
       ["RealtimeTransport", product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio")]
@@ -222,30 +247,19 @@ let package = Package(
     .executableTarget(
       name: "FaultyServer",
       dependencies: [
-        "FaultyStorage", "RealtimeHub", "RealtimeProtocol", "RealtimeServer", "RealtimeTree",
-        "SQLiteStorage",
+        "FaultyStorage", "RealtimeCore", "RealtimeHub", "RealtimeServer", "SQLiteStorage",
         product("ArgumentParser", "swift-argument-parser"),
       ],
       path: "Tests/FaultyServer",
       swiftSettings: settings
     ),
-    tests("RealtimeTree"),
-    tests("RealtimeProtocol", ["RealtimeTree"]),
-    tests("RealtimeSync", ["OfflineTestSupport", "RealtimeProtocol", "RealtimeTree"]),
-    tests("RealtimeHub", ["RealtimeProtocol", "RealtimeTree", "SecurityRules"]),
-    tests("SecurityRules", ["RealtimeTree"]),
-    .testTarget(
-      name: "SimulationTests",
-      dependencies: [
-        "RealtimeHub", "RealtimeProtocol", "RealtimeSync", "RealtimeTree", "TestSupport",
-      ],
-      swiftSettings: settings
-    ),
-    tests("TerminalUI"),
+
+    tests("RealtimeCore"),
+    tests("DurableFiles"),
     tests(
       "RealtimeTransport",
       [
-        "RealtimeProtocol", "TransportTestSupport",
+        "RealtimeCore", "TransportTestSupport",
         product("NIOCore", "swift-nio"),
         product("NIOEmbedded", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
@@ -253,11 +267,13 @@ let package = Package(
         product("NIOWebSocket", "swift-nio"),
       ]
     ),
+    tests("RealtimeSync", ["OfflineTestSupport", "RealtimeCore"]),
     tests(
       "RealtimeDatabase",
       [
-        "FirebaseDatabase", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport",
-        "RealtimeTree",
+        "FaultyStorage", "FirebaseDatabase", "OfflineTestSupport", "RealtimeCore",
+        "RealtimeServer", "RealtimeSync", "RealtimeTransport",
+        product("GRDB", "GRDB.swift"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -267,8 +283,8 @@ let package = Package(
     tests(
       "RealtimeAuth",
       [
-        "FirebaseAuth", "RealtimeDatabase", "RealtimeHub", "RealtimeProtocol", "RealtimeServer",
-        "RealtimeSync", "RealtimeTransport", "RealtimeTree",
+        "FirebaseAuth", "RealtimeCore", "RealtimeDatabase", "RealtimeHub", "RealtimeServer",
+        "RealtimeSync", "RealtimeTransport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -276,21 +292,81 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    tests(
-      "RealtimeIdentity",
-      ["RealtimeHub", "RealtimeProtocol", "RealtimeTree", product("Logging", "swift-log")]
-    ),
+    tests("SecurityRules", ["RealtimeCore"]),
+    tests("RealtimeHub", ["RealtimeCore", "SecurityRules"]),
     tests(
       "RealtimeServer",
       [
-        "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTransport",
-        "RealtimeTree", "TransportTestSupport",
+        "RealtimeCore", "RealtimeHub", "RealtimeTransport", "TransportTestSupport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
+    ),
+    tests(
+      "SQLiteStorage",
+      [
+        "FaultyStorage", "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        product("GRDB", "GRDB.swift"),
+      ]
+    ),
+    tests(
+      "BlogModel",
+      ["RealtimeDatabase", "RealtimeServer", product("NIOConcurrencyHelpers", "swift-nio")]
+    ),
+    tests(
+      "BlogTUI",
+      ["BlogModel", "CNcurses", "RealtimeCore"],
+      exclude: ["Goldens", "Ncurses/Goldens"]
+    ),
+    tests("hearth", ["FaultyServer", "FaultyStorage", "RealtimeCore", "TLSTestSupport"]),
+    tests(
+      "BlogChecker",
+      [
+        "RealtimeCore", "RealtimeHub", "RealtimeServer", "RealtimeTransport", "SQLiteStorage",
+        "SecurityRules",
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    tests(
+      "BlogSwarm",
+      [
+        "BlogChecker", "RealtimeCore", "RealtimeDatabase",
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+
+    // What concerns several libraries at once.
+    suite(
+      "SimulationTests",
+      ["RealtimeCore", "RealtimeHub", "RealtimeSync"]
+    ),
+    suite(
+      "NetworkTests",
+      [
+        "RealtimeCore", "RealtimeDatabase", "RealtimeServer", "RealtimeTransport",
+        "TLSTestSupport", "TransportTestSupport",
+        product("Logging", "swift-log"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    suite(
+      "TranscriptTests",
+      [
+        "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    suite(
+      "AdminSDKTests",
+      ["RealtimeServer", product("NIOPosix", "swift-nio")],
+      exclude: ["admin_sdk.py"]
     ),
     // Programs that use the library: without the settings of this package, in two modes of Swift.
     .testTarget(
@@ -303,92 +379,13 @@ let package = Package(
       dependencies: clientDependencies,
       swiftSettings: [.swiftLanguageMode(.v6)]
     ),
-    tests("DurableFiles"),
-    tests(
-      "OfflineStorage",
-      [
-        "FaultyStorage", "OfflineTestSupport", "RealtimeProtocol", "RealtimeSync", "RealtimeTree",
-        product("GRDB", "GRDB.swift"),
-      ]
-    ),
-    .testTarget(
-      name: "NetworkTests",
-      dependencies: [
-        "RealtimeDatabase", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport",
-        "RealtimeTree", "TLSTestSupport", "TestSupport", "TransportTestSupport",
-        product("Logging", "swift-log"),
-        product("NIOConcurrencyHelpers", "swift-nio"),
-        product("NIOCore", "swift-nio"),
-        product("NIOPosix", "swift-nio"),
-      ],
-      swiftSettings: settings
-    ),
-    .testTarget(
-      name: "TranscriptTests",
-      dependencies: [
-        "RealtimeHub", "RealtimeServer", "RealtimeTree", "TestSupport",
-        product("NIOConcurrencyHelpers", "swift-nio"),
-        product("NIOPosix", "swift-nio"),
-      ],
-      swiftSettings: settings
-    ),
-    .testTarget(
-      name: "AdminSDKTests",
-      dependencies: ["RealtimeServer", "TestSupport", product("NIOPosix", "swift-nio")],
-      exclude: ["admin_sdk.py"],
-      swiftSettings: settings
-    ),
-    tests(
-      "SQLiteStorage",
-      [
-        "FaultyStorage", "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeTree",
-        product("GRDB", "GRDB.swift"),
-      ]
-    ),
-    tests(
-      "BlogModel",
-      [
-        "RealtimeDatabase", "RealtimeServer",
-        product("NIOConcurrencyHelpers", "swift-nio"),
-      ]
-    ),
-    .testTarget(
-      name: "BlogTUITests",
-      dependencies: ["BlogModel", "BlogTUI", "TerminalUI", "TestSupport"],
-      exclude: ["Goldens"],
-      swiftSettings: settings
-    ),
-    tests("BlogConfiguration", ["BlogTUI", "TerminalUI"]),
-    tests(
-      "BlogChecker",
-      [
-        "RealtimeHub", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport", "RealtimeTree",
-        "SQLiteStorage", "SecurityRules",
-        product("NIOPosix", "swift-nio"),
-      ]
-    ),
-    tests(
-      "BlogSwarm",
-      [
-        "BlogChecker", "RealtimeDatabase", "RealtimeTree",
-        product("NIOCore", "swift-nio"),
-        product("NIOPosix", "swift-nio"),
-      ]
-    ),
-    .testTarget(
-      name: "NcursesTerminalTests",
-      dependencies: ["CNcurses", "NcursesTerminal", "TerminalUI", "TestSupport"],
-      exclude: ["Goldens"],
-      swiftSettings: settings
-    ),
-    tests("hearth", ["FaultyServer", "FaultyStorage", "RealtimeTree", "TLSTestSupport"]),
   ]
 )
 
 /// What the checks of `FuzzTests` look at.
 let fuzzed: [Target.Dependency] = [
-  "RealtimeHub", "RealtimeIdentity", "RealtimeProtocol", "RealtimeServer", "RealtimeTransport",
-  "RealtimeTree", "SecurityRules", "TerminalUI",
+  "RealtimeHub", "RealtimeServer", "RealtimeCore", "RealtimeServer", "RealtimeTransport",
+  "RealtimeCore", "SecurityRules", "BlogTUI",
   product("NIOCore", "swift-nio"),
   product("NIOEmbedded", "swift-nio"),
   product("NIOHTTP1", "swift-nio"),
@@ -396,12 +393,7 @@ let fuzzed: [Target.Dependency] = [
 ]
 if Context.environment["HEARTH_FUZZ"] == nil {
   package.targets.append(
-    .testTarget(
-      name: "FuzzTests",
-      dependencies: fuzzed + ["TestSupport"],
-      exclude: ["Driver"],
-      swiftSettings: settings
-    )
+    suite("FuzzTests", fuzzed, exclude: ["Driver"])
   )
 } else {
   // With libFuzzer in it, the same checks are a program: assets/scripts/fuzz builds it.

@@ -1,5 +1,5 @@
 import BlogChecker
-import RealtimeTree
+import RealtimeCore
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import BlogChecker
-import RealtimeTree
+import RealtimeCore
 import Testing
 
 /// What a client is told of changes: lost, late and reordered, each found by its name.

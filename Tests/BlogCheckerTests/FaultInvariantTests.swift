@@ -1,6 +1,6 @@
 import BlogChecker
 import Foundation
-import RealtimeTree
+import RealtimeCore
 import Testing
 
 /// For each promise about faults, rules and time a right history that passes and wrong ones that are caught.

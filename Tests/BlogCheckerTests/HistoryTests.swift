@@ -1,6 +1,6 @@
 import BlogChecker
 import Foundation
-import RealtimeTree
+import RealtimeCore
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import BlogChecker
-import RealtimeTree
+import RealtimeCore
 import Testing
 
 /// For each promise a right history that passes and wrong ones that are caught.

@@ -1,5 +1,5 @@
 import BlogChecker
-import RealtimeTree
+import RealtimeCore
 import TestSupport
 
 /// A tiny blog on which people do random things at once, with lost answers, refusals and crashes.

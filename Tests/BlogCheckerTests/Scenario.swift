@@ -1,7 +1,6 @@
 import BlogChecker
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 
 /// A small blog with its clients, of which tests make right and wrong histories.
 ///

@@ -1,5 +1,5 @@
 import BlogChecker
-import RealtimeTree
+import RealtimeCore
 
 /// A right history, which tests make wrong.
 enum Sound {

@@ -2,11 +2,10 @@ import BlogChecker
 import Dispatch
 import Foundation
 import NIOPosix
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
 import RealtimeServer
 import RealtimeTransport
-import RealtimeTree
 import SQLiteStorage
 import TestSupport
 import Testing

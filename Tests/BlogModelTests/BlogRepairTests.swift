@@ -1,6 +1,6 @@
 import BlogModel
+import RealtimeCore
 import RealtimeDatabase
-import RealtimeTree
 import Testing
 
 @Suite("Repairing a blog")

@@ -1,8 +1,8 @@
 import BlogModel
 import Foundation
+import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
-import RealtimeTree
 import Testing
 
 @Suite("A star in two places by one update", .timeLimit(.minutes(1)))

@@ -1,7 +1,7 @@
 import BlogChecker
 import BlogSwarm
+import RealtimeCore
 import RealtimeDatabase
-import RealtimeTree
 import Testing
 
 @Suite("Crew")

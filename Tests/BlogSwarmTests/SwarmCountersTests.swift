@@ -1,5 +1,5 @@
 import BlogSwarm
-import RealtimeTree
+import RealtimeCore
 import Testing
 
 @Suite("SwarmCounters")

@@ -1,5 +1,4 @@
 import BlogModel
-import TerminalUI
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import BlogModel
 import Foundation
-import TerminalUI
 import Testing
 
 @testable import BlogTUI

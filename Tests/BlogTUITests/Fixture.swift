@@ -1,5 +1,4 @@
 import BlogModel
-import TerminalUI
 
 @testable import BlogTUI
 

@@ -1,5 +1,4 @@
 import BlogModel
-import TerminalUI
 import Testing
 
 @testable import BlogTUI

@@ -1,8 +1,8 @@
 import ArgumentParser
 import FaultyStorage
 import Foundation
+import RealtimeCore
 import RealtimeServer
-import RealtimeTree
 import SQLiteStorage
 
 /// A server like `hearth serve`, for tests, with something wrong.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import RealtimeCore
 import RealtimeServer
-import RealtimeTree
 import SQLiteStorage
 
 /// Something that no server may do, which a swarm has to find.

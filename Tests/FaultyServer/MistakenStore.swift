@@ -1,7 +1,6 @@
 import Dispatch
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 
 /// A store that makes one of the mistakes that a store can make.
 ///

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import RealtimeCore
 import RealtimeDatabase
-import RealtimeProtocol
 import RealtimeTransport
 import TLSTestSupport
 

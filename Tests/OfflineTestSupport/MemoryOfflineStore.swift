@@ -1,5 +1,5 @@
+package import RealtimeCore
 package import RealtimeSync
-package import RealtimeTree
 
 /// A store in memory, which can lose its last changes as a crash does; for one test at a time.
 package final class MemoryOfflineStore: OfflineStore, @unchecked Sendable {

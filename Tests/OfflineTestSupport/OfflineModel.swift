@@ -1,6 +1,5 @@
-import RealtimeProtocol
+package import RealtimeCore
 package import RealtimeSync
-package import RealtimeTree
 
 /// What a store is to keep, as plain dictionaries.
 package struct OfflineModel: Equatable, Sendable {

@@ -1,6 +1,6 @@
 import Foundation
+import RealtimeCore
 import RealtimeTransport
-import RealtimeTree
 
 /// The answers, in the layout of the service.
 extension StandIn {

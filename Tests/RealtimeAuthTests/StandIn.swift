@@ -2,8 +2,8 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import RealtimeCore
 import RealtimeTransport
-import RealtimeTree
 
 /// Stands in for the hosted service: it answers the account endpoints with the documented bytes.
 ///

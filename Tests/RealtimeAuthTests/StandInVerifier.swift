@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 
 /// Takes the tokens of a stand-in, as long as they live.
 struct StandInVerifier: CredentialVerifier {

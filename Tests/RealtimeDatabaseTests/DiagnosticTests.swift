@@ -1,6 +1,6 @@
 import FirebaseDatabase
 import Foundation
-import RealtimeProtocol
+import RealtimeCore
 import TestSupport
 import Testing
 

@@ -6,7 +6,7 @@ import Testing
 struct DocumentationTests {
   private static let folder = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Sources/RealtimeDatabase")
+    .appending(path: "Sources/Client/RealtimeDatabase")
 
   private static func files(_ suffix: String) throws -> [URL] {
     let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)

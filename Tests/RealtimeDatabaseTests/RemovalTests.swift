@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
+import RealtimeCore
 import RealtimeDatabase
-import RealtimeProtocol
 import TestSupport
 import Testing
 

@@ -1,9 +1,8 @@
 import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
+import RealtimeCore
 import RealtimeDatabase
-import RealtimeProtocol
-import RealtimeTree
 import TestSupport
 import Testing
 

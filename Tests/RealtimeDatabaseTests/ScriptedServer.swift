@@ -2,10 +2,9 @@ import Dispatch
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import RealtimeCore
 import RealtimeDatabase
-import RealtimeProtocol
 import RealtimeTransport
-import RealtimeTree
 import TestSupport
 
 /// A server that says what a test has it say, and keeps what it was asked.

@@ -1,6 +1,6 @@
 import Foundation
+import RealtimeCore
 import RealtimeDatabase
-import RealtimeTree
 import TestSupport
 import Testing
 

@@ -1,10 +1,9 @@
 import Dispatch
 import NIOCore
 import NIOPosix
+import RealtimeCore
 import RealtimeDatabase
-import RealtimeProtocol
 import RealtimeTransport
-import RealtimeTree
 import TestSupport
 
 /// A server without data, which tells when connections end.

@@ -1,5 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeTree
 import Testing
 
 /// What came of the writes of a stranger, held against what must be true of a blog.

@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 import Testing
 
 @Suite("TreeHub: large values that are written anew")

@@ -1,5 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeTree
 import TestSupport
 
 /// Who asks for what, as random rules see it.

@@ -1,5 +1,4 @@
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeCore
 import TestSupport
 
 /// Random data, writes and queries over a few keys, so that they meet often.

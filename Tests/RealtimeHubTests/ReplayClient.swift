@@ -1,5 +1,4 @@
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeCore
 import Testing
 
 /// A client that knows nothing but what it is told: it applies pushes to a copy for each listen.

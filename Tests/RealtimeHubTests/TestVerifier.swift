@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 
 /// A verifier that takes a credential for the name of a user.
 ///

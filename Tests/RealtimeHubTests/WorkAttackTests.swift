@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 import Testing
 
 /// A stranger must not be able to make a hub work for long.

@@ -1,9 +1,9 @@
 import Foundation
 import NIOConcurrencyHelpers
+import RealtimeCore
 import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
-import RealtimeTree
 import Testing
 import TransportTestSupport
 

@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 import NIOCore
+import RealtimeCore
 import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
-import RealtimeTree
 import Testing
 import TransportTestSupport
 

@@ -1,7 +1,7 @@
 import NIOCore
+import RealtimeCore
 import RealtimeHub
 import RealtimeServer
-import RealtimeTree
 import Testing
 import TransportTestSupport
 

@@ -1,8 +1,8 @@
 import NIOCore
+import RealtimeCore
 import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
-import RealtimeTree
 import TestSupport
 import Testing
 import TransportTestSupport

@@ -1,5 +1,5 @@
+import RealtimeCore
 import RealtimeServer
-import RealtimeTree
 import Testing
 import TransportTestSupport
 

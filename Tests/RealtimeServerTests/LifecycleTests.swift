@@ -1,9 +1,9 @@
 import Foundation
 import NIOCore
+import RealtimeCore
 import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
-import RealtimeTree
 import TestSupport
 import Testing
 import TransportTestSupport

@@ -1,7 +1,7 @@
+import RealtimeCore
 import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
-import RealtimeTree
 import TestSupport
 import Testing
 import TransportTestSupport

@@ -1,6 +1,6 @@
 import NIOCore
+import RealtimeCore
 import RealtimeTransport
-import RealtimeTree
 import TestSupport
 import Testing
 import TransportTestSupport

@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 
 /// A verifier that takes a user's credential for the name, and "root" for the administrator.
 ///

@@ -1,6 +1,6 @@
+import RealtimeCore
 import RealtimeHub
 import RealtimeTransport
-import RealtimeTree
 import Testing
 import TransportTestSupport
 

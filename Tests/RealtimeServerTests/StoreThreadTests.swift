@@ -1,8 +1,7 @@
 import NIOCore
 import NIOPosix
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 import Testing
 
 @testable import RealtimeServer

@@ -1,7 +1,7 @@
 import NIOCore
+import RealtimeCore
 import RealtimeHub
 import RealtimeTransport
-import RealtimeTree
 import TestSupport
 import Testing
 import TransportTestSupport

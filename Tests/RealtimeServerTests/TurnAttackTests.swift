@@ -1,6 +1,5 @@
 import NIOCore
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeCore
 import Testing
 
 @testable import RealtimeServer

@@ -1,4 +1,4 @@
-import RealtimeTree
+import RealtimeCore
 
 @testable import RealtimeSync
 

@@ -1,6 +1,5 @@
 import OfflineTestSupport
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeCore
 
 @testable import RealtimeSync
 

@@ -1,5 +1,4 @@
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeCore
 import Testing
 
 @testable import RealtimeSync

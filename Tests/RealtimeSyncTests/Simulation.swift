@@ -1,5 +1,4 @@
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeCore
 import TestSupport
 
 @testable import RealtimeSync

@@ -1,5 +1,5 @@
 import Foundation
-import RealtimeTree
+import RealtimeCore
 import Testing
 
 @testable import RealtimeSync

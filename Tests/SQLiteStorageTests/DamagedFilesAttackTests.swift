@@ -1,9 +1,8 @@
 import DurableFiles
 import Foundation
+import RealtimeCore
 import RealtimeHub
-import RealtimeIdentity
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeServer
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import FaultyStorage
 import Foundation
 import RealtimeHub
-import RealtimeIdentity
+import RealtimeServer
 import SQLiteStorage
 import TestSupport
 import Testing
@@ -15,8 +15,8 @@ struct FaultyAccountsTests {
     return account
   }
 
-  private func session(_ id: String, of account: Account, claims: String? = nil) -> Session {
-    Session(
+  private func session(_ id: String, of account: Account, claims: String? = nil) -> SignInSession {
+    SignInSession(
       id: id,
       database: account.database,
       uid: account.uid,

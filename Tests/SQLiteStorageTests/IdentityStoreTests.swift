@@ -1,7 +1,7 @@
 import Foundation
+import RealtimeCore
 import RealtimeHub
-import RealtimeIdentity
-import RealtimeTree
+import RealtimeServer
 import SQLiteStorage
 import TestSupport
 import Testing
@@ -18,8 +18,8 @@ struct IdentityStoreTests {
     return account
   }
 
-  private func session(_ id: String, of uid: String) -> Session {
-    Session(id: id, database: "hearth", uid: uid, provider: "password", signedIn: 1)
+  private func session(_ id: String, of uid: String) -> SignInSession {
+    SignInSession(id: id, database: "hearth", uid: uid, provider: "password", signedIn: 1)
   }
 
   @Test("Everything about an account comes back after the store was closed")
@@ -206,7 +206,7 @@ struct IdentityStoreTests {
       #expect(try store.session(ofToken: [60])?.replaced == nil)
       let sessions = (0...100).map { number in
         IdentityChange.begin(
-          Session(
+          SignInSession(
             id: "t\(number)",
             database: "hearth",
             uid: "v",

@@ -1,7 +1,6 @@
 import GRDB
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 import Testing
 
 @testable import SQLiteStorage

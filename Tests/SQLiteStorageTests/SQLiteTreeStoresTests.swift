@@ -1,7 +1,6 @@
 import Foundation
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 import SQLiteStorage
 import TestSupport
 import Testing

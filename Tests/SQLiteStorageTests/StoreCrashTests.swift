@@ -1,8 +1,7 @@
 import Foundation
 import GRDB
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 import TestSupport
 import Testing
 

@@ -1,9 +1,8 @@
 import Dispatch
 import FaultyStorage
 import GRDB
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 import TestSupport
 import Testing
 

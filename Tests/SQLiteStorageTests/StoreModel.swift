@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 import TestSupport
 
 /// What a store must hold after each of a random sequence of commits.

@@ -1,4 +1,4 @@
-import RealtimeTree
+import RealtimeCore
 import Testing
 
 /// A request to write: who (nil for anonymous), what, and whether it is allowed.

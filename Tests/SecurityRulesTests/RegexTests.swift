@@ -1,4 +1,4 @@
-import RealtimeTree
+import RealtimeCore
 import SecurityRules
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import RealtimeTree
+import RealtimeCore
 import SecurityRules
 
 /// What becomes of an expression: refused when deployed, or its result at run time.

@@ -1,4 +1,4 @@
-import RealtimeTree
+import RealtimeCore
 
 /// What is to happen, in the order of virtual time; equal times keep the order they came in.
 struct Agenda<Event: Sendable> {

@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 
 /// What must happen at the ends of connections, by what the server said about it.
 struct DisconnectJournal {

@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 import Testing
 
 /// What the simulation found, made small.

@@ -1,5 +1,5 @@
+import RealtimeCore
 import RealtimeSync
-import RealtimeTree
 
 /// Replays the events of one listener, as a list on a screen would.
 struct ListenerLog {

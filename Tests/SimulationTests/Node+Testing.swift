@@ -1,4 +1,4 @@
-import RealtimeTree
+import RealtimeCore
 
 extension Node {
   /// The node at a path written as text.

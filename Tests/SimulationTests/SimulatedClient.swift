@@ -1,6 +1,6 @@
+import RealtimeCore
 import RealtimeHub
 import RealtimeSync
-import RealtimeTree
 
 /// One engine with what surrounds it: its timers, its connection and its listeners.
 struct SimulatedClient {

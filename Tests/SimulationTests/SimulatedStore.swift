@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 
 /// A store that keeps every revision, and fails when it is told to.
 struct SimulatedStore {

@@ -1,7 +1,6 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
 import RealtimeSync
-import RealtimeTree
 import TestSupport
 
 extension Simulation {

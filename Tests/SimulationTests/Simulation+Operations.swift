@@ -1,6 +1,5 @@
-import RealtimeProtocol
+import RealtimeCore
 import RealtimeSync
-import RealtimeTree
 import TestSupport
 
 extension Simulation {

@@ -1,7 +1,6 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
 import RealtimeSync
-import RealtimeTree
 
 extension Simulation {
   var isServerAtRest: Bool { isServerUp && !isBusy() && !hub.hasPendingCommits }

@@ -1,7 +1,6 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
 import RealtimeSync
-import RealtimeTree
 import TestSupport
 
 /// Several engines, one hub with its store, and the network between them, in virtual time.

@@ -1,5 +1,4 @@
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeCore
 
 /// One request of a client, with what must be true of it in the end.
 struct TrackedRequest {

@@ -1,4 +1,4 @@
-import RealtimeTree
+import RealtimeCore
 
 /// JSON that may leave something open.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import RealtimeTree
+import RealtimeCore
 
 extension SceneRun {
   private static let ping = #"{"t":"c","d":{"t":"p","d":{}}}"#

@@ -1,7 +1,7 @@
 import Foundation
+import RealtimeCore
 import RealtimeHub
 import RealtimeServer
-import RealtimeTree
 import Testing
 
 /// Plays a scene against a server of its own, line by line.

@@ -1,5 +1,5 @@
 import Foundation
-import RealtimeTree
+import RealtimeCore
 import TestSupport
 
 /// A client that writes until the server dies, and after the restart sends again what had no answer.

@@ -87,7 +87,7 @@ extension EndToEnd {
     }
 
     private static func compare(_ text: String, _ name: String) throws {
-      let file = Place.package + "/Tests/NcursesTerminalTests/Goldens/" + name
+      let file = Place.package + "/Tests/BlogTUITests/Ncurses/Goldens/" + name
       if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
         try text.write(toFile: file, atomically: true, encoding: .utf8)
       }

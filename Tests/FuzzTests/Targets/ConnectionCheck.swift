@@ -1,7 +1,6 @@
 import NIOCore
 import NIOEmbedded
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeCore
 
 @testable import RealtimeServer
 @testable import RealtimeTransport

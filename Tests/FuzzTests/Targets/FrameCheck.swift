@@ -1,6 +1,6 @@
 import NIOCore
 import NIOEmbedded
-import RealtimeProtocol
+import RealtimeCore
 
 @testable import RealtimeTransport
 

@@ -1,6 +1,6 @@
-import RealtimeTree
+import RealtimeCore
 
-@testable import RealtimeIdentity
+@testable import RealtimeServer
 
 /// Requests about accounts and the tokens in them mean one thing or nothing, and nobody forges one.
 ///

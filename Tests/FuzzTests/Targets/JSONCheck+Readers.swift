@@ -1,4 +1,4 @@
-import RealtimeTree
+import RealtimeCore
 
 extension JSONCheck {
   /// The readers that make no value of the whole text agree with the one that does.

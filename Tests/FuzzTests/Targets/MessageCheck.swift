@@ -1,5 +1,4 @@
-import RealtimeProtocol
-import RealtimeTree
+import RealtimeCore
 
 /// A message that can be read can be written, and then reads as the same message.
 enum MessageCheck {

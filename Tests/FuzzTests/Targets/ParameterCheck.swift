@@ -1,5 +1,5 @@
 import NIOHTTP1
-import RealtimeTree
+import RealtimeCore
 
 @testable import RealtimeServer
 @testable import RealtimeTransport

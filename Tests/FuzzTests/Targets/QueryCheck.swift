@@ -1,4 +1,4 @@
-import RealtimeTree
+import RealtimeCore
 
 /// A query that can be read can be written, and selects what looking at every child selects.
 enum QueryCheck {

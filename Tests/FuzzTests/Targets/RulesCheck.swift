@@ -1,4 +1,4 @@
-import RealtimeTree
+import RealtimeCore
 import SecurityRules
 
 /// Rules that compile decide every request, in bounded steps, and the same way each time.

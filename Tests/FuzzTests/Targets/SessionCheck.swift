@@ -1,6 +1,5 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeProtocol
-import RealtimeTree
 
 /// Every request is answered once, everything that is said can be read, and data stay valid.
 ///

@@ -1,4 +1,4 @@
-import TerminalUI
+import BlogTUI
 
 /// Text is harmless to a terminal, keeps its widths, and stays as it is when it is cleaned again.
 enum TextCheck {

@@ -1,7 +1,7 @@
-import RealtimeTree
+import RealtimeCore
 import Testing
 
-@testable import RealtimeIdentity
+@testable import RealtimeServer
 
 /// Signs custom tokens with the key that a server keeps for the programs of its administrators.
 struct CustomTokenSigner {

@@ -1,7 +1,6 @@
-import RealtimeIdentity
+import RealtimeCore
 import RealtimeServer
 import RealtimeTransport
-import RealtimeTree
 import TestSupport
 import Testing
 import TransportTestSupport

@@ -1,8 +1,7 @@
-import RealtimeServer
-import RealtimeTree
+import RealtimeCore
 import Testing
 
-@testable import RealtimeIdentity
+@testable import RealtimeServer
 
 @Suite("Attacks on the identities of a server", .timeLimit(.minutes(3)))
 struct IdentityAttackTests {

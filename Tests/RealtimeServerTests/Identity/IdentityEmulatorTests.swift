@@ -1,6 +1,5 @@
-import RealtimeIdentity
+import RealtimeCore
 import RealtimeServer
-import RealtimeTree
 import Testing
 
 @Suite("The auth emulator's forms", .timeLimit(.minutes(2)))

@@ -1,9 +1,8 @@
 import Logging
 import NIOConcurrencyHelpers
-import RealtimeIdentity
+import RealtimeCore
 import RealtimeServer
 import RealtimeTransport
-import RealtimeTree
 import TestSupport
 import Testing
 

@@ -1,9 +1,8 @@
 import Logging
 import NIOConcurrencyHelpers
-import RealtimeIdentity
+import RealtimeCore
 import RealtimeServer
 import RealtimeTransport
-import RealtimeTree
 import Testing
 
 /// A server with accounts, whose clock a test sets.

@@ -1,6 +1,5 @@
-import RealtimeIdentity
+import RealtimeCore
 import RealtimeServer
-import RealtimeTree
 import Testing
 
 @Suite("Signing up and in at a server", .timeLimit(.minutes(2)))

@@ -1,10 +1,9 @@
-import RealtimeServer
+import RealtimeCore
 import RealtimeTransport
-import RealtimeTree
 import Testing
 import TransportTestSupport
 
-@testable import RealtimeIdentity
+@testable import RealtimeServer
 
 @Suite("Tokens of a server", .timeLimit(.minutes(2)))
 struct IdentityTokenTests {

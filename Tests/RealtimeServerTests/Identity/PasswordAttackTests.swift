@@ -1,4 +1,3 @@
-import RealtimeIdentity
 import RealtimeServer
 import Testing
 

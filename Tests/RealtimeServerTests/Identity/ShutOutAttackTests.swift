@@ -1,7 +1,6 @@
+import RealtimeCore
 import RealtimeHub
-import RealtimeIdentity
 import RealtimeServer
-import RealtimeTree
 import TestSupport
 import Testing
 import TransportTestSupport

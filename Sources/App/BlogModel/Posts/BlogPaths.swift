@@ -1,0 +1,72 @@
+private import RealtimeCore
+package import RealtimeDatabase
+
+/// Where things are kept: the layout that the published samples share.
+///
+/// Ids come from command lines, files and servers. An illegal one is no programmer error here: it makes
+/// a place that holds nothing and that the database refuses to write.
+package struct BlogPaths: Sendable {
+  /// The database.
+  package let root: DatabaseReference
+
+  /// Makes the paths of a blog at the root of a database.
+  package init(_ root: DatabaseReference) {
+    self.root = root
+  }
+
+  /// All posts by key.
+  package var posts: DatabaseReference { root.child("posts") }
+
+  /// A post.
+  package func post(_ id: PostID) -> DatabaseReference { posts.child(of: ChildKey(id)) }
+
+  /// The copies of one person's posts by key.
+  package func posts(of uid: String) -> DatabaseReference {
+    root.child("user-posts").child(of: ChildKey(uid))
+  }
+
+  /// The comments on a post by key.
+  package func comments(on post: PostID) -> DatabaseReference {
+    root.child("post-comments").child(of: ChildKey(post))
+  }
+
+  /// What is known of a person.
+  package func user(_ uid: String) -> DatabaseReference {
+    root.child("users").child(of: ChildKey(uid))
+  }
+
+  /// A whole list, in ascending order: what is shown first comes last.
+  package func list(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
+    switch feed {
+    case .recent: posts.queryOrderedByKey()
+    case .top: posts.queryOrdered(byChild: "starCount")
+    case .mine: posts(of: uid).queryOrderedByKey()
+    case .myTop: posts(of: uid).queryOrdered(byChild: "starCount")
+    case .author(let author): posts(of: author).queryOrderedByKey()
+    }
+  }
+
+  /// The query of the first page of a list, in ascending order.
+  package func query(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
+    list(feed, of: uid).queryLimited(toLast: Self.feedLength)
+  }
+
+  /// The terminals of one person that are here.
+  package func presence(of uid: String) -> DatabaseReference { people.child(of: ChildKey(uid)) }
+
+  /// Who is here, by person and terminal.
+  package var people: DatabaseReference { root.child("presence") }
+
+  /// Who is writing a comment on a post.
+  package func typing(on post: PostID) -> DatabaseReference {
+    root.child("typing").child(of: ChildKey(post))
+  }
+
+  /// What a person has read.
+  package func seen(by uid: String) -> DatabaseReference {
+    root.child("seen").child(of: ChildKey(uid))
+  }
+
+  /// How many posts a page of a list has.
+  package static let feedLength: UInt = 100
+}

@@ -1,0 +1,237 @@
+internal import RealtimeCore
+package import RealtimeDatabase
+
+/// Looks for contradictions in a blog: what "fsck" reports.
+package struct BlogCheck: Sendable {
+  /// How many posts were looked at.
+  package private(set) var postCount = 0
+  /// How many comments were looked at.
+  package private(set) var commentCount = 0
+  /// How many stars were counted.
+  package private(set) var starCount = 0
+  /// What is wrong, in the order of the paths.
+  package private(set) var faults: [BlogFault] = []
+  /// What is left of posts that are gone, and hurts nobody.
+  package private(set) var leftovers: [BlogFault] = []
+
+  /// Checks a whole blog.
+  ///
+  /// Every post has the right count of its stars, in both places where it is kept; the two copies
+  /// agree in every field; no copy is without its post; no comment is without its post.
+  ///
+  /// - Parameter root: The data of the whole database.
+  /// - Complexity: O(size)
+  package init(_ root: DataSnapshot) {
+    self.init(root.node)
+  }
+
+  /// Checks what somebody may read of a blog.
+  ///
+  /// Rules may keep what others have read from those who are no administrators, and with it the root;
+  /// the posts, their copies and the comments are what a blog consists of.
+  ///
+  /// - Parameter root: The place of the blog.
+  /// - Throws: `DatabaseError` when the database cannot be read.
+  package init(reading root: DatabaseReference) async throws {
+    do {
+      self.init(try await root.getData())
+    } catch let error as DatabaseError where error.code == .permissionDenied {
+      var node = Node.empty
+      for key in [ChildKey.posts, .userPosts, .postComments] {
+        node.update(at: Path([key]), to: try await root.child(of: key).getData().node)
+      }
+      self.init(node)
+    }
+  }
+
+  private init(_ node: Node) {
+    let posts = node[.posts]
+    let copies = node[.userPosts]
+    for (id, post) in posts.entries {
+      postCount += 1
+      starCount += post[.stars].childCount
+      check(post, at: Path([.posts, id]))
+      check(copyOf: post, id, in: copies)
+    }
+    for (owner, list) in copies.entries {
+      for (id, copy) in list.entries { check(copy, of: owner, id, posts[id]) }
+    }
+    for (id, comments) in node[.postComments].entries {
+      commentCount += comments.childCount
+      check(comments, on: id, posts[id])
+    }
+    for (uid, state) in node[ChildKey("seen")].entries {
+      for (id, mark) in state[ChildKey("posts")].entries where posts[id].isEmpty {
+        reportLeftover(mark, of: id, at: Path(["seen", uid, "posts", id]))
+      }
+      for (slot, mark) in state[ChildKey("marks")].entries {
+        guard case .string(let id)? = mark[ChildKey("post")].leafValue,
+          Validation.problem(withKey: id) == nil, posts[ChildKey(id)].isEmpty
+        else { continue }
+        reportLeftover(mark, of: ChildKey(id), at: Path(["seen", uid, "marks", slot]))
+      }
+    }
+  }
+
+  // MARK: Posts
+
+  /// Compares a post with the copy that its author has of it.
+  private mutating func check(copyOf post: Node, _ id: ChildKey, in copies: Node) {
+    guard case .string(let owner)? = post[.uid].leafValue, !owner.isEmpty else {
+      report(Path([.posts, id]), "has no author (uid)", .person("say whose it is, or delete it"))
+      return
+    }
+    guard Validation.problem(withKey: owner) == nil else {
+      report(
+        Path([.posts, id]),
+        "has an author (uid) who cannot have posts",
+        .person("say whose it is, or delete it")
+      )
+      return
+    }
+    let copy = copies[ChildKey(owner)][id]
+    if copy.isEmpty {
+      report(
+        Path([.posts, id]),
+        "has no copy at /user-posts/\(owner)/\(id)",
+        .followPost(id, owner: ChildKey(owner))
+      )
+    } else if copy.withoutPriorities != post.withoutPriorities {
+      let fields = post.differences(from: copy).joined(separator: ", ")
+      report(
+        Path([.userPosts, ChildKey(owner), id]),
+        "differs from /posts/\(id) in \(fields)",
+        .followPost(id, owner: ChildKey(owner))
+      )
+    }
+  }
+
+  /// Checks a copy by itself, and that it has a post of its owner.
+  private mutating func check(_ copy: Node, of owner: ChildKey, _ id: ChildKey, _ post: Node) {
+    let path = Path([.userPosts, owner, id])
+    if case .string(let author)? = post[.uid].leafValue, ChildKey(author) != owner {
+      report(
+        path,
+        "is a copy of a post of \(author)",
+        .removeCopy(id, owner: owner, copy.json(.value).text)
+      )
+      return
+    }
+    check(copy, at: path)
+    if post.isEmpty {
+      report(path, "is a copy of no post", .remove(path, without: id, copy.json(.value).text))
+    }
+  }
+
+  private mutating func check(_ post: Node, at path: Path) {
+    checkValues(of: post, at: path)
+    let stars = post[.stars].childCount
+    let count = post[.starCount].leafValue?.number ?? 0
+    if count != Double(stars) {
+      report(
+        path,
+        "starCount is \(post[.starCount].json(.value).text), but there are \(stars) stars",
+        .count(path)
+      )
+    }
+    for (uid, star) in post[.stars].entries where star.leafValue != .bool(true) {
+      report(
+        path.appending(Path([.stars, uid])),
+        "is \(star.json(.value).text) instead of true",
+        star.leafValue == .bool(false) ? .count(path) : .person("say whether it is a star")
+      )
+    }
+  }
+
+  // MARK: Comments
+
+  private mutating func check(_ comments: Node, on id: ChildKey, _ post: Node) {
+    let path = Path([.postComments, id])
+    guard !post.isEmpty else {
+      let text = comments.json(.value).text
+      return report(path, "has comments on no post", .remove(path, without: id, text))
+    }
+    for (key, comment) in comments.entries {
+      checkValues(of: comment, at: path.appending(key))
+      if case .string(let uid)? = comment[.uid].leafValue, !uid.isEmpty { continue }
+      report(
+        path.appending(key),
+        "has no author (uid)",
+        .person("say whose it is, or delete it")
+      )
+    }
+  }
+
+  /// Finds what no rule of a blog allows: priorities, and texts that are too long to be shown.
+  private mutating func checkValues(of entry: Node, at path: Path) {
+    if entry.withoutPriorities != entry {
+      report(path, "has a priority, or something in it has", .dropPriorities(path))
+    }
+    if let problem = BlogBounds.problem(with: entry) {
+      report(path, problem, .person("shorten it, or delete it"))
+    }
+  }
+
+  private mutating func reportLeftover(_ mark: Node, of post: ChildKey, at path: Path) {
+    leftovers.append(
+      BlogFault(
+        path: path.description,
+        problem: "says what was read of no post",
+        remedy: .remove(path, without: post, mark.json(.value).text)
+      )
+    )
+  }
+
+  private mutating func report(_ path: Path, _ problem: String, _ remedy: BlogFault.Remedy) {
+    faults.append(BlogFault(path: path.description, problem: problem, remedy: remedy))
+  }
+}
+
+extension Node {
+  var entries: [(key: ChildKey, value: Node)] { children.map { Array($0.map) } ?? [] }
+
+  /// The names of the children in which two nodes differ.
+  fileprivate func differences(from other: Node) -> [String] {
+    let keys = Set(entries.map(\.key)).union(other.entries.map(\.key))
+    return keys.sorted().filter { self[$0].withoutPriorities != other[$0].withoutPriorities }
+      .map(\.text)
+  }
+
+  /// The same data without the priority of anything in it.
+  var withoutPriorities: Node {
+    if let leafValue { return .leaf(leafValue) }
+    return Node(sortedChildren: entries.map { ($0.key, $0.value.withoutPriorities) })
+  }
+}
+
+/// How long the texts of a blog may be, in UTF-16 code units, as the rules count.
+package enum BlogBounds {
+  /// The longest title.
+  package static let title = 300
+  /// The longest text of a post.
+  package static let body = 65_536
+  /// The longest comment.
+  package static let comment = 10_000
+
+  private static let limits: [ChildKey: Int] = [
+    .author: 200, .title: title, .body: body, .commentText: comment,
+  ]
+  /// The longest text that is none of these.
+  private static let longest = 768
+
+  /// What is too long in a post or comment, or nil.
+  static func problem(with entry: Node) -> String? {
+    for (key, value) in entry.entries {
+      let limit = limits[key] ?? longest
+      if let length = longestText(in: value), length > limit {
+        return "\(key) has a text of \(length) characters; \(limit) are allowed"
+      }
+    }
+    return nil
+  }
+
+  private static func longestText(in node: Node) -> Int? {
+    if case .string(let text)? = node.leafValue { return text.utf16.count }
+    return node.entries.compactMap { longestText(in: $0.value) }.max()
+  }
+}

@@ -1,0 +1,168 @@
+private import Dispatch
+private import RealtimeCore
+private import RealtimeDatabase
+
+/// Stars or unstars a post in both places where it is kept.
+///
+/// The intent ("star", "unstar") is what is repeated, so that running it twice is harmless. Each place
+/// is changed by a transaction that touches only my entry of `stars` and sets `starCount` to the size
+/// of the map, so that no count can drift from its stars. The author's copy follows the post: it is
+/// set to what the post says, and looked at again afterwards, because another terminal of mine may
+/// have changed the post in between; whoever writes the copy last makes it agree.
+struct StarToggle: Sendable {
+  let paths: BlogPaths
+  let uid: String
+  let journal: any StarJournal
+
+  /// How often a transaction that was tried too often is started anew.
+  private static let rounds = 40
+  /// How many seconds a server is left alone that cannot store the copy; each time by as many more.
+  private static let firstDelay = 0.25
+  /// How many seconds it is left alone at most.
+  private static let longestDelay = 10.0
+
+  /// Carries an intent out.
+  ///
+  /// The change of the post is queued before this returns, so that intents keep their order and the
+  /// screen shows it at once.
+  ///
+  /// - Parameters:
+  ///   - isStarred: Whether I star it.
+  ///   - id: The key of the post.
+  ///   - settled: Called last, when nothing more will be done, with what went wrong.
+  ///   - completion: Called when both places agree, or at once with what went wrong.
+  func start(
+    _ isStarred: Bool,
+    on id: PostID,
+    settled: @escaping @Sendable ((any Error)?) -> Void,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    let entry = journal.begin(StarIntent(post: id, isStarred: isStarred))
+    let end: @Sendable (_ isDone: Bool, (any Error)?) -> Void = { isDone, error in
+      if isDone { journal.end(entry) }
+      settled(error)
+    }
+    change(isStarred, at: paths.post(id), round: 1) { result in
+      switch result {
+      case .failure(let error):
+        completion(error)
+        settle(id) { isSettled in end(isSettled, error) }
+      case .success(nil):
+        completion(BlogError.notFound(id))
+        end(true, BlogError.notFound(id))
+      case .success(let post?):
+        follow(id, owner: post.uid, isStarred, round: 1) { error in
+          completion(error)
+          end(error == nil, error)
+        }
+      }
+    }
+  }
+
+  /// Carries an intent out and waits until nothing more will be done.
+  ///
+  /// - Throws: `BlogError.notFound` when there is no such post, or the database's reason.
+  func set(_ isStarred: Bool, on id: PostID) async throws {
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      start(isStarred, on: id) { error in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      } completion: { _ in
+      }
+    }
+  }
+
+  /// Sees to it that the author's copy says of me what the post says, after an intent was refused.
+  ///
+  /// The post may have my star all the same: an earlier try of this intent reached it, and its answer was
+  /// lost together with a connection or with the program.
+  private func settle(_ id: PostID, completion: @escaping @Sendable (Bool) -> Void) {
+    paths.post(id).getData { error, snapshot in
+      // What could not be asked is left for another start; where nobody may read, nothing can be done.
+      if let error { return completion(Self.isForGood(error)) }
+      guard let post = snapshot.flatMap(Post.init), Validation.problem(withKey: post.uid) == nil
+      else {
+        return completion(true)
+      }
+      let isStarred = post.stars.contains(uid)
+      copy(id, of: post.uid).getData { error, snapshot in
+        if let error { return completion(Self.isForGood(error)) }
+        guard let copy = snapshot.flatMap(Post.init), copy.stars.contains(uid) != isStarred else {
+          return completion(true)
+        }
+        follow(id, owner: post.uid, isStarred, round: 1) { completion($0 == nil) }
+      }
+    }
+  }
+
+  /// Brings the author's copy to what the post says of me.
+  private func follow(
+    _ id: PostID,
+    owner: String,
+    _ isStarred: Bool,
+    round: Int,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    // The owner is whatever others have written; a post of nobody has no copy.
+    guard Validation.problem(withKey: owner) == nil else { return completion(nil) }
+    guard round <= Self.rounds else { return completion(BlogError.conflict(id)) }
+    let again: @Sendable (any Error) -> Void = { error in
+      guard Self.isTransient(error) else { return completion(error) }
+      let delay = min(Self.longestDelay, Self.firstDelay * Double(round))
+      DispatchQueue(label: "hearth.star").asyncAfter(deadline: .now() + delay) {
+        follow(id, owner: owner, isStarred, round: round + 1, completion: completion)
+      }
+    }
+    change(isStarred, at: copy(id, of: owner), round: 1) { result in
+      if case .failure(let error) = result { return again(error) }
+      paths.post(id).child("stars").child(uid).getData { error, snapshot in
+        if let error { return again(error) }
+        let truth = snapshot?.value as? Bool ?? false
+        if truth == isStarred { return completion(nil) }
+        follow(id, owner: owner, truth, round: round + 1, completion: completion)
+      }
+    }
+  }
+
+  /// Whether the same may succeed later without anybody doing anything about it.
+  ///
+  /// The post has the star by then: giving up would leave the copy behind until another start.
+  private static func isTransient(_ error: any Error) -> Bool {
+    guard let code = (error as? DatabaseError)?.code else { return false }
+    return [.unavailable, .disconnected, .timedOut].contains(code)
+  }
+
+  /// Whether asking once more would not help either.
+  private static func isForGood(_ error: any Error) -> Bool {
+    (error as? DatabaseError)?.code == .permissionDenied
+  }
+
+  private func copy(_ id: PostID, of owner: String) -> DatabaseReference {
+    paths.posts(of: owner).child(of: ChildKey(id))
+  }
+
+  /// Changes my star at one place, starting anew when others were faster too often.
+  private func change(
+    _ isStarred: Bool,
+    at place: DatabaseReference,
+    round: Int,
+    completion: @escaping @Sendable (Result<Post?, any Error>) -> Void
+  ) {
+    place.runTransactionBlock { [uid] data in
+      guard data.hasChildren() else { return .success(withValue: data) }
+      let stars = data.childData(byAppendingPath: "stars")
+      stars.childData(byAppendingPath: uid).value = isStarred ? true : nil
+      data.childData(byAppendingPath: "starCount").value = Int(stars.childrenCount)
+      return .success(withValue: data)
+    } andCompletionBlock: { error, _, snapshot in
+      let code = (error as? DatabaseError)?.code
+      if code == .maximumRetries || code == .overriddenBySet, round < Self.rounds {
+        change(isStarred, at: place, round: round + 1, completion: completion)
+      } else if let error {
+        completion(.failure(error))
+      } else {
+        completion(.success(snapshot.flatMap(Post.init)))
+      }
+    }
+  }
+}

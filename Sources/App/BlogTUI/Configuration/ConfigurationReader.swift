@@ -1,0 +1,143 @@
+/// Makes a configuration of the texts of files, of variables and of options.
+///
+/// Later sources win over earlier ones: files, then variables, then options. Nothing that is wrong
+/// stops anything: it is listed as a problem and has no effect.
+package struct ConfigurationReader {
+  /// A theme file.
+  package struct ThemeFile: Sendable {
+    /// The name of the theme.
+    package let name: String
+    /// The file, as problems name it.
+    package let source: String
+    /// What is in it.
+    package let text: String
+
+    /// Makes a theme file.
+    package init(name: String, source: String, text: String) {
+      self.name = name
+      self.source = source
+      self.text = text
+    }
+  }
+
+  private var configuration: Configuration
+
+  /// Begins with what a configuration file says.
+  ///
+  /// - Parameters:
+  ///   - text: The text of the file; nil if there is none.
+  ///   - source: The file, as problems name it.
+  ///   - themes: The files with themes.
+  package init(text: String?, source: String, themes: [ThemeFile] = []) {
+    configuration = Configuration(source: source)
+    for file in themes { readTheme(file) }
+    if let text { readFile(text) }
+  }
+
+  /// The variable of the environment for a setting.
+  package static func variable(of setting: Setting) -> String {
+    "HEARTH_" + setting.rawValue.uppercased().replacing("-", with: "_")
+  }
+
+  /// Adds what variables of the environment say.
+  package mutating func read(environment: [String: String]) {
+    if environment["COLORFGBG"].map(Self.isLight) == true {
+      configuration.settings.choose(.word("light"), for: .theme, from: .standard)
+    }
+    for setting in Setting.allCases {
+      let name = Self.variable(of: setting)
+      guard let text = environment[name], !text.isEmpty else { continue }
+      choose(text, for: setting, from: .environment(name), source: "$\(name)", line: nil)
+    }
+  }
+
+  /// Adds what an option of the command line says.
+  ///
+  /// - Parameters:
+  ///   - text: The value.
+  ///   - setting: What is set.
+  ///   - option: The option as it was typed.
+  package mutating func read(_ text: String, for setting: Setting, option: String) {
+    choose(text, for: setting, from: .commandLine(option), source: option, line: nil)
+  }
+
+  /// What all sources together say.
+  package var result: Configuration { configuration }
+
+  /// Whether terminals that tell their colours have a light background.
+  private static func isLight(_ text: String) -> Bool {
+    guard let last = text.split(separator: ";").last, let number = Int(last) else { return false }
+    return number == 7 || number == 15
+  }
+
+  private mutating func readFile(_ text: String) {
+    let document = TOMLDocument(text)
+    for fault in document.faults { complain(fault.reason, line: fault.line) }
+    for entry in document.entries {
+      switch entry.table.first {
+      case nil: readSetting(entry)
+      case "keys"? where entry.table.count <= 2: readKeys(entry)
+      default:
+        let name = entry.table.joined(separator: ".")
+        complain("there is no table [\(name)]; there are [keys] and [keys.PLACE]", line: entry.line)
+      }
+    }
+    configuration.problems.sort { ($0.line ?? 0) < ($1.line ?? 0) }
+  }
+
+  private mutating func readSetting(_ entry: TOMLDocument.Entry) {
+    guard let setting = Setting(rawValue: entry.key) else {
+      let similar = Setting.allCases.map(\.rawValue).compactMap { name in
+        FuzzyMatch(entry.key, in: name).map { (name, $0.score) }
+      }.max { $0.1 < $1.1 }?.0
+      let hint = similar.map { "; \"\($0)\" exists" } ?? ""
+      return complain("there is no setting \"\(entry.key)\"\(hint)", line: entry.line)
+    }
+    let source = configuration.source
+    choose(
+      entry.value ?? "?",
+      for: setting,
+      from: .file(source, line: entry.line),
+      source: source,
+      line: entry.line
+    )
+  }
+
+  private mutating func readKeys(_ entry: TOMLDocument.Entry) {
+    guard let action = entry.value else {
+      return complain("\"\(entry.key)\" needs the name of an action in quotes", line: entry.line)
+    }
+    let place = entry.table.count == 2 ? entry.table[1] : nil
+    configuration.keys.append(
+      KeyOverride(context: place, keys: entry.key, action: action, line: entry.line ?? 1)
+    )
+  }
+
+  private mutating func choose(
+    _ text: String,
+    for setting: Setting,
+    from origin: Settings.Origin,
+    source: String,
+    line: Int?
+  ) {
+    switch setting.value(of: text, themes: configuration.themeNames) {
+    case .success(let value): configuration.settings.choose(value, for: setting, from: origin)
+    case .failure(let problem):
+      configuration.problems.append(
+        ConfigurationProblem(source: source, line: line, reason: problem.reason)
+      )
+    }
+  }
+
+  private mutating func readTheme(_ file: ThemeFile) {
+    var problems: [ConfigurationProblem] = []
+    configuration.themes.append(ThemeText.theme(of: file, problems: &problems))
+    configuration.problems += problems
+  }
+
+  private mutating func complain(_ reason: String, line: Int?) {
+    configuration.problems.append(
+      ConfigurationProblem(source: configuration.source, line: line, reason: reason)
+    )
+  }
+}

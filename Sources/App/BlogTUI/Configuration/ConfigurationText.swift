@@ -1,0 +1,74 @@
+/// The text of configuration files, as the program writes it.
+package enum ConfigurationText {
+  /// Everything that holds, with where it comes from; it can be read again.
+  package static func text(of configuration: Configuration) -> String {
+    var text = "# What holds now, and where it comes from; hearth-config(5) explains it all.\n"
+    for setting in Setting.allCases {
+      let value = configuration.settings[setting].tomlText
+      let origin = configuration.settings.origin(of: setting).text
+      text += "\n# \(setting.help)\n# \(values(of: setting))\n"
+      text += "\(setting.rawValue) = \(value)  # \(origin)\n"
+    }
+    let places = Dictionary(grouping: configuration.keys) { $0.context ?? "" }
+    for place in places.keys.sorted() {
+      text += place.isEmpty ? "\n[keys]\n" : "\n[keys.\(TOMLKey.text(place))]\n"
+      for wish in places[place] ?? [] {
+        text += "\(TOMLKey.quoted(wish.keys)) = \(TOMLKey.quoted(wish.action))\n"
+      }
+    }
+    return text
+  }
+
+  /// The values that a setting can have, in words.
+  package static func values(of setting: Setting) -> String {
+    switch setting.kind {
+    case .flag: "true or false"
+    case .choice(let words): words.map { "\"\($0)\"" }.joined(separator: ", ")
+    case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
+    case .theme: Theme.builtIn.map { "\"\($0.name)\"" }.joined(separator: ", ") + ", or a file"
+    }
+  }
+
+  /// The text of a file in which a setting has another value; nothing else changes.
+  ///
+  /// - Parameters:
+  ///   - setting: The setting.
+  ///   - value: Its new value.
+  ///   - text: The file as it was.
+  /// - Returns: The file as it is to be.
+  package static func setting(_ setting: Setting, to value: SettingValue, in text: String) -> String
+  {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if lines.last?.isEmpty == true { lines.removeLast() }
+    let new = "\(setting.rawValue) = \(value.tomlText)"
+    var lastOfTop = 0
+    for (index, line) in lines.enumerated() {
+      var rest = line.drop { $0 == " " || $0 == "\t" }
+      if rest.first == "[" { break }
+      let key = TOMLKey.read(&rest)
+      guard rest.first == "=" else { continue }
+      lastOfTop = index + 1
+      guard key == [setting.rawValue] else { continue }
+      lines[index] = new + comment(of: rest)
+      return lines.joined(separator: "\n") + "\n"
+    }
+    lines.insert(new, at: lastOfTop)
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The comment at the end of a line, with a blank before it.
+  private static func comment(of rest: Substring) -> String {
+    var quote: Character?
+    for index in rest.indices {
+      let character = rest[index]
+      if let open = quote {
+        if character == open { quote = nil }
+      } else if character == "\"" || character == "'" {
+        quote = character
+      } else if character == "#" {
+        return "  " + rest[index...]
+      }
+    }
+    return ""
+  }
+}

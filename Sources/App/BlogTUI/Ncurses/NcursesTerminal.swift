@@ -1,0 +1,290 @@
+import CNcurses
+import Glibc
+
+/// The terminal of the process: draws screens and reads keys, and alone calls curses functions.
+///
+/// States: open → (suspended → open)* → closed. While it is open nothing else may write to the
+/// terminal. ncurses keeps its state in globals, so everything happens on the main actor, and only
+/// one terminal can be open at a time.
+@MainActor
+package final class NcursesTerminal {
+  /// The characters that are drawn; others show as `?`.
+  package private(set) var repertoire: CharacterRepertoire
+  /// The number of colours in use; 0 if there are none.
+  package let colorCount: Int
+  /// The number of columns and rows; follows the window, see ``KeyEvent/resize(_:)``.
+  package internal(set) var size: Size
+
+  let input: Int32
+  var paste: PasteBuffer?
+  var mouseReport: MouseReport?
+  var assembler: ScalarAssembler
+  var mayHoldInput = false
+  var isHungUp = false
+  private let screen: OpaquePointer
+  private let streams: (UnsafeMutablePointer<FILE>?, UnsafeMutablePointer<FILE>?)
+  private let output: Int32
+  var shown: Screen?
+  var isOpen = true
+  var cursorIsVisible: Bool?
+  private var usesMouse: Bool
+  var usesSynchronizedOutput: Bool
+  /// Whether the terminal has said that it can show whole frames at once.
+  var canSynchronize = false
+  /// Whether an answer of the terminal may still be under way.
+  private var awaitsAnswer = false
+
+  /// The signs for the program's own chrome.
+  package var glyphs: GlyphSet { .of(repertoire) }
+
+  /// Takes over the terminal of standard input and output.
+  ///
+  /// It is a programmer error to open it again before ``close()``.
+  ///
+  /// - Throws: ``TerminalError`` if it is none, or cannot show screens; nothing was changed then.
+  package static func open(
+    _ options: TerminalOptions = TerminalOptions()
+  ) throws(TerminalError) -> NcursesTerminal {
+    try open(options, on: .standard)
+  }
+
+  static func open(
+    _ options: TerminalOptions,
+    on device: TerminalDescriptors
+  ) throws(TerminalError) -> NcursesTerminal {
+    precondition(!TerminalGuard.isActive, "the terminal is open already")
+    let type = try usableType(of: device)
+    setlocale(LC_ALL, "")
+    // Numbers are read and written for machines, whatever the user's language is.
+    setlocale(LC_NUMERIC, "C")
+    try TerminalGuard.prepare(terminal: device.output)
+    return try NcursesTerminal(options, device: device, type: type)
+  }
+
+  /// Why the terminal of standard input and output cannot show screens, or nil when it can.
+  ///
+  /// It reads the terminal database and changes nothing.
+  package static func problem() -> TerminalError? {
+    do throws(TerminalError) {
+      _ = try usableType(of: .standard)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// The character encoding of the user's locale, such as `UTF-8`, and whether screens can use Unicode.
+  package static func encoding() -> (name: String, isUnicode: Bool) {
+    setlocale(LC_ALL, "")
+    setlocale(LC_NUMERIC, "C")
+    return (String(cString: nl_langinfo(nl_item(CODESET))), nc_is_utf8() != 0)
+  }
+
+  private static func usableType(of device: TerminalDescriptors) throws(TerminalError) -> String {
+    guard isatty(device.input) == 1 else { throw .inputIsNoTerminal }
+    guard isatty(device.output) == 1 else { throw .outputIsNoTerminal }
+    guard let type = device.type, !type.isEmpty else { throw .typeIsMissing }
+    guard type != "dumb" else { throw .typeIsTooSimple(type) }
+    switch nc_terminal_is_usable(type, device.output) {
+    case 0: throw .typeIsUnknown(type)
+    case 1: throw .typeIsTooSimple(type)
+    default: return type
+    }
+  }
+
+  private static func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+
+  private init(
+    _ options: TerminalOptions,
+    device: TerminalDescriptors,
+    type: String
+  ) throws(TerminalError) {
+    input = device.input
+    output = device.output
+    // A set LINES or COLUMNS would keep ncurses from ever resizing; the kernel knows better.
+    unsetenv("LINES")
+    unsetenv("COLUMNS")
+    var out: UnsafeMutablePointer<FILE>?
+    var `in`: UnsafeMutablePointer<FILE>?
+    guard let screen = nc_newterm(type, output, input, &out, &`in`), let out else {
+      throw .systemFailure("newterm", code: errno)
+    }
+    self.screen = screen
+    streams = (out, `in`)
+    usesMouse = options.usesMouse
+    usesSynchronizedOutput = options.usesSynchronizedOutput
+    assembler = ScalarAssembler(isUTF8: nc_is_utf8() != 0)
+    repertoire = nc_is_utf8() != 0 && !options.usesOnlyASCII ? .unicode : .ascii
+    colorCount = Self.startColors(options.colorMode)
+    size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
+    Self.configure()
+    Self.beginBuffering(fileno(out))
+    Self.reportMouse(options.usesMouse)
+    TerminalGuard.activate(restoring: Self.restoringBytes())
+    adoptSize()
+    setExtraModes(true)
+    if usesSynchronizedOutput, Self.understandsQueries(type) { ask() }
+  }
+
+  private static func startColors(_ mode: TerminalOptions.ColorMode) -> Int {
+    let isForbidden = !(environment("NO_COLOR") ?? "").isEmpty
+    switch mode {
+    case .never: return 0
+    case .automatic where isForbidden: return 0
+    case .automatic, .always: break
+    }
+    guard has_colors(), start_color() == OK, use_default_colors() == OK else { return 0 }
+    return Int(nc_colors())
+  }
+
+  private static func configure() {
+    raw()
+    noecho()
+    nonl()
+    let window = nc_stdscr()
+    keypad(window, true)
+    nodelay(window, true)
+    scrollok(window, false)
+    leaveok(window, false)
+    if environment("ESCDELAY") == nil { set_escdelay(25) }
+    for (sequence, code) in KeyDecoder.sequences { define_key(sequence, code) }
+    if usesOwnMouseReports { define_key(KeyDecoder.mouseReportStart, KeyDecoder.Code.mouseReport) }
+    mouseinterval(0)
+  }
+
+  /// Lets ncurses write a frame when all of it is drawn, and not look for keys in between.
+  private static func beginBuffering(_ stream: Int32) {
+    typeahead(-1)
+    _ = nc_leave_unseen(stream)
+  }
+
+  private static func reportMouse(_ isOn: Bool) {
+    let mask = NC_BUTTON1_PRESSED | NC_BUTTON1_RELEASED | NC_BUTTON4_PRESSED | NC_BUTTON5_PRESSED
+    mousemask(isOn ? mask : 0, nil)
+  }
+
+  /// Whether terminfo knows of old reports only, although the terminal can do better.
+  private static var usesOwnMouseReports: Bool {
+    nc_is_ansi() != 0 && nc_string("kmous").map { String(cString: $0) } == "\u{1B}[M"
+  }
+
+  /// Whether a terminal of that type answers questions, or at least keeps silent about them.
+  private static func understandsQueries(_ type: String) -> Bool {
+    let families = ["xterm", "tmux", "screen", "foot", "alacritty", "kitty", "wezterm", "contour"]
+    return families.contains { type.hasPrefix($0) }
+  }
+
+  private static let modesOff =
+    "\u{1B}[?1000l\u{1B}[?1002l\u{1B}[?1006l\u{1B}[?2004l\u{1B}[?2026l"
+
+  private static func restoringBytes() -> [UInt8] {
+    var bytes = nc_is_ansi() != 0 ? Array(modesOff.utf8) : []
+    for name in ["sgr0", "op", "cnorm", "rmkx", "rmcup"] {
+      guard let value = nc_string(name) else { continue }
+      bytes += withoutPadding(String(cString: value)).utf8
+    }
+    return bytes + [0x0D]
+  }
+
+  /// A capability without its `$<…>` delays.
+  private static func withoutPadding(_ text: String) -> String {
+    var result = ""
+    var isPadding = false
+    for (index, character) in zip(text.indices, text) {
+      if text[index...].hasPrefix("$<") { isPadding = true }
+      if !isPadding { result.append(character) }
+      if character == ">" { isPadding = false }
+    }
+    return result
+  }
+
+  /// Gives the terminal back as it was; later calls do nothing.
+  package func close() {
+    guard isOpen else { return }
+    isOpen = false
+    if !isHungUp {
+      setExtraModes(false)
+      nc_set_cursor(1)
+      endwin()
+      // An answer that comes too late would end up in the shell.
+      if awaitsAnswer { tcflush(input, TCIFLUSH) }
+      TerminalGuard.restoreModes()
+    }
+    TerminalGuard.deactivate()
+    delscreen(screen)
+    if let out = streams.0 { fclose(out) }
+    if let `in` = streams.1 { fclose(`in`) }
+  }
+
+  /// Turns on what ncurses does not know of: bracketed paste, and the mouse beyond column 223.
+  func setExtraModes(_ areOn: Bool) {
+    guard nc_is_ansi() != 0 else { return }
+    let end = areOn ? "h" : "l"
+    let mouse = usesMouse && Self.usesOwnMouseReports ? "\u{1B}[?1006\(end)" : ""
+    writeDirectly("\u{1B}[?2004\(end)\(mouse)")
+  }
+
+  func writeDirectly(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(output, bytes, bytes.count)
+  }
+
+  /// Asks whether the terminal can show whole frames at once.
+  private func ask() {
+    awaitsAnswer = true
+    writeDirectly("\u{1B}[?2026$p")
+  }
+
+  /// Takes the answer.
+  func wasAnswered(canSynchronize: Bool) {
+    awaitsAnswer = false
+    self.canSynchronize = canSynchronize
+  }
+
+  /// Follows what the user has chosen meanwhile.
+  ///
+  /// - Parameters:
+  ///   - usesMouse: Whether the wheel and clicks are reported.
+  ///   - usesOnlyASCII: Whether only ASCII is drawn.
+  ///   - usesSynchronizedOutput: Whether each change is shown at once where that is possible.
+  package func apply(usesMouse: Bool, usesOnlyASCII: Bool, usesSynchronizedOutput: Bool) {
+    guard isOpen else { return }
+    self.usesSynchronizedOutput = usesSynchronizedOutput
+    let characters: CharacterRepertoire = nc_is_utf8() != 0 && !usesOnlyASCII ? .unicode : .ascii
+    if characters != repertoire {
+      repertoire = characters
+      redraw()
+    }
+    guard usesMouse != self.usesMouse else { return }
+    self.usesMouse = usesMouse
+    Self.reportMouse(usesMouse)
+    if Self.usesOwnMouseReports { writeDirectly("\u{1B}[?1006\(usesMouse ? "h" : "l")") }
+  }
+
+  /// Puts a text into the clipboard of the terminal; false if it is too long for that.
+  @discardableResult
+  package func copy(_ text: String) -> Bool {
+    let isInScreen = Self.environment("STY") != nil
+    guard isOpen, nc_is_ansi() != 0,
+      let bytes = Clipboard.sequence(text, isInScreen: isInScreen)
+    else { return false }
+    _ = write(output, bytes, bytes.count)
+    return true
+  }
+
+  /// Reads the size of the window and tells ncurses; true if it changed.
+  @discardableResult
+  func adoptSize() -> Bool {
+    var rows: Int32 = 0
+    var columns: Int32 = 0
+    guard nc_terminal_size(output, &rows, &columns) == 0 else { return false }
+    let new = Size(width: Int(columns), height: Int(rows))
+    guard new != size || rows != nc_lines() || columns != nc_columns() else { return false }
+    resizeterm(rows, columns)
+    size = new
+    shown = nil
+    return true
+  }
+}

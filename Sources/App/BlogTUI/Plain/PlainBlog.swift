@@ -1,0 +1,239 @@
+package import BlogModel
+
+/// The blog as lines of text, for screen readers: a line for each event, what matters first.
+///
+/// States: list ⇄ post; in both, title → text → list while a post is written.
+package struct PlainBlog: Sendable {
+  /// What a typed line leads to.
+  package struct Answer: Equatable, Sendable {
+    /// What is printed.
+    package var lines: [String] = []
+    /// What has to be done.
+    package var effects: [Effect] = []
+  }
+
+  private enum Mode {
+    case commands
+    case title
+    case body(title: String, lines: [String])
+  }
+
+  private let me: Author
+  private var posts: [Post]?
+  private var names = NameBook()
+  private var open: PostID?
+  private var comments: [Comment]?
+  private var connection: ConnectionState?
+  private var mode = Mode.commands
+
+  /// Makes a blog of which nothing is known yet.
+  package init(me: Author) {
+    self.me = me
+  }
+
+  // MARK: Events
+
+  /// What is said about an event.
+  package mutating func take(_ event: BlogEvent) -> [String] {
+    switch event {
+    case .feed(.recent, let new): return take(new)
+    case .comments(let id, let new) where id == open: return take(new)
+    case .post(let id, nil) where id == open:
+      open = nil
+      return ["The open post was deleted."]
+    case .connection(let state): return take(state)
+    case .connectionProblem(let reason): return reason.map { ["Offline: \($0)."] } ?? []
+    case .feedFailed(_, let reason): return ["The posts cannot be read: \(reason)."]
+    case .failed(let action, let reason): return ["Refused: \(Self.name(action)): \(reason)."]
+    case .succeeded(let action): return ["Done: \(Self.name(action))."]
+    case .feed, .extent, .post, .comments, .latestComments, .typing, .people, .readState,
+      .markAnswered, .notice, .roundTrip, .pendingWrites:
+      return []
+    }
+  }
+
+  private mutating func take(_ new: [Post]) -> [String] {
+    for post in new { names.learn(Author(uid: post.uid, name: post.author)) }
+    defer { posts = new }
+    guard let posts else {
+      return ["\(Self.count(new.count, "post")). Type help for commands, list for the posts."]
+    }
+    let before = Dictionary(posts.map { ($0.id, $0) }) { first, _ in first }
+    let now = Set(new.map(\.id))
+    var lines: [String] = []
+    for post in new.reversed() {
+      guard let old = before[post.id] else {
+        lines.append("New post by \(name(of: post)): \(post.title).")
+        continue
+      }
+      if old.title != post.title || old.body != post.body {
+        lines.append("Changed post by \(name(of: post)): \(post.title).")
+      }
+      if old.starCount != post.starCount {
+        lines.append("\(Self.count(post.starCount, "star")) for \(post.title).")
+      }
+    }
+    // With a hundred posts shown, the oldest leaves when a new one comes: that is no deletion.
+    if new.count < posts.count {
+      lines += posts.filter { !now.contains($0.id) }.map { "Deleted post: \($0.title)." }
+    }
+    return lines
+  }
+
+  private mutating func take(_ new: [Comment]) -> [String] {
+    for comment in new { names.learn(Author(uid: comment.uid, name: comment.author)) }
+    defer { comments = new }
+    guard let comments else {
+      return ["\(Self.count(new.count, "comment"))."] + new.map(line)
+    }
+    let before = Dictionary(comments.map { ($0.id, $0) }) { first, _ in first }
+    let now = Set(new.map(\.id))
+    return new.filter { before[$0.id] == nil }.map { "New comment: \(line($0))" }
+      + new.filter { comment in before[comment.id].map { $0.text != comment.text } ?? false }
+      .map { "Changed comment: \(line($0))" }
+      + comments.filter { !now.contains($0.id) }.map { "Deleted comment of \(name(of: $0))." }
+  }
+
+  private mutating func take(_ state: ConnectionState) -> [String] {
+    // An attempt between two failures is no news.
+    guard state != .connecting else { return [] }
+    defer { connection = state }
+    switch (state, connection) {
+    case (.online, .online?), (.offline, .offline?), (.connecting, _): return []
+    case (.online, _): return ["Online."]
+    case (.offline, _): return ["Offline. What you write is sent later."]
+    }
+  }
+
+  private func line(_ comment: Comment) -> String { "\(comment.text) (\(name(of: comment)))" }
+
+  private func name(of post: Post) -> String {
+    names.shown(Author(uid: post.uid, name: post.author))
+  }
+
+  private func name(of comment: Comment) -> String {
+    names.shown(Author(uid: comment.uid, name: comment.author))
+  }
+
+  private static func count(_ number: Int, _ word: String) -> String {
+    "\(number) \(word)\(number == 1 ? "" : "s")"
+  }
+
+  private static func name(_ action: BlogAction) -> String {
+    switch action {
+    case .post(_, let title, _): "the post \(title)"
+    case .comment: "the comment"
+    case .star(_, true): "the star"
+    case .star(_, false): "taking the star back"
+    case .edit(_, let title, _): "the change of \(title)"
+    case .editComment: "the change of the comment"
+    case .deletePost: "deleting the post"
+    case .deleteComment: "deleting the comment"
+    }
+  }
+
+  // MARK: Commands
+
+  /// The commands and what they do, as `help` says it.
+  package static let commands: [(name: String, help: String)] = [
+    ("list", "the posts, newest first, each with a number"),
+    ("open N", "read a post and its comments"),
+    ("back", "leave the post"),
+    ("post", "write a post: its title, then its text, then a line with a dot"),
+    ("comment TEXT", "comment on the open post"),
+    ("star N, unstar N", "star a post, or take the star back; without a number, the open post"),
+    ("delete N", "delete a post of yours"),
+    ("quit", "leave"),
+  ]
+
+  /// Does what a typed line says.
+  package mutating func run(_ line: String) -> Answer {
+    switch mode {
+    case .commands: return command(line)
+    case .title:
+      mode = line.allSatisfy(\.isWhitespace) ? .commands : .body(title: line, lines: [])
+      guard case .body = mode else { return Answer(lines: ["No title, no post."]) }
+      return Answer(lines: ["Text? A line with a single dot ends it."])
+    case .body(let title, let lines):
+      guard line == "." else {
+        mode = .body(title: title, lines: lines + [line])
+        return Answer()
+      }
+      mode = .commands
+      let body = lines.joined(separator: "\n")
+      guard !body.allSatisfy(\.isWhitespace) else { return Answer(lines: ["No text, no post."]) }
+      return Answer(effects: [.post(title: title, body: body)])
+    }
+  }
+
+  private mutating func command(_ line: String) -> Answer {
+    let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+    guard let name = words.first else { return Answer() }
+    let rest = words.count > 1 ? words[1] : ""
+    switch name {
+    case "help", "?": return Answer(lines: Self.commands.map { "\($0.name): \($0.help)." })
+    case "list": return Answer(lines: list)
+    case "open": return with(rest) { plain, post in plain.show(post) }
+    case "back":
+      defer { open = nil }
+      return Answer(effects: open.map { [.close($0)] } ?? [])
+    case "post":
+      mode = .title
+      return Answer(lines: ["Title?"])
+    case "comment": return comment(rest)
+    case "star": return with(rest) { _, post in Answer(effects: [.star(post.id, true)]) }
+    case "unstar": return with(rest) { _, post in Answer(effects: [.star(post.id, false)]) }
+    case "delete": return with(rest) { plain, post in plain.delete(post) }
+    case "quit", "q": return Answer(effects: [.quit])
+    default: return Answer(lines: ["There is no command \(name). Type help."])
+    }
+  }
+
+  private var list: [String] {
+    guard let posts else { return ["The posts have not come yet."] }
+    return posts.enumerated().map { index, post in
+      let mine = post.stars.contains(me.uid) ? ", one is yours" : ""
+      let stars = Self.count(post.starCount, "star") + mine
+      return "\(index + 1). \(post.title), by \(name(of: post)). \(stars)."
+    }
+  }
+
+  /// Does something with the post of that number, or with the open one.
+  private mutating func with(
+    _ number: String,
+    _ body: (inout PlainBlog, Post) -> Answer
+  ) -> Answer {
+    if number.isEmpty, let post = posts?.first(where: { $0.id == open }) {
+      return body(&self, post)
+    }
+    guard let index = Int(number), let posts, posts.indices.contains(index - 1) else {
+      return Answer(lines: ["There is no post of that number. Type list."])
+    }
+    return body(&self, posts[index - 1])
+  }
+
+  private mutating func show(_ post: Post) -> Answer {
+    let closing: [Effect] = open.map { [.close($0)] } ?? []
+    open = post.id
+    comments = nil
+    let body = post.body.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let stars = Self.count(post.starCount, "star")
+    let lines = ["\(post.title), by \(name(of: post)). \(stars)."] + body
+    return Answer(lines: lines, effects: closing + [.open(post.id)])
+  }
+
+  private func comment(_ text: String) -> Answer {
+    guard let open else { return Answer(lines: ["Open a post first."]) }
+    guard !text.allSatisfy(\.isWhitespace) else {
+      return Answer(lines: ["A comment cannot be empty."])
+    }
+    return Answer(effects: [.comment(open, text: text)])
+  }
+
+  private func delete(_ post: Post) -> Answer {
+    guard post.uid == me.uid else {
+      return Answer(lines: ["Only \(name(of: post)) can delete it."])
+    }
+    return Answer(effects: [.deletePost(post.id)])
+  }
+}

@@ -1,0 +1,323 @@
+package import BlogModel
+
+/// The loop that connects a terminal, the screens and a blog, until the user leaves.
+///
+/// Loop: wait for keys, for events of the blog or for the next minute → update the model → perform
+/// its effects → draw → perform the effects that can wait. It is the only owner of the model and
+/// everything happens on the main actor; the blog's events cross over in an ``Inbox``.
+@MainActor
+package final class Program<Terminal: TerminalDevice> {
+  /// What is on the screen.
+  package private(set) var model: Model
+  /// The number of writes that were asked of the blog and not answered.
+  package private(set) var unanswered = 0
+
+  private let terminal: Terminal
+  private let repository: any BlogRepository
+  private let surroundings: Surroundings
+  private let inbox: Inbox
+  private var kept: Unsent
+  private var keptAt: Int64
+  /// Whether something may have been typed since the texts were kept.
+  private var mayBeUnkept = false
+  private var shown: Screen?
+  private var drawnRows = DrawnRows()
+  private var ending: Ending?
+  /// Effects that nobody sees at once: what they start would compete with the drawing.
+  private var waiting: [Effect] = []
+
+  /// Makes a program; nothing happens before ``run()``.
+  ///
+  /// - Parameters:
+  ///   - terminal: The terminal; the program takes it as it is and never closes it.
+  ///   - repository: The blog.
+  ///   - wake: Ends the wait of the terminal from any thread.
+  ///   - unsent: What was typed and not sent earlier; the last post is offered first.
+  ///   - configuration: What files, variables and options say.
+  ///   - history: Commands that were typed earlier.
+  ///   - surroundings: What the program can do outside of the terminal and the blog.
+  package init(
+    terminal: Terminal,
+    repository: any BlogRepository,
+    wake: @escaping @Sendable () -> Void,
+    unsent: Unsent = Unsent(),
+    configuration: Configuration = Configuration(),
+    history: [String] = [],
+    surroundings: Surroundings = Surroundings()
+  ) {
+    self.terminal = terminal
+    self.repository = repository
+    self.surroundings = surroundings
+    kept = unsent
+    keptAt = repository.now - keepInterval
+    inbox = Inbox(wake: wake)
+    let start = RecordingStart(
+      me: repository.me,
+      databaseName: repository.databaseName,
+      size: terminal.size,
+      isASCII: terminal.glyphs.repertoire == .ascii,
+      now: repository.now,
+      unsent: unsent,
+      history: history
+    )
+    surroundings.record(.start(start))
+    model = Model(start)
+    send(.configured(configuration))
+  }
+
+  /// Adds an event that came from elsewhere; called from any thread.
+  package nonisolated func add(_ event: Event) {
+    inbox.add(event)
+  }
+
+  /// Runs until the user leaves or the terminal is gone, and tells which; blocks the caller.
+  ///
+  /// What was typed and not sent is in the ``model`` afterwards: see ``Model/unsent``.
+  package func run() -> Ending {
+    begin()
+    while true {
+      if let ending = turn(terminal.nextEvents(timeout: timeout)) { return ending }
+    }
+  }
+
+  /// Follows the blog and draws the first screen: what ``run()`` does first.
+  ///
+  /// For whoever has several programs at once, and calls ``turn(_:)`` in place of ``run()``.
+  package func begin() {
+    repository.start { [inbox] in inbox.add(.blog($0)) }
+    send(.started)
+    draw()
+  }
+
+  /// Takes notice of all that has happened, and draws; tells how the program ended, if it did.
+  package func turn(_ events: [TerminalEvent]) -> Ending? {
+    send(.tick(now: repository.now))
+    takeInbox()
+    for event in events {
+      handle(event)
+      if let ending { return leave(ending) }
+    }
+    draw()
+    return nil
+  }
+
+  private func handle(_ event: TerminalEvent) {
+    switch event {
+    case .key(let key):
+      send(.key(key))
+      // What the key did to the blog is often known at once; the next key then sees it.
+      takeInbox()
+    case .resumed:
+      send(.resumed)
+    case .woken:
+      takeInbox()
+    case .hangUp:
+      ending = .hangUp
+    case .terminate(let signal):
+      ending = .terminated(signal: signal)
+    }
+  }
+
+  private func takeInbox() {
+    for event in Self.withoutOvertaken(inbox.takeAll()) { send(event) }
+  }
+
+  private func send(_ event: Event) {
+    mayBeUnkept = true
+    surroundings.record(.event(event))
+    if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
+    if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
+    for effect in update(&model, event) {
+      if effect.canWait {
+        waiting.append(effect)
+      } else {
+        // Whether they waited or not, all effects are performed in their order.
+        performWaiting()
+        perform(effect)
+      }
+    }
+  }
+
+  private func draw() {
+    let screen = view(model, reusing: &drawnRows)
+    if screen != shown {
+      terminal.render(screen)
+      shown = screen
+    }
+    performWaiting()
+  }
+
+  private func performWaiting() {
+    guard !waiting.isEmpty else { return }
+    let effects = waiting
+    waiting = []
+    for effect in effects { perform(effect) }
+  }
+
+  /// How long to wait: no longer than texts may stay unkept.
+  private var timeout: Duration? {
+    guard let rest = keepIfDue() else { return model.nextTick }
+    return min(rest, model.nextTick ?? rest)
+  }
+
+  /// Keeps what was typed, a few times a second at most; returns how long that can wait, if it must.
+  private func keepIfDue() -> Duration? {
+    guard mayBeUnkept else { return nil }
+    let passed = repository.now - keptAt
+    // A clock that was set back is no reason to wait.
+    guard passed >= keepInterval || passed < 0 else {
+      return .milliseconds(keepInterval - passed)
+    }
+    keep()
+    return nil
+  }
+
+  private func keep() {
+    mayBeUnkept = false
+    keptAt = repository.now
+    let unsent = model.unsent
+    guard unsent != kept else { return }
+    kept = unsent
+    surroundings.keep(unsent)
+  }
+
+  private func leave(_ ending: Ending) -> Ending {
+    performWaiting()
+    for feed in model.followedFeeds { repository.stopFollowing(feed) }
+    if let id = model.openPostID { repository.close(id) }
+    keep()
+    return ending
+  }
+
+  private func perform(_ effect: Effect) {
+    if effect.isWrite { unanswered += 1 }
+    switch effect {
+    case .follow(let feed): repository.follow(feed)
+    case .stopFollowing(let feed): repository.stopFollowing(feed)
+    case .read(let feed, let id): repository.read(feed, at: id)
+    case .showFirst(let feed): repository.showFirst(of: feed)
+    case .edit(let id, let title, let body): repository.edit(id, title: title, body: body)
+    case .editComment(let id, let comment, let text):
+      repository.editComment(comment, on: id, text: text)
+    case .watchComments(let posts): repository.watchComments(on: posts)
+    case .mark(let id, let mark): repository.mark(id, mark)
+    case .markAllRead: repository.markAllRead()
+    case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
+    case .hearNotices(let areTold): repository.setNotices(areTold)
+    case .notify(let text): terminal.notify(text)
+    case .open(let id): repository.open(id)
+    case .close(let id): repository.close(id)
+    case .post(let title, let body):
+      send(.posted(repository.post(title: title, body: body)))
+    case .comment(let id, let text):
+      send(.commented(id, commentID: repository.comment(on: id, text: text)))
+    case .star(let id, let isStarred): repository.setStar(id, isStarred)
+    case .deletePost(let id): repository.deletePost(id)
+    case .deleteComment(let id, let comment): repository.deleteComment(comment, on: id)
+    case .redraw:
+      shown = nil
+      terminal.redraw()
+    case .suspend:
+      terminal.suspend()
+      send(.resumed)
+    case .bell: if model.settings.isOn(.bell) { terminal.bell() }
+    case .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
+      .configureTerminal, .watchWire, .network:
+      performOutside(effect)
+    case .quit: ending = .quit
+    case .changeAccount:
+      if surroundings.canChangeAccount {
+        ending = .changeAccount
+      } else {
+        send(.failed("There are no accounts here: the system says who you are."))
+      }
+    }
+  }
+}
+
+extension Program {
+  /// What reaches beyond the blog and the screen.
+  private func performOutside(_ effect: Effect) {
+    switch effect {
+    case .editExternally(let draft):
+      tell(terminal.withSuspendedScreen { surroundings.edit(draft) }) { .edited($0) }
+      send(.resumed)
+    case .copy(let text): terminal.copy(text)
+    case .openLink(let link):
+      tell(surroundings.openLink(link)) { _ in .succeeded("Opened \(link).") }
+    case .write(let text, let file):
+      tell(surroundings.write(text, file)) { .succeeded("Written to \($0).") }
+    case .keepHistory(let lines): surroundings.keepHistory(lines)
+    case .keepSetting(let setting, let value):
+      tell(surroundings.keepSetting(setting, value)) { _ in nil }
+    case .configureTerminal(let settings): terminal.apply(settings)
+    case .watchWire(let isOn): surroundings.watchWire(isOn)
+    case .network(let isOn): surroundings.setNetwork(isOn)
+    case .follow, .stopFollowing, .read, .showFirst, .open, .close, .post, .comment, .star, .edit,
+      .editComment, .watchComments, .mark, .markAllRead, .typing, .hearNotices, .notify,
+      .deletePost,
+      .deleteComment, .redraw, .suspend, .bell, .quit, .changeAccount:
+      break
+    }
+  }
+
+  private func tell<Value>(_ result: Result<Value, SurroundingsError>, _ event: (Value) -> Event?) {
+    switch result {
+    case .success(let value): if let event = event(value) { send(event) }
+    case .failure(let error): send(.failed(error.description))
+    }
+  }
+}
+
+/// How long typed text may be only in memory, in milliseconds.
+private let keepInterval: Int64 = 250
+
+extension Program {
+  /// What an event replaces when it comes later than another of the same kind.
+  private enum Subject: Hashable {
+    case feed(FeedKind)
+    case extent(FeedKind)
+    case latestComments(PostID)
+    case typing(PostID)
+    case people
+    case readState
+    case roundTrip
+    case post(PostID)
+    case comments(PostID)
+    case connection
+    case connectionProblem
+    case pendingWrites
+  }
+
+  /// The events without those whose whole content a later one replaces.
+  ///
+  /// A burst costs one update this way, and a row that leaves and comes back does not flicker.
+  static func withoutOvertaken(_ events: [Event]) -> [Event] {
+    guard events.count > 1 else { return events }
+    var seen: Set<Subject> = []
+    let latest = events.reversed().filter { event in
+      guard let subject = subject(of: event) else { return true }
+      return seen.insert(subject).inserted
+    }
+    return latest.reversed()
+  }
+
+  private static func subject(of event: Event) -> Subject? {
+    guard case .blog(let event) = event else { return nil }
+    return switch event {
+    case .feed(let feed, _): .feed(feed)
+    case .extent(let feed, _): .extent(feed)
+    case .latestComments(let id, _): .latestComments(id)
+    case .typing(let id, _): .typing(id)
+    case .people: .people
+    case .readState: .readState
+    case .roundTrip: .roundTrip
+    case .post(let id, _): .post(id)
+    case .comments(let id, _): .comments(id)
+    case .connection: .connection
+    case .pendingWrites: .pendingWrites
+    case .connectionProblem: .connectionProblem
+    case .feedFailed, .succeeded, .failed, .notice, .markAnswered: nil
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import BlogModel
+
+/// Who did what in a step of a recording.
+package struct ReplayFact: Hashable, Sendable {
+  /// What kind of thing happened, which one can jump to.
+  package enum Kind: CaseIterable, Hashable, Sendable {
+    /// The user of the terminal pressed a key.
+    case key
+    /// Somebody wrote, changed or deleted a post.
+    case post
+    /// Somebody starred or unstarred a post.
+    case star
+    /// Somebody wrote, changed or deleted a comment.
+    case comment
+    /// Somebody came or left.
+    case people
+    /// The connection came or went.
+    case connection
+    /// Something was refused.
+    case refusal
+    /// Something else.
+    case other
+  }
+
+  /// What kind of thing happened.
+  package let kind: Kind
+  /// One line about it.
+  package let text: SafeText
+
+  init(_ kind: Kind, _ text: String) {
+    self.kind = kind
+    self.text = SafeText(untrusted: text, limit: 200)
+  }
+}
+
+extension ReplayFact {
+  /// What a step does to a model; nothing for what nobody does, such as the passing of time.
+  static func facts(of step: RecordedStep, before model: Model) -> [ReplayFact] {
+    switch step.entry {
+    case nil: return []
+    case .start(let start)?: return [ReplayFact(.other, "\(start.me.name) opened the blog")]
+    case .event(let event)?: return facts(of: event, before: model)
+    }
+  }
+
+  private static func facts(of event: Event, before model: Model) -> [ReplayFact] {
+    let me = model.me.name
+    switch event {
+    case .key(.paste(let text)): return [ReplayFact(.key, "\(me) pasted \(quoted(text))")]
+    case .key(.resize(let size)):
+      return [ReplayFact(.other, "the terminal has \(size.width)x\(size.height) cells")]
+    case .key(let key): return [ReplayFact(.key, "\(me) pressed \(key.description)")]
+    case .command(let text): return [ReplayFact(.key, "\(me) said :\(text)")]
+    case .blog(let event): return facts(of: event, before: model)
+    case .failed(let text): return [ReplayFact(.refusal, text)]
+    case .succeeded(let text): return [ReplayFact(.other, text)]
+    case .started, .tick, .posted, .commented, .resumed, .edited, .configured, .wire: return []
+    }
+  }
+
+  private static func facts(of event: BlogEvent, before model: Model) -> [ReplayFact] {
+    switch event {
+    case .feed(let kind, let posts): return changes(of: kind, to: posts, in: model)
+    case .post(let id, let post): return change(of: id, to: post, in: model)
+    case .comments(let id, let comments): return changes(of: comments, on: id, in: model)
+    case .people(let people): return changes(of: people, in: model)
+    case .connection(let state):
+      let isOnline = state == .online
+      guard isOnline != (model.connection == .online) else { return [] }
+      return [ReplayFact(.connection, "the connection is \(isOnline ? "there" : "gone")")]
+    case .connectionProblem(let reason):
+      return reason.map { [ReplayFact(.connection, $0)] } ?? []
+    case .feedFailed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
+    case .failed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
+    case .succeeded, .extent, .typing, .readState, .markAnswered, .notice, .roundTrip,
+      .pendingWrites, .latestComments:
+      return []
+    }
+  }
+
+  // MARK: Posts
+
+  private static func changes(
+    of kind: FeedKind,
+    to posts: [Post],
+    in model: Model
+  ) -> [ReplayFact] {
+    let feed = model[kind]
+    guard feed.phase == .loaded else {
+      return [ReplayFact(.other, "\(posts.count) posts of the list \(kind.name) came")]
+    }
+    var facts = posts.enumerated().flatMap { number, post -> [ReplayFact] in
+      let former = feed.posts.place(of: post.id, near: number).map { feed.posts[$0] }
+      guard former != post, !isKnown(post, to: model) else { return [] }
+      guard let before = model.knownPost(post.id) else {
+        // What was made earlier was only read later.
+        guard (post.createdAt ?? 0) >= model.now - recent else { return [] }
+        return [ReplayFact(.post, "\(post.author) wrote \(quoted(post.title))")]
+      }
+      return Self.changes(of: before, to: post, in: model)
+    }
+    guard case .recent = kind else { return facts }
+    let left = Set(posts.map(\.id))
+    // What is above the last post that is left did not only go out of reach.
+    let last = feed.posts.lastIndex { left.contains($0.id) } ?? feed.posts.endIndex
+    for post in feed.posts[..<min(last, feed.posts.endIndex)] where !left.contains(post.id) {
+      facts.append(ReplayFact(.post, "\(post.author) deleted \(quoted(post.title))"))
+    }
+    return facts
+  }
+
+  private static func change(of id: PostID, to post: Post?, in model: Model) -> [ReplayFact] {
+    guard let before = model.knownPost(id) else { return [] }
+    guard let post else {
+      return [ReplayFact(.post, "\(before.author) deleted \(quoted(before.title))")]
+    }
+    return isKnown(post, to: model) ? [] : changes(of: before, to: post, in: model)
+  }
+
+  /// Whether one of the lists, or what is open, has the post in this form already.
+  private static func isKnown(_ post: Post, to model: Model) -> Bool {
+    model.openPost?.post == post || model.allFeeds.contains { model[$0].post(post.id) == post }
+  }
+
+  private static func changes(of before: Post, to post: Post, in model: Model) -> [ReplayFact] {
+    var facts: [ReplayFact] = []
+    let title = quoted(post.title)
+    for uid in post.stars.subtracting(before.stars).sorted() {
+      facts.append(ReplayFact(.star, "\(name(uid, in: model)) starred \(title)"))
+    }
+    for uid in before.stars.subtracting(post.stars).sorted() {
+      facts.append(ReplayFact(.star, "\(name(uid, in: model)) took the star of \(title) back"))
+    }
+    if facts.isEmpty, post.starCount != before.starCount {
+      facts.append(ReplayFact(.star, "\(title) has \(post.starCount) stars"))
+    }
+    if post.title != before.title || post.body != before.body {
+      facts.append(ReplayFact(.post, "\(post.author) changed \(title)"))
+    }
+    return facts
+  }
+
+  // MARK: Comments and people
+
+  private static func changes(
+    of comments: [Comment],
+    on id: PostID,
+    in model: Model
+  ) -> [ReplayFact] {
+    guard let open = model.openPost, open.id == id, let known = open.comments else { return [] }
+    let before = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    let left = Set(comments.map(\.id))
+    let new = comments.compactMap { comment -> ReplayFact? in
+      guard let old = before[comment.id] else {
+        return ReplayFact(.comment, "\(comment.author) commented \(quoted(comment.text))")
+      }
+      guard old.text != comment.text else { return nil }
+      return ReplayFact(.comment, "\(comment.author) changed a comment to \(quoted(comment.text))")
+    }
+    let gone = known.filter { !left.contains($0.id) }.map {
+      ReplayFact(.comment, "\($0.author) deleted the comment \(quoted($0.text))")
+    }
+    return new + gone
+  }
+
+  private static func changes(of people: [Presence], in model: Model) -> [ReplayFact] {
+    let before = Set(model.reading.people.map(\.id))
+    let now = Set(people.map(\.id))
+    return people.filter { !before.contains($0.id) }
+      .map { ReplayFact(.people, "\($0.person.name) is here") }
+      + model.reading.people.filter { !now.contains($0.id) }
+      .map { ReplayFact(.people, "\($0.person.name) has left") }
+  }
+
+  // MARK: Words
+
+  private static func name(_ uid: String, in model: Model) -> String {
+    if uid == model.me.uid { return model.me.name }
+    if let person = model.reading.people.first(where: { $0.person.uid == uid }) {
+      return person.person.name
+    }
+    let post = model.allFeeds.lazy.flatMap { model[$0].posts }.first { $0.uid == uid }
+    return post?.author ?? uid
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "“" + SafeText(untrusted: text, limit: 60).string + "”"
+  }
+}
+
+/// How long ago a post may have been made that counts as written now, in milliseconds.
+private let recent: Int64 = 60_000

@@ -1,0 +1,172 @@
+/// A replay that a user steers: the recorded screen, and below it where in time it stands.
+///
+/// States: standing ⇄ playing at one of the speeds. At the end it stands.
+package struct ReplayPlayer: Sendable {
+  /// What a key asks of the player.
+  enum Command: Hashable, Sendable {
+    case step(Int)
+    case minutes(Int64)
+    case first
+    case last
+    case play
+    case faster
+    case next(ReplayFact.Kind)
+    case previous(ReplayFact.Kind)
+    case quit
+  }
+
+  /// The speeds, as multiples of the real one.
+  static let speeds: [Int64] = [1, 4, 16]
+  /// How long a pause of the recording may last when it is played, in milliseconds.
+  static let longestPause: Int64 = 2_000
+
+  /// Where the replay stands.
+  package private(set) var replay: Replay
+  /// The number of columns and rows of the terminal.
+  package private(set) var size: Size
+  /// Whether time passes by itself.
+  package private(set) var isPlaying = false
+  /// How fast.
+  package private(set) var speed: Int64 = 1
+  /// What the user is told until the next key.
+  package private(set) var notice: SafeText?
+  /// Whether the user has left.
+  package private(set) var hasEnded = false
+  private let glyphs: GlyphSet
+
+  /// Makes a player that stands at the beginning.
+  package init(_ recording: Recording, size: Size, glyphs: GlyphSet = .unicode) {
+    replay = Replay(recording)
+    self.size = size
+    self.glyphs = glyphs
+    if recording.isTorn { notice = "The last line of the recording was cut off, and is left out." }
+  }
+
+  /// How long the screen stays as it is; nil for ever.
+  package var pause: Duration? {
+    guard isPlaying, !replay.isAtEnd else { return nil }
+    let time = replay.elapsed(at: replay.position + 1) - replay.elapsed
+    return .milliseconds(min(time, Self.longestPause) / speed)
+  }
+
+  /// Goes on when the ``pause`` is over.
+  package mutating func play() {
+    guard isPlaying else { return }
+    repeat { replay.move(by: 1) } while !replay.isAtEnd && pause == .zero
+    if replay.isAtEnd { isPlaying = false }
+  }
+
+  /// Does what a key asks for.
+  package mutating func handle(_ key: KeyEvent) {
+    if case .resize(let new) = key {
+      size = new
+      return
+    }
+    guard let command = Self.command(for: key) else { return }
+    notice = nil
+    switch command {
+    case .step(let count):
+      isPlaying = false
+      replay.move(by: count)
+    case .minutes(let count): replay.move(byMilliseconds: count * 60_000)
+    case .first: replay.move(to: 0)
+    case .last: replay.move(to: replay.count)
+    case .play:
+      if replay.isAtEnd { replay.move(to: 0) }
+      isPlaying.toggle()
+    case .faster:
+      let place = Self.speeds.firstIndex(of: speed) ?? 0
+      speed = Self.speeds[(place + 1) % Self.speeds.count]
+    case .next(let kind):
+      isPlaying = false
+      if !replay.moveToNext([kind]) { notice = "No more of that kind." }
+    case .previous(let kind):
+      isPlaying = false
+      if !replay.moveToPrevious([kind]) { notice = "None of that kind before." }
+    case .quit: hasEnded = true
+    }
+    if replay.isAtEnd { isPlaying = false }
+  }
+
+  private static func command(for key: KeyEvent) -> Command? {
+    switch key {
+    case .character("]"), .right: .step(1)
+    case .character("["), .left: .step(-1)
+    case .character("}"), .pageDown: .minutes(1)
+    case .character("{"), .pageUp: .minutes(-1)
+    case .home, .character("g"): .first
+    case .end, .character("G"): .last
+    case .character(" "): .play
+    case .character("f"): .faster
+    case .character("q"), .escape, .control("c"): .quit
+    case .character(let letter): jump(letter)
+    default: nil
+    }
+  }
+
+  /// A small letter goes on to the next of a kind, the capital one back.
+  private static func jump(_ letter: Character) -> Command? {
+    let kinds: [Character: ReplayFact.Kind] = [
+      "k": .key, "p": .post, "s": .star, "c": .comment, "w": .people, "o": .connection,
+      "x": .refusal,
+    ]
+    if let kind = kinds[letter] { return .next(kind) }
+    let small = letter.lowercased().first
+    return small.flatMap { kinds[$0] }.map { .previous($0) }
+  }
+}
+
+extension ReplayPlayer {
+  /// The number of rows below the recorded screen.
+  static let rows = 3
+
+  /// Draws the recorded screen, the scrubber, and who did what.
+  package func view() -> Screen {
+    var screen = Screen(size: size)
+    let recorded = replay.screen
+    let theme = replay.model.theme
+    let height = max(0, size.height - Self.rows)
+    screen.put(recorded, in: Rect(row: 0, column: 0, width: size.width, height: height))
+    let top = min(height, recorded.size.height)
+    paintScrubber(on: &screen, row: top, theme)
+    let facts = replay.lastFacts.map(\.text).joined(separator: " " + glyphs.separator + " ")
+    let what = notice ?? (replay.position == 0 ? "The beginning." : facts)
+    let line = Rect(row: top + 1, column: 1, width: size.width - 2, height: 1)
+    screen.put(what, in: line, style: theme.notice, ellipsis: glyphs.ellipsis)
+    let hints = Rect(row: top + 2, column: 1, width: size.width - 2, height: 1)
+    screen.put(Self.hints, in: hints, style: theme.dim, ellipsis: glyphs.ellipsis)
+    return screen
+  }
+
+  private static let hints: SafeText =
+    "[ ] step  { } minute  Home End  Space play  f speed  p s c k o w x next, capitals back  q quit"
+
+  /// A line as long as the recording, with a thumb where it stands.
+  private func paintScrubber(on screen: inout Screen, row: Int, _ theme: Theme) {
+    let sign: SafeText = isPlaying ? glyphs.right : (glyphs.repertoire == .ascii ? "=" : "‖")
+    let facts: SafeText =
+      " " + SafeText(replay.position) + "/" + SafeText(replay.count) + "  "
+      + SafeText(untrusted: ReplayClock.text(replay.elapsed)) + "  " + sign + " x"
+      + SafeText(Int(speed)) + " "
+    let line = Rect(row: row, column: 0, width: size.width, height: 1)
+    screen.horizontalLine(in: line, glyphs: glyphs, style: theme.rule)
+    screen.put(facts, in: line, style: theme.key, aligned: .leading)
+    let track = Rect(
+      row: row,
+      column: facts.width,
+      width: size.width - facts.width - 1,
+      height: 1
+    )
+    guard track.width > 1, let thumb = glyphs.scrollThumb.clusters.first else { return }
+    let share = replay.duration > 0 ? Double(replay.elapsed) / Double(replay.duration) : 0
+    let even = replay.count > 0 ? Double(replay.position) / Double(replay.count) : 0
+    // A script's clock stands still: then the steps tell where it is.
+    let place = replay.duration > 0 ? share : even
+    let column = track.column + Int(place * Double(track.width - 1))
+    screen.fill(
+      Rect(row: row, column: column, width: 1, height: 1),
+      with: thumb,
+      style: theme.key
+    )
+  }
+}

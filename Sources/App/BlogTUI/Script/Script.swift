@@ -1,0 +1,116 @@
+/// What a user does, written down: the same file is a test, a demonstration and a report of a bug.
+package struct Script: Hashable, Sendable {
+  /// One thing to do.
+  package enum Step: Hashable, Sendable {
+    /// Type keys.
+    case keys([KeyEvent])
+    /// Do what a command says.
+    case command(String)
+    /// Give the terminal another size.
+    case size(Size)
+    /// Let that much time pass, in milliseconds.
+    case pause(Int64)
+    /// Wait until the screen shows the text.
+    case waitFor(String)
+    /// Wait until everything is acknowledged and quiet.
+    case waitIdle
+    /// Fail unless the screen shows the text.
+    case expect(String)
+    /// Fail if the screen shows the text.
+    case refuse(String)
+    /// Let somebody else do something.
+    case other(String, Act)
+  }
+
+  /// A step and where it stands.
+  package struct Line: Hashable, Sendable {
+    /// The line, counted from 1.
+    package let number: Int
+    /// What to do.
+    package let step: Step
+  }
+
+  /// Why a script cannot be run, or has failed.
+  package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The line, counted from 1.
+    package let line: Int
+    /// What is wrong.
+    package let reason: String
+
+    /// The line and the reason.
+    package var description: String { "line \(line): \(reason)" }
+  }
+
+  /// The steps, in order.
+  package let lines: [Line]
+
+  /// Reads a script.
+  ///
+  /// - Throws: ``Failure`` for the first line that is no step.
+  package init(_ text: String) throws(Failure) {
+    var lines: [Line] = []
+    let all = text.split(separator: "\n", omittingEmptySubsequences: false)
+    for (index, raw) in all.enumerated() {
+      let line = raw.hasSuffix("\r") ? raw.dropLast() : raw
+      guard let first = line.first(where: { $0 != " " }), first != "#" else { continue }
+      let step = try Self.step(String(line.drop { $0 == " " }), number: index + 1)
+      lines.append(Line(number: index + 1, step: step))
+    }
+    self.lines = lines
+  }
+
+  private static func step(_ line: String, number: Int) throws(Failure) -> Step {
+    if line.hasPrefix(":") {
+      let command = String(line.dropFirst())
+      return command == Command.waitIdle.rawValue ? .waitIdle : .command(command)
+    }
+    let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+    let rest = parts.count > 1 ? parts[1] : ""
+    switch parts[0] {
+    case "type": return .keys(unescaped(rest).map { $0 == "\n" ? .enter : .character($0) })
+    case "paste": return .keys([.paste(unescaped(rest))])
+    case "key":
+      let names = rest.split(separator: " ").map(String.init)
+      let keys = names.map { KeyEvent(description: $0) }
+      if let bad = zip(names, keys).first(where: { $0.1 == nil })?.0 {
+        throw Failure(line: number, reason: "\"\(bad)\" is no key")
+      }
+      return .keys(keys.compactMap(\.self))
+    case "size":
+      let numbers = rest.split(separator: "x").compactMap { Int($0) }
+      guard numbers.count == 2, numbers.allSatisfy({ (1...1_000).contains($0) }) else {
+        throw Failure(line: number, reason: "a size is written such as 80x24")
+      }
+      return .size(Size(width: numbers[0], height: numbers[1]))
+    case "pause":
+      guard let time = Int64(rest), time >= 0 else {
+        throw Failure(line: number, reason: "a pause is a number of milliseconds")
+      }
+      return .pause(time)
+    case "wait-for" where !rest.isEmpty: return .waitFor(rest)
+    case "expect" where !rest.isEmpty: return .expect(rest)
+    case "refuse" where !rest.isEmpty: return .refuse(rest)
+    case "as":
+      let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
+      guard words.count == 2, let act = Act(words[1]) else {
+        throw Failure(line: number, reason: "nobody can \"\(rest)\"")
+      }
+      return .other(words[0], act)
+    default: throw Failure(line: number, reason: "there is no step \"\(parts[0])\"")
+    }
+  }
+
+  /// `\n` is a line break and `\\` a backslash.
+  private static func unescaped(_ text: String) -> String {
+    var result = ""
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      guard character == "\\", let next = rest.popFirst() else {
+        result.append(character)
+        continue
+      }
+      result.append(next == "n" ? "\n" : next)
+    }
+    return result
+  }
+}

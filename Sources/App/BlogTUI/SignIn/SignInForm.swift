@@ -1,0 +1,157 @@
+import BlogModel
+
+/// What is asked for on one page: fields, one below the other.
+package struct SignInForm: Sendable {
+  /// What the form is for.
+  package enum Kind: Hashable, Sendable {
+    /// Someone has an account.
+    case signIn
+    /// Someone wants an account.
+    case signUp
+    /// Someone has forgotten their password.
+    case forgotten
+    /// Someone has got a code for a new password.
+    case newPassword
+    /// Someone has an account and no user name in this blog.
+    case userName
+  }
+
+  /// What is asked for.
+  package enum Item: Hashable, Sendable {
+    /// The name that others see.
+    case userName
+    /// The email address.
+    case email
+    /// The code of a mail, or of an administrator.
+    case code
+    /// The password.
+    case password
+    /// The password once more, as it cannot be seen.
+    case repetition
+  }
+
+  /// A line of the form.
+  struct Field: Sendable {
+    let item: Item
+    var text: TextField
+  }
+
+  /// What the form is for.
+  package let kind: Kind
+  private(set) var fields: [Field]
+  private(set) var focus = 0
+
+  /// Makes a form; what is known already need not be typed again.
+  init(_ kind: Kind, known: [Item: String] = [:]) {
+    self.kind = kind
+    fields = Self.items(kind).map { Field(item: $0, text: TextField(text: known[$0] ?? "")) }
+    focus = fields.firstIndex { $0.text.isEmpty } ?? 0
+  }
+
+  private static func items(_ kind: Kind) -> [Item] {
+    switch kind {
+    case .signIn: [.email, .password]
+    case .signUp: [.userName, .email, .password, .repetition]
+    case .forgotten: [.email]
+    case .newPassword: [.code, .password, .repetition]
+    case .userName: [.userName]
+    }
+  }
+
+  /// What was typed into a field, or nothing where there is no such field.
+  package func text(_ item: Item) -> String {
+    fields.first { $0.item == item }?.text.text ?? ""
+  }
+
+  /// What cannot be right, with the field that it is about; nil when the server may decide.
+  func problem() -> (field: Int, text: String)? {
+    for (index, field) in fields.enumerated() {
+      if let problem = problem(with: field) { return (index, problem) }
+    }
+    return nil
+  }
+
+  private func problem(with field: Field) -> String? {
+    let text = field.text.text
+    switch field.item {
+    case .userName:
+      do throws(Author.NameError) {
+        _ = try Author(userName: text)
+        return nil
+      } catch {
+        return Self.sentence(error.description)
+      }
+    case .email: return text.contains("@") ? nil : "An email address has a sign \"@\"."
+    case .code: return text.isEmpty ? "The code is missing." : nil
+    case .password:
+      if text.isEmpty { return "The password is missing." }
+      let isNew = kind != .signIn
+      return isNew && text.count < 6 ? "A password has 6 characters at least." : nil
+    case .repetition: return text == self.text(.password) ? nil : "The two passwords differ."
+    }
+  }
+
+  private static func sentence(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst() + "."
+  }
+
+  mutating func focus(on index: Int) {
+    focus = min(max(0, index), fields.count - 1)
+  }
+
+  /// Whether the cursor is in the last field.
+  var isAtEnd: Bool { focus == fields.count - 1 }
+
+  mutating func type(_ key: KeyEvent) {
+    _ = fields[focus].text.handle(key)
+  }
+
+  /// Puts the cursor of the field that has it where a click was; nobody sees where in a secret that is.
+  mutating func moveCursor(toColumn column: Int) {
+    guard !fields[focus].item.isSecret else { return }
+    fields[focus].text.moveCursor(toColumn: column)
+  }
+
+  /// Forgets what must not stay on a screen that is left alone.
+  mutating func clearSecrets() {
+    for index in fields.indices where fields[index].item.isSecret {
+      fields[index].text = TextField()
+    }
+    resize(to: room)
+    focus = fields.firstIndex { $0.text.isEmpty } ?? focus
+  }
+
+  private var room = Size(width: 80, height: 24)
+
+  /// The cells that labels take.
+  static let labelWidth = 18
+
+  mutating func resize(to size: Size) {
+    room = size
+    let width = max(1, size.width - Self.labelWidth)
+    for index in fields.indices {
+      fields[index].text.resize(to: Size(width: width, height: 1))
+    }
+  }
+}
+
+extension SignInForm.Item {
+  /// Whether it is not shown as it is typed.
+  var isSecret: Bool {
+    switch self {
+    case .userName, .email, .code: false
+    case .password, .repetition: true
+    }
+  }
+
+  /// What stands before the field.
+  func label(_ kind: SignInForm.Kind) -> SafeText {
+    switch self {
+    case .userName: "User name"
+    case .email: "Email"
+    case .code: "Code"
+    case .password: kind == .newPassword ? "New password" : "Password"
+    case .repetition: "Once more"
+    }
+  }
+}

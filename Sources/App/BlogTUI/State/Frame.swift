@@ -1,0 +1,63 @@
+/// Where the parts of every screen are.
+package struct Frame: Hashable, Sendable {
+  /// The smallest size at which the screens can be used.
+  package static let smallest = Size(width: 20, height: 6)
+
+  /// The tabs.
+  package let header: Rect
+  /// The thin line below the tabs, with notices; empty on low screens.
+  package let upperRule: Rect
+  /// What the screen is about.
+  package let content: Rect
+  /// The thin line below the content; empty on low screens.
+  package let lowerRule: Rect
+  /// Hints, messages and questions.
+  package let footer: Rect
+  /// Who, where, and whether the database can be reached.
+  package let status: Rect
+
+  /// Divides a screen.
+  package init(_ size: Size) {
+    let rule: Length = size.height >= 10 ? .fixed(1) : .fixed(0)
+    let rows = Layout.rows(
+      [.fixed(1), rule, .flexible(1), rule, .fixed(1), .fixed(1)],
+      in: Rect(size: size)
+    )
+    header = rows[0]
+    upperRule = rows[1]
+    content = rows[2]
+    lowerRule = rows[3]
+    footer = rows[4]
+    status = rows[5]
+  }
+
+  /// Where a search is typed, behind its slash.
+  var searchField: Rect {
+    let width = footer.width - 1 - searchCount.width
+    return Rect(row: footer.row, column: 1, width: width, height: footer.height)
+  }
+
+  /// Where the number of matches is shown; empty on narrow screens.
+  var searchCount: Rect {
+    let width = footer.width >= 36 ? 13 : 0
+    return Rect(
+      row: footer.row,
+      column: footer.endColumn - width,
+      width: width,
+      height: footer.height
+    )
+  }
+
+  /// Where the text of a page is.
+  var page: Rect { content.inset(rows: 0, columns: 1) }
+
+  /// Where a command is typed, behind its colon.
+  var commandField: Rect {
+    Rect(row: footer.row, column: 1, width: footer.width - 1, height: footer.height)
+  }
+
+  /// Whether a screen of that size can be used.
+  package static func isLargeEnough(_ size: Size) -> Bool {
+    size.width >= smallest.width && size.height >= smallest.height
+  }
+}

@@ -1,0 +1,30 @@
+/// What the user was told, also after the next key has hidden it.
+package struct MessageLog: Hashable, Sendable {
+  /// A message and when it came.
+  package struct Entry: Hashable, Sendable {
+    /// The time in milliseconds since 1970.
+    package let time: Int64
+    /// The message.
+    package let message: Message
+  }
+
+  /// The number of messages that are kept.
+  static let limit = 500
+
+  /// The messages, oldest first.
+  package private(set) var entries: [Entry] = []
+
+  mutating func add(_ message: Message, at time: Int64) {
+    if entries.last?.message == message, entries.last?.time == time { return }
+    entries.append(Entry(time: time, message: message))
+    if entries.count > Self.limit { entries.removeFirst(entries.count - Self.limit) }
+  }
+
+  /// The messages as lines of a file.
+  package var text: String {
+    entries.map { entry in
+      "\(Clock.text(entry.time)) \(entry.message.kind == .failure ? "failure" : "note") "
+        + entry.message.text.string.replacing("\n", with: " ") + "\n"
+    }.joined()
+  }
+}

@@ -1,0 +1,123 @@
+extension Painter {
+  private static let completionLimit = 8
+
+  /// What is typed behind the colon.
+  mutating func paintCommandLine() {
+    guard let line = model.commandLine else { return }
+    screen.put(":", at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    hits.add(.field(.command), at: frame.commandField)
+    line.field.draw(
+      on: &screen,
+      in: frame.commandField,
+      placeholder: "a command; Tab completes",
+      isFocused: model.context == .command
+    )
+  }
+
+  /// What fits what was typed, above the line.
+  mutating func paintCompletions() {
+    guard let line = model.commandLine, !line.completions.isEmpty else { return }
+    let height = min(line.completions.count, Self.completionLimit, frame.content.height)
+    guard height > 0 else { return }
+    let first = max(0, min((line.selected ?? 0) - height + 1, line.completions.count - height))
+    let names = line.completions.map(\.title.width).max() ?? 0
+    let column = min(names, max(8, screen.size.width / 2))
+    for offset in 0..<height {
+      let completion = line.completions[first + offset]
+      let row = Rect(
+        row: frame.footer.row - height + offset,
+        column: 0,
+        width: screen.size.width,
+        height: 1
+      )
+      hits.add(.completion(first + offset), at: row)
+      let isSelected = line.selected == first + offset
+      let style = isSelected ? theme.selected : theme.text
+      screen.fill(row, style: style)
+      let mark: SafeText = isSelected ? (isASCII ? ">" : "▸") : " "
+      screen.put(mark, at: row.origin, style: style, clip: row)
+      let name = Rect(row: row.row, column: 1, width: column, height: 1)
+      screen.put(completion.title, in: name, style: style, ellipsis: glyphs.ellipsis)
+      let rest = Rect(
+        row: row.row,
+        column: column + 3,
+        width: row.width - column - 4,
+        height: 1
+      )
+      let detail = isSelected ? style : theme.dim
+      screen.put(completion.detail, in: rest, style: detail, ellipsis: glyphs.ellipsis)
+    }
+  }
+
+  /// A choice between many things, with what was typed to find it.
+  mutating func paintChooser() {
+    guard let chooser = model.chooser else { return }
+    let places = ChooserFrame(frame)
+    screen.put(" " + chooser.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
+    let count = SafeText(chooser.list.ids.count) + " of " + SafeText(chooser.items.count) + " "
+    let room = Rect(row: frame.header.row, column: 12, width: frame.header.width - 12, height: 1)
+    screen.put(count, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
+    screen.put(isASCII ? ">" : "›", at: places.prompt.origin, style: theme.selectedBorder)
+    let column = min(
+      chooser.items.map { SafeText(untrusted: $0.title).width }.max() ?? 0,
+      max(8, screen.size.width / 2)
+    )
+    var copy = screen
+    var rows: [(Int, Rect)] = []
+    chooser.list.draw(on: &copy, in: places.list) { screen, id, isSelected, row in
+      guard chooser.items.indices.contains(id) else { return }
+      rows.append((id, row))
+      paint(
+        chooser.items[id],
+        in: chooser,
+        isSelected: isSelected,
+        column: column,
+        row,
+        on: &screen
+      )
+    }
+    screen = copy
+    for (id, row) in rows { hits.add(.item(id), at: row) }
+    if chooser.list.ids.isEmpty {
+      screen.put("Nothing fits.", in: places.list, style: theme.dim, ellipsis: glyphs.ellipsis)
+    }
+    hits.add(.field(.chooser), at: places.field)
+    chooser.field.draw(
+      on: &screen,
+      in: places.field,
+      placeholder: "a part of a name",
+      isFocused: model.context == .chooser
+    )
+  }
+
+  private func paint(
+    _ item: Chooser.Item,
+    in chooser: Chooser,
+    isSelected: Bool,
+    column: Int,
+    _ row: Rect,
+    on screen: inout Screen
+  ) {
+    let style = isSelected ? theme.selected : theme.text
+    if isSelected { screen.fill(row, style: style) }
+    let mark: SafeText = isSelected ? glyphs.selection : " "
+    screen.put(mark, at: row.origin, style: style, clip: row)
+    let name = Rect(row: row.row, column: row.column + 2, width: column, height: 1)
+    let title = SafeText(untrusted: item.title)
+    screen.put(title, in: name, style: style, ellipsis: glyphs.ellipsis)
+    for place in chooser.match(item)?.positions ?? [] where !isSelected {
+      let cell = Rect(row: row.row, column: name.column + place, width: 1, height: 1)
+      screen.restyle(cell.intersection(name)) { _ in theme.match }
+    }
+    let start = name.endColumn + 2
+    let rest = Rect(
+      row: row.row,
+      column: start,
+      width: row.endColumn - start - 1,
+      height: 1
+    )
+    let detail = SafeText(untrusted: item.detail)
+    let detailStyle = isSelected ? style : theme.dim
+    screen.put(detail, in: rest, style: detailStyle, ellipsis: glyphs.ellipsis)
+  }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+import RealtimeCore
+import SQLiteStorage
+
+/// Copies a local database.
+struct Backup: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Copy a local database into a file, while it is in use.",
+    discussion: """
+      The copy has everything that was committed at one moment, and is checked before it takes its \
+      place; the server goes on meanwhile. It replaces an earlier copy of the same name, as a whole \
+      or not at all.
+
+      In a directory it is named database.sqlite, so that "hearth --data-dir DIR" opens it. To go \
+      back to a copy, stop the server, move database.sqlite and its companions away from the data \
+      directory, and put the copy there under this name; a database NAME other than that of the \
+      blog is in databases/NAME.
+      """
+  )
+
+  @Argument(
+    help: "The file to write, or a directory that has no database.",
+    transform: DashedWord.restore
+  )
+  var target: String
+
+  @OptionGroup var choice: DatabaseChoice
+  @OptionGroup var options: CommonOptions
+
+  func run() throws {
+    guard options.database == nil, !options.ephemeral else {
+      throw CommandFailure(.usage, "only a local database can be copied; see \"hearth export\"")
+    }
+    let source = try StoreFile(at: choice.directory(in: options.places()))
+    let path = try place()
+    let file = try OutputFile(path)
+    let check = try source.back(up: file.partialPath)
+    try file.finish()
+    if options.json {
+      Output.line(
+        .object(
+          ("file", .string(path)),
+          ("revision", .integer(check.revision)),
+          ("rows", .integer(Int64(check.rowCount)))
+        )
+      )
+    } else {
+      Output.line(untrusted: "\(path): everything up to commit \(check.revision), checked")
+    }
+  }
+
+  /// Where the copy goes: never into the place of a database that a server may use.
+  private func place() throws(CommandFailure) -> String {
+    var status = stat()
+    let exists = stat(target, &status) == 0
+    let isDirectory = exists && status.st_mode & S_IFMT == S_IFDIR
+    let path = isDirectory ? target + "/database.sqlite" : target
+    let directory = (path as NSString).deletingLastPathComponent
+    let lock = (directory.isEmpty ? "." : directory) + "/lock"
+    if access(path, F_OK) == 0, isDirectory || access(lock, F_OK) == 0 {
+      throw CommandFailure(.conflict, "\(path) is a database in use; choose another place")
+    }
+    if exists, !isDirectory, status.st_size > 0, (try? StoreFile(at: path).check()) == nil {
+      throw CommandFailure(.conflict, "\(path) is there and is no copy of a database")
+    }
+    return path
+  }
+}

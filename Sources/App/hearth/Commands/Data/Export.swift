@@ -1,0 +1,48 @@
+import ArgumentParser
+import BlogModel
+import RealtimeCore
+import RealtimeDatabase
+import SQLiteStorage
+
+/// Writes a whole database as JSON.
+struct Export: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write a whole database as JSON, with priorities.",
+    discussion: """
+      A local database is read from its file as it is at one moment, whether a server runs \
+      or not, and little of it is in memory at a time. A file appears as a whole, or not at all. A \
+      database elsewhere, or one that keeps nothing, is fetched from its server as a whole.
+      """
+  )
+
+  @Argument(help: "The file to write; without it, stdout.", transform: DashedWord.restore)
+  var file: String?
+
+  @OptionGroup var choice: DatabaseChoice
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    try choice.refuse(with: options)
+    let isLocal = options.database == nil && !options.ephemeral
+    let directory = isLocal ? try choice.directory(in: options.places()) : nil
+    let output = try file.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile($0) }
+    let sink = { (text: String) throws in
+      let safe = Output.escaped(text)
+      if let output { try output.write(safe) } else { Output.text(safe) }
+    }
+    if let directory {
+      try export(directory, to: sink)
+    } else {
+      let session = try BlogSession(options)
+      defer { session.close() }
+      let json = try await session.database.reference().getData().exportedJSON
+      try sink((options.json ? json.text : PrettyJSON.text(json)) + "\n")
+    }
+    try output?.finish()
+  }
+
+  private func export(_ directory: String, to sink: @escaping (String) throws -> Void) throws {
+    guard StoreFile.exists(in: directory) else { return try sink("null\n") }
+    try StoreFile(at: directory).export(options.json ? .oneLine : .lines, to: sink)
+  }
+}

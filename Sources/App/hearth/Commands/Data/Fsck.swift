@@ -1,0 +1,154 @@
+import ArgumentParser
+import BlogModel
+import RealtimeCore
+import RealtimeDatabase
+import SQLiteStorage
+
+/// Checks the files of the local databases, and the blog in one of them.
+struct Fsck: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check that the files are whole, every count equals its stars and all copies agree.",
+    discussion: """
+      The files of all databases, or of the one that --ns names, are read page by page, with every \
+      checksum, whether a server runs or not; nothing is changed. With a file, such as a backup, \
+      only that file is checked.
+
+      Of the blog each fault is told with its place and what is to be done. With --repair it is \
+      done, also while others use the blog: stars are the truth of counts, posts that of copies, and \
+      what belongs to a post that is gone is removed, and printed. What has more than one right \
+      answer is left for a person. The status is 0 when no fault is left, and 1 otherwise.
+
+      A database that lacks something which was acknowledged, since a file is damaged or gone, is \
+      not opened. With a backup, move database.sqlite and its companions away and put the backup \
+      there; without one, --accept-loss copies the files as they are into a directory damaged-N \
+      beside them, and lets the next server go on with what is left.
+      """
+  )
+
+  @Argument(
+    help: "A database file, or a directory with one, to check instead.",
+    transform: DashedWord.restore
+  )
+  var file: String?
+
+  @Flag(help: "Repair the blog, where there is one right answer.")
+  var repair = false
+
+  @Flag(help: "Go on with what is left of a database that lacks something, and keep copies of it.")
+  var acceptLoss = false
+
+  @OptionGroup var choice: DatabaseChoice
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    try choice.refuse(with: options)
+    if acceptLoss { return try acceptMissing() }
+    if repair, file != nil || choice.name != SQLiteTreeStores.mainName {
+      throw CommandFailure(
+        .usage,
+        "only the blog can be repaired, and not a file or another database"
+      )
+    }
+    if let file {
+      guard choice.ns == nil else {
+        throw CommandFailure(.usage, "--ns names a database of the data directory, not of a file")
+      }
+      let check = try StoreFile(at: file).check()
+      report(check)
+      if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
+      return
+    }
+    if options.database == nil, !options.ephemeral { try checkFiles() }
+    if choice.name == SQLiteTreeStores.mainName { try await checkBlog() }
+  }
+
+  /// Goes on with what is left of the blog's database, or of the one that is named.
+  private func acceptMissing() throws {
+    guard file == nil, !repair, options.database == nil, !options.ephemeral else {
+      throw CommandFailure(.usage, "--accept-loss is for a database of the data directory")
+    }
+    let places = try options.places()
+    guard let loss = try places.stores().acceptLoss(of: choice.name) else {
+      throw CommandFailure(.conflict, "nothing is missing in the database \"\(choice.name)\"")
+    }
+    if options.json {
+      Output.line(
+        .object(
+          ("database", .string(choice.name)),
+          ("problem", .string(loss.fault)),
+          ("copies", .string(loss.copies))
+        )
+      )
+    } else {
+      Output.line(untrusted: "\(choice.name): \(loss.fault)")
+      Output.line(
+        untrusted: "It goes on without that; the files as they were are in \(loss.copies)"
+      )
+    }
+  }
+
+  /// Looks at the files of all databases, or of the one that is named.
+  ///
+  /// One that cannot be read hides nothing of the others.
+  private func checkFiles() throws {
+    let places = try options.places()
+    // Names the others when there is none of this name.
+    if choice.ns != nil { _ = try choice.directory(in: places) }
+    var worst = ExitStatus.ok
+    for name in try choice.ns.map({ [$0] }) ?? places.stores().names() {
+      do {
+        let check = try StoreFile(at: places.stores().directory(of: name)).check()
+        // Of the blog's, when it is whole, the blog itself is told below.
+        if name != SQLiteTreeStores.mainName || !check.faults.isEmpty { report(check, of: name) }
+        if !check.faults.isEmpty { worst = .failed }
+      } catch {
+        let failure = CommandFailure(error)
+        Output.message(failure.description)
+        if worst == .ok { worst = failure.status }
+      }
+    }
+    if worst != .ok { throw worst.exitCode }
+  }
+
+  /// Tells what a look at a file has found.
+  private func report(_ check: StoreCheck, of name: String? = nil) {
+    if options.json {
+      let database = name.map { [JSONMember("database", .string($0))] } ?? []
+      for fault in check.faults {
+        Output.line(.object(database + [JSONMember("problem", .string(fault))]))
+      }
+      Output.line(
+        .object(
+          database + [
+            JSONMember("revision", .integer(check.revision)),
+            JSONMember("rows", .integer(Int64(check.rowCount))),
+            JSONMember("faults", .integer(Int64(check.faults.count))),
+          ]
+        )
+      )
+    } else {
+      for fault in check.faults { Output.line(untrusted: fault) }
+      Output.line(
+        (name.map { "\($0): " } ?? "") + "commit \(check.revision), \(check.rowCount) rows: "
+          + FsckReport.summary(check.faults.count)
+      )
+    }
+  }
+
+  private func checkBlog() async throws {
+    let session = try BlogSession(options)
+    defer { session.close() }
+    let root = session.database.reference()
+    var report = FsckReport(isJSON: options.json)
+    var check = try await BlogCheck(reading: root)
+    if repair {
+      check = try await report.repair(check, with: BlogRepair(root)) {
+        try await BlogCheck(reading: root)
+      }
+    } else {
+      for fault in check.faults + check.leftovers { report.tell(fault) }
+    }
+    report.finish(check)
+    if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
+  }
+}

@@ -1,0 +1,103 @@
+import BlogModel
+import RealtimeCore
+
+/// Tells what is wrong in a blog, and what was done about it.
+struct FsckReport {
+  /// How often the blog is looked at again, since one repair may bring another to light.
+  private static let rounds = 4
+
+  let isJSON: Bool
+  private var repaired = 0
+  /// What was left, so that it is told once.
+  private var left: Set<BlogFault> = []
+
+  init(isJSON: Bool) {
+    self.isJSON = isJSON
+  }
+
+  /// Says "no fault", or how many there are.
+  static func summary(_ count: Int) -> String {
+    switch count {
+    case 0: "no fault"
+    case 1: "1 fault"
+    default: "\(count) faults"
+    }
+  }
+
+  // MARK: Repairing
+
+  /// Repairs what a check has found, and looks again until nothing more can be done.
+  ///
+  /// - Returns: The last check.
+  mutating func repair(
+    _ first: BlogCheck,
+    with blog: BlogRepair,
+    checkingAgain check: () async throws -> BlogCheck
+  ) async throws -> BlogCheck {
+    var found = first
+    for _ in 0..<Self.rounds {
+      let faults = (found.faults + found.leftovers).filter { !left.contains($0) }
+      if faults.isEmpty { break }
+      for fault in faults {
+        switch try await blog.repair(fault) {
+        case .repaired(let what):
+          repaired += 1
+          tell(fault, outcome: "repaired", what)
+        case .gone: break
+        case .left(let why):
+          left.insert(fault)
+          tell(fault, outcome: "left", why)
+        }
+      }
+      found = try await check()
+    }
+    return found
+  }
+
+  // MARK: Telling
+
+  /// Tells a fault that nothing was done about.
+  func tell(_ fault: BlogFault) {
+    tell(fault, outcome: "found", fault.remedy.description)
+  }
+
+  private func tell(_ fault: BlogFault, outcome: String, _ what: String) {
+    if isJSON {
+      Output.line(
+        .object(
+          ("path", .string(fault.path)),
+          ("problem", .string(fault.problem)),
+          ("outcome", .string(outcome)),
+          ("remedy", .string(what))
+        )
+      )
+    } else {
+      let verb = outcome == "found" ? "to do" : outcome
+      Output.line(untrusted: "\(fault) (\(verb): \(what))")
+    }
+  }
+
+  /// Tells how much was looked at, and how it ends.
+  func finish(_ check: BlogCheck) {
+    if isJSON {
+      Output.line(
+        .object(
+          ("posts", .integer(Int64(check.postCount))),
+          ("comments", .integer(Int64(check.commentCount))),
+          ("stars", .integer(Int64(check.starCount))),
+          ("faults", .integer(Int64(check.faults.count))),
+          ("leftovers", .integer(Int64(check.leftovers.count))),
+          ("repaired", .integer(Int64(repaired)))
+        )
+      )
+      return
+    }
+    var line = "\(check.postCount) posts, \(check.commentCount) comments, "
+    line += "\(check.starCount) stars: \(Self.summary(check.faults.count))"
+    if repaired > 0 { line += ", \(repaired) repaired" }
+    if !check.leftovers.isEmpty {
+      line += ", \(check.leftovers.count) read marks of posts that are gone"
+    }
+    Output.line(line)
+  }
+}

@@ -1,0 +1,132 @@
+import ArgumentParser
+import BlogModel
+import Foundation
+import RealtimeCore
+import RealtimeDatabase
+import SQLiteStorage
+
+/// Adds the data of a file to a database.
+struct Import: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Add the data of a JSON file, all at once; what is there already stays.",
+    discussion: """
+      The file is an object like that of "hearth export". Each entry of it, such as a post, a \
+      comment or a person, replaces the entry of the same place.
+
+      All of it is taken in or nothing, also when the command is killed. A file of any length goes \
+      into a local database, a little of it in memory at a time: more than 4 MB are written to the \
+      database itself, for which the server of the terminals stops and comes back; it holds all data \
+      in memory and needs a few times the size of the file. A server elsewhere takes as much at \
+      once as it takes in one write (here 16 MB).
+      """
+  )
+
+  /// The longest text that is sent to the server of the terminals.
+  private static let sharedBytes = 4 * 1_024 * 1_024
+  /// The longest text that is sent to any server: what the largest message holds.
+  private static let sentBytes = 15 * 1_024 * 1_024
+
+  @Argument(help: "The file; - reads stdin.", transform: DashedWord.restore)
+  var file: String
+
+  @Flag(help: "Replace everything in the database instead.")
+  var replace = false
+
+  @OptionGroup var choice: DatabaseChoice
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    try choice.refuse(with: options)
+    let source = try ByteSource(file)
+    guard options.database == nil, !options.ephemeral else {
+      return try await send(try source.wholeText(upTo: .max) ?? [], source.name)
+    }
+    let places = try options.places()
+    let directory = try choice.directory(in: places)
+    guard case .process(let server) = UnixSocketProbe.look(at: places.socket), server > 0 else {
+      return try takeIn(source, directory, patience: .zero)
+    }
+    let isShared = Self.belongsToTerminals(server)
+    let limit = isShared ? Self.sharedBytes : Self.sentBytes
+    if let text = try source.wholeText(upTo: limit) { return try await send(text, source.name) }
+    guard isShared else {
+      throw CommandFailure(
+        .conflict,
+        "\(source.name) is too long for the server that has the database (process \(server));"
+          + " stop it, import, and start it again"
+      )
+    }
+    kill(server, SIGTERM)
+    try takeIn(source, directory, patience: .seconds(options.timeout))
+  }
+
+  /// Whether a server was started by a terminal, which starts it again when it is needed.
+  private static func belongsToTerminals(_ server: pid_t) -> Bool {
+    let line = FileManager.default.contents(atPath: "/proc/\(server)/cmdline") ?? Data()
+    return line.split(separator: 0).contains { $0.elementsEqual("--background".utf8) }
+  }
+
+  // MARK: To the store
+
+  private func takeIn(_ source: ByteSource, _ directory: String, patience: Duration) throws {
+    var json = JSONTokenizer { try source.next() }
+    do {
+      var storeOptions = StoreOptions()
+      storeOptions.lockPatience = patience
+      let store = try SQLiteTreeStore(
+        directory: directory,
+        now: Int64(Date().timeIntervalSince1970 * 1_000),
+        options: storeOptions
+      )
+      defer { try? store.close() }
+      _ = try store.importTree(&json, replace ? .replacing : .merging(below: Self.hasEntries))
+    } catch let error as JSONError {
+      throw CommandFailure(.usage, "\(source.name), line \(json.line): \(error)")
+    } catch let error as ImportError {
+      throw CommandFailure(.usage, "\(source.name), line \(json.line): \(error)")
+    }
+  }
+
+  /// Whether the children of a place are entries, or have them below.
+  private static func hasEntries(_ path: Path) -> Bool {
+    switch path.count {
+    case 0, 1: true
+    // These two keep their entries a level deeper: by person, and by post.
+    case 2: path.first == "user-posts" || path.first == "post-comments"
+    default: false
+    }
+  }
+
+  // MARK: To a server
+
+  private func send(_ text: [UInt8], _ name: String) async throws {
+    let json = try DatabasePath.json(text, from: name)
+    guard let members = json.members else {
+      throw CommandFailure(.usage, "\(name): the data to be added must be a JSON object")
+    }
+    let session = try BlogSession(options, namespace: choice.name)
+    defer { session.close() }
+    let root = session.database.reference()
+    if replace {
+      try await root.setValue(json: json)
+    } else {
+      let entries = members.filter(Self.isData).flatMap {
+        Self.entries($0, at: Path([ChildKey($0.name)]))
+      }
+      if !entries.isEmpty { try await root.updateChildValues(json: .object(entries)) }
+    }
+  }
+
+  /// Whether a member is a child or the priority, and no remark that is left out.
+  private static func isData(_ member: JSONMember) -> Bool {
+    !member.name.hasPrefix(".") || member.name == ".priority"
+  }
+
+  /// The entries of a member with their paths, or the member itself when it has none.
+  private static func entries(_ member: JSONMember, at path: Path) -> [JSONMember] {
+    guard hasEntries(path), let members = member.value.members,
+      !members.contains(where: { $0.name == ".value" })
+    else { return [JSONMember(path.wireText, member.value)] }
+    return members.filter(isData).flatMap { entries($0, at: path.appending(ChildKey($0.name))) }
+  }
+}

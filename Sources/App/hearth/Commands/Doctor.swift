@@ -1,0 +1,228 @@
+import ArgumentParser
+import BlogTUI
+import Foundation
+import RealtimeCore
+import RealtimeDatabase
+
+/// Looks at everything that can keep the program from working, and says what to do about it.
+struct Doctor: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check the terminal, files, disk, server and port, and say what to do.",
+    discussion: """
+      Changes nothing and starts nothing. Exit status: 0 when hearth can run, 1 when something \
+      keeps it from running; warnings do not count.
+      """
+  )
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The port that hearth serve --port would use.", valueName: "n")
+  )
+  var port: Int = 9_000
+
+  @OptionGroup var options: CommonOptions
+
+  /// What one look has found.
+  struct Finding: Equatable {
+    enum Grade: String {
+      case fine = "ok"
+      case warning
+      case fault
+    }
+
+    let subject: String
+    let grade: Grade
+    let text: String
+
+    init(_ subject: String, _ grade: Grade, _ text: String) {
+      self.subject = subject
+      self.grade = grade
+      self.text = text
+    }
+  }
+
+  /// Below this many bytes a disk counts as full, and below the second as nearly full.
+  private static let diskSpace = (full: Int64(16_000_000), low: Int64(200_000_000))
+
+  func validate() throws {
+    guard (1...65_535).contains(port) else {
+      throw ValidationError("--port is a number from 1 to 65535")
+    }
+  }
+
+  @MainActor
+  func run() async throws {
+    var findings = [
+      Finding("version", .fine, "hearth \(SDKVersion.current)"), Self.terminal(), Self.text(),
+    ]
+    do throws(CommandFailure) {
+      let places = try options.places()
+      findings += [
+        Self.directory("data", at: places.data), Self.directory("state", at: places.state),
+        Self.disk(at: places.data), Self.server(at: places.socket),
+      ]
+    } catch {
+      findings.append(Finding("home", .fault, error.description))
+    }
+    findings += [configuration(), Self.listening(at: port), Self.tmux()]
+    for finding in findings {
+      if options.json {
+        Output.line(
+          .object([
+            JSONMember("subject", .string(finding.subject)),
+            JSONMember("grade", .string(finding.grade.rawValue)),
+            JSONMember("text", .string(finding.text)),
+          ])
+        )
+      } else {
+        let grade = finding.grade.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
+        let subject = finding.subject.padding(toLength: 15, withPad: " ", startingAt: 0)
+        Output.line(untrusted: grade + subject + finding.text)
+      }
+    }
+    if findings.contains(where: { $0.grade == .fault }) {
+      throw ExitCode(ExitStatus.failed.rawValue)
+    }
+  }
+
+  @MainActor
+  private static func terminal() -> Finding {
+    switch NcursesTerminal.problem() {
+    case nil:
+      let type = ProcessInfo.processInfo.environment["TERM"] ?? ""
+      return Finding("terminal", .fine, "\(type) can show screens")
+    case .inputIsNoTerminal, .outputIsNoTerminal:
+      return Finding(
+        "terminal",
+        .warning,
+        "this is no terminal, so screens were not checked; run \"hearth doctor\" in one"
+      )
+    case .some(let problem): return Finding("terminal", .fault, "\(problem)")
+    }
+  }
+
+  @MainActor
+  private static func text() -> Finding {
+    let encoding = NcursesTerminal.encoding()
+    guard !encoding.isUnicode else { return Finding("text", .fine, encoding.name) }
+    return Finding(
+      "text",
+      .warning,
+      "the locale uses \(encoding.name), so screens show ASCII only; set LANG=C.UTF-8"
+    )
+  }
+
+  private static func directory(_ subject: String, at path: String) -> Finding {
+    var information = stat()
+    guard lstat(path, &information) == 0 else {
+      let above = nearestAncestor(of: path)
+      return access(above, W_OK | X_OK) == 0
+        ? Finding(subject, .fine, "\(path) will be created")
+        : Finding(
+          subject,
+          .fault,
+          "\(path) cannot be created, since \(above) is not writable; name another with --data-dir"
+        )
+    }
+    let advice = "name another with --data-dir"
+    if information.st_mode & S_IFMT != S_IFDIR {
+      return Finding(subject, .fault, "\(path) is not a directory; \(advice)")
+    }
+    if information.st_uid != geteuid() {
+      return Finding(subject, .fault, "\(path) belongs to another user; \(advice)")
+    }
+    if access(path, R_OK | W_OK | X_OK) != 0 {
+      return Finding(subject, .fault, "\(path) is not writable; \"chmod 700\" it, or \(advice)")
+    }
+    if information.st_mode & 0o077 != 0 {
+      return Finding(subject, .warning, "other users may enter \(path); \"chmod 700\" it")
+    }
+    return Finding(subject, .fine, path)
+  }
+
+  private static func nearestAncestor(of path: String) -> String {
+    var path = path
+    while path != "/", access(path, F_OK) != 0 {
+      path = (path as NSString).deletingLastPathComponent
+    }
+    return path
+  }
+
+  private static func disk(at path: String) -> Finding {
+    var information = statvfs()
+    guard statvfs(nearestAncestor(of: path), &information) == 0 else {
+      return Finding(
+        "disk",
+        .warning,
+        "its free space is unknown: \(String(cString: strerror(errno)))"
+      )
+    }
+    let free = Int64(information.f_bavail) * Int64(information.f_frsize)
+    let text = "\(free / 1_000_000) MB free"
+    if free < diskSpace.full {
+      return Finding("disk", .fault, "\(text): it is full, and writes will be refused; make room")
+    }
+    return free < diskSpace.low
+      ? Finding("disk", .warning, "\(text): writes are refused when it is full; make room")
+      : Finding("disk", .fine, text)
+  }
+
+  private static func server(at socket: String) -> Finding {
+    switch UnixSocketProbe.look(at: socket) {
+    case .process(let process):
+      return Finding("local server", .fine, "process \(process) answers at \(socket)")
+    case .nobody:
+      return Finding("local server", .fine, "not running; the first terminal starts it")
+    case .notASocket:
+      return Finding(
+        "local server",
+        .fault,
+        "\(socket) is no socket; move it away, or name another with --socket"
+      )
+    case .unusable(let reason):
+      return Finding("local server", .fault, "\(socket): \(reason); name another with --socket")
+    }
+  }
+
+  private func configuration() -> Finding {
+    let files = ConfigurationFiles(path: nil)
+    let problems = files.read().problems
+    guard problems.isEmpty else {
+      let text = problems.map { "\($0)" }.joined(separator: "; ")
+      return Finding("configuration", .warning, text)
+    }
+    return Finding("configuration", .fine, files.path)
+  }
+
+  private static func listening(at port: Int) -> Finding {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var on: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+    }
+    if result == 0 { return Finding("port \(port)", .fine, "free for hearth serve --port \(port)") }
+    let code = errno
+    return Finding(
+      "port \(port)",
+      .warning,
+      code == EADDRINUSE
+        ? "in use; \"ss -ltnp\" shows by whom, and hearth serve --port takes another"
+        : "\(String(cString: strerror(code))); hearth serve --port takes another"
+    )
+  }
+
+  private static func tmux() -> Finding {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let found = path.split(separator: ":").contains { access("\($0)/tmux", X_OK) == 0 }
+    return found
+      ? Finding("tmux", .fine, "found; hearth demo can use it")
+      : Finding("tmux", .warning, "not found; hearth demo needs --no-tmux without it")
+  }
+}

@@ -1,0 +1,200 @@
+import ArgumentParser
+import BlogModel
+import BlogTUI
+import Foundation
+import Logging
+import RealtimeDatabase
+
+/// Opens the blog on the screen.
+struct Open: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Open the blog on the screen; what hearth does without a command."
+  )
+
+  @OptionGroup(title: "Screen") var screen: ScreenOptions
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Log to this file instead of hearth.log in the state directory.",
+      valueName: "file"
+    )
+  )
+  var log: String?
+
+  @OptionGroup(title: "Log") var logging: LogOptions
+
+  @OptionGroup var starring: StarOptions
+
+  @OptionGroup var options: CommonOptions
+
+  /// How many seconds after its beginning a program has started and shows its first lists.
+  private static let startTime = 3.0
+
+  @MainActor
+  func run() async throws {
+    if try await printsOnly() { return }
+    if let script = screen.script { return try await ScriptRun(script, options: screen).run() }
+    let server = try options.localServer()
+    // A terminal that cannot show anything is found out before a server is started for it.
+    if !screen.plain { try TerminalScreen.check() }
+    let recording = try screen.recording()
+    try server?.ensureRunning()
+    var ending = Ending.changeAccount
+    var isFirst = true
+    while ending == .changeAccount {
+      var configuration = DatabaseOptions()
+      // A star that is given up is taken back on the screen, and begins anew without the pauses that
+      // many at one post need.
+      configuration.transactionTries = 1_000
+      switch try receive(&configuration, isFirst: isFirst) {
+      case .left(let reason): ending = reason
+      case .someone(let me):
+        ending = try await runBlog(as: me, configuration, server, recording)
+      }
+      isFirst = false
+    }
+    recording?.finish()
+    switch ending {
+    case .quit, .changeAccount: return
+    case .hangUp: throw ExitCode(128 + SIGHUP)
+    case .terminated(let signal): throw ExitCode(128 + signal)
+    }
+  }
+
+  /// Opens the blog as someone, until they leave or want to be someone else.
+  @MainActor
+  private func runBlog(
+    as me: Author,
+    _ configuration: DatabaseOptions,
+    _ server: LocalServer?,
+    _ recording: RecordingFile?
+  ) async throws -> Ending {
+    var configuration = configuration
+    configuration.readDeadline = nil
+    configuration.maximumReconnectDelay = server == nil ? .seconds(30) : .seconds(1)
+    if let server { configuration.willConnect = { try? server.ensureRunning() } }
+    let places = try options.places()
+    let offline = OfflineUse(places, uid: me.uid)
+    let url = try options.databaseURL()
+    try offline.sendLeftovers(url: url, options: configuration, as: me)
+    offline.prepare(&configuration)
+    let logger = try makeLogger(places)
+    let database = try Database(url: url, options: configuration, logger: logger)
+    database.observeConnection(ConnectionLog(logger).note)
+    logger.notice("opened", metadata: ["pid": "\(getpid())", "user": "\(me.uid)"])
+    defer { logger.notice("left", metadata: ["pid": "\(getpid())"]) }
+    offline.enable(database)
+    let journal = FileStarJournal(directory: places.state, uid: me.uid, database: url)
+    let blog = LiveBlog(
+      database: database,
+      name: databaseName(places),
+      me: me,
+      journal: journal,
+      stars: starring.method(isSignedIn: configuration.tokenProvider != nil),
+      terminal: offline.terminal
+    )
+    blog.resume(journal.unfinished)
+    let ending =
+      screen.plain
+      ? PlainRun(blog).run()
+      : try runScreen(
+        blog,
+        database: database,
+        places: places,
+        me: me,
+        tokens: configuration.tokenProvider,
+        recording: recording
+      )
+    journal.close()
+    await database.close()
+    return ending
+  }
+
+  @MainActor
+  private func runScreen(
+    _ blog: LiveBlog,
+    database: Database,
+    places: Places,
+    me: Author,
+    tokens: (any DatabaseTokenProvider)?,
+    recording: RecordingFile?
+  ) throws -> Ending {
+    let drafts = DraftFile(directory: places.state, uid: me.uid)
+    let history = CommandHistory(directory: places.state)
+    let files = screen.files
+    let configuration = files.read()
+    let terminal = try TerminalScreen(TerminalOptions(configuration.settings))
+    var surroundings = Surroundings.system(
+      places,
+      files: files,
+      drafts: drafts,
+      history: history
+    )
+    let tap = WireTap(database)
+    tap.open()
+    surroundings.watchWire = { $0 ? tap.start() : tap.stop() }
+    surroundings.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
+    surroundings.canChangeAccount = try hasAccounts()
+    if let recording { surroundings.record = { recording.add($0) } }
+    let program = Program(
+      terminal: terminal,
+      repository: blog,
+      wake: terminal.wake,
+      unsent: drafts.load(),
+      configuration: configuration,
+      history: history.load(),
+      surroundings: surroundings
+    )
+    tap.report { program.add(.wire($0)) }
+    recording?.report = { [weak program] in program?.add(.failed($0)) }
+    let signOut = tokens?.observeTokens { token in
+      if token == nil { program.add(.failed("You are signed out. F6 signs in again.")) }
+    }
+    let directories = [(files.path as NSString).deletingLastPathComponent, files.themes]
+    let watch = ConfigurationWatch(directories) { program.add(.configured(files.read())) }
+    ProgramPages.release(after: Self.startTime)
+    let ending = program.run()
+    terminal.close()
+    withExtendedLifetime((watch, signOut)) {}
+    tap.close()
+    drafts.save(program.model.unsent, isDurable: true)
+    drafts.close()
+    return ending
+  }
+
+  /// Does what needs neither a screen nor a server; true if that was asked for.
+  private func printsOnly() async throws -> Bool {
+    if screen.listThemes {
+      for name in screen.files.read().themeNames { Output.line(untrusted: name) }
+      return true
+    }
+    if screen.printConfig {
+      let configuration = screen.files.read()
+      for problem in configuration.problems { Output.message(problem.description) }
+      Output.text(ConfigurationText.text(of: configuration))
+      return true
+    }
+    if screen.debugInfo {
+      let lines = DebugInformation.lines(places: try options.places(), files: screen.files)
+      for line in lines { Output.line(untrusted: line) }
+      return true
+    }
+    return false
+  }
+
+  /// The log of this terminal; where there can be no file and none was asked for, there is no log.
+  private func makeLogger(_ places: Places) throws(CommandFailure) -> Logger {
+    if let log { return logging.logger("hearth", try LogFile(log, size: logging.logSize)) }
+    guard let file = try? LogFile(places.ownLog, size: logging.logSize) else {
+      return Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
+    }
+    return logging.logger("hearth", file)
+  }
+
+  func databaseName(_ places: Places) -> String {
+    if let name = options.profile ?? options.database { return name }
+    if options.ephemeral { return "in memory" }
+    return options.dataDir == nil ? "local" : (places.data as NSString).lastPathComponent
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import BlogTUI
+import Foundation
+
+/// Shows a recording of a terminal again, step by step.
+struct ReplayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay",
+    abstract: "Step through a recording that hearth --record has made, forward and back.",
+    discussion: """
+      ] and [ go one event on and back, } and { a minute, Home and End to the ends; Space plays and f \
+      changes the speed. p, s, c, k, o, w and x go on to the next post, star, comment, key, change of \
+      the connection, of who is here, or refusal, and their capitals back. q leaves.
+      """
+  )
+
+  @Argument(
+    help: "The recording, or - for stdin with --golden or --cast.",
+    transform: DashedWord.restore
+  )
+  var file: String
+
+  @Flag(help: "Print all its screens as text, each once.")
+  var golden = false
+
+  @Option(
+    help: ArgumentHelp("Write it as an asciicast (version 2) to this file.", valueName: "out.cast")
+  )
+  var cast: String?
+
+  @Option(
+    help: ArgumentHelp("The longest pause of an asciicast, 0 for none.", valueName: "seconds")
+  )
+  var idle = 2.0
+
+  @MainActor
+  func run() async throws {
+    guard idle >= 0, idle <= 86_400 else {
+      throw CommandFailure(.usage, "--idle is a number of seconds from 0 to 86400")
+    }
+    let bytes = try InputFile.bytes(file)
+    let recording: Recording
+    do throws(RecordingError) {
+      recording = try Recording(bytes)
+    } catch {
+      throw CommandFailure(.usage, "\(file): \(error)")
+    }
+    if let cast { return try write(recording, to: cast) }
+    if golden { return ReplayGolden.write(recording) { Output.text($0) } }
+    try play(recording)
+  }
+
+  private func write(_ recording: Recording, to path: String) throws(CommandFailure) {
+    let output = try OutputFile(path)
+    try Cast.write(recording, idleLimit: Int64(idle * 1_000)) { (line) throws(CommandFailure) in
+      try output.write(line)
+    }
+    try output.finish()
+  }
+
+  @MainActor
+  private func play(_ recording: Recording) throws {
+    let settings = ConfigurationFiles(path: nil).read().settings
+    let terminal = try TerminalScreen(TerminalOptions(settings))
+    let ending = ReplayProgram(terminal: terminal, recording: recording).run()
+    terminal.close()
+    switch ending {
+    case .quit, .changeAccount: return
+    case .hangUp: throw ExitCode(128 + SIGHUP)
+    case .terminated(let signal): throw ExitCode(128 + signal)
+    }
+  }
+}

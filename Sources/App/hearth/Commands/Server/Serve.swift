@@ -1,0 +1,170 @@
+import ArgumentParser
+import DurableFiles
+import Foundation
+import Logging
+import RealtimeCore
+import RealtimeHub
+import RealtimeServer
+import SQLiteStorage
+import SecurityRules
+
+/// Runs a server.
+struct Serve: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run a database server, until it is told to stop.",
+    discussion: """
+      Prints one line of JSON when it is ready, with the seconds that it took: a database is read \
+      into memory first, about two million values a second, and the log tells so of a large one. It \
+      listens at the local socket, which only processes of the same user may use, as \
+      administrators, and with --port at 127.0.0.1 as well, which every process of this machine may \
+      use: there the rules decide, and without --rules nothing is allowed.
+
+      SIGTERM and SIGINT end it after the last write is stored, with status 0; a second one ends it \
+      at once, with status 143, and loses nothing that was acknowledged. SIGHUP reads the rules \
+      and the certificate again. Administrators read the numbers at /.info/metrics.json.
+
+      Limits, with their defaults:
+      \(ServeOptions.limitHelp)
+      """
+  )
+
+  @OptionGroup var serving: ServeOptions
+
+  @OptionGroup var logging: LogOptions
+
+  @OptionGroup var network: NetworkOptions
+
+  @OptionGroup var identities: IdentityOptions
+
+  @Flag(
+    help: ArgumentHelp("Report failures on stdout, and close it when ready.", visibility: .hidden)
+  )
+  var background = false
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    do {
+      try await serve()
+    } catch let error where background {
+      let failure = CommandFailure(error)
+      Output.line(
+        .object(
+          ("error", .string(failure.description)),
+          ("status", .integer(Int64(failure.status.rawValue))),
+          ("locked", .bool((error as? DatabaseServerError)?.kind == .storeLocked))
+        )
+      )
+      throw failure.status.exitCode
+    }
+  }
+
+  /// Whether the data are to be kept; an emulator keeps them only where it is told to.
+  private var keepsData: Bool {
+    !options.ephemeral && (!serving.emulator || options.dataDir != nil)
+  }
+
+  /// Whether there is a socket; an emulator has one only where it is told to.
+  private var hasSocket: Bool { !serving.emulator || options.socket != nil }
+
+  private func serve() async throws {
+    let places = try options.places()
+    var serverOptions = try serving.serverOptions(socket: hasSocket ? places.socket : nil)
+    try network.apply(to: &serverOptions)
+    try identities.apply(to: &serverOptions, keptIn: keepsData ? places : nil)
+    if hasSocket, options.socket == nil { try PrivateDirectory.prepare(places.socketDirectory) }
+    if serving.emulator { warnOfEmulator() }
+    if serverOptions.isExposed { Output.message(NetworkOptions.warning) }
+    let file = try serving.log.map { path throws(CommandFailure) in
+      try LogFile(path, size: logging.logSize, takesStandardError: true)
+    }
+    let logger = logging.logger("hearth.server", file)
+    FileDescriptors.allowMany()
+    var storeOptions = StoreOptions.logging(to: logger)
+    storeOptions.logMark = serving.logMark.map { LogMark(path: $0) }
+    let stores: any TreeStores =
+      keepsData ? places.stores(storeOptions) : MemoryTreeStores()
+    let start = ContinuousClock.now
+    let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
+    let startTime = ContinuousClock.now - start
+    let signals = watchSignals(server, logger)
+    defer { for watch in signals { watch.cancel() } }
+    if keepsData, hasSocket { ServerRecord.write(socket: places.socket, in: places.data) }
+    if server.port != nil, server.rulesState == .locked {
+      logger.notice("nothing is allowed at the port, since there are no rules (--rules sets some)")
+    }
+    try announce(server, places, names: stores.names(), startTime)
+    await server.waitUntilStopped()
+    if keepsData, hasSocket { ServerRecord.remove(from: places.data) }
+  }
+
+  private func warnOfEmulator() {
+    Output.message(
+      """
+      EMULATOR MODE: every credential is believed and, as long as there are no rules, everything is \
+      allowed. Whoever can reach this port can read and change all data. Never use it for data that \
+      matter.
+      """
+    )
+  }
+
+  private func watchSignals(_ server: DatabaseServer, _ logger: Logger) -> [SignalWatch] {
+    let stops = StopCount()
+    let stop = SignalWatch(SIGTERM, SIGINT) {
+      // Everything that was acknowledged is stored already; only the wait for clients is cut off.
+      if stops.isRepeated() { _exit(128 + SIGTERM) }
+      Task { await server.stop() }
+    }
+    let reload = SignalWatch(SIGHUP) { [serving, network] in
+      Task {
+        if let rules = serving.rules {
+          await Self.reload("rules", logger) {
+            try await server.setRules(try Rules.load(rules).source)
+          }
+        }
+        if network.tlsCert != nil {
+          await Self.reload("certificate", logger) { try await server.reloadCertificate() }
+        }
+      }
+    }
+    return [stop, reload]
+  }
+
+  private static func reload(
+    _ what: String,
+    _ logger: Logger,
+    _ body: () async throws -> Void
+  ) async {
+    do {
+      try await body()
+      logger.notice("read again: the \(what)")
+    } catch {
+      logger.error("the old \(what) stays in force: \(CommandFailure(error).description)")
+    }
+  }
+
+  private func announce(
+    _ server: DatabaseServer,
+    _ places: Places,
+    names: [String],
+    _ startTime: Duration
+  ) {
+    let socket: JSONValue = hasSocket ? .string(places.socket) : .null
+    Output.line(
+      .object(
+        ("ready", .bool(true)),
+        ("urls", .array(server.urls.map { .string($0) })),
+        ("port", server.port.map { .integer(Int64($0)) } ?? .null),
+        ("socket", socket),
+        ("data", keepsData ? .string(places.data) : .null),
+        ("databases", .array(names.map { .string($0) })),
+        ("rules", .string(server.rulesState.rawValue)),
+        ("emulator", .bool(serving.emulator)),
+        ("startSeconds", .double((startTime / .milliseconds(1)).rounded(.up) / 1_000)),
+        ("pid", .integer(Int64(getpid())))
+      )
+    )
+    // The terminal that started this server reads one line and goes on; nothing more may block it.
+    if background { ServerLog.closeOutput() }
+  }
+}

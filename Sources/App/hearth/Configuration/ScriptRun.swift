@@ -1,0 +1,160 @@
+import BlogModel
+import BlogTUI
+import DurableFiles
+import Foundation
+import Logging
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+import RealtimeServer
+
+/// A script on a blog of its own: nothing of it is left afterwards, and two runs are the same.
+///
+/// The server runs in this process, the clock stands still except where the script lets time pass,
+/// and the keys of posts are made without chance. Somebody may look on at the terminal; that changes
+/// nothing but how long it takes.
+@MainActor
+struct ScriptRun {
+  /// When every script begins: 14 November 2023, 22:13:20 UTC.
+  private static let start: Int64 = 1_700_000_000_000
+  /// How long a step waits for what it needs, in seconds.
+  private static let patience: TimeInterval = 30
+
+  private let path: String
+  private let options: ScreenOptions
+
+  /// Names the script.
+  init(_ path: String, options: ScreenOptions) {
+    self.path = path
+    self.options = options
+  }
+
+  /// Runs it.
+  ///
+  /// - Throws: ``CommandFailure`` that names the line when a step fails.
+  func run() async throws {
+    let script: Script
+    do {
+      script = try Script(try InputFile.text(path))
+    } catch let failure as Script.Failure {
+      throw CommandFailure(.usage, "\(path): \(failure)")
+    }
+    if options.show { try TerminalScreen.check() }
+    let directory = NSTemporaryDirectory() + "hearth-script-\(getpid())"
+    try PrivateDirectory.prepare(directory)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let clock = NIOLockedValueBox(Self.start)
+    let digit = NIOLockedValueBox<UInt8>(0)
+    let socket = directory + "/socket"
+    let server = try await DatabaseServer.start(
+      DatabaseServer.Options(socketPath: socket, namespace: "hearth"),
+      store: MemoryTreeStore(),
+      logger: Logger(label: "script", factory: { _ in SwiftLogNoOpLogHandler() }),
+      clock: { clock.withLockedValue { $0 } }
+    )
+    var databaseOptions = DatabaseOptions()
+    databaseOptions.readDeadline = nil
+    databaseOptions.clock = { clock.withLockedValue { $0 } }
+    databaseOptions.keyDigits = {
+      digit.withLockedValue { digit in
+        digit = (digit + 1) % 64
+        return digit
+      }
+    }
+    let url = "unix:\(socket)?ns=hearth"
+    let database = try Database(url: url, options: databaseOptions)
+    let others = ScriptedPeople(url: url, options: databaseOptions)
+    let failure = try play(script, on: database, with: others, clock: clock)
+    await others.close()
+    await database.close()
+    await server.stop()
+    if let failure { throw CommandFailure(.failed, "\(path): \(failure)") }
+  }
+
+  private func play(
+    _ script: Script,
+    on database: Database,
+    with others: ScriptedPeople,
+    clock: NIOLockedValueBox<Int64>
+  ) throws -> Script.Failure? {
+    let me = try Author(userName: "alice")
+    let blog = LiveBlog(
+      database: database,
+      name: "script",
+      me: me,
+      journal: NoStarJournal(),
+      terminal: TerminalName(key: "me", text: "script")
+    )
+    let wakes = DispatchSemaphore(value: 0)
+    let configuration = options.files.read()
+    let isASCII = configuration.settings.isOn(.ascii)
+    let stage = options.show ? try TerminalScreen(TerminalOptions(configuration.settings)) : nil
+    defer { stage?.close() }
+    let terminal = ScriptTerminal(
+      script,
+      glyphs: isASCII ? .ascii : .unicode,
+      mirror: stage,
+      pace: options.pace
+    )
+    var surroundings = Surroundings()
+    surroundings.write = { text, name in TextFile.write(text, to: name) }
+    let tap = WireTap(database)
+    tap.open()
+    surroundings.watchWire = { $0 ? tap.start() : tap.stop() }
+    surroundings.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
+    let recording = try options.recording()
+    if let recording { surroundings.record = { recording.add($0) } }
+    let program = Program(
+      terminal: terminal,
+      repository: blog,
+      wake: { wakes.signal() },
+      configuration: configuration,
+      surroundings: surroundings
+    )
+    tap.report { program.add(.wire($0)) }
+    var deadline = Date()
+    terminal.world = ScriptTerminal.World(
+      wait: { _ = wakes.wait(timeout: .now() + .milliseconds(20)) },
+      pass: { time in clock.withLockedValue { $0 += time } },
+      isIdle: { program.unanswered == 0 && program.model.isQuiet },
+      send: { program.add($0) },
+      isLate: { isFirstLook in
+        if isFirstLook { deadline = Date(timeIntervalSinceNow: Self.patience) }
+        return Date() > deadline
+      },
+      act: { name, act, isFirstLook in
+        // What they do comes later than what was done before, also by the keys of posts.
+        if isFirstLook { clock.withLockedValue { $0 += 1 } }
+        return others.perform(act, by: name, isFirst: isFirstLook)
+      }
+    )
+    if let stage {
+      terminal.world?.look = { time in
+        Self.look(at: stage, for: time) { [weak terminal] in terminal?.showAgain() }
+      }
+    }
+    _ = program.run()
+    recording?.finish()
+    return terminal.failure
+  }
+
+  /// Leaves the terminal to whoever looks on for a while; tells why to stop, if they want that.
+  private static func look(
+    at stage: TerminalScreen,
+    for milliseconds: Int64,
+    showAgain: () -> Void
+  ) -> TerminalEvent? {
+    let end = ContinuousClock.now + .milliseconds(milliseconds)
+    while true {
+      let rest = max(.zero, end - ContinuousClock.now)
+      for event in stage.nextEvents(timeout: rest) {
+        switch event {
+        case .key(.resize), .resumed: showAgain()
+        case .key(.character("q")), .key(.control("c")): return .terminate(signal: 0)
+        case .hangUp, .terminate: return event
+        case .key, .woken: break
+        }
+      }
+      if rest == .zero { return nil }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import BlogSwarm
+import BlogTUI
+
+/// The live pane: what is measured, what the scene is about, and whether all is well.
+struct DemoView {
+  private let figures: DemoFigures
+  private let size: Size
+  private let glyphs: GlyphSet
+  private let hint: SafeText
+  private let theme = Theme.dark
+  private var screen: Screen
+  private var row = 0
+
+  /// Begins a screen.
+  init(_ figures: DemoFigures, size: Size, glyphs: GlyphSet, hint: SafeText) {
+    self.figures = figures
+    self.size = size
+    self.glyphs = glyphs
+    self.hint = hint
+    screen = Screen(size: size)
+  }
+
+  /// Draws everything.
+  static func screen(
+    _ figures: DemoFigures,
+    size: Size,
+    glyphs: GlyphSet,
+    hint: SafeText
+  ) -> Screen {
+    var view = DemoView(figures, size: size, glyphs: glyphs, hint: hint)
+    view.paint()
+    return view.screen
+  }
+
+  private mutating func paint() {
+    if let scene = figures.scene {
+      line(scene.title, theme[.brand])
+      for part in SafeText(untrusted: scene.sentence).wrapped(width: max(1, size.width - 2)) {
+        line(part, theme[.text])
+      }
+    } else {
+      line("hearth demo, live", theme[.brand])
+    }
+    for outcome in figures.outcomes.suffix(max(1, size.height - 15)) {
+      let sign = outcome.isRight ? glyphs.check : glyphs.cross
+      line(sign + " " + SafeText(untrusted: outcome.text), theme[outcome.isRight ? .good : .bad])
+    }
+    paintNumbers()
+    let last = Rect(row: size.height - 1, column: 1, width: size.width - 2, height: 1)
+    screen.put(hint, in: last, style: theme[.dim], ellipsis: glyphs.ellipsis)
+  }
+
+  private mutating func paintNumbers() {
+    let latencies = figures.latencies
+    let count = figures.violations.count
+    fact("violations", "\(count)", theme[count == 0 ? .good : .bad])
+    fact("operations", Self.decimal(figures.rate) + "/s, \(figures.operations) in all")
+    fact(
+      "write to screen",
+      latencies.count == 0
+        ? "not measured yet"
+        : "p50 \(Int(latencies.milliseconds(atPercentile: 50))) ms, "
+          + "p99 \(Int(latencies.milliseconds(atPercentile: 99))) ms"
+    )
+    fact("transactions", "\(figures.attempts) attempts, \(figures.retries) retries")
+    fact("pending writes", "\(figures.pending)")
+    let agreement = figures.agreement
+    let sign = agreement.isWhole ? glyphs.check : glyphs.ellipsis
+    fact(
+      "terminals",
+      sign + " " + SafeText(untrusted: agreement.text),
+      agreement.isWhole ? theme[.good] : nil
+    )
+    fact("connections", "\(figures.connections)")
+    fact("revision", "\(figures.revision)")
+    fact("checked", "\(figures.checks) times: \(figures.posts) posts, \(figures.stars) stars")
+    fact("copies", figures.copiesBehind == 0 ? "all equal" : "\(figures.copiesBehind) following")
+    for violation in figures.violations.prefix(3) {
+      line(SafeText(untrusted: violation), theme[.bad])
+    }
+  }
+
+  /// One digit behind the point.
+  private static func decimal(_ number: Double) -> String {
+    let tenths = Int((number * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  private mutating func fact(_ name: SafeText, _ value: String, _ style: Style? = nil) {
+    fact(name, SafeText(untrusted: value), style)
+  }
+
+  private mutating func fact(_ name: SafeText, _ value: SafeText, _ style: Style? = nil) {
+    line(name.padded(to: 16) + value, style ?? theme[.text])
+  }
+
+  private mutating func line(_ text: String, _ style: Style) {
+    line(SafeText(untrusted: text), style)
+  }
+
+  private mutating func line(_ text: SafeText, _ style: Style) {
+    guard row < size.height - 1 else { return }
+    let rect = Rect(row: row, column: 1, width: size.width - 2, height: 1)
+    screen.put(text, in: rect, style: style, ellipsis: glyphs.ellipsis)
+    row += 1
+  }
+}

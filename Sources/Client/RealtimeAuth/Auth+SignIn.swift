@@ -1,0 +1,137 @@
+internal import RealtimeCore
+
+/// Signing in, with `async` calls; the forms with callbacks are beside them.
+extension Auth {
+  /// Signs in with an email address and a password.
+  ///
+  /// - Throws: ``AuthError``: `invalidCredential` (or `userNotFound` and `wrongPassword` where the
+  ///   server tells them apart), `userDisabled`, `tooManyRequests`, `networkError` and others.
+  @discardableResult
+  public func signIn(
+    withEmail email: String,
+    password: String
+  ) async throws -> AuthDataResult {
+    let answer = try await client.call(.signInWithPassword, Self.members(email, password))
+    return try await finish(answer, provider: Self.passwordProvider, isNew: false)
+  }
+
+  /// Makes an account with an email address and a password, and signs in to it.
+  ///
+  /// - Throws: ``AuthError``: `emailAlreadyInUse`, `invalidEmail`, `weakPassword`,
+  ///   `operationNotAllowed`, `networkError` and others.
+  @discardableResult
+  public func createUser(
+    withEmail email: String,
+    password: String
+  ) async throws -> AuthDataResult {
+    let answer = try await client.call(.signUp, Self.members(email, password))
+    return try await finish(answer, provider: Self.passwordProvider, isNew: true)
+  }
+
+  /// Signs in as a guest, who can be given an email address later; a guest who is there stays.
+  ///
+  /// - Throws: ``AuthError``.
+  @discardableResult
+  public func signInAnonymously() async throws -> AuthDataResult {
+    if let user = currentUser, user.isAnonymous {
+      let info = AdditionalUserInfo(providerID: Self.anonymousProvider, isNewUser: false)
+      return AuthDataResult(user: user, additionalUserInfo: info)
+    }
+    let answer = try await client.call(.signUp, [Self.wantsTokens])
+    return try await finish(answer, provider: Self.anonymousProvider, isNew: true)
+  }
+
+  /// Signs in with a token that a server of the project has made and signed.
+  ///
+  /// - Throws: ``AuthError``: `invalidCustomToken`, `customTokenMismatch` and others.
+  @discardableResult
+  public func signIn(withCustomToken token: String) async throws -> AuthDataResult {
+    let members = [JSONMember("token", .string(token)), Self.wantsTokens]
+    let answer = try await client.call(.signInWithCustomToken, members)
+    let isNew = answer["isNewUser"]?.bool ?? false
+    return try await finish(answer, provider: "custom", isNew: isNew)
+  }
+
+  /// Signs in with a credential.
+  ///
+  /// - Throws: ``AuthError``.
+  @discardableResult
+  public func signIn(with credential: AuthCredential) async throws -> AuthDataResult {
+    try await signIn(withEmail: credential.email, password: credential.password)
+  }
+
+  // MARK: Passwords that were forgotten
+
+  /// Has the server send a mail with a code, where it sends mails.
+  ///
+  /// Servers that protect their users do not say whether there is such an account.
+  ///
+  /// - Throws: ``AuthError``.
+  public func sendPasswordReset(withEmail email: String) async throws {
+    _ = try await client.call(
+      .sendOobCode,
+      [JSONMember("requestType", .string("PASSWORD_RESET")), JSONMember("email", .string(email))]
+    )
+  }
+
+  /// Says for which email address a code is.
+  ///
+  /// - Throws: ``AuthError``: `invalidActionCode`, `expiredActionCode` and others.
+  @discardableResult
+  public func verifyPasswordResetCode(_ code: String) async throws -> String {
+    let answer = try await client.call(.resetPassword, [JSONMember("oobCode", .string(code))])
+    return answer["email"]?.string ?? ""
+  }
+
+  /// Sets a new password with the code of a mail.
+  ///
+  /// - Throws: ``AuthError``: `invalidActionCode`, `expiredActionCode`, `weakPassword` and others.
+  public func confirmPasswordReset(withCode code: String, newPassword: String) async throws {
+    _ = try await client.call(
+      .resetPassword,
+      [JSONMember("oobCode", .string(code)), JSONMember("newPassword", .string(newPassword))]
+    )
+  }
+
+  // MARK: What all have in common
+
+  static let passwordProvider = "password"
+  static let anonymousProvider = "anonymous"
+  static let wantsTokens = JSONMember("returnSecureToken", .bool(true))
+
+  static func members(_ email: String, _ password: String) -> [JSONMember] {
+    [
+      JSONMember("email", .string(email)), JSONMember("password", .string(password)), wantsTokens,
+    ]
+  }
+
+  /// Looks up whose tokens an answer brings, and signs them in.
+  func finish(
+    _ answer: JSONValue,
+    provider: String,
+    isNew: Bool
+  ) async throws(AuthError) -> AuthDataResult {
+    // Their life counts from when the answer came, a moment after their issue.
+    guard let tokens = Account.Tokens(account: answer, now: Self.now()) else {
+      throw AuthError(.internalError, message: "the server signed in without a token")
+    }
+    let account = try await account(of: tokens)
+    handle(.signedIn(account))
+    await settle()
+    let info = AdditionalUserInfo(providerID: provider, isNewUser: isNew)
+    return AuthDataResult(user: User(account, of: self), additionalUserInfo: info)
+  }
+
+  /// What the server knows of the owner of some tokens.
+  func account(of tokens: Account.Tokens) async throws(AuthError) -> Account {
+    let claims = try IDTokenClaims(tokens.idToken)
+    let answer = try await client.call(.lookup, [JSONMember("idToken", .string(tokens.idToken))])
+    guard let user = answer["users"]?.elements?.first,
+      let uid = user["localId"]?.string ?? claims.uid
+    else {
+      throw AuthError(.internalError, message: "the server does not know whom it has signed in")
+    }
+    let profile = Account.Profile(user: user, claims: claims)
+    return Account(uid: uid, profile: profile, tokens: tokens)
+  }
+}

@@ -1,0 +1,128 @@
+internal import DurableFiles
+internal import Foundation
+internal import NIOCore
+internal import RealtimeCore
+
+/// Keeps credentials in a file that only its owner can read, shared by all programs of a person.
+///
+/// The file is replaced as a whole, so that readers need no lock; whoever changes it holds one on a
+/// file beside it. A file that others could read or that belongs to someone else is not used.
+struct CredentialFile: CredentialStore {
+  let path: String
+  /// Where the pauses are kept while another process has its turn.
+  let eventLoop: any EventLoop
+
+  let isShared = true
+
+  /// How often, and after how many milliseconds, a turn is asked for that another process has.
+  private static let turnTries = 100
+  private static let turnPause: Int64 = 50
+  /// More than this is no credential file, in bytes.
+  private static let longest = 4 * 1_024 * 1_024
+
+  func accounts(of server: String) throws(AuthError) -> [Account] {
+    try read().entries.filter { $0.server == server }.map(\.account)
+  }
+
+  func save(_ account: Account, of server: String, isNew: Bool) throws(AuthError) {
+    try change { $0.save(account, of: server, isNew: isNew) }
+  }
+
+  func remove(uid: String, of server: String) throws(AuthError) {
+    try change { $0.remove(uid: uid, of: server) }
+  }
+
+  func refreshTurn(uid: String, of server: String) async -> RefreshTurn {
+    let digest = SHA1.digest(of: Array("\(server) \(uid)".utf8)).prefix(6)
+    let name = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let lock = open("\(path).\(name).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0 else { return .unshared }
+    let turn = RefreshTurn(descriptor: lock)
+    for _ in 0..<Self.turnTries {
+      if flock(lock, LOCK_EX | LOCK_NB) == 0 { break }
+      let pause = eventLoop.scheduleTask(in: .milliseconds(Self.turnPause)) {}
+      try? await pause.futureResult.get()
+    }
+    // Whoever is stopped in the middle of a refresh must not keep all others signed out.
+    return turn
+  }
+
+  /// What the file says; nothing when there is none.
+  ///
+  /// - Throws: ``AuthError`` of code `keychainError`.
+  func read() throws(AuthError) -> CredentialBook {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return CredentialBook() }
+      throw failure("cannot be read", errno)
+    }
+    defer { close(descriptor) }
+    var information = stat()
+    guard fstat(descriptor, &information) == 0 else { throw failure("cannot be read", errno) }
+    try check(information)
+    guard information.st_size <= Self.longest else { throw failure("is too long") }
+    var bytes = [UInt8](repeating: 0, count: Int(information.st_size))
+    var count = 0
+    while count < bytes.count {
+      let length = bytes.count - count
+      let got = bytes[count...].withUnsafeMutableBytes {
+        Foundation.read(descriptor, $0.baseAddress, length)
+      }
+      if got < 0, errno == EINTR { continue }
+      guard got > 0 else { throw failure("cannot be read", errno) }
+      count += got
+    }
+    guard let book = CredentialBook(bytes) else {
+      throw failure("is not a credential file of this version; remove it and sign in again")
+    }
+    return book
+  }
+
+  private func check(_ information: stat) throws(AuthError) {
+    guard information.st_mode & S_IFMT == S_IFREG else { throw failure("is not a file") }
+    guard information.st_uid == geteuid() else { throw failure("belongs to another user") }
+    guard information.st_mode & 0o077 == 0 else {
+      throw failure("may be read by others; \"chmod 600\" it")
+    }
+  }
+
+  private func change(_ body: (inout CredentialBook) -> Void) throws(AuthError) {
+    try prepareDirectory()
+    let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0 else { throw failure("cannot be locked", errno) }
+    defer { close(lock) }
+    while flock(lock, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw failure("cannot be locked", errno) }
+    }
+    let old = try read()
+    var book = old
+    body(&book)
+    if book != old { try write(book) }
+  }
+
+  private func prepareDirectory() throws(AuthError) {
+    let directory = (path as NSString).deletingLastPathComponent
+    try? PrivateDirectory.create(directory)
+    var information = stat()
+    guard stat(directory, &information) == 0 else {
+      throw failure("has no directory", errno)
+    }
+    guard information.st_uid == geteuid(), information.st_mode & 0o022 == 0 else {
+      throw failure("is in a directory that others may write to")
+    }
+  }
+
+  private func write(_ book: CredentialBook) throws(AuthError) {
+    // The lock is held: nobody else replaces the file.
+    do {
+      try PrivateFile.replace(path, with: Array(book.text.utf8), isDurable: true)
+    } catch {
+      throw failure("cannot be written", error.code)
+    }
+  }
+
+  private func failure(_ problem: String, _ code: Int32? = nil) -> AuthError {
+    let reason = code.map { ": \(String(cString: strerror($0)))" } ?? ""
+    return AuthError(.keychainError, message: "the credential file \(path) \(problem)\(reason)")
+  }
+}

@@ -1,0 +1,86 @@
+internal import Foundation
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// Speaks with the endpoints: one call for each request, JSON in and JSON out.
+///
+/// What is sent and what comes back are secrets, so that nothing of them gets into an error or a log,
+/// but for the word with which a server refuses.
+struct IdentityClient: Sendable {
+  let service: IdentityService
+  let apiKey: String?
+  let http: HTTPClient
+
+  /// Asks something about an account.
+  ///
+  /// - Throws: ``AuthError``.
+  func call(
+    _ method: AccountMethod,
+    _ members: [JSONMember]
+  ) async throws(AuthError) -> JSONValue {
+    try await send(
+      to: .accounts(method.rawValue),
+      contentType: "application/json",
+      body: JSONValue.object(members).text
+    )
+  }
+
+  /// Gets new tokens for a refresh token.
+  ///
+  /// - Returns: The members of the answer, in the words of this endpoint.
+  /// - Throws: ``AuthError``.
+  func refresh(_ refreshToken: String) async throws(AuthError) -> JSONValue {
+    let token = refreshToken.addingPercentEncoding(withAllowedCharacters: Self.unescaped) ?? ""
+    return try await send(
+      to: .token,
+      contentType: "application/x-www-form-urlencoded",
+      body: "grant_type=refresh_token&refresh_token=\(token)"
+    )
+  }
+
+  private func send(
+    to endpoint: IdentityService.Endpoint,
+    contentType: String,
+    body: String
+  ) async throws(AuthError) -> JSONValue {
+    let key = try key()
+    let answer: HTTPClientAnswer
+    do throws(HTTPClientError) {
+      let request = try service.request(
+        endpoint,
+        key: key,
+        contentType: contentType,
+        body: Array(body.utf8)
+      )
+      answer = try await http.send(request)
+    } catch {
+      throw AuthError(error)
+    }
+    let json = try? JSONParser.parse(answer.body)
+    guard answer.status == 200 else {
+      let error = json?["error"]
+      throw AuthError(
+        serverMessage: error?["message"]?.string ?? error?.string ?? "",
+        status: error?["status"]?.string,
+        code: answer.status
+      )
+    }
+    guard let json, json.members != nil else {
+      throw AuthError(.internalError, message: "the server answered what is not understood")
+    }
+    return json
+  }
+
+  /// The key of the project; servers other than the hosted service take any.
+  private func key() throws(AuthError) -> String {
+    if let apiKey, !apiKey.isEmpty { return apiKey }
+    guard service != .hosted else {
+      throw AuthError(.invalidAPIKey, message: "the hosted service needs the project's API key")
+    }
+    return "none"
+  }
+
+  private static let unescaped = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+  )
+}

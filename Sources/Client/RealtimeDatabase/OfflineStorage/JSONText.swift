@@ -1,0 +1,95 @@
+import GRDB
+import RealtimeCore
+
+/// Values of the tree as the text of JSON, and back without loss.
+enum JSONText {
+  /// The error of text that no store wrote.
+  private static func damage(_ reason: String) -> GRDB.DatabaseError {
+    GRDB.DatabaseError(resultCode: .SQLITE_CORRUPT, message: reason)
+  }
+
+  private static func parse(_ text: String) throws -> JSONValue {
+    do throws(JSONError) {
+      return try JSONParser.parse(text)
+    } catch {
+      throw damage(error.description)
+    }
+  }
+
+  private static func node(_ json: JSONValue) throws -> Node {
+    do throws(NodeError) {
+      return try Node(json: json)
+    } catch {
+      throw damage(error.description)
+    }
+  }
+
+  // MARK: Nodes
+
+  static func text(_ node: Node) -> String {
+    var writer = JSONWriter()
+    node.write(to: &writer)
+    return writer.text
+  }
+
+  static func node(_ text: String) throws -> Node { try node(parse(text)) }
+
+  // MARK: Paths
+
+  static func text(_ path: Path) -> String { json(path).text }
+
+  private static func json(_ path: Path) -> JSONValue {
+    .array(path.keys.map { .string($0.text) })
+  }
+
+  static func path(_ text: String) throws -> Path { try path(parse(text)) }
+
+  private static func path(_ json: JSONValue) throws -> Path {
+    guard let elements = json.elements else { throw damage("a path is no list") }
+    return Path(
+      try elements.map { element in
+        guard let key = element.string else { throw damage("a key is no string") }
+        return ChildKey(key)
+      }
+    )
+  }
+
+  // MARK: Queries
+
+  static func text(_ query: Query) -> String { query.json.text }
+
+  static func query(_ text: String) throws -> Query {
+    let json = try parse(text)
+    do throws(NodeError) {
+      return try Query(json: json)
+    } catch {
+      throw damage(error.description)
+    }
+  }
+
+  // MARK: Operations
+
+  static func text(_ operation: WriteOperation) -> String {
+    switch operation {
+    case .set(let node): JSONValue.object(("set", node.json(.export))).text
+    case .merge(let changes):
+      JSONValue.object(
+        ("merge", .array(changes.map { .array([json($0.path), $0.node.json(.export)]) }))
+      ).text
+    }
+  }
+
+  static func operation(_ text: String) throws -> WriteOperation {
+    let json = try parse(text)
+    if let node = json["set"] { return .set(try self.node(node)) }
+    guard let changes = json["merge"]?.elements else { throw damage("a write of no kind") }
+    return .merge(
+      try changes.map { change in
+        guard let parts = change.elements, parts.count == 2 else {
+          throw damage("a change without place and data")
+        }
+        return Change(try path(parts[0]), try node(parts[1]))
+      }
+    )
+  }
+}

@@ -1,0 +1,104 @@
+import Logging
+import NIOCore
+import RealtimeCore
+import RealtimeSync
+import RealtimeTransport
+
+/// Who uses the database: tokens from a provider to the engine.
+extension Repo {
+  /// What is known of the user and the tokens.
+  struct Credentials {
+    var provider: (any DatabaseTokenProvider)?
+    var observation: DatabaseTokenObservation?
+    /// What the engine was given last.
+    var token: DatabaseToken?
+    /// Whether the server refused the last token, so that the next one must be another.
+    var wasRefused = false
+  }
+
+  /// Proves from now on who uses the database by the tokens of a provider.
+  nonisolated func useTokens(of provider: any DatabaseTokenProvider) {
+    submit(isUse: false) { $0.adopt(provider) }
+  }
+
+  private func adopt(_ provider: any DatabaseTokenProvider) {
+    guard !isClosed else { return }
+    credentials = Credentials(provider: provider)
+    credentials.observation = provider.observeTokens { [weak self] token in
+      self?.submit(isUse: false) { $0.tokenChanged(token) }
+    }
+    handle(.actAs(user: provider.userID))
+    // An attempt that is under way was begun without a token.
+    guard core.phase != .interrupted else { return }
+    Task {
+      let token = try? await provider.token(forcingRefresh: false)
+      self.submit(isUse: false) { repo in
+        if let token, repo.credentials.token == nil { repo.tokenChanged(token) }
+      }
+    }
+  }
+
+  private func tokenChanged(_ token: DatabaseToken?) {
+    guard !isClosed else { return }
+    handle(.actAs(user: token?.userID))
+    guard token != credentials.token else { return }
+    credentials.token = token
+    if let token {
+      handle(.authenticate(ClientRequest.Authentication(credential: token.text)))
+    } else {
+      credentials.wasRefused = false
+      handle(.unauthenticate)
+    }
+  }
+
+  /// Gets a token for an attempt to connect, and then goes on with it.
+  func authenticate(_ id: ConnectionID, then connect: @escaping @Sendable (isolated Repo) -> Void) {
+    guard let provider = credentials.provider else { return connect(self) }
+    let isForced = credentials.wasRefused
+    Task {
+      let result: Result<DatabaseToken?, any Error>
+      do {
+        result = .success(try await provider.token(forcingRefresh: isForced))
+      } catch {
+        result = .failure(error)
+      }
+      self.submit(isUse: false) { repo in
+        guard case .connecting(id) = repo.core.phase else { return }
+        switch result {
+        case .success(let token) where token?.userID == provider.userID:
+          repo.tokenChanged(token)
+          connect(repo)
+        case .success:
+          repo.gaveUp(id, .network, "the user changed while the connection was made")
+        case .failure(let error as any DatabaseTokenFailure) where !error.isTemporary:
+          repo.gaveUp(id, .signInRefused, "signing in was refused: \(error)")
+        case .failure(let error): repo.gaveUp(id, .network, "signing in failed: \(error)")
+        }
+      }
+    }
+  }
+
+  private func gaveUp(
+    _ id: ConnectionID,
+    _ cause: ConnectionStatus.Problem.Cause,
+    _ reason: String
+  ) {
+    let isPermanent = cause == .signInRefused
+    problem = ConnectionStatus.Problem(cause: cause, reason: reason, isPermanent: isPermanent)
+    handle(.transportClosed(id, reason: reason))
+  }
+
+  /// Tries again with another token when there is someone to get it from.
+  func credentialRejected(_ status: StatusCode, _ reason: String) {
+    logger.warning("the credential was refused: \(status) \(reason)")
+    guard credentials.provider != nil else { return }
+    credentials.wasRefused = true
+    credentials.token = nil
+    handle(.goOnline(.tokenRefresh))
+  }
+
+  func credentialAccepted() {
+    credentials.wasRefused = false
+    logger.debug("the credential was accepted")
+  }
+}

@@ -1,0 +1,354 @@
+import RealtimeCore
+
+/// What a store keeps of the server's data, and what it is to be told so that it keeps up.
+///
+/// Every listen has an entry. States of the entry of an active one: behind, while the store has
+/// nothing or older data that stay as they are; then level, from the moment at which the listen is
+/// complete: the store has just what the view has, and every change is passed on. When the listen
+/// ends the entry stays, as the data of that moment, until it is pruned.
+struct OfflineCache: Sendable {
+  /// The listen that an entry follows.
+  private struct Follower: Sendable {
+    let target: ListenTarget
+    var isLevel = false
+    /// What the store has of a query that selects, since one change may push other children out.
+    var window = Node.empty
+  }
+
+  private var entries: [Int64: TrackedQuery] = [:]
+  private var ids: [Place: Int64] = [:]
+  private var places = PlaceIndex()
+  private var followers: [Int64: Follower] = [:]
+  private var followed = PlaceIndex()
+  /// What the process before kept up to date; not pruned before this one has had its chance.
+  private var pinned: Set<Int64> = []
+  private var lastID: Int64 = 0
+  private var changes: [OfflineChange] = []
+  private let read: @Sendable (Int64) -> Node?
+
+  /// Makes the cache of what a store kept.
+  ///
+  /// - Parameters:
+  ///   - queries: The entries.
+  ///   - read: Reads the data of an entry.
+  init(_ queries: [TrackedQuery], read: @escaping @Sendable (Int64) -> Node?) {
+    self.read = read
+    for query in queries {
+      lastID = max(lastID, query.id)
+      guard query.isComplete else {
+        changes.append(.forget(query: query.id))
+        continue
+      }
+      insert(query)
+      guard query.isKept else { continue }
+      pinned.insert(query.id)
+      entries[query.id]?.isKept = false
+      note(query.id)
+    }
+  }
+
+  /// The entries that no listen follows and nothing pins, least recently used first.
+  private var prunable: [TrackedQuery] {
+    entries.values.filter { followers[$0.id] == nil && !pinned.contains($0.id) }
+      .sorted { ($0.lastUse, $0.id) < ($1.lastUse, $1.id) }
+  }
+
+  /// Takes what the store is to be told since the last call.
+  mutating func takeChanges() -> [OfflineChange] {
+    defer { changes = [] }
+    return changes
+  }
+
+  /// Has the store told something that is no matter of the cache, in its order.
+  mutating func append(_ change: OfflineChange) {
+    changes.append(change)
+  }
+
+  // MARK: Reading
+
+  /// The data of a place as the store has them: of the same query, or of all data at or above it.
+  ///
+  /// - Parameters:
+  ///   - place: The place.
+  ///   - now: The time, as the use of the entry that has them.
+  /// - Returns: The data, and whether they are all that is kept of the same query; nil when there
+  ///   are none.
+  /// - Complexity: O(size of the entry), depending on the store
+  mutating func load(_ place: Place, now: Int64) -> (node: Node, isExact: Bool)? {
+    let own = place.normalized
+    if let node = readEntry(own, now: now) {
+      let selected = place.query.evaluate(node)
+      return (selected, selected == node)
+    }
+    for depth in (0...place.path.count).reversed() {
+      let above = Place(path: Path(place.path.keys.prefix(depth)), query: .all)
+      guard above != own, let node = readEntry(above, now: now) else { continue }
+      return (place.query.evaluate(node[Path(place.path.keys.dropFirst(depth))]), false)
+    }
+    return nil
+  }
+
+  /// The children of a location that the store has completely, though it has not all of them.
+  ///
+  /// Those are the ones of its queries, and those that were listened to or written by themselves.
+  ///
+  /// - Parameter path: The location.
+  /// - Returns: The children; of several versions of one, that which was used last.
+  /// - Complexity: O(entries at and below the location + size of theirs), depending on the store
+  mutating func children(of path: Path) -> Node {
+    let here = places.overlapping(path).compactMap { entries[$0] }.filter { entry in
+      guard entry.isComplete else { return false }
+      return entry.query.loadsAllData
+        ? entry.path.parent == path && !entry.path.isPriority : entry.path == path
+    }
+    var result = Node.empty
+    for entry in here.sorted(by: { ($0.lastUse, $0.id) < ($1.lastUse, $1.id) }) {
+      guard let node = read(entry.id) else {
+        forget(entry.id)
+        continue
+      }
+      if let key = entry.path.relative(to: path)?.first {
+        result.update(at: Path([key]), to: node)
+      } else if let children = node.children {
+        for (key, child) in children.map { result.update(at: Path([key]), to: child) }
+      }
+    }
+    return result
+  }
+
+  private mutating func readEntry(_ place: Place, now: Int64) -> Node? {
+    guard let id = ids[place], entries[id]?.isComplete == true else { return nil }
+    guard let node = read(id) else {
+      forget(id)
+      return nil
+    }
+    entries[id]?.lastUse = now
+    note(id)
+    return node
+  }
+
+  // MARK: Listens
+
+  /// A listen begins.
+  ///
+  /// - Parameters:
+  ///   - target: The listen.
+  ///   - loaded: The data, if they are those that the store has of this query; nil otherwise.
+  ///   - now: The time.
+  mutating func begin(_ target: ListenTarget, loaded: Node?, now: Int64) {
+    let id = entry(of: target.place, now: now)
+    var follower = Follower(target: target, isLevel: loaded != nil)
+    if let loaded, !target.query.loadsAllData { follower.window = loaded }
+    if followers.updateValue(follower, forKey: id) == nil { followed.insert(id, at: target.path) }
+    note(id)
+  }
+
+  /// A listen ends; what the store has of it stays.
+  mutating func end(_ target: ListenTarget, now: Int64) {
+    guard let id = unfollow(target) else { return }
+    guard entries[id]?.isComplete == true else { return forget(id) }
+    entries[id]?.lastUse = now
+    note(id)
+  }
+
+  /// A listen was refused: what the store has of it must not be shown any more.
+  mutating func refuse(_ target: ListenTarget) {
+    if let id = unfollow(target) { forget(id) }
+  }
+
+  private mutating func unfollow(_ target: ListenTarget) -> Int64? {
+    guard let id = ids[target.place],
+      followers.removeValue(forKey: id) != nil
+    else { return nil }
+    followed.remove(id, at: target.path)
+    return id
+  }
+
+  /// The server has sent all data of a listen.
+  ///
+  /// - Parameters:
+  ///   - target: The listen.
+  ///   - node: The data.
+  mutating func complete(_ target: ListenTarget, with node: Node) {
+    guard let id = ids[target.place],
+      followers[id]?.isLevel == false
+    else { return }
+    replace(id, with: node)
+  }
+
+  /// Keeps data that were read once, unless a listen follows them anyway.
+  mutating func keep(_ node: Node, of place: Place, now: Int64) {
+    let id = entry(of: place.normalized, now: now)
+    guard followers[id] == nil else { return }
+    entries[id]?.lastUse = now
+    replace(id, with: node)
+  }
+
+  /// Whether a place is to be kept up to date, which the next process is to know.
+  mutating func setKept(_ place: Place, _ isKept: Bool) {
+    guard let id = ids[place.normalized], entries[id]?.isKept != isKept else { return }
+    entries[id]?.isKept = isKept
+    pinned.remove(id)
+    note(id)
+  }
+
+  // MARK: Changes
+
+  /// The server changed some places; passes on what that did to the data of listens.
+  ///
+  /// - Parameters:
+  ///   - changed: The places, those of priorities after the others.
+  ///   - tag: The listen that was meant, or nil for all.
+  ///   - tree: The data after the changes.
+  mutating func follow(_ changed: [Path], tag: Int64?, in tree: SyncTree) {
+    var reached: Set<Int64> = []
+    if let tag {
+      if let target = tree.target(of: tag), let id = ids[target.place] { reached = [id] }
+    } else {
+      for path in changed { reached.formUnion(followed.overlapping(path)) }
+    }
+    for id in reached.sorted() {
+      guard let follower = followers[id], follower.isLevel else { continue }
+      pass(changed, to: id, follower, tree.serverNode(of: follower.target))
+    }
+  }
+
+  private mutating func pass(
+    _ changed: [Path],
+    to id: Int64,
+    _ follower: Follower,
+    _ node: Node
+  ) {
+    let target = follower.target
+    let reached = changed.filter { $0.overlaps(target.path) }
+    let below = reached.compactMap { $0.relative(to: target.path) }.filter { !$0.isRoot }
+    if below.count < reached.count { return replace(id, with: node) }
+    if target.query.loadsAllData { return update(id, below.map { Change($0, node[$0]) }) }
+    followers[id]?.window = node
+    let keys = Set(below.compactMap(\.first)).subtracting([.priority])
+    let children = differing(keys, from: follower.window, to: node)
+    update(id, children.map { Change(Path([$0]), node[$0]) })
+  }
+
+  /// The children that differ: those that were changed, and others only if the numbers tell.
+  ///
+  /// - Complexity: O(changed · log n), or O(n) where others were pushed out of the window
+  private func differing(_ keys: Set<ChildKey>, from old: Node, to new: Node) -> [ChildKey] {
+    let gone = keys.count { old.hasChild($0) }
+    let present = keys.count { new.hasChild($0) }
+    if new.childCount - old.childCount == present - gone { return keys.sorted() }
+    var differences = ChangeSet()
+    differences.trackDifferences(from: old, to: new)
+    return differences.changes.keys.sorted()
+  }
+
+  /// What comes goes first, as in views, so that nothing is empty in between.
+  private mutating func update(_ id: Int64, _ updates: [Change]) {
+    for isRemoval in [false, true] {
+      for change in updates where change.node.isEmpty == isRemoval {
+        changes.append(.update(query: id, change))
+      }
+    }
+  }
+
+  /// The server accepted a write: what no listen follows is brought up to date with it.
+  ///
+  /// What was written is kept by itself where nothing above it is, nor is listened to.
+  mutating func acknowledge(_ parts: [Change], now: Int64) {
+    for part in parts {
+      if !part.path.isPriority, !isWithinAllData(part.path) {
+        _ = entry(of: Place(path: part.path, query: .all), now: now)
+      }
+      for id in places.overlapping(part.path) where followers[id] == nil {
+        guard let entry = entries[id] else { continue }
+        guard let place = part.path.relative(to: entry.path) else {
+          let below = Path(entry.path.keys.dropFirst(part.path.count))
+          replace(id, with: entry.query.evaluate(part.node[below]))
+          continue
+        }
+        if place.isRoot {
+          replace(id, with: entry.query.evaluate(part.node))
+        } else if entry.query.loadsAllData {
+          changes.append(.update(query: id, Change(place, part.node)))
+        } else {
+          changes.append(.amend(query: id, Change(place, part.node)))
+        }
+      }
+    }
+  }
+
+  /// Whether all data of a location or of one above it are kept, or are listened to.
+  private func isWithinAllData(_ path: Path) -> Bool {
+    (0...path.count).contains { depth in
+      let above = Place(path: Path(path.keys.prefix(depth)), query: .all)
+      guard let id = ids[above] else { return false }
+      return followers[id] != nil || entries[id]?.isComplete == true
+    }
+  }
+
+  // MARK: Pruning
+
+  /// Forgets entries that were not used for long, as far as the store is too large.
+  ///
+  /// A part of them at a time: the store then tells its size again.
+  ///
+  /// - Parameters:
+  ///   - size: The size of the store in bytes.
+  ///   - configuration: How large it may be.
+  mutating func prune(size: Int64, _ configuration: RepoConfiguration) {
+    let candidates = prunable
+    let surplus = candidates.count - configuration.offlineQueries
+    guard size > configuration.offlineBytes || surplus > 0 else { return }
+    for query in candidates.prefix(max(surplus, (candidates.count + 4) / 5)) { forget(query.id) }
+  }
+
+  // MARK: Entries
+
+  private mutating func entry(of place: Place, now: Int64) -> Int64 {
+    if let id = ids[place] {
+      entries[id]?.lastUse = now
+      return id
+    }
+    lastID += 1
+    insert(TrackedQuery(id: lastID, path: place.path, query: place.query, lastUse: now))
+    return lastID
+  }
+
+  private mutating func insert(_ query: TrackedQuery) {
+    entries[query.id] = query
+    ids[Place(path: query.path, query: query.query)] = query.id
+    places.insert(query.id, at: query.path)
+  }
+
+  private mutating func replace(_ id: Int64, with node: Node) {
+    if entries[id]?.isComplete == false {
+      entries[id]?.isComplete = true
+      note(id)
+    }
+    followers[id]?.isLevel = true
+    if entries[id]?.query.loadsAllData == false { followers[id]?.window = node }
+    changes.append(.replace(query: id, node))
+    forgetParts(of: id)
+  }
+
+  /// Forgets older data of parts of an entry of all data, which would be found before the newer ones.
+  private mutating func forgetParts(of id: Int64) {
+    guard let whole = entries[id], whole.query.loadsAllData else { return }
+    for part in places.overlapping(whole.path)
+    where part != id && followers[part] == nil && !pinned.contains(part) {
+      if let entry = entries[part], whole.path.contains(entry.path) { forget(part) }
+    }
+  }
+
+  private mutating func note(_ id: Int64) {
+    if let entry = entries[id] { changes.append(.track(entry)) }
+  }
+
+  private mutating func forget(_ id: Int64) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    ids[Place(path: entry.path, query: entry.query)] = nil
+    places.remove(id, at: entry.path)
+    pinned.remove(id)
+    changes.append(.forget(query: id))
+  }
+}

@@ -1,0 +1,56 @@
+package import RealtimeCore
+
+/// Something that an engine is told.
+///
+/// Paths and data must be legal (see `Validation`); the engine does not check them again.
+package enum RepoInput: Sendable {
+  // Of the caller. The first of these also starts connecting.
+
+  /// Raises events of these kinds for the children and the value of a query, from now on.
+  case observe(ListenerID, path: Path, query: Query, events: Set<EventKind>)
+  /// Ends one listener; nothing is raised for it any more.
+  case stopObserving(ListenerID)
+  /// Ends all listeners of a query; with the default query, all listeners of the location.
+  case stopObservingAll(path: Path, query: Query)
+  /// Keeps the data of a query up to date without listeners, or no longer.
+  case keepSynced(path: Path, query: Query, Bool)
+  /// Reads the data of a query once.
+  case get(RequestToken, path: Path, query: Query)
+  /// Writes; values that the server decides are passed as they are.
+  case write(RequestToken, path: Path, WriteOperation)
+  /// Changes the data at a location by a function of the present data.
+  case transaction(RequestToken, path: Path, appliesLocally: Bool, update: TransactionUpdate)
+  /// Schedules a write for the end of the connection.
+  case onDisconnect(RequestToken, path: Path, WriteOperation)
+  /// Withdraws what is scheduled at a path and below.
+  case cancelOnDisconnect(RequestToken, path: Path)
+  /// Takes back every write that is not acknowledged, transactions among them.
+  case purgeOutstandingWrites
+  /// Says whose the writes are from now on; those of someone else wait until they are back.
+  ///
+  /// Comes before the credential of the user. Transactions of the user before are given up.
+  case actAs(user: String?)
+  /// Presents a credential now and on every later connection.
+  case authenticate(ClientRequest.Authentication)
+  /// Gives up the credential.
+  case unauthenticate
+  /// Takes a reason not to be connected away.
+  case goOnline(InterruptReason)
+  /// Adds a reason not to be connected.
+  case goOffline(InterruptReason)
+
+  // Of the transport and the clock.
+
+  /// The socket of an attempt is open; the server's greeting is awaited.
+  case transportOpened(ConnectionID)
+  /// A whole message arrived.
+  case message(ConnectionID, ServerMessage)
+  /// A long message is on its way in.
+  case transportProgress(ConnectionID)
+  /// The socket closed, or never opened.
+  case transportClosed(ConnectionID, reason: String)
+  /// The store has this size in bytes now.
+  case storeSize(Int64)
+  /// A timer came due.
+  case timerFired(RepoTimer)
+}

@@ -1,0 +1,112 @@
+import RealtimeCore
+
+/// A location and those below it: the views that stand here, in the order they were made.
+struct SyncPoint: Sendable {
+  var views: [View] = []
+  private var children = SortedMap<SiblingKey, SyncPoint>()
+
+  /// Whether no view stands here or below.
+  var isEmpty: Bool { views.isEmpty && children.isEmpty }
+
+  /// The first view of all data of this location, in whatever order, or nil.
+  var completeView: View? { views.first { $0.query.loadsAllData } }
+
+  /// The position of the view of a query.
+  func viewIndex(of query: Query) -> Int? { views.firstIndex { $0.query == query } }
+
+  /// The server's data at a place below, or nil when no view here knows them.
+  func completeServerNode(at path: Path) -> Node? {
+    for view in views {
+      if let node = view.completeServerNode(at: path) { return node }
+    }
+    return nil
+  }
+
+  /// The location below, or nil when there is no view at it nor below it.
+  subscript(path: Path) -> SyncPoint? {
+    var point = self
+    for key in path.keys {
+      guard let child = point.children[SiblingKey(key: key)] else { return nil }
+      point = child
+    }
+    return point
+  }
+
+  /// Visits the locations on the way to a path and the path itself, until there is a result.
+  func firstResult<Result>(on path: Path, _ body: (SyncPoint, Path) -> Result?) -> Result? {
+    var point = self
+    for depth in 0...path.count {
+      if let result = body(point, Path(path.keys.dropFirst(depth))) { return result }
+      guard depth < path.count,
+        let child = point.children[SiblingKey(key: path.keys[depth])]
+      else { return nil }
+      point = child
+    }
+    return nil
+  }
+
+  /// Visits the locations directly below.
+  func forEachChild(_ body: (ChildKey, SyncPoint) -> Void) {
+    for (sibling, point) in children { body(sibling.key, point) }
+  }
+
+  /// Changes the location at a path, making it if need be and dropping it when it ends up empty.
+  mutating func modify<Result>(
+    _ keys: ArraySlice<ChildKey>,
+    _ body: (inout SyncPoint) -> Result
+  ) -> Result {
+    guard let key = keys.first else { return body(&self) }
+    let sibling = SiblingKey(key: key)
+    let change = children.modify(sibling) { child -> (result: Result, isEmpty: Bool) in
+      let result = child.modify(keys.dropFirst(), body)
+      return (result, child.isEmpty)
+    }
+    if let change {
+      if change.isEmpty { children.removeValue(forKey: sibling) }
+      return change.result
+    }
+    var child = SyncPoint()
+    let result = child.modify(keys.dropFirst(), body)
+    if !child.isEmpty { children.updateValue(child, forKey: sibling) }
+    return result
+  }
+
+  /// Applies an operation here and below; deeper locations raise their events first.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation, as seen from here.
+  ///   - overlay: The visible pending writes over this location.
+  ///   - covering: The server's complete data here as a location above knows them, or nil.
+  ///   - events: Takes the events.
+  mutating func apply(
+    _ operation: TreeOperation,
+    overlay: Overlay,
+    covering: Node?,
+    into events: inout [ViewEvent]
+  ) {
+    var covering = covering ?? completeServerNode(at: .root)
+    if case .listenComplete = operation.kind, operation.path.isRoot, covering == nil {
+      // What the listen for all data has got by now is all there is.
+      covering = completeView?.cache.server.node
+    }
+    for sibling in reached(by: operation) {
+      guard let below = operation.seen(from: sibling.key) else { continue }
+      _ = children.modify(sibling) { child in
+        child.apply(
+          below,
+          overlay: overlay[sibling.key],
+          covering: covering.map { $0[sibling.key] },
+          into: &events
+        )
+      }
+    }
+    let context = View.Context(overlay: overlay, covering: covering)
+    for index in views.indices { events += views[index].apply(operation, in: context) }
+  }
+
+  private func reached(by operation: TreeOperation) -> [SiblingKey] {
+    guard !children.isEmpty else { return [] }
+    guard let keys = operation.reachedKeys else { return children.map(\.key) }
+    return keys.map { SiblingKey(key: $0) }.sorted()
+  }
+}

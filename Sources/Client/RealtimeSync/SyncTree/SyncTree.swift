@@ -1,0 +1,382 @@
+import RealtimeCore
+
+/// The views of a client over a tree of data, with its pending writes.
+///
+/// Every operation returns the events it raises; what else is to be done comes as values too.
+struct SyncTree: Sendable {
+  private var root = SyncPoint()
+  private var writes = WriteTree()
+  private var tags: [Place: Int64] = [:]
+  private var tagged: [Int64: Place] = [:]
+  private var lastTag: Int64 = 0
+
+  /// The number of writes without an answer.
+  var pendingWriteCount: Int { writes.count }
+
+  // MARK: Writes of this client
+
+  /// Adds a pending write, later than all others; a hidden one raises no events.
+  mutating func write(_ write: PendingWrite) -> [ViewEvent] {
+    writes.add(write)
+    guard write.isVisible else { return [] }
+    switch write.operation {
+    case .set(let node): return apply(.user, at: write.path, .overwrite(node))
+    case .merge: return apply(.user, at: write.path, .merge(write.overlay))
+    }
+  }
+
+  /// Takes the server's answer to a pending write.
+  mutating func answer(_ id: Int64, isAccepted: Bool) -> [ViewEvent] {
+    guard let removal = writes.remove(id), removal.mayChangeViews else { return [] }
+    let overlay = removal.write.overlay
+    return apply(
+      .user,
+      at: removal.write.path,
+      isAccepted ? .acknowledge(overlay) : .revert(overlay)
+    )
+  }
+
+  /// Takes all pending writes back at once, so that nothing in between is shown.
+  mutating func removeAllWrites() -> [ViewEvent] {
+    guard writes.count > 0 else { return [] }
+    writes = WriteTree()
+    return apply(.user, at: .root, .revert(.node(.empty)))
+  }
+
+  // MARK: Data of the server
+
+  /// The server replaces the data at a path; with a tag, for that query only.
+  mutating func overwrite(at path: Path, with node: Node, tag: Int64? = nil) -> [ViewEvent] {
+    applyPush(at: path, tag: tag, .overwrite(node))
+  }
+
+  /// The server replaces the data at several places below a path.
+  mutating func merge(at path: Path, _ changes: [Change], tag: Int64? = nil) -> [ViewEvent] {
+    let overlay = Overlay(changes)
+    switch overlay {
+    case .none: return []
+    case .node(let node): return applyPush(at: path, tag: tag, .overwrite(node))
+    case .children: return applyPush(at: path, tag: tag, .merge(overlay))
+    }
+  }
+
+  /// The server replaces ranges of what a listen has.
+  mutating func merge(_ ranges: [RangeMerge], into target: ListenTarget) -> [ViewEvent] {
+    var node = serverNode(of: target)
+    for range in ranges { node = range.applied(to: node) }
+    return overwrite(at: target.path, with: node, tag: target.tag)
+  }
+
+  /// The listen that a push at a path is meant for, or nil when it is for none of now.
+  func target(at path: Path, tag: Int64?) -> ListenTarget? {
+    guard let tag else { return ListenTarget(path: path, query: .all, tag: nil) }
+    guard let key = tagged[tag], key.path == path else { return nil }
+    return ListenTarget(path: path, query: key.query, tag: tag)
+  }
+
+  /// The listen that pushes with a tag are meant for, or nil when it has ended.
+  func target(of tag: Int64) -> ListenTarget? { tagged[tag].map { target($0) } }
+
+  /// The server has sent all data of a listen.
+  mutating func completeListen(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
+    // What no push has brought is not there, also where an observer below knew it from before.
+    if tag == nil, let view = root[path]?.completeView, !view.cache.server.isComplete {
+      return applyPush(at: path, tag: nil, .overwrite(view.cache.server.node))
+    }
+    return applyPush(at: path, tag: tag, .listenComplete)
+  }
+
+  /// Data that the server sent for one query without a listen; they go to its view alone, if any.
+  mutating func fill(_ query: Query, at path: Path, with node: Node) -> [ViewEvent] {
+    guard let point = root[path], let index = point.viewIndex(of: query),
+      point.views[index].completeEventNode == nil
+    else { return [] }
+    return apply(.query(query), at: path, Place(path: path, query: query), .overwrite(node))
+  }
+
+  private mutating func applyPush(
+    at path: Path,
+    tag: Int64?,
+    _ kind: TreeOperation.Kind
+  ) -> [ViewEvent] {
+    guard let tag else { return apply(.server, at: path, kind) }
+    // Late pushes of a listen that one for all data has replaced would narrow what is known.
+    guard let key = tagged[tag], key.path.contains(path), !hasAllData(at: key.path) else {
+      return []
+    }
+    return apply(.query(key.query), at: path, key, kind)
+  }
+
+  private mutating func apply(
+    _ source: TreeOperation.Source,
+    at path: Path,
+    _ kind: TreeOperation.Kind
+  ) -> [ViewEvent] {
+    var events: [ViewEvent] = []
+    let operation = TreeOperation(source: source, path: path, kind: kind)
+    root.apply(operation, overlay: writes.overlay, covering: nil, into: &events)
+    return events
+  }
+
+  /// Applies an operation to the view of one query.
+  private mutating func apply(
+    _ source: TreeOperation.Source,
+    at path: Path,
+    _ key: Place,
+    _ kind: TreeOperation.Kind
+  ) -> [ViewEvent] {
+    guard let relative = path.relative(to: key.path) else { return [] }
+    let operation = TreeOperation(source: source, path: relative, kind: kind)
+    let context = View.Context(overlay: writes.overlay[key.path], covering: nil)
+    return root.modify(key.path.keys[...]) { point in
+      guard let index = point.viewIndex(of: key.query) else { return [] }
+      return point.views[index].apply(operation, in: context)
+    }
+  }
+
+  // MARK: Reading
+
+  /// What an observer of a query would see, or nil while it is not complete.
+  func cachedValue(at path: Path, query: Query) -> Node? {
+    if let point = root[path], let index = point.viewIndex(of: query) {
+      return point.views[index].completeEventNode
+    }
+    let overlay = writes.overlay[path]
+    if let node = overlay.completeNode { return query.evaluate(node) }
+    guard let server = completeServerNode(at: path) else { return nil }
+    return query.evaluate(overlay.applied(to: server))
+  }
+
+  /// The data at a path with all pending writes, hidden ones too; empty as far as not known.
+  ///
+  /// - Parameters:
+  ///   - path: The place.
+  ///   - excluded: Writes that do not count.
+  ///   - stored: Older data of the server, which count when no view knows any.
+  /// - Returns: The data.
+  func latest(
+    at path: Path,
+    excluding excluded: Set<Int64> = [],
+    stored: Node? = nil
+  ) -> Node {
+    writes.latest(
+      at: path,
+      server: completeServerNode(at: path) ?? stored ?? .empty,
+      excluding: excluded
+    )
+  }
+
+  /// What an observer of a query would see over data of the server that no view knows.
+  func value(of place: Place, over stored: Node) -> Node {
+    let overlay = writes.overlay[place.path]
+    if place.query.loadsAllData || overlay.completeNode != nil {
+      return place.query.evaluate(overlay.applied(to: stored))
+    }
+    let known = View.knownChildren(of: stored, under: overlay) { stored.hasChild($0) }
+    return place.query.evaluate(known)
+  }
+
+  /// The server's data that a listen has already.
+  func serverNode(of target: ListenTarget) -> Node {
+    guard let point = root[target.path] else { return .empty }
+    if target.tag == nil { return point.completeView?.cache.server.node ?? .empty }
+    return point.viewIndex(of: target.query).map { point.views[$0].cache.server.node } ?? .empty
+  }
+
+  /// The listen that keeps a query up to date, or nil when there is none.
+  func covering(_ place: Place) -> ListenTarget? {
+    let above = root.firstResult(on: place.path) { point, rest -> Path? in
+      point.completeView == nil ? nil : Path(place.path.keys.dropLast(rest.count))
+    }
+    if let above { return ListenTarget(path: above, query: .all, tag: nil) }
+    return tags[place] == nil ? nil : target(place)
+  }
+
+  /// Whether visible pending writes have a part in what a query selects, or in one child of it.
+  func hasPendingWrites(_ place: Place, child key: ChildKey?, in node: Node) -> Bool {
+    let overlay = writes.overlay[place.path]
+    if let key { return !overlay[key].isTransparent }
+    if overlay.isTransparent || overlay.completeNode != nil || place.query.loadsAllData {
+      return !overlay.isTransparent
+    }
+    let server = serverNode(of: target(place))
+    return overlay.touchedKeys.contains { node.hasChild($0) || server.hasChild($0) }
+  }
+
+  /// What a pending write does at each place, its values decided by estimate; nil if there is none.
+  func parts(of write: Int64) -> [Change]? { writes.parts(of: write) }
+
+  private func hasAllData(at path: Path) -> Bool {
+    let view = root.firstResult(on: path) { point, _ -> View? in
+      guard let view = point.completeView, view.cache.server.isComplete else { return nil }
+      return view
+    }
+    return view != nil
+  }
+
+  private func completeServerNode(at path: Path) -> Node? {
+    root.firstResult(on: path) { $0.completeServerNode(at: $1) }
+  }
+
+  /// Whether a registration would find nothing known: no view, and none above that has the data.
+  ///
+  /// A view above that still waits for its data may know less than a store does.
+  func isUnknown(at path: Path, query: Query) -> Bool {
+    root[path]?.viewIndex(of: query) == nil && completeServerNode(at: path) == nil
+  }
+
+  // MARK: Registrations
+
+  /// Adds a registration, and a view and a listen for it where there are none.
+  ///
+  /// - Parameters:
+  ///   - registration: Who follows.
+  ///   - path: The location.
+  ///   - query: The query.
+  ///   - stored: Older data of the server for a new view of which nothing is known.
+  /// - Returns: The events of the registration, and what to ask of the server.
+  mutating func add(
+    _ registration: Registration,
+    at path: Path,
+    query: Query,
+    stored: StoredData = .nothing
+  ) -> SyncResult {
+    var result = SyncResult()
+    let isCovered = root.firstResult(on: path) { point, _ in point.completeView } != nil
+    let overlay = writes.overlay[path]
+    if let index = root[path]?.viewIndex(of: query) {
+      result.events = root.modify(path.keys[...]) { $0.views[index].add(registration) }
+      return result
+    }
+    let key = Place(path: path, query: query)
+    if !query.loadsAllData {
+      lastTag += 1
+      tags[key] = lastTag
+      tagged[lastTag] = key
+    }
+    let known = completeServerNode(at: path) ?? stored.whole
+    var view = View(
+      path: path,
+      query: query,
+      server: known ?? knownChildren(at: path, over: stored.children),
+      isComplete: known != nil,
+      isFiltered: stored.whole != nil && !query.loadsAllData,
+      overlay: overlay
+    )
+    result.events = view.add(registration)
+    root.modify(path.keys[...]) { $0.views.append(view) }
+    if !isCovered {
+      result.actions.append(.start(target(key)))
+      if query.loadsAllData { result.actions += superseded(at: path).map { .stop($0) } }
+    }
+    return result
+  }
+
+  /// The children of a location that views below it know completely, and others from a store.
+  private func knownChildren(at path: Path, over stored: Node) -> Node {
+    var node = stored
+    root[path]?.forEachChild { key, child in
+      if let known = child.completeServerNode(at: .root) {
+        node.update(at: Path([key]), to: known)
+      }
+    }
+    return node
+  }
+
+  /// The registrations of a query; with the default query, all of the location.
+  func registrations(
+    at path: Path,
+    query: Query
+  ) -> [(query: Query, owner: Registration.Owner)] {
+    (root[path]?.views ?? []).filter { query.isDefault || $0.query == query }.flatMap { view in
+      view.registrations.map { (view.query, $0.owner) }
+    }
+  }
+
+  /// Ends a registration, or with nil all of a query; with the default query, of the location.
+  mutating func remove(
+    _ owner: Registration.Owner?,
+    at path: Path,
+    query: Query
+  ) -> SyncResult {
+    remove(owner, at: path, query: query, isCancelled: false)
+  }
+
+  /// Ends all registrations of a listen that the server refused.
+  mutating func cancel(_ target: ListenTarget) -> SyncResult {
+    if target.tag != nil {
+      return remove(nil, at: target.path, query: target.query, isCancelled: true)
+    }
+    return remove(nil, at: target.path, query: .all, isCancelled: true)
+  }
+
+  private mutating func remove(
+    _ owner: Registration.Owner?,
+    at path: Path,
+    query: Query,
+    isCancelled: Bool
+  ) -> SyncResult {
+    var result = SyncResult()
+    guard let point = root[path] else { return result }
+    let hadCompleteView = point.completeView != nil
+    var removed: [Query] = []
+    root.modify(path.keys[...]) { point in
+      for index in point.views.indices.reversed() {
+        guard query.isDefault || point.views[index].query == query else { continue }
+        result.ended = point.views[index].remove(owner) + result.ended
+        if point.views[index].isEmpty { removed.insert(point.views.remove(at: index).query, at: 0) }
+      }
+    }
+    let isUncovered = hadCompleteView && root[path]?.completeView == nil
+    let isCovered = root.firstResult(on: path) { point, _ in point.completeView } != nil
+    if isUncovered, !isCovered { result.actions += uncovered(at: path).map { .start($0) } }
+    if !isCovered, !isCancelled {
+      if isUncovered {
+        result.actions.append(.stop(ListenTarget(path: path, query: .all, tag: nil)))
+      } else {
+        for gone in removed where !gone.loadsAllData {
+          result.actions.append(.stop(target(Place(path: path, query: gone))))
+        }
+      }
+    }
+    for gone in removed {
+      if let tag = tags.removeValue(forKey: Place(path: path, query: gone)) { tagged[tag] = nil }
+    }
+    return result
+  }
+
+  private func target(_ key: Place) -> ListenTarget {
+    ListenTarget(
+      path: key.path,
+      query: key.query.loadsAllData ? .all : key.query,
+      tag: tags[key]
+    )
+  }
+
+  /// The listens that a new default one at a location makes superfluous.
+  private func superseded(at path: Path) -> [ListenTarget] {
+    var result: [ListenTarget] = []
+    guard let point = root[path] else { return result }
+    for view in point.views where !view.query.loadsAllData {
+      result.append(target(Place(path: path, query: view.query)))
+    }
+    point.forEachChild { key, child in collect(child, at: path.appending(key), into: &result) }
+    return result
+  }
+
+  /// The listens that are needed at and below a location without one for all of it.
+  private func uncovered(at path: Path) -> [ListenTarget] {
+    var result: [ListenTarget] = []
+    if let point = root[path] { collect(point, at: path, into: &result) }
+    return result
+  }
+
+  private func collect(_ point: SyncPoint, at path: Path, into result: inout [ListenTarget]) {
+    if point.completeView != nil {
+      result.append(ListenTarget(path: path, query: .all, tag: nil))
+      return
+    }
+    for view in point.views { result.append(target(Place(path: path, query: view.query))) }
+    point.forEachChild { key, child in collect(child, at: path.appending(key), into: &result) }
+  }
+}

@@ -1,0 +1,70 @@
+import RealtimeCore
+
+/// A change that views are told of, as seen from the place they stand at.
+struct TreeOperation: Sendable {
+  /// Where a change comes from.
+  enum Source: Sendable, Equatable {
+    /// A write of this client.
+    case user
+    /// The server, for every view of the data.
+    case server
+    /// The server, for the view of one query only.
+    case query(Query)
+  }
+
+  /// What a change does.
+  enum Kind: Sendable {
+    /// Replaces the data.
+    case overwrite(Node)
+    /// Replaces the data at places below.
+    case merge(Overlay)
+    /// A write that touched these places was accepted and is no longer pending.
+    case acknowledge(Overlay)
+    /// A write that touched these places was refused and is no longer pending.
+    case revert(Overlay)
+    /// The server has sent all it has.
+    case listenComplete
+  }
+
+  /// Where it comes from.
+  let source: Source
+  /// Where it happens, relative to the place it is seen from.
+  let path: Path
+  /// What it does.
+  let kind: Kind
+
+  /// The operation as seen from a child, or nil when it does not reach there.
+  func seen(from key: ChildKey) -> TreeOperation? {
+    if let first = path.first {
+      return first == key ? TreeOperation(source: source, path: path.rest, kind: kind) : nil
+    }
+    let below: Kind
+    switch kind {
+    case .overwrite(let node): below = .overwrite(node[key])
+    case .listenComplete: below = .listenComplete
+    case .merge(let overlay):
+      switch overlay[key] {
+      case .none: return nil
+      case .node(let node): below = .overwrite(node)
+      case .children: below = .merge(overlay[key])
+      }
+    case .acknowledge(let overlay):
+      if overlay[key].isTransparent { return nil }
+      below = .acknowledge(overlay[key])
+    case .revert(let overlay):
+      if overlay[key].isTransparent { return nil }
+      below = .revert(overlay[key])
+    }
+    return TreeOperation(source: source, path: .root, kind: below)
+  }
+
+  /// The only keys under which it reaches anything, or nil when it reaches every child.
+  var reachedKeys: [ChildKey]? {
+    if let first = path.first { return [first] }
+    switch kind {
+    case .overwrite, .listenComplete: return nil
+    case .merge(let overlay), .acknowledge(let overlay), .revert(let overlay):
+      return overlay.completeNode == nil ? overlay.touchedKeys : nil
+    }
+  }
+}

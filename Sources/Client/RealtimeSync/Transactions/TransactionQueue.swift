@@ -1,0 +1,71 @@
+import RealtimeCore
+
+/// The transactions under way by location, each location's in the order they began.
+struct TransactionQueue: Sendable {
+  private var queues = SortedMap<Path, [Transaction]>()
+
+  var isEmpty: Bool { queues.isEmpty }
+
+  mutating func append(_ transaction: Transaction) {
+    queues.updateValue((queues[transaction.path] ?? []) + [transaction], forKey: transaction.path)
+  }
+
+  /// Replaces a transaction by a later state of it.
+  mutating func update(_ transaction: Transaction) {
+    _ = queues.modify(transaction.path) { queue in
+      if let index = queue.firstIndex(where: { $0.order == transaction.order }) {
+        queue[index] = transaction
+      }
+    }
+  }
+
+  mutating func remove(_ transaction: Transaction) {
+    let rest = queues.modify(transaction.path) { queue -> Int in
+      queue.removeAll { $0.order == transaction.order }
+      return queue.count
+    }
+    if rest == 0 { queues.removeValue(forKey: transaction.path) }
+  }
+
+  /// The highest location at or above a path with transactions, or nil.
+  func topmost(on path: Path) -> Path? {
+    if queues.isEmpty { return nil }
+    for depth in 0...path.count {
+      let place = Path(path.keys.prefix(depth))
+      if queues[place] != nil { return place }
+    }
+    return nil
+  }
+
+  /// The highest locations at and below a path with transactions, none above another.
+  func topmost(below path: Path) -> [Path] {
+    var result: [Path] = []
+    for (place, _) in entries(below: path) {
+      if let last = result.last, last.contains(place) { continue }
+      result.append(place)
+    }
+    return result
+  }
+
+  /// The transactions at and below a path, in the order they began.
+  func all(below path: Path) -> [Transaction] {
+    entries(below: path).flatMap(\.1).sorted { $0.order < $1.order }
+  }
+
+  /// The transactions at, above and below a path, in the order they began.
+  func all(overlapping path: Path) -> [Transaction] {
+    if queues.isEmpty { return [] }
+    var result = entries(below: path).flatMap(\.1)
+    for depth in 0..<path.count { result += queues[Path(path.keys.prefix(depth))] ?? [] }
+    return result.sorted { $0.order < $1.order }
+  }
+
+  private func entries(below path: Path) -> [(Path, [Transaction])] {
+    var result: [(Path, [Transaction])] = []
+    for (place, queue) in queues.ascending(after: { $0 < path }) {
+      guard path.contains(place) else { break }
+      result.append((place, queue))
+    }
+    return result
+  }
+}

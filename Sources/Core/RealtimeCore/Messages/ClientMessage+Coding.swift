@@ -1,0 +1,299 @@
+extension ClientMessage {
+  /// Reads the JSON of a whole message.
+  ///
+  /// - Parameters:
+  ///   - bytes: The UTF-8 text of one message.
+  ///   - depthLimit: The deepest nesting that is followed: of data for a tree counted from where they
+  ///     begin, of all else from the message.
+  /// - Throws: ``MessageError`` with the number of the request, where it could be read.
+  /// - Complexity: O(bytes)
+  package init(
+    decoding bytes: [UInt8],
+    depthLimit: Int = Limits.jsonDepth
+  ) throws(MessageError) {
+    self = try MessageEnvelope.read(
+      bytes,
+      from: .client,
+      depthLimit: depthLimit
+    ) { (envelope) throws(MessageError) in
+      switch envelope.kind {
+      case .control:
+        let kind = envelope["t"]?.string ?? ""
+        return kind == "p" ? .ping : .control(kind)
+      case .data: return try Self.request(envelope)
+      }
+    }
+  }
+
+  private static func request(_ envelope: MessageEnvelope) throws(MessageError) -> ClientMessage {
+    // The data are read first: text that is no JSON has no number that could be answered.
+    let body = envelope.body
+    let id = envelope.requestID
+    let data = try body.data?.node(at: body.path ?? .root, requestID: id)
+    guard let id else { throw MessageError("a request needs a whole number \"r\"") }
+    guard let action = envelope.action else {
+      throw MessageError("a request needs an action \"a\"", requestID: id)
+    }
+    do throws(NodeError) {
+      return .request(id: id, try ClientRequest(action: action, body, data))
+    } catch {
+      throw MessageError(error.description, requestID: id)
+    }
+  }
+
+  /// The JSON of the message.
+  ///
+  /// - Complexity: O(size)
+  package func encoded() -> [UInt8] {
+    var writer = JSONWriter()
+    switch self {
+    case .ping: writer.raw("{\"t\":\"c\",\"d\":{\"t\":\"p\",\"d\":{}}}")
+    case .control(let kind):
+      writer.raw("{\"t\":\"c\",\"d\":{\"t\":")
+      writer.write(kind)
+      writer.raw(",\"d\":{}}}")
+    case .request(let id, let request):
+      writer.raw("{\"t\":\"d\",\"d\":{\"r\":")
+      writer.write(id)
+      writer.raw(",\"a\":")
+      writer.write(request.action)
+      writer.raw(",\"b\":")
+      request.write(to: &writer)
+      writer.raw("}}")
+    }
+    return writer.bytes
+  }
+}
+
+extension ClientRequest {
+  /// Makes a request of its action and its body, of which the data have been read.
+  fileprivate init(action: String, _ body: MessageBody, _ data: Node?) throws(NodeError) {
+    let path = body.path
+    switch action {
+    case "p", "m":
+      self = .write(
+        WriteRequest(
+          path: try Self.known(path),
+          operation: try Self.operation(body, data, isMerge: action == "m"),
+          hash: try body.string("h"),
+          key: try body.writeKey
+        )
+      )
+    case "s": self = .stats(body["c"] ?? .null)
+    case "auth", "gauth":
+      self = .authenticate(
+        Authentication(
+          credential: try body.string("cred") ?? "",
+          isAdministrative: action == "gauth",
+          override: body["authvar"],
+          actsAsNobody: try body.bool("noauth") ?? false
+        )
+      )
+    case "unauth": self = .unauthenticate
+    case "appcheck": self = .appCheck(try body.string("token") ?? "")
+    case "unappeck", "unappcheck": self = .appCheck(nil)
+    case "q": self = .listen(try ListenRequest(Self.known(path), body))
+    case "n":
+      self = .unlisten(
+        path: try Self.known(path),
+        query: try Query(json: body["q"] ?? .null),
+        tag: try body.integer("t")
+      )
+    case "g": self = .get(path: try Self.known(path), query: try Query(json: body["q"] ?? .null))
+    case "o", "om":
+      self = .onDisconnect(
+        path: try Self.known(path),
+        try Self.operation(body, data, isMerge: action == "om")
+      )
+    case "oc": self = .cancelOnDisconnect(path: try Self.known(path))
+    default: self = .unknown(action: action)
+    }
+  }
+
+  private static func known(_ path: Path?) throws(NodeError) -> Path {
+    guard let path else { throw NodeError(description: "the path \"p\" must be a string") }
+    return path
+  }
+
+  private static func operation(
+    _ body: MessageBody,
+    _ data: Node?,
+    isMerge: Bool
+  ) throws(NodeError) -> WriteOperation {
+    if !isMerge, let data { return .set(data) }
+    guard isMerge, let changes = body["d"] else {
+      throw NodeError(description: "the data \"d\" are missing")
+    }
+    return .merge(try Change.changes(json: changes))
+  }
+
+  fileprivate var action: String {
+    switch self {
+    case .stats: "s"
+    case .authenticate(let authentication): authentication.isAdministrative ? "gauth" : "auth"
+    case .unauthenticate: "unauth"
+    case .appCheck(let token): token == nil ? "unappeck" : "appcheck"
+    case .listen: "q"
+    case .unlisten: "n"
+    case .get: "g"
+    case .write(let write): write.operation.isMerge ? "m" : "p"
+    case .onDisconnect(_, let operation): operation.isMerge ? "om" : "o"
+    case .cancelOnDisconnect: "oc"
+    case .unknown(let action): action
+    }
+  }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    switch self {
+    case .stats(let counters): writer.write(.object(("c", counters)))
+    case .authenticate(let authentication):
+      var members = [JSONMember("cred", .string(authentication.credential))]
+      if let override = authentication.override { members.append(JSONMember("authvar", override)) }
+      if authentication.actsAsNobody { members.append(JSONMember("noauth", .bool(true))) }
+      writer.write(.object(members))
+    case .unauthenticate, .appCheck(nil), .unknown: writer.raw("{}")
+    case .appCheck(let token?): writer.write(.object(("token", .string(token))))
+    case .listen(let listen): listen.write(to: &writer)
+    case .unlisten(let path, let query, let tag):
+      writer.raw("{\"p\":")
+      writer.write(path.description)
+      writer.writeQuery(query, tag: tag)
+      writer.raw("}")
+    case .get(let path, let query):
+      writer.raw("{\"p\":")
+      writer.write(path.description)
+      writer.raw(",\"q\":")
+      writer.write(query.json)
+      writer.raw("}")
+    case .write(let write):
+      writer.raw("{\"p\":")
+      writer.write(write.path.description)
+      writer.writeOperation(write.operation)
+      if let hash = write.hash {
+        writer.raw(",\"h\":")
+        writer.write(hash)
+      }
+      if let key = write.key {
+        writer.raw(",\"i\":")
+        writer.write(key.wireText)
+      }
+      writer.raw("}")
+    case .onDisconnect(let path, let operation):
+      writer.raw("{\"p\":")
+      writer.write(path.description)
+      writer.writeOperation(operation)
+      writer.raw("}")
+    case .cancelOnDisconnect(let path):
+      writer.write(.object(("p", .string(path.description)), ("d", .null)))
+    }
+  }
+}
+
+extension ListenRequest {
+  fileprivate init(_ path: Path, _ body: MessageBody) throws(NodeError) {
+    self.init(
+      path: path,
+      query: try Query(json: body["q"] ?? .null),
+      tag: try body.integer("t"),
+      hash: try body.string("h") ?? ""
+    )
+    guard let compound = body["ch"] else { return }
+    guard let hashes = compound["hs"]?.elements?.map(\.string),
+      let posts = compound["ps"]?.elements?.map(\.string),
+      hashes.count == posts.count + 1, !hashes.contains(nil), !posts.contains(nil)
+    else {
+      throw NodeError(description: "\"ch\" needs one more hash in \"hs\" than paths in \"ps\"")
+    }
+    compoundHash = CompoundHash(
+      hashes: hashes.compactMap(\.self),
+      posts: posts.compactMap(\.self).map { Path(wire: $0) }
+    )
+  }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.raw("{\"p\":")
+    writer.write(path.description)
+    writer.writeQuery(query, tag: tag)
+    writer.raw(",\"h\":")
+    writer.write(hash)
+    if let compoundHash {
+      writer.raw(",\"ch\":")
+      writer.write(
+        .object(
+          ("hs", .array(compoundHash.hashes.map { .string($0) })),
+          ("ps", .array(compoundHash.posts.map { .string($0.wireText) }))
+        )
+      )
+    }
+    writer.raw("}")
+  }
+}
+
+extension Change {
+  /// Reads an object whose names are relative paths.
+  ///
+  /// - Parameter json: The object.
+  /// - Returns: The changes in the order of the members.
+  /// - Throws: ``NodeError`` when it is no object, a value is no data, or one path contains another.
+  package static func changes(json: JSONValue) throws(NodeError) -> [Change] {
+    guard let members = json.members else {
+      throw NodeError(description: "the data of an update must be an object")
+    }
+    var changes: [Change] = []
+    for member in members {
+      let path = Path(wire: member.name)
+      let node: Node
+      if path.isPriority {
+        node = try Node.priorityValue(member.value).map { .leaf($0) } ?? .empty
+      } else {
+        node = try Node(json: member.value)
+      }
+      changes.append(Change(path, node))
+    }
+    let sorted = changes.map(\.path).sorted()
+    for (path, next) in zip(sorted, sorted.dropFirst()) where path.contains(next) {
+      throw NodeError(description: "the paths \(path) and \(next) of one update overlap")
+    }
+    return changes
+  }
+}
+
+extension WriteOperation {
+  /// Whether several places change at once.
+  package var isMerge: Bool {
+    if case .merge = self { true } else { false }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func writeQuery(_ query: Query, tag: Int64?) {
+    if !query.isDefault {
+      raw(",\"q\":")
+      write(query.json)
+    }
+    if let tag {
+      raw(",\"t\":")
+      write(tag)
+    }
+  }
+
+  fileprivate mutating func writeOperation(_ operation: WriteOperation) {
+    raw(",\"d\":")
+    switch operation {
+    case .set(let node): node.write(to: &self)
+    case .merge(let changes): writeChanges(changes)
+    }
+  }
+
+  /// Writes an object whose names are relative paths.
+  package mutating func writeChanges(_ changes: [Change]) {
+    raw("{")
+    for (index, change) in changes.enumerated() {
+      if index > 0 { raw(",") }
+      write(change.path.wireText)
+      raw(":")
+      change.node.write(to: &self)
+    }
+    raw("}")
+  }
+}

@@ -1,0 +1,221 @@
+extension ServerMessage {
+  /// Reads the JSON of a whole message.
+  ///
+  /// - Parameter bytes: The UTF-8 text of one message.
+  /// - Throws: ``MessageError`` with the reason.
+  /// - Complexity: O(bytes)
+  package init(decoding bytes: [UInt8]) throws(MessageError) {
+    self = try MessageEnvelope.read(bytes, from: .server) { (envelope) throws(MessageError) in
+      let body = envelope.body
+      if let data = body.data, envelope.kind == .data, envelope.requestID == nil {
+        let path = body.path ?? .root
+        return .push(.data(path: path, try data.node(at: path), tag: body["t"]?.integer))
+      }
+      do throws(NodeError) {
+        switch envelope.kind {
+        case .control: return try Self.control(envelope)
+        case .data: return try Self.data(envelope)
+        }
+      } catch {
+        throw MessageError(error.description)
+      }
+    }
+  }
+
+  private static func control(_ envelope: MessageEnvelope) throws(NodeError) -> ServerMessage {
+    guard let kind = envelope["t"]?.string, let payload = envelope["d"] else {
+      throw NodeError(description: "a control message needs \"t\" and \"d\"")
+    }
+    switch kind {
+    case "h":
+      guard let timestamp = payload["ts"]?.integer else {
+        throw NodeError(description: "a hello needs the time \"ts\"")
+      }
+      let names = payload["x"]?.elements?.compactMap(\.string) ?? []
+      return .hello(
+        ServerHello(
+          timestamp: timestamp,
+          version: payload["v"]?.string ?? "",
+          host: payload["h"]?.string ?? "",
+          session: payload["s"]?.string ?? "",
+          extensions: Set(names.compactMap(ServerHello.Extension.init(rawValue:)))
+        )
+      )
+    case "r": return .reset(host: payload.string ?? "")
+    case "s": return .shutdown(reason: payload.string ?? "")
+    case "o": return .pong
+    case "e": return .error(payload.string ?? payload.text)
+    default: return .error("unknown control message \"\(kind)\"")
+    }
+  }
+
+  private static func data(_ envelope: MessageEnvelope) throws(NodeError) -> ServerMessage {
+    if let id = envelope.requestID {
+      let answer = envelope.body
+      guard let status = answer["s"]?.string else {
+        throw NodeError(description: "an answer needs a status \"s\"")
+      }
+      return .response(id: id, Response(StatusCode(status), .json(answer["d"] ?? .null)))
+    }
+    if let action = envelope.action {
+      return .push(try ServerPush(action: action, body: envelope.body))
+    }
+    return .error(envelope["error"]?.string ?? "a message that is neither answer nor push")
+  }
+
+  /// The JSON of the message.
+  ///
+  /// - Complexity: O(size)
+  package func encoded() -> [UInt8] {
+    // Most messages are answers without data.
+    var writer = JSONWriter(capacity: 64)
+    switch self {
+    case .hello(let hello): writer.writeControl("h", hello.json)
+    case .reset(let host): writer.writeControl("r", .string(host))
+    case .shutdown(let reason): writer.writeControl("s", .string(reason))
+    case .error(let text): writer.writeControl("e", .string(text))
+    case .pong: writer.writeControl("o", .object([]))
+    case .response(let id, let response):
+      writer.raw("{\"t\":\"d\",\"d\":{\"r\":")
+      writer.write(id)
+      writer.raw(",\"b\":{\"s\":")
+      writer.write(response.status.text)
+      writer.raw(",\"d\":")
+      switch response.payload {
+      case .json(let json): writer.write(json)
+      case .node(let node): node.write(to: &writer)
+      }
+      writer.raw("}}}")
+    case .push(let push):
+      writer.raw("{\"t\":\"d\",\"d\":{\"a\":")
+      writer.write(push.action)
+      writer.raw(",\"b\":")
+      push.write(to: &writer)
+      writer.raw("}}")
+    }
+    return writer.bytes
+  }
+}
+
+extension ServerHello {
+  fileprivate var json: JSONValue {
+    var members = [
+      JSONMember("ts", .integer(timestamp)),
+      JSONMember("v", .string(version)),
+      JSONMember("h", .string(host)),
+      JSONMember("s", .string(session)),
+    ]
+    if !extensions.isEmpty {
+      let names = extensions.map(\.rawValue).sorted().map { JSONValue.string($0) }
+      members.append(JSONMember("x", .array(names)))
+    }
+    return .object(members)
+  }
+}
+
+extension ServerPush {
+  fileprivate init(action: String, body: MessageBody) throws(NodeError) {
+    let path = body.path ?? .root
+    let tag = body["t"]?.integer
+    switch action {
+    case "d": self = .data(path: path, .empty, tag: tag)
+    case "m":
+      self = .merge(path: path, try Change.changes(json: body["d"] ?? .object([])), tag: tag)
+    case "rm":
+      var ranges: [RangeChange] = []
+      for range in body["d"]?.elements ?? [] {
+        ranges.append(
+          RangeChange(
+            start: range["s"]?.string.map { Path(wire: $0) },
+            end: range["e"]?.string.map { Path(wire: $0) },
+            node: try Node(json: range["m"] ?? .null)
+          )
+        )
+      }
+      self = .rangeMerge(path: path, ranges, tag: tag)
+    case "c":
+      var queries: [Query]?
+      if let list = body["q"]?.elements {
+        queries = []
+        for query in list { queries?.append(try Query(json: query)) }
+      }
+      self = .listenRevoked(path: path, queries: queries)
+    case "ac", "apc":
+      let status = StatusCode(body["s"]?.string ?? "")
+      let reason = body["d"]?.string ?? ""
+      self =
+        action == "ac"
+        ? .authenticationRevoked(status, reason: reason) : .appCheckRevoked(status, reason: reason)
+    case "sd": self = .securityDebug(body["msg"]?.string ?? "")
+    default: self = .unknown(action: action)
+    }
+  }
+
+  fileprivate var action: String {
+    switch self {
+    case .data: "d"
+    case .merge: "m"
+    case .rangeMerge: "rm"
+    case .listenRevoked: "c"
+    case .authenticationRevoked: "ac"
+    case .appCheckRevoked: "apc"
+    case .securityDebug: "sd"
+    case .unknown(let action): action
+    }
+  }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    switch self {
+    case .data(let path, let node, let tag):
+      writer.writePushStart(path)
+      node.write(to: &writer)
+      writer.writePushEnd(tag)
+    case .merge(let path, let changes, let tag):
+      writer.writePushStart(path)
+      writer.writeChanges(changes)
+      writer.writePushEnd(tag)
+    case .rangeMerge(let path, let ranges, let tag):
+      writer.writePushStart(path)
+      writer.write(.array(ranges.map(\.json)))
+      writer.writePushEnd(tag)
+    case .listenRevoked(let path, let queries):
+      var members = [JSONMember("p", .string(path.wireText))]
+      if let queries { members.append(JSONMember("q", .array(queries.map(\.json)))) }
+      writer.write(.object(members))
+    case .authenticationRevoked(let status, let reason), .appCheckRevoked(let status, let reason):
+      writer.write(.object(("s", .string(status.text)), ("d", .string(reason))))
+    case .securityDebug(let text): writer.write(.object(("msg", .string(text))))
+    case .unknown: writer.raw("{}")
+    }
+  }
+}
+
+extension RangeChange {
+  fileprivate var json: JSONValue {
+    var members: [JSONMember] = []
+    if let start { members.append(JSONMember("s", .string(start.wireText))) }
+    if let end { members.append(JSONMember("e", .string(end.wireText))) }
+    members.append(JSONMember("m", node.json(.export)))
+    return .object(members)
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func writeControl(_ kind: String, _ payload: JSONValue) {
+    write(.object(("t", .string("c")), ("d", .object(("t", .string(kind)), ("d", payload)))))
+  }
+
+  fileprivate mutating func writePushStart(_ path: Path) {
+    raw("{\"p\":")
+    write(path.wireText)
+    raw(",\"d\":")
+  }
+
+  fileprivate mutating func writePushEnd(_ tag: Int64?) {
+    if let tag {
+      raw(",\"t\":")
+      write(tag)
+    }
+    raw("}")
+  }
+}

@@ -1,0 +1,92 @@
+import RealtimeCore
+import RealtimeHub
+import SQLiteStorage
+
+/// Work whose instructions are counted: the same each time, with fixed data and without a clock.
+///
+/// Counting begins and ends with ``perform()``, which `assets/scripts/instructions` names to
+/// callgrind; what is made ready for it before does not count.
+final class InstructionArea {
+  private let work: () throws -> Void
+
+  /// The names of all areas.
+  static let names = ["parser", "tree", "rules", "put", "store"]
+
+  /// Makes the work of an area ready; nil when there is none of this name.
+  init?(_ name: String, in place: Place) throws {
+    switch name {
+    case "parser": work = try Self.parser()
+    case "tree": work = try Self.tree()
+    case "rules": work = try Self.rules(place)
+    case "put": work = try Self.put(place)
+    case "store": work = try Self.store(place)
+    default: return nil
+    }
+  }
+
+  /// Does the work once.
+  @inline(never)
+  func perform() throws {
+    try work()
+  }
+
+  /// A thousand writes of 300 bytes, and a page of posts in both directions.
+  private static func parser() throws -> () throws -> Void {
+    let put = try BlogWire.message(1, by: "u1", isStarred: true)
+    let posts = try SamplePosts.tree(100)
+    let page = ServerMessage.push(.data(path: Path([BlogTree.posts]), posts, tag: nil))
+    let text = page.encoded()
+    return {
+      for _ in 0..<1_000 {
+        if case .request(let id, _) = try ClientMessage(decoding: put) { keep(Int(id)) }
+      }
+      for _ in 0..<20 {
+        if case .push = try ServerMessage(decoding: text) { keep(page.encoded().count) }
+      }
+    }
+  }
+
+  /// Writes into a hub with an index, a listener's window, and queries of it.
+  private static func tree() throws -> () throws -> Void {
+    let count = 10_000
+    let listen = ListenRequest(path: Path([BlogTree.posts]), query: BlogTree.mostStars(100), tag: 1)
+    let writes = BlogTree.starWrites(2_000, of: count, round: 1)
+    let gets = [ClientMessage](repeating: BlogTree.get(20), count: 100)
+    var hub = try BlogTree.hub(count)
+    hub.run([.request(id: 1, .listen(listen))])
+    return {
+      hub.run(writes)
+      hub.run(gets)
+    }
+  }
+
+  /// A thousand writes of a post that the blog's rules look at.
+  private static func rules(_ place: Place) throws -> () throws -> Void {
+    let put = try RulesWork(place, posts: 1_000)
+    return { for _ in 0..<1_000 { keep(put.isAllowed() ? 1 : 0) } }
+  }
+
+  /// Two thousand writes from their text to their answers.
+  private static func put(_ place: Place) throws -> () throws -> Void {
+    var puts = try PutWork(place, writes: 2_000)
+    return { try puts.perform() }
+  }
+
+  /// The batches of two thousand writes in a store, until they are where they stay.
+  private static func store(_ place: Place) throws -> () throws -> Void {
+    var puts = try PutWork(place, writes: 2_000)
+    let folder = try TemporaryFolder(in: place.folder)
+    let store = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
+    let posts = Commit(revision: 1, timestamp: BlogTree.time, changes: [Change(.root, puts.root)])
+    try store.commit(CommitBatch(commits: [posts]))
+    try store.fold()
+    var batches: [CommitBatch] = []
+    try puts.perform { batches.append($0) }
+    return {
+      defer { withExtendedLifetime(folder) {} }
+      for batch in batches { try store.commit(batch) }
+      try store.fold()
+      try store.close()
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import RealtimeCore
+import RealtimeHub
+import SecurityRules
+
+/// What the parts of the server cost, without sockets and disk.
+struct HubBenchmarks {
+  private static let count = 100_000
+
+  let place: Place
+
+  var all: [Benchmark] { [parsing, rules, listenAnswer, lastByIndex, indexUpkeep, memory] }
+
+  /// A write of 300 bytes, from the text to a value.
+  private var parsing: Benchmark {
+    Benchmark(
+      "server/parse-put",
+      against: .dictionary,
+      aims: [.atMost(.time(.nanoseconds(800)))]
+    ) {
+      let bytes = try BlogWire.message(1, by: "u1", isStarred: true)
+      let rounds = 100_000
+      let time = try ContinuousClock().measure {
+        for _ in 0..<rounds {
+          if case .request = try ClientMessage(decoding: bytes) { continue }
+          keep(0)
+        }
+      }
+      return .time(time, operations: rounds)
+    }
+  }
+
+  /// Whether somebody may write a post, by the blog's rules.
+  private var rules: Benchmark {
+    Benchmark(
+      "server/rules-of-a-put",
+      against: .dictionary,
+      prepare: {
+        let put = try RulesWork(place, posts: 10_000)
+        let rounds = 20_000
+        return {
+          let time = ContinuousClock().measure {
+            for _ in 0..<rounds { keep(put.isAllowed() ? 1 : 0) }
+          }
+          return .time(time, operations: rounds)
+        }
+      }
+    )
+  }
+
+  /// A listen to the last hundred posts of many, up to the bytes of the answer.
+  private var listenAnswer: Benchmark {
+    Benchmark(
+      "server/listen-100-of-100k",
+      against: .dictionary,
+      prepare: {
+        var hub = try BlogTree.hub(Self.count)
+        let path = Path([BlogTree.posts])
+        var query = Query(index: .key)
+        query.limit = Query.Limit(100, .last)
+        let rounds = 200
+        return {
+          let time = ContinuousClock().measure {
+            for _ in 0..<rounds {
+              let listen = ListenRequest(path: path, query: query, tag: 1)
+              hub.run([
+                .request(id: 1, .listen(listen)),
+                .request(id: 2, .unlisten(path: path, query: query, tag: 1)),
+              ])
+            }
+          }
+          return .time(time, operations: rounds)
+        }
+      }
+    )
+  }
+
+  /// The hundred posts with the most stars, up to the bytes of the answer.
+  private var lastByIndex: Benchmark {
+    Benchmark(
+      "server/limitToLast-100-by-child",
+      against: .dictionary,
+      prepare: {
+        var hub = try BlogTree.hub(Self.count)
+        let gets = [ClientMessage](repeating: BlogTree.get(100), count: 200)
+        hub.run(gets)
+        return {
+          let time = ContinuousClock().measure { hub.run(gets) }
+          return .time(time, operations: gets.count)
+        }
+      }
+    )
+  }
+
+  /// What an index adds to a write that moves a post in it.
+  private var indexUpkeep: Benchmark {
+    Benchmark(
+      "server/index-upkeep-per-write",
+      against: .dictionary,
+      aims: [.atMost(.time(.nanoseconds(1_500)))],
+      prepare: {
+        var plain = try BlogTree.hub(Self.count)
+        var indexed = try BlogTree.hub(Self.count)
+        indexed.run([BlogTree.get(1)])
+        var round = 0
+        return {
+          round += 1
+          let writes = BlogTree.starWrites(20_000, of: Self.count, round: round)
+          let clock = ContinuousClock()
+          let without = clock.measure { plain.run(writes) }
+          let with = clock.measure { indexed.run(writes) }
+          return .time(with - without, operations: writes.count)
+        }
+      }
+    )
+  }
+
+  /// A small post in the tree, and in one index.
+  private var memory: Benchmark {
+    Benchmark(
+      "server/memory-per-post",
+      against: .postJSON,
+      aims: [.atMost(.memory(600))]
+    ) {
+      let before = ResidentMemory.bytes()
+      var hub = try BlogTree.hub(Self.count)
+      hub.run([BlogTree.get(1)])
+      let after = ResidentMemory.bytes()
+      keep(Int(hub.revision))
+      return .memory(after - before, items: Self.count)
+    }
+  }
+}

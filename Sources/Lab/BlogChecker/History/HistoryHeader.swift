@@ -1,0 +1,99 @@
+import RealtimeCore
+
+/// Who writes a history: the first line of a file, and of each further process of the same client.
+package struct HistoryHeader: Hashable, Sendable {
+  /// What the writer is.
+  package enum Role: String, Sendable {
+    /// A client without a screen.
+    case client
+    /// A client with a screen.
+    case terminal
+    /// Whoever starts the others, causes the faults and takes the samples.
+    case driver
+  }
+
+  /// How stars are written.
+  package enum Strategy: String, Sendable, CaseIterable {
+    /// A transaction on the post, and another one on its copy.
+    case transaction
+    /// One update of several paths, with increments.
+    case increment
+    /// What the published samples do: two transactions of whole objects that toggle.
+    case sample
+    /// Plain sets of a count that was read before.
+    case naive
+
+    /// Whether a star and its copy come into the database with one commit.
+    package var isAtomic: Bool { self == .increment }
+  }
+
+  /// The name of the client, the same for all its processes.
+  package var client: String
+  /// What the writer is.
+  package var role: Role
+  /// The name of the person.
+  package var user: String
+  /// The identifier of the person.
+  package var uid: String
+  /// The process.
+  package var pid: Int32
+  /// What the plan of the run was made from.
+  package var seed: UInt64
+  /// How stars are written.
+  package var strategy: Strategy
+  /// Where the client says that it is here, `UID/TERMINAL` below `presence`, or nil.
+  package var presence: String?
+  /// The time of the system's clock in milliseconds since 1970 when the line was written.
+  package var wallClock: Int64
+
+  /// Makes a header.
+  package init(
+    client: String,
+    role: Role,
+    user: String,
+    uid: String,
+    pid: Int32,
+    seed: UInt64,
+    strategy: Strategy,
+    presence: String? = nil,
+    wallClock: Int64
+  ) {
+    self.client = client
+    self.role = role
+    self.user = user
+    self.uid = uid
+    self.pid = pid
+    self.seed = seed
+    self.strategy = strategy
+    self.presence = presence
+    self.wallClock = wallClock
+  }
+
+  var members: [JSONMember] {
+    [
+      JSONMember("client", .string(client)),
+      JSONMember("role", .string(role.rawValue)),
+      JSONMember("user", .string(user)),
+      JSONMember("uid", .string(uid)),
+      JSONMember("pid", .integer(Int64(pid))),
+      // JSON has no whole numbers of 64 bits without a sign.
+      JSONMember("seed", .string(String(seed))),
+      JSONMember("strategy", .string(strategy.rawValue)),
+      JSONMember("presence", presence.map { .string($0) } ?? .null),
+      JSONMember("wallClock", .integer(wallClock)),
+    ]
+  }
+
+  init(_ fields: HistoryFields) throws(HistoryError) {
+    client = try fields.text("client")
+    role = try fields.choice("role")
+    user = try fields.text("user")
+    uid = try fields.text("uid")
+    pid = Int32(truncatingIfNeeded: try fields.integer("pid"))
+    guard let seed = UInt64(try fields.text("seed")) else { throw fields.missing("seed") }
+    self.seed = seed
+    strategy = try fields.choice("strategy")
+    presence = fields.optionalText("presence")
+    wallClock = try fields.integer("wallClock")
+  }
+}

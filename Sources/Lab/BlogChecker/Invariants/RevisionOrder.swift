@@ -1,0 +1,240 @@
+import RealtimeCore
+
+/// All commits have one order, which is that of real time, and each transaction read what was before it.
+///
+/// An operation is found again among the commits by what it wrote. One that was acknowledged before
+/// another began has the lower number. The number that a transaction gives for its result is that of
+/// its own commit, and a read gives what was there at a commit that it may have seen.
+struct RevisionOrder: Invariant {
+  static let promises: [Promise] = [.g2]
+  static let statement = "commits have one order, that of real time"
+
+  private struct Transition {
+    let revision: Int64
+    let seen: Moment
+    let isStarred: Bool
+    let starCount: Int
+  }
+
+  private struct State {
+    let revision: Int64
+    let value: JSONValue
+
+    /// The number that the value is; where nothing is counts as 0.
+    var number: Int64? { value == .null ? 0 : value.integer }
+  }
+
+  private let evidence: Evidence
+  private var revision: Int64
+  private var replayed: Node
+  private var appeared: [Path: Int64] = [:]
+  private var transitions: [Reckoning.Star: [Transition]] = [:]
+  /// Every value of the places that were read or added to.
+  private var states: [Path: [State]] = [:]
+  private var hasGaps = false
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+    revision = evidence.testimony.revision
+    replayed = evidence.testimony.root
+    for operation in evidence.history.operations {
+      guard let place = operation.place else { continue }
+      states[place] = [
+        State(revision: revision, value: evidence.testimony.root[place].json(.value))
+      ]
+    }
+  }
+
+  mutating func observe(_ step: Step) {
+    replayed = step.after
+    if step.isJump {
+      hasGaps = true
+    } else {
+      findings.expect(
+        step.revision == revision + 1,
+        at: step.place,
+        "it follows revision \(revision)"
+      )
+    }
+    revision = step.revision
+    noteAppearances(step)
+    noteTransitions(step)
+    for place in states.keys where step.changes.contains(where: { $0.path.overlaps(place) }) {
+      let value = step.after[place].json(.value)
+      guard value != states[place]?.last?.value else { continue }
+      states[place]?.append(State(revision: step.revision, value: value))
+    }
+  }
+
+  private mutating func noteAppearances(_ step: Step) {
+    for path in step.appearances {
+      appeared[path] = appeared[path] ?? step.revision
+    }
+  }
+
+  private mutating func noteTransitions(_ step: Step) {
+    for post in step.touched.posts {
+      let path = Path([.posts, post])
+      let (before, after) = (step.before[path], step.after[path])
+      guard !after.isEmpty, before[.stars] != after[.stars] else { continue }
+      for uid in before[.stars].differences(from: after[.stars]) {
+        transitions[.init(post: post.text, uid: uid.text), default: []].append(
+          Transition(
+            revision: step.revision,
+            seen: step.seen,
+            isStarred: !after[.stars][uid].isEmpty,
+            starCount: after.starCount ?? -1
+          )
+        )
+      }
+    }
+  }
+
+  mutating func conclude() {
+    if evidence.testimony.finalRevision == revision {
+      findings.expect(
+        replayed == evidence.finalRoot,
+        at: "revision \(revision)",
+        "the commits do not lead to the data at the end"
+      ) {
+        replayed.differences(from: evidence.finalRoot).map { key in
+          "/\(key): \(replayed[key].summary), and read as a whole "
+            + "\(evidence.finalRoot[key].summary)"
+        }
+      }
+    }
+    guard !hasGaps else { return }
+    let placed = placedOperations()
+    checkRealTime(placed)
+    checkReads(placed)
+  }
+
+  // MARK: Finding operations among the commits
+
+  private mutating func placedOperations() -> [(operation: ClientOperation, revision: Int64)] {
+    var placed: [(operation: ClientOperation, revision: Int64)] = []
+    for operation in evidence.history.operations where !operation.isRefused {
+      switch operation.intent {
+      case .post(let post, _, _):
+        if let revision = appeared[Path([.posts, ChildKey(post)])] {
+          placed.append((operation, revision))
+        }
+      case .comment(let post, let comment, _):
+        if let revision = appeared[CommentKey(post, comment).path] {
+          placed.append((operation, revision))
+        }
+      case .increment(let path, let amount):
+        placeIncrement(operation, by: amount, Path(wire: path), &placed)
+      case .editPost, .deletePost, .deleteComment, .star, .unstar, .read, .starAs, .editOther,
+        .administer:
+        break
+      }
+    }
+    for (star, transitions) in transitions { placeStars(star, transitions, &placed) }
+    return placed.sorted { $0.revision < $1.revision }
+  }
+
+  /// An increment has the commit of its result, where that number was there once only.
+  private mutating func placeIncrement(
+    _ operation: ClientOperation,
+    by amount: Int64,
+    _ place: Path,
+    _ placed: inout [(operation: ClientOperation, revision: Int64)]
+  ) {
+    guard case .ok(let value?) = operation.outcome, let states = states[place] else { return }
+    let matches = states.filter { $0.number == value.integer }
+    findings.expect(
+      !matches.isEmpty,
+      at: "\(place)",
+      "an increment gave \(value.text), which was never there"
+    ) { ["\(operation)"] }
+    // To add nothing makes no commit.
+    if amount != 0, matches.count == 1, let match = matches.first {
+      placed.append((operation, match.revision))
+    }
+  }
+
+  /// Stars of one person on one post follow one another, so that they are told apart by counting.
+  private mutating func placeStars(
+    _ star: Reckoning.Star,
+    _ transitions: [Transition],
+    _ placed: inout [(operation: ClientOperation, revision: Int64)]
+  ) {
+    let operations = evidence.reckoning.stars[star]?.operations ?? []
+    guard operations.count == transitions.count, Self.followOneAnother(operations),
+      zip(operations, transitions).allSatisfy({ $0.starred == $1.isStarred })
+    else { return }
+    for (operation, transition) in zip(operations, transitions) {
+      placed.append((operation, transition.revision))
+      guard case .ok(let value?) = operation.outcome, let count = value.integer else { continue }
+      findings.expect(
+        count == transition.starCount,
+        at: "revision \(transition.revision)",
+        "a transaction gave \(count) stars, and has committed \(transition.starCount)"
+      ) { ["\(operation)"] }
+    }
+  }
+
+  private static func followOneAnother(_ operations: [ClientOperation]) -> Bool {
+    zip(operations, operations.dropFirst()).allSatisfy { earlier, later in
+      earlier.acknowledged.map { $0 <= later.invoked } ?? false
+    }
+  }
+
+  // MARK: Order
+
+  /// Nothing that began after an acknowledgement has a lower number than what was acknowledged.
+  private mutating func checkRealTime(
+    _ placed: [(operation: ClientOperation, revision: Int64)]
+  ) {
+    var latest: (operation: ClientOperation, revision: Int64)?
+    for entry in placed {
+      if let latest, let end = entry.operation.acknowledged {
+        findings.expect(
+          latest.operation.invoked <= end,
+          at: "revision \(entry.revision)",
+          "an operation was acknowledged before another began that has a lower revision"
+        ) {
+          [
+            "\(latest.revision): \(latest.operation)", "\(entry.revision): \(entry.operation)",
+          ]
+        }
+      }
+      if latest.map({ $0.operation.invoked < entry.operation.invoked }) ?? true { latest = entry }
+    }
+  }
+
+  /// A read gives a value that was there at a commit that follows all that had been acknowledged.
+  private mutating func checkReads(_ placed: [(operation: ClientOperation, revision: Int64)]) {
+    let settled = placed.filter { $0.operation.acknowledged != nil }
+    for operation in evidence.history.operations {
+      guard case .read(let path) = operation.intent, case .ok(let value) = operation.outcome else {
+        continue
+      }
+      let least =
+        settled.lazy.filter { entry in
+          entry.operation.acknowledged.map { $0 < operation.invoked } ?? false
+        }.map(\.revision).max() ?? evidence.testimony.revision
+      let states = states[Path(wire: path)] ?? []
+      let first = states.lastIndex { $0.revision <= least } ?? 0
+      findings.expect(
+        states[first...].contains { $0.value == value ?? .null },
+        at: path,
+        "a read gave \((value ?? .null).text), which was not there since revision \(least)"
+      ) { ["\(operation)"] }
+    }
+  }
+}
+
+extension ClientOperation {
+  /// The place of the single value that the operation reads or adds to, or nil.
+  fileprivate var place: Path? {
+    switch intent {
+    case .increment(let path, _), .read(let path): Path(wire: path)
+    case .post, .editPost, .deletePost, .comment, .deleteComment, .star, .unstar, .starAs,
+      .editOther, .administer:
+      nil
+    }
+  }
+}

@@ -1,0 +1,211 @@
+internal import BlogChecker
+internal import BlogModel
+internal import Dispatch
+internal import RealtimeCore
+internal import RealtimeDatabase
+
+/// What a user of a swarm sees.
+extension SwarmUser {
+  private static let recentName = "recent"
+  private static let topName = "top"
+
+  var recentView: SwarmView {
+    SwarmView(
+      name: Self.recentName,
+      path: "/posts",
+      query: blog.paths.query(.recent, of: me.uid),
+      limit: Int(BlogPaths.feedLength)
+    )
+  }
+
+  var topView: SwarmView {
+    SwarmView(
+      name: Self.topName,
+      path: "/posts",
+      query: blog.paths.query(.top, of: me.uid),
+      orderedBy: "starCount",
+      limit: Int(BlogPaths.feedLength)
+    )
+  }
+
+  /// What the view of the comments on a post is called.
+  static func commentsName(_ post: PostID) -> String { "comments/\(post)" }
+
+  private func commentsView(_ post: PostID) -> SwarmView {
+    SwarmView(
+      name: Self.commentsName(post),
+      path: "/post-comments/\(post)",
+      query: blog.paths.comments(on: post),
+      commentedPost: post
+    )
+  }
+
+  /// Begins to follow a list.
+  func look(at view: SwarmView) {
+    guard views[view.name] == nil else { return }
+    views[view.name] = view
+    let name = view.name
+    _ = view.query.observe([.childAdded, .childChanged, .childRemoved, .value]) {
+      [weak self] event, snapshot, _ in
+      self?.take(event, snapshot, in: name)
+    }
+  }
+
+  private func take(_ event: DataEventType, _ snapshot: DataSnapshot, in name: String) {
+    guard !isStuck else { return }
+    if isWatcher { tell(event, snapshot, in: name) }
+    if event == .value {
+      views[name]?.shown = snapshot
+      if views[name]?.isListDue == true { noteComments(in: name) }
+      return
+    }
+    if name == recentView.name {
+      takePost(event, snapshot)
+    } else if name == topView.name {
+      show(snapshot, event == .childRemoved ? nil : Post(snapshot), in: name)
+    } else if event == .childAdded, let comment = Comment(snapshot) {
+      noteSeen(comment.text, by: comment.uid)
+    }
+  }
+
+  /// Notes what a listener is told, each event by itself.
+  private func tell(_ event: DataEventType, _ snapshot: DataSnapshot, in name: String) {
+    guard let view = views[name] else { return }
+    if event == .value {
+      guard !snapshot.metadata.isFromCache else { return }
+      return note(.everything(limit: view.limit), at: view.path, in: name)
+    }
+    let node = event == .childRemoved ? Node.empty : snapshot.node
+    let old = told[name, default: [:]].updateValue(node, forKey: snapshot.key)
+    let isCertain = !snapshot.metadata.hasPendingWrites
+    let changes = isCertain && !node.isEmpty ? old.flatMap(node.changedValues) : nil
+    note(Self.content(node, isCertain, changes), at: "\(view.path)/\(snapshot.key)", in: name)
+  }
+
+  /// Notes once more what a view has at a child, now that nothing of the user's own hides it.
+  private func tellAgain(_ key: String, in name: String) {
+    guard isWatcher, !isStuck, let view = views[name] else { return }
+    note(Self.content(told[name]?[key] ?? .empty, true, nil), at: "\(view.path)/\(key)", in: name)
+  }
+
+  private static func content(
+    _ node: Node,
+    _ isCertain: Bool,
+    _ changes: JSONValue?
+  ) -> Telling.Content {
+    guard isCertain else { return .child(version: nil, changes: nil) }
+    return node.isEmpty ? .gone : .child(version: node.hash, changes: changes)
+  }
+
+  private func note(_ content: Telling.Content, at path: String, in name: String) {
+    history.append(.told(Telling(view: name, path: path, content: content)))
+  }
+
+  /// Notes that an operation of the user's own begins to hide what the database has.
+  func touch(_ intent: Intent) {
+    for (name, key) in Self.children(touchedBy: intent) {
+      touched[name, default: [:]][key, default: 0] += 1
+    }
+  }
+
+  /// Notes that an operation of the user's own hides nothing any more.
+  func release(_ intent: Intent) {
+    for (name, key) in Self.children(touchedBy: intent) {
+      let left = touched[name, default: [:]][key, default: 1] - 1
+      touched[name]?[key] = left == 0 ? nil : left
+      if left == 0 { tellAgain(key, in: name) }
+    }
+  }
+
+  /// The children of views that show at once what an operation wants to be there.
+  private static func children(touchedBy intent: Intent) -> [(view: String, key: String)] {
+    switch intent {
+    case .comment(let post, let comment, _), .deleteComment(let post, let comment):
+      return [(commentsName(post), comment)]
+    case .post, .editPost, .deletePost, .star, .unstar, .starAs, .editOther:
+      return intent.post.map { [(recentName, $0), (topName, $0)] } ?? []
+    case .increment, .read, .administer: return []
+    }
+  }
+
+  private func takePost(_ event: DataEventType, _ snapshot: DataSnapshot) {
+    let post = event == .childRemoved ? nil : Post(snapshot)
+    posts[snapshot.key] = post
+    if isWatcher { show(snapshot, post, in: recentView.name) }
+    guard event == .childAdded, let post, concerns(post) else { return }
+    noteSeen(post.body, by: post.uid)
+    guard
+      let index = (0..<settings.hotPosts).first(where: {
+        SwarmSettings.hotTitle($0) == post.title
+      })
+    else { return }
+    hotPosts[post.title] = post.id
+    // Everybody follows the talk on one post, watchers all of it.
+    if isWatcher || number % settings.hotPosts == index { look(at: commentsView(post.id)) }
+  }
+
+  /// Notes what a list shows of a post from now on.
+  private func show(_ snapshot: DataSnapshot, _ post: Post?, in name: String) {
+    guard let post else { return show(.postGone(snapshot.key), of: snapshot.key, in: name) }
+    let content = Showing.Content.post(
+      post.id,
+      starCount: post.starCount,
+      stars: post.stars.count,
+      isMine: post.stars.contains(me.uid),
+      version: snapshot.metadata.hasPendingWrites ? nil : snapshot.node.hash
+    )
+    show(content, of: post.id, in: name)
+  }
+
+  /// Shows what there is once all events of one change have come, as a screen is drawn after them.
+  private func show(_ content: Showing.Content, of post: PostID, in name: String) {
+    if unshown.isEmpty { queue.async { [weak self] in self?.draw() } }
+    if let index = unshown.firstIndex(where: { $0.view == name && $0.post == post }) {
+      unshown[index].content = content
+    } else {
+      unshown.append((name, post, content))
+    }
+  }
+
+  private func draw() {
+    for (view, post, content) in unshown {
+      append(content, in: view)
+      guard showsOld, view == recentView.name else { continue }
+      if let old = lastShown.updateValue(content, forKey: post) {
+        append(old, in: view)
+        append(content, in: view)
+      }
+    }
+    unshown = []
+  }
+
+  /// Notes all comments that a view shows, once they are those of the server and not what was kept.
+  ///
+  /// The lists grow, so that not every change of one is noted: they are when a client might forget
+  /// something, after it has connected and after its own comments were acknowledged, and at the end.
+  func noteComments(in name: String) {
+    guard isWatcher, let view = views[name], let post = view.commentedPost, let shown = view.shown,
+      !shown.metadata.isFromCache
+    else { return }
+    views[name]?.isListDue = false
+    var keys = shown.childSnapshots.map(\.key)
+    if forgets { keys.removeAll { acknowledgedComments.contains(OwnComment(post: post, key: $0)) } }
+    append(.comments(post: post, keys: keys), in: name)
+  }
+
+  private func append(_ content: Showing.Content, in name: String) {
+    views[name]?.order += 1
+    history.append(.shown(Showing(view: name, order: views[name]?.order ?? 0, content: content)))
+  }
+
+  /// Measures how long ago what is shown was due, when another user of this run has written it.
+  private func noteSeen(_ text: String, by uid: String) {
+    guard uid != me.uid, let due = Self.dueTime(in: text), due > born.microseconds else { return }
+    tally.seen.record(microseconds: Moment.now.microseconds - due)
+  }
+
+  /// The time that texts of a swarm carry, so that whoever sees them knows how old they are.
+  static func dueTime(in text: String) -> Int64? {
+    text.lastIndex(of: "@").flatMap { Int64(text[text.index(after: $0)...]) }
+  }
+}

@@ -1,0 +1,243 @@
+package import BlogChecker
+package import BlogModel
+internal import Dispatch
+internal import RealtimeCore
+package import RealtimeDatabase
+
+// Safety: every mutable property is touched only on `queue`, which is also the database's own.
+/// One user of a swarm without a screen: does what the plan says and notes all that is seen.
+package final class SwarmUser: @unchecked Sendable {
+  let settings: SwarmSettings
+  let number: Int
+  let me: Author
+  let database: Database
+  let blog: Blog
+  let stars: SwarmStars
+  let history: HistoryWriter
+  let queue: DispatchQueue
+  /// Whose posts this user has to do with; none means everybody's.
+  let members: Set<String>
+
+  var plan: ArraySlice<PlannedOperation> = []
+  var start: Moment?
+  var tally = SwarmTally()
+  var views: [String: SwarmView] = [:]
+  /// The posts of the list, by key.
+  var posts: [PostID: Post] = [:]
+  /// The keys of the posts that everybody has to do with, by title.
+  var hotPosts: [String: PostID] = [:]
+  /// The posts whose star is being changed.
+  var starring: Set<PostID> = []
+  /// How many operations have no answer yet.
+  var unanswered = 0
+  /// How many writes the library still has to send.
+  var pendingWrites = 0
+  var isConnected = false
+  /// Whether nothing is noted any more.
+  private var isGone = false
+  /// Whether this client ignores what it is told, as a mistake on purpose.
+  var isStuck = false
+  /// Whether this client shows something old after each thing new, as a mistake on purpose.
+  var showsOld = false
+  /// Whether this client leaves its own comments out, as a mistake on purpose.
+  var forgets = false
+  /// The comments of this process that were acknowledged and not deleted since.
+  var acknowledgedComments: [OwnComment] = []
+  /// What has come and is not on the screen yet.
+  var unshown: [(view: String, post: PostID, content: Showing.Content)] = []
+  /// What was told last of each child of each view.
+  var told: [String: [String: Node]] = [:]
+  /// How many operations of this user are under way on each child of each view.
+  var touched: [String: [String: Int]] = [:]
+  /// What something old would be, for each post.
+  var lastShown: [PostID: Showing.Content] = [:]
+  let born = Moment.now
+  /// That the user is here, as the others are told it.
+  private let presence: EphemeralValue?
+  private let journaled: [StarIntent]
+
+  /// A comment that the user has written.
+  struct OwnComment: Hashable {
+    let post: PostID
+    let key: String
+  }
+
+  /// Whether the user is here for others to see and tells everything that is seen.
+  var isWatcher: Bool { number < settings.watchers }
+
+  /// What a user is called in histories, which is also the name of the file.
+  package static func clientName(_ number: Int) -> String { "u\(number)" }
+
+  /// Makes a user, who does nothing yet.
+  ///
+  /// - Parameters:
+  ///   - number: Which one, counted from 0.
+  ///   - settings: What the run is.
+  ///   - database: A database that nobody has used yet.
+  ///   - journal: Where unfinished stars are noted.
+  ///   - unfinished: What an earlier process of the user has noted there.
+  ///   - history: What takes down what happens.
+  package init(
+    _ number: Int,
+    _ settings: SwarmSettings,
+    database: Database,
+    journal: any StarJournal,
+    unfinished: [StarIntent],
+    history: HistoryWriter
+  ) {
+    self.number = number
+    self.settings = settings
+    self.database = database
+    self.history = history
+    me = Author(uid: settings.uid(number), name: SwarmSettings.name(number))
+    members = Set(settings.uids)
+    queue = DispatchQueue(label: "hearth.swarm.user")
+    database.callbackQueue = queue
+    blog = Blog(database: database, me: me, journal: journal, stars: settings.stars.method)
+    stars = SwarmStars(blog, settings.stars)
+    let place = blog.paths.presence(of: me.uid).child(Self.clientName(number))
+    presence = number < settings.watchers ? EphemeralValue(at: place, queue: queue) : nil
+    journaled = unfinished
+  }
+
+  /// Where the user says that it is here, below `presence`, or nil.
+  package static func presence(_ number: Int, _ settings: SwarmSettings) -> String? {
+    number < settings.watchers ? "\(settings.uid(number))/\(clientName(number))" : nil
+  }
+
+  /// Connects and begins to look at the lists.
+  package func enter() {
+    queue.async { [self] in
+      if isWatcher {
+        countAttempts()
+        watchTheMachine()
+      }
+      database.observeConnection { [weak self] status in self?.connectionChanged(status) }
+      look(at: recentView)
+      if isWatcher { look(at: topView) }
+      for intent in journaled {
+        unanswered += 1
+        let settled: SwarmStars.Completion = { [weak self] _ in self?.unanswered -= 1 }
+        blog.star(intent.isStarred, on: intent.post, settled: settled) { _ in }
+      }
+    }
+  }
+
+  /// Begins to do what the plan says; what was due before is left out.
+  ///
+  /// - Parameters:
+  ///   - start: When the run began.
+  ///   - operations: The operations of this user in the order of time.
+  package func begin(_ start: Moment, _ operations: [PlannedOperation]) {
+    queue.async { [self] in
+      self.start = start
+      let now = Moment.now.since(start)
+      plan = operations.drop { Duration.microseconds($0.at) < now }
+      scheduleNext()
+    }
+  }
+
+  /// Does nothing new any more.
+  package func finish() {
+    queue.async { [self] in plan = [] }
+  }
+
+  /// Makes a mistake on purpose from now on.
+  package func misbehave(_ bug: InjectedBug) {
+    queue.async { [self] in
+      if bug == .divergingView { isStuck = true }
+      if bug == .staleRead { showsOld = true }
+      if bug == .forgottenComment { forgets = true }
+    }
+  }
+
+  /// Tells how many things are under way: operations without an answer, writes not yet sent.
+  package func pending(_ tell: @escaping @Sendable (Int) -> Void) {
+    queue.async { [self] in
+      let isReady = isConnected && views.values.allSatisfy { $0.shown != nil }
+      tell(plan.count + unanswered + pendingWrites + (isReady ? 0 : 1))
+    }
+  }
+
+  /// Tells what the views have, as one text that is equal where they are equal.
+  package func digests(_ tell: @escaping @Sendable ([String: String]) -> Void) {
+    queue.async { [self] in tell(views.mapValues { $0.finalView?.digest ?? "" }) }
+  }
+
+  /// Notes what the views have at the end, and tells what was done.
+  package func conclude(_ tell: @escaping @Sendable (SwarmTally) -> Void) {
+    queue.async { [self] in
+      for view in views.values.sorted(by: { $0.name < $1.name }) {
+        noteComments(in: view.name)
+        if let finalView = view.finalView { history.append(.finalView(finalView)) }
+      }
+      tell(tally)
+    }
+  }
+
+  /// Ends the history and the use of the database.
+  package func leave() async {
+    queue.sync { isGone = true }
+    history.append(.ended)
+    history.close()
+    await database.close()
+  }
+
+  // MARK: The machine
+
+  /// How often the user looks how long the machine takes for what concerns nobody else.
+  private static let heartbeat = Duration.milliseconds(200)
+
+  /// Notes when the machine takes long for what comes neither from the network nor from the server.
+  ///
+  /// What the library knows by itself takes the same way to the user as what the server tells.
+  private func watchTheMachine() {
+    guard !isGone else { return }
+    let start = Moment.now
+    database.reference(withPath: ".info/connected").observeSingleEvent(of: .value) {
+      [weak self] _ in
+      guard let self else { return }
+      let delay = Moment.now.since(start)
+      if delay > Self.heartbeat { self.history.append(.stalled(microseconds: delay.microseconds)) }
+      let due = Moment.now.advanced(by: Self.heartbeat)
+      self.queue.asyncAfter(deadline: .now() + Self.heartbeat / .seconds(1)) { [weak self] in
+        let late = Moment.now.since(due)
+        if late > Self.heartbeat {
+          self?.history.append(.stalled(microseconds: late.microseconds))
+        }
+        self?.watchTheMachine()
+      }
+    }
+  }
+
+  // MARK: The connection
+
+  private func connectionChanged(_ status: ConnectionStatus) {
+    pendingWrites = status.pendingWrites
+    let isConnected = status.phase == .connected
+    guard isConnected != self.isConnected else { return }
+    self.isConnected = isConnected
+    history.append(.connection(isUp: isConnected))
+    guard isConnected else {
+      presence?.disconnected()
+      return
+    }
+    tally.connections += 1
+    for name in views.keys { views[name]?.isListDue = true }
+    presence?.put([
+      "name": me.name, "terminal": Self.clientName(number), "since": database.serverTime,
+    ])
+  }
+
+  private func countAttempts() {
+    database.observeDiagnostics { [queue, weak self] diagnostic in
+      guard case .transaction = diagnostic.kind else { return }
+      let isAttempt = diagnostic.title.hasPrefix("attempt")
+      let isEnd = !isAttempt && !diagnostic.title.hasSuffix("begins")
+      queue.async { [weak self] in
+        if isAttempt { self?.tally.attempts += 1 }
+        if isEnd { self?.tally.transactions += 1 }
+      }
+    }
+  }
+}

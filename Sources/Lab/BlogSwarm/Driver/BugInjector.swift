@@ -1,0 +1,150 @@
+#if DEBUG
+package import BlogChecker
+private import RealtimeCore
+
+/// Makes one mistake on purpose, as close to where a real one would be as possible.
+package struct BugInjector: Sendable {
+  /// A run in which there was nothing to make the mistake with.
+  package struct Problem: Error, Hashable, CustomStringConvertible {
+    /// What was missing.
+    package let description: String
+  }
+
+  private let bug: InjectedBug
+  private let settings: SwarmSettings
+  private let door: AdministratorDoor
+  private let crews: [CrewProcess]
+
+  /// Makes an injector.
+  ///
+  /// - Parameters:
+  ///   - bug: The mistake.
+  ///   - settings: What the run is.
+  ///   - door: The way behind the back of the server's rules and clients.
+  ///   - crews: The clients.
+  package init(
+    _ bug: InjectedBug,
+    in settings: SwarmSettings,
+    door: AdministratorDoor,
+    crews: [CrewProcess]
+  ) {
+    self.bug = bug
+    self.settings = settings
+    self.door = door
+    self.crews = crews
+  }
+
+  /// Whether the mistake is made while the users work, and not when they have finished.
+  package var isEarly: Bool {
+    switch bug {
+    case .staleRead, .forgottenComment, .divergingView: true
+    case .lostWrite, .doubleApply, .halfUpdate, .reorderedComments, .lostIncrement, .countDrift,
+      .phantomComment, .stuckPresence, .deniedWrite, .unboundedMemory:
+      false
+    }
+  }
+
+  /// Makes the mistake.
+  ///
+  /// - Parameter history: What the clients have noted so far.
+  /// - Throws: ``Problem`` when there is nothing to make it with.
+  package func inject(_ history: History) async throws {
+    switch bug {
+    case .staleRead, .forgottenComment, .divergingView: await crews.first?.tell(.misbehave(bug))
+    case .lostWrite:
+      let (post, key, _) = try await comments(of: 1)
+      try await door.put("/post-comments/\(post)/\(key[0])", .null)
+    case .doubleApply:
+      let (post, _, values) = try await comments(of: 1)
+      try await door.put("/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz", values[0])
+    case .reorderedComments:
+      let (post, keys, values) = try await comments(of: 2)
+      try await door.patch(
+        "/post-comments/\(post)",
+        .object((keys[0], values[1]), (keys[1], values[0]))
+      )
+    case .phantomComment:
+      let (post, _, values) = try await comments(of: 1)
+      let phantom = JSONValue.object(
+        ("uid", values[0]["uid"] ?? .null),
+        ("author", values[0]["author"] ?? .null),
+        ("text", .string("nobody wrote this"))
+      )
+      try await door.put("/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz", phantom)
+    case .halfUpdate:
+      let (id, owner, _) = try await post()
+      try await door.put("/user-posts/\(owner)/\(id)/body", .string("only here"))
+    case .lostIncrement:
+      let place = SwarmCounters.shared(0)
+      let number = try await door.get(place).integer ?? 0
+      try await door.put(place, .integer(number - 1))
+    case .countDrift:
+      let (id, owner, count) = try await post()
+      let wrong = JSONValue.integer(count + 1)
+      try await door.patch(
+        "/",
+        .object(("posts/\(id)/starCount", wrong), ("user-posts/\(owner)/\(id)/starCount", wrong))
+      )
+    case .stuckPresence:
+      let uid = settings.uid(0)
+      let entry = JSONValue.object(
+        ("name", .string(SwarmSettings.name(0))),
+        ("terminal", .string("gone")),
+        ("since", .integer(1))
+      )
+      try await door.put("/presence/\(uid)/ghost", entry)
+    case .deniedWrite: try await applyDenied(history)
+    case .unboundedMemory: try await fillMemory()
+    }
+  }
+
+  /// The first comments of one author on one post.
+  private func comments(
+    of count: Int
+  ) async throws -> (post: String, keys: [String], values: [JSONValue]) {
+    for post in try await door.get("/post-comments").members ?? [] {
+      let byAuthor = Dictionary(grouping: post.value.members ?? []) {
+        $0.value["uid"]?.string ?? ""
+      }
+      for (author, list) in byAuthor.sorted(by: { $0.key < $1.key })
+      where list.count >= count && !author.isEmpty {
+        let chosen = list.prefix(count)
+        return (post.name, chosen.map(\.name), chosen.map(\.value))
+      }
+    }
+    throw Problem(description: "nobody has written \(count) comments on one post")
+  }
+
+  private func post() async throws -> (id: String, owner: String, count: Int64) {
+    let members = Set((0..<settings.users).map(settings.uid))
+    for post in try await door.get("/posts").members ?? [] {
+      guard let owner = post.value["uid"]?.string, members.contains(owner) else { continue }
+      return (post.name, owner, post.value["starCount"]?.integer ?? 0)
+    }
+    throw Problem(description: "there is no post")
+  }
+
+  /// Does what the rules have refused.
+  private func applyDenied(_ history: History) async throws {
+    for operation in history.operations where operation.isRefused {
+      guard case .editOther(let post, let title) = operation.intent,
+        let owner = try await door.get("/posts/\(post)/uid").string
+      else { continue }
+      return try await door.patch(
+        "/",
+        .object(
+          ("posts/\(post)/title", .string(title)),
+          ("user-posts/\(owner)/\(post)/title", .string(title))
+        )
+      )
+    }
+    throw Problem(description: "nothing was refused")
+  }
+
+  /// Has the server keep what nobody asked for.
+  private func fillMemory() async throws {
+    let block = JSONValue.string(String(repeating: "x", count: 4_000_000))
+    for number in 0..<60 { try await door.put("/ballast/\(number)", block) }
+  }
+}
+#endif

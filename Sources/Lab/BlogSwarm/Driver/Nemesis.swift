@@ -1,0 +1,189 @@
+package import BlogChecker
+private import Foundation
+private import NIOCore
+private import RealtimeCore
+
+/// Does to a swarm what is planned to be done to it, and takes it back.
+package struct Nemesis: Sendable {
+  /// What can be harmed.
+  package struct Targets: Sendable {
+    /// The processes of clients.
+    package var crews: [CrewProcess]
+    /// The names of the clients of each process.
+    package var clients: [[String]]
+    /// The network in front of the server, if it belongs to the swarm.
+    package var network: SwarmNetwork?
+    /// The server, if it belongs to the swarm.
+    package var server: SwarmServer?
+    /// The way to the database as its administrator.
+    package var door: AdministratorDoor?
+    /// The rules that are in force when nothing is done, where they are known.
+    package var rules: String?
+
+    /// Names what can be harmed.
+    package init(
+      crews: [CrewProcess],
+      clients: [[String]],
+      network: SwarmNetwork?,
+      server: SwarmServer?,
+      door: AdministratorDoor?,
+      rules: String?
+    ) {
+      self.crews = crews
+      self.clients = clients
+      self.network = network
+      self.server = server
+      self.door = door
+      self.rules = rules
+    }
+  }
+
+  private let targets: Targets
+  private let history: HistoryWriter
+
+  /// Makes a nemesis that notes what it does.
+  package init(_ targets: Targets, history: HistoryWriter) {
+    self.targets = targets
+    self.history = history
+  }
+
+  /// Does everything that is planned, at its time, and returns when all of it has been taken back.
+  ///
+  /// - Parameters:
+  ///   - faults: What is planned, in the order of time.
+  ///   - start: When the plan began.
+  /// - Returns: How often each kind was done.
+  package func run(_ faults: [PlannedFault], from start: Moment) async -> [FaultKind: Int] {
+    await withTaskGroup(of: FaultKind?.self) { group in
+      for fault in faults {
+        await Pause.until(start.advanced(by: .microseconds(fault.at)))
+        group.addTask { await self.perform(fault) ? fault.kind : nil }
+      }
+      var counts: [FaultKind: Int] = [:]
+      for await kind in group {
+        if let kind { counts[kind, default: 0] += 1 }
+      }
+      return counts
+    }
+  }
+
+  private func perform(_ fault: PlannedFault) async -> Bool {
+    note(fault, isOver: false)
+    defer { note(fault, isOver: true) }
+    do {
+      switch fault.kind {
+      case .drop, .delay, .partition, .slow: return try await disturbNetwork(fault)
+      case .duplicate:
+        return try await (targets.network?.repeatAll(process: fault.process) ?? 0) > 0
+      case .kill: try await crew(fault).killAndRestart(after: fault.duration)
+      case .pause:
+        await crew(fault).send(SIGSTOP)
+        await Pause.lasting(fault.duration)
+        await crew(fault).send(SIGCONT)
+      case .serverKill:
+        guard let server = targets.server else { return false }
+        try await server.killAndRestart(after: .milliseconds(fault.strength * 5))
+      case .diskFull:
+        guard let server = targets.server else { return false }
+        await server.fillDisk(leaving: UInt64(fault.strength) * 512, lasting: fault.duration)
+      case .rules: return try await changeRules(fault)
+      case .hostile: return try await writeHostileText(fault)
+      // The clients know the plan and set their clocks themselves.
+      case .clock: await Pause.lasting(fault.duration)
+      }
+      return true
+    } catch {
+      // The target was away, as other faults have it; nothing was done.
+      return false
+    }
+  }
+
+  /// Notes a fault for everyone whom it concerns.
+  private func note(_ fault: PlannedFault, isOver: Bool) {
+    let concerned =
+      fault.kind.needsOwnServer ? ["server"] : targets.clients[fault.process % targets.crews.count]
+    for name in concerned {
+      history.append(.fault(name: fault.kind.rawValue, target: name, isOver: isOver))
+    }
+  }
+
+  private func crew(_ fault: PlannedFault) -> CrewProcess {
+    targets.crews[fault.process % targets.crews.count]
+  }
+
+  private func disturbNetwork(_ fault: PlannedFault) async throws -> Bool {
+    guard let network = targets.network else { return false }
+    let condition: NetworkCondition =
+      switch fault.kind {
+      case .drop: .deaf
+      case .delay: .late(.milliseconds(Int64(20 + fault.strength * 3)))
+      case .slow: .slow(bytesPerSecond: 2_000 + fault.strength * 200)
+      case .partition, .kill, .pause, .duplicate, .serverKill, .clock, .diskFull, .rules, .hostile:
+        .cut
+      }
+    try await network.set(condition, process: fault.process)
+    await Pause.lasting(fault.duration)
+    try await network.set(.sound, process: fault.process)
+    return true
+  }
+
+  /// Forbids comments for a while.
+  private func changeRules(_ fault: PlannedFault) async throws -> Bool {
+    guard let door = targets.door, let rules = targets.rules,
+      let strict = Self.withoutComments(rules)
+    else { return false }
+    try await door.setRules(strict)
+    history.append(.rules(source: strict))
+    await Pause.lasting(fault.duration)
+    try await restoreRules()
+    return true
+  }
+
+  /// Puts the usual rules in force, however often that takes.
+  ///
+  /// - Throws: What the last attempt reports.
+  package func restoreRules() async throws {
+    guard let door = targets.door, let rules = targets.rules else { return }
+    for _ in 1..<100 {
+      if (try? await door.setRules(rules)) != nil {
+        history.append(.rules(source: rules))
+        return
+      }
+      await Pause.lasting(.milliseconds(100))
+    }
+    try await door.setRules(rules)
+  }
+
+  /// The same rules, but no text of a comment is short enough; nil for rules of another kind.
+  static func withoutComments(_ rules: String) -> String? {
+    let limit = "newData.val().length <= 10000"
+    return rules.contains(limit) ? rules.replacing(limit, with: "false") : nil
+  }
+
+  /// Writes a post whose texts are made to break screens, past the rules.
+  private func writeHostileText(_ fault: PlannedFault) async throws -> Bool {
+    guard let door = targets.door else { return false }
+    let texts = HostileTexts.permitted + HostileTexts.forbidden
+    let title = texts[fault.strength % texts.count]
+    let body = texts[(fault.strength + 7) % texts.count]
+    let key = "-zhostile\(fault.at)"
+    let post = JSONValue.object(
+      ("uid", .string("hostile")),
+      ("author", .string("hostile")),
+      ("title", .string(title)),
+      ("body", .string(body)),
+      ("starCount", .integer(0))
+    )
+    let paths = ["posts/\(key)", "user-posts/hostile/\(key)"]
+    let number = fault.at
+    history.append(.invoked(number, .administer(paths: paths.map { "/" + $0 })))
+    try await door.patch("/", .object(paths.map { JSONMember($0, post) }))
+    history.append(.answered(number, .ok(nil)))
+    return true
+  }
+}
+
+extension PlannedFault {
+  /// How long it lasts.
+  var duration: Duration { .microseconds(lasting) }
+}

@@ -1,0 +1,173 @@
+package import BlogChecker
+package import Foundation
+private import RealtimeCore
+
+/// The server of a swarm: a process of its own that is killed, starved of disk and started again.
+package actor SwarmServer {
+  /// Where the server keeps things.
+  package struct Place: Sendable {
+    /// The directory of the run.
+    package let directory: String
+    /// The file of the rules.
+    package let rules: String
+    /// The program that is the server; nil for this very program.
+    package let program: String?
+
+    /// Names the places.
+    package init(directory: String, rules: String, program: String? = nil) {
+      self.directory = directory
+      self.rules = rules
+      self.program = program
+    }
+
+    /// The directory of the database.
+    package var data: String { "\(directory)/data" }
+    /// The file that says how far the log of commits has been read.
+    package var logMark: String { "\(directory)/log-mark" }
+    /// The socket, for administrators.
+    package var socket: String { "\(directory)/server.sock" }
+  }
+
+  /// A server that does not start.
+  package struct Problem: Error, Hashable, CustomStringConvertible {
+    /// What is wrong.
+    package let description: String
+  }
+
+  /// How long a server may take to be ready.
+  private static let startTime = Duration.seconds(60)
+
+  private let place: Place
+  private let history: HistoryWriter
+  private var witness: LogWitness?
+  private var process: ChildProcess?
+  /// The port, the same for every process of the server.
+  package private(set) var port = 0
+  /// How often it was killed or ended by itself.
+  package private(set) var ends = 0
+  private var isStopping = false
+  /// The end of the last process that was being dealt with, so that one follows the other.
+  private var recovery: Task<Void, any Error>?
+
+  /// Describes a server, which does not run yet.
+  ///
+  /// - Parameters:
+  ///   - place: Where it keeps things.
+  ///   - history: What takes down when it comes and goes.
+  package init(_ place: Place, history: HistoryWriter) {
+    self.place = place
+    self.history = history
+  }
+
+  /// The number of the process, or nil while there is none.
+  package var processID: pid_t? {
+    process.flatMap { $0.isRunning ? $0.id : nil }
+  }
+
+  /// Starts the server and waits until it is ready.
+  ///
+  /// - Throws: ``Problem``, or `ChildProcess.Problem`.
+  package func start() async throws {
+    let process = try ChildProcess(
+      arguments,
+      of: place.program ?? ChildProcess.itself,
+      errors: "\(place.directory)/server.err"
+    )
+    self.process = process
+    let line = await Self.firstLine(of: process)
+    guard let line, let ready = try? JSONParser.parse(line), ready["ready"]?.bool == true else {
+      process.send(SIGKILL)
+      throw Problem(
+        description: "the server does not start: \(line ?? "see \(place.directory)/server.log")"
+      )
+    }
+    port = ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? port
+    history.append(.server(.up))
+    Task { [weak self] in
+      let status = await process.end()
+      await self?.noteEnd(of: process, status)
+    }
+  }
+
+  private var arguments: [String] {
+    [
+      "serve", "--emulator", "--port", String(port), "--socket", place.socket, "--data-dir",
+      place.data, "--rules", place.rules, "--log", "\(place.directory)/server.log",
+      "--log-mark", place.logMark,
+      // Should whoever started it be killed, nothing stays behind.
+      "--idle-exit", "60",
+    ]
+  }
+
+  private static func firstLine(of process: ChildProcess) async -> String? {
+    let watchdog = Task {
+      await Pause.lasting(startTime)
+      if !Task.isCancelled { process.send(SIGKILL) }
+    }
+    defer { watchdog.cancel() }
+    return await process.firstLine()
+  }
+
+  /// Has a witness told of every end.
+  package func attach(_ witness: LogWitness) {
+    self.witness = witness
+  }
+
+  /// Kills the server and starts another after a while.
+  ///
+  /// - Parameter pause: How long there is none.
+  /// - Throws: ``Problem`` when it does not start again.
+  package func killAndRestart(after pause: Duration) async throws {
+    guard let process, process.isRunning else { return }
+    let before = Moment.now
+    ends += 1
+    self.process = nil
+    history.append(.server(.killed))
+    process.send(SIGKILL)
+    await process.end()
+    witness?.serverCrashed(after: before)
+    await Pause.lasting(pause)
+    try await start()
+  }
+
+  /// A process that ended though nobody wanted it to is followed by another.
+  private func noteEnd(of process: ChildProcess, _ status: Int32) async {
+    guard self.process === process, !isStopping else { return }
+    self.process = nil
+    ends += 1
+    history.append(.server(.died))
+    witness?.serverCrashed(after: .now)
+    recovery = Task { try await self.start() }
+    _ = await recovery?.result
+  }
+
+  /// Lets the server write no more than a few bytes for a while.
+  ///
+  /// - Parameters:
+  ///   - bytes: How many it may still write.
+  ///   - duration: For how long.
+  package func fillDisk(leaving bytes: UInt64, lasting duration: Duration) async {
+    guard let process, process.isRunning else { return }
+    let limit = FileSizeLimit.longestFile(in: place.data) + bytes
+    guard FileSizeLimit.set(limit, of: process.id) else { return }
+    await Pause.lasting(duration)
+    if process.isRunning { _ = FileSizeLimit.set(nil, of: process.id) }
+  }
+
+  /// Waits until a server runs that was to be started again.
+  ///
+  /// - Throws: ``Problem`` when it does not start.
+  package func recover() async throws {
+    // Whatever became of that attempt, there is another one now.
+    _ = await recovery?.result
+    if process == nil { try await start() }
+  }
+
+  /// Ends the server as its operator would, and returns its status.
+  package func stop() async -> Int32 {
+    isStopping = true
+    guard let process else { return 0 }
+    process.send(SIGTERM)
+    return await process.end()
+  }
+}

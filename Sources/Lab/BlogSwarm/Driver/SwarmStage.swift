@@ -1,0 +1,210 @@
+internal import BlogChecker
+private import Foundation
+private import RealtimeCore
+private import RealtimeTransport
+
+/// What is set up for a run: the server, the network before it, the clients, and who looks on.
+struct SwarmStage: Sendable {
+  let options: SwarmRun.Options
+  let settings: SwarmSettings
+  let crews: [CrewProcess]
+  let network: SwarmNetwork?
+  let server: SwarmServer?
+  let door: AdministratorDoor?
+  let witness: LogWitness?
+  let stream: StreamWitness?
+  let terminals: SwarmTerminals?
+  let nemesis: Nemesis
+
+  /// How long the presence of clients that have left may last.
+  private static let absence = Duration.seconds(60)
+
+  /// Starts everything that a run needs.
+  ///
+  /// - Throws: What keeps one of the programs from starting.
+  static func set(
+    _ settings: SwarmSettings,
+    _ options: SwarmRun.Options,
+    history: HistoryWriter
+  ) async throws -> SwarmStage {
+    var server: SwarmServer?
+    var network: SwarmNetwork?
+    var witness: LogWitness?
+    var stream: StreamWitness?
+    var rules: String?
+    let target: ConnectionTarget
+    switch options.place {
+    case .database(let database):
+      target = database.target
+      let follower = database.door.witness
+      try await follower.start()
+      stream = follower
+      // They do not bind administrators, which all are at a socket.
+      if !database.isAtSocket {
+        history.append(.rules(source: try await database.door.rules()))
+      }
+      if settings.faults.contains(where: \.needsNetwork) {
+        network = SwarmNetwork(to: target.endpoint)
+      }
+    case .ownServer(let path, let program):
+      let source = try String(contentsOfFile: path, encoding: .utf8)
+      let ownRules = SwarmCounters.allowed(in: source) ?? source
+      rules = ownRules
+      history.append(.rules(source: ownRules))
+      let place = SwarmServer.Place(
+        directory: options.directory,
+        rules: "\(options.directory)/rules.json",
+        program: program
+      )
+      try ownRules.write(toFile: place.rules, atomically: true, encoding: .utf8)
+      let own = SwarmServer(place, history: history)
+      try await own.start()
+      let reader = try LogWitness(directory: place.data, markFile: place.logMark)
+      reader.start()
+      await own.attach(reader)
+      network = SwarmNetwork(to: await own.port)
+      (server, witness) = (own, reader)
+      target = ConnectionTarget(unixSocket: place.socket, namespace: "hearth")
+    }
+    let door = options.database?.door ?? AdministratorDoor(target)
+    let crews = try await launch(settings, options, network)
+    let terminals = try terminals(options, at: target)
+    return SwarmStage(
+      options: options,
+      settings: settings,
+      crews: crews,
+      network: network,
+      server: server,
+      door: door,
+      witness: witness,
+      stream: stream,
+      terminals: terminals,
+      nemesis: Nemesis(
+        Nemesis.Targets(
+          crews: crews,
+          clients: clients(settings),
+          network: network,
+          server: server,
+          door: door,
+          rules: rules
+        ),
+        history: history
+      )
+    )
+  }
+
+  /// The names of the clients of each process.
+  private static func clients(_ settings: SwarmSettings) -> [[String]] {
+    (0..<settings.processes).map { settings.users(ofProcess: $0).map(SwarmUser.clientName) }
+  }
+
+  /// Starts the processes of clients, each with a port of its own where there is a network.
+  private static func launch(
+    _ settings: SwarmSettings,
+    _ options: SwarmRun.Options,
+    _ network: SwarmNetwork?
+  ) async throws -> [CrewProcess] {
+    var crews: [CrewProcess] = []
+    for number in 0..<settings.processes {
+      let port = try await network?.open(process: number)
+      let crew = CrewProcess(
+        number,
+        arguments: [
+          "swarm-client", "--directory", options.directory, "--process", String(number),
+        ] + way(to: options.database, through: port),
+        errors: "\(options.directory)/clients.err"
+      )
+      try await crew.launch()
+      crews.append(crew)
+    }
+    return crews
+  }
+
+  /// What a process of clients is told about the way to the database; no secret is among it.
+  private static func way(to database: SwarmDatabase?, through port: Int?) -> [String] {
+    let port = port.map(String.init)
+    guard let database else {
+      return ["--url", "http://127.0.0.1:\(port ?? "")?ns=hearth"]
+    }
+    let options = [
+      ("--url", database.url), ("--api-key", database.apiKey), ("--ca-file", database.caFile),
+      ("--detour", port),
+    ]
+    return options.flatMap { name, value in value.map { [name, $0] } ?? [] }
+      + (database.hasAccounts ? ["--accounts"] : [])
+  }
+
+  /// Opens the terminals that look on, if any.
+  private static func terminals(
+    _ options: SwarmRun.Options,
+    at target: ConnectionTarget
+  ) throws -> SwarmTerminals? {
+    guard options.terminals > 0 else { return nil }
+    let database = options.database
+    let url = database?.url ?? "\(target)?ns=\(target.namespace ?? "hearth")"
+    let arguments = [
+      ("--database", url), ("--api-key", database?.apiKey), ("--ca-file", database?.caFile),
+    ]
+    return try SwarmTerminals(
+      options.terminals,
+      arguments.flatMap { name, value in value.map { [name, $0] } ?? [] },
+      areSignedIn: database?.hasAccounts ?? false,
+      in: options.directory
+    )
+  }
+
+  /// Asks all processes of clients at once.
+  func eachCrew<Answer: Sendable>(
+    _ ask: @escaping @Sendable (CrewProcess) async -> Answer
+  ) async -> [Answer] {
+    await withTaskGroup(of: (Int, Answer).self) { group in
+      for crew in crews { group.addTask { (crew.number, await ask(crew)) } }
+      var answers: [(Int, Answer)] = []
+      for await answer in group { answers.append(answer) }
+      return answers.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  /// Has the terminals leave as well, and waits until nobody is here any more.
+  func empty() async {
+    await terminals?.close()
+    let deadline = Moment.now.advanced(by: min(Self.absence, options.patience))
+    while Moment.now < deadline {
+      if let people = try? await door?.get("/presence"), !isAnybodyHere(people) { break }
+      await Pause.lasting(.milliseconds(50))
+    }
+  }
+
+  /// Whether somebody is listed: of the swarm's own people where others may be as well.
+  private func isAnybodyHere(_ people: JSONValue) -> Bool {
+    guard options.database != nil else { return people != .null }
+    return (0..<settings.users).contains { people[settings.uid($0)] != nil }
+  }
+
+  /// Ends the server.
+  ///
+  /// - Returns: The status with which it ended, 0 when there was none to end.
+  func leave() async -> Int32 {
+    await network?.close()
+    return await server?.stop() ?? 0
+  }
+
+  /// What a witness that does not go through the clients has seen of the database.
+  ///
+  /// - Throws: What keeps it from reading.
+  func testimony() async throws -> Testimony {
+    if let witness { return try witness.testimony() }
+    guard let stream else {
+      throw SwarmRun.Problem(description: "nobody has read the database")
+    }
+    return try await stream.testimony()
+  }
+
+  /// Ends everything at once, after something went wrong.
+  func clear() async {
+    for crew in crews { await crew.end() }
+    await terminals?.close()
+    await network?.close()
+    _ = await server?.stop()
+  }
+}

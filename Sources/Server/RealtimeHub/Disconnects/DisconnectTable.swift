@@ -1,0 +1,159 @@
+internal import RealtimeCore
+
+/// The writes that a peer has scheduled for its end, each as it came.
+///
+/// A write may lie within another that was scheduled before it, and so may a place where nothing is to
+/// be written after all: what is above a path is older than what is at it. What they come to is worked
+/// out at the end, so that a short request never changes much of what is stored.
+struct DisconnectTable: Sendable {
+  private struct Entry: Sendable {
+    /// What is to be written; nil where what is scheduled above has been withdrawn.
+    let node: Node?
+    /// How long the node as JSON and the path are.
+    let bytes: Int
+  }
+
+  private var scheduled = SortedMap<Path, Entry>()
+  /// How long everything is, in bytes: paths, and nodes as JSON.
+  private(set) var bytes = 0
+  /// Where something has changed since ``takeTouched()``.
+  private var touched: Set<Path> = []
+
+  init() {}
+
+  /// What a store has kept.
+  init(changes: [Change], withdrawn: [Path]) {
+    for change in changes { insert(change.path, change.node) }
+    for path in withdrawn { insert(path, nil) }
+    touched = []
+  }
+
+  var isEmpty: Bool { scheduled.isEmpty }
+
+  /// The number of writes and of withdrawals within them.
+  var count: Int { scheduled.count }
+
+  /// Whether something has changed since ``takeTouched()``.
+  var isTouched: Bool { !touched.isEmpty }
+
+  /// Where something has changed since the last call.
+  mutating func takeTouched() -> Set<Path> {
+    defer { touched = [] }
+    return touched
+  }
+
+  /// What there is at some paths, as a store is told.
+  func update(of paths: Set<Path>, _ id: Int64, _ identity: Identity) -> SessionUpdate {
+    var update = SessionUpdate(StoredSession(id: id, identity: identity, changes: []))
+    // With nothing left there is nothing to keep whoever it was that scheduled it.
+    if isEmpty { return update }
+    update.replaces = false
+    for path in paths.sorted() {
+      switch scheduled[path] {
+      case nil: update.removed.append(path)
+      case let entry?:
+        if let node = entry.node {
+          update.changes.append(Change(path, node))
+        } else {
+          update.withdrawn.append(path)
+        }
+      }
+    }
+    return update
+  }
+
+  /// What the writes come to when they are done in order, server values still open.
+  ///
+  /// No path contains another: a write at or below an earlier one becomes part of it. Where a part of a
+  /// write has been withdrawn, the others are written each by itself.
+  ///
+  /// - Complexity: O(size)
+  var changes: [Change] {
+    var joined = SortedMap<Path, Node>()
+    for (path, entry) in scheduled {
+      if let node = entry.node {
+        if let above = Self.covering(path, in: joined), let rest = path.relative(to: above) {
+          _ = joined.modify(above) { $0.update(at: rest, to: node) }
+        } else {
+          joined.updateValue(node, forKey: path)
+        }
+      } else {
+        Self.cut(path, outOf: &joined)
+      }
+    }
+    return joined.map { Change($0.key, $0.value) }
+  }
+
+  /// Schedules a write in place of what is scheduled there and below.
+  mutating func set(_ path: Path, _ node: Node) {
+    removeAll(below: path)
+    insert(path, node)
+  }
+
+  /// Withdraws what is scheduled at a path and below.
+  ///
+  /// Where a write above covers the path, its other children stay scheduled.
+  mutating func cancel(_ path: Path) {
+    // Nothing can be scheduled deeper, and a search for it would take quadratic time.
+    guard path.count <= Limits.depth + 1 else { return }
+    removeAll(below: path)
+    for count in (0..<path.count).reversed() {
+      guard let above = scheduled[Path(path.keys.prefix(count))] else { continue }
+      if above.node?.children != nil { insert(path, nil) }
+      return
+    }
+  }
+
+  /// Withdraws what is scheduled at a path and below it, but nothing of what covers it from above.
+  mutating func removeAll(below path: Path) {
+    var doomed: [Path] = []
+    for (candidate, _) in scheduled.ascending(after: { $0 < path }) {
+      guard path.contains(candidate) else { break }
+      doomed.append(candidate)
+    }
+    for candidate in doomed { remove(candidate) }
+  }
+
+  private mutating func insert(_ path: Path, _ node: Node?) {
+    let length = path.wireText.utf8.count + (node.map(Self.jsonBytes) ?? 0)
+    scheduled.updateValue(Entry(node: node, bytes: length), forKey: path)
+    touched.insert(path)
+    bytes += length
+  }
+
+  private mutating func remove(_ path: Path) {
+    bytes -= scheduled.removeValue(forKey: path)?.bytes ?? 0
+    touched.insert(path)
+  }
+
+  private static func jsonBytes(of node: Node) -> Int {
+    var writer = JSONWriter()
+    node.write(to: &writer)
+    return writer.bytes.count
+  }
+
+  // MARK: What it comes to
+
+  private static func covering(_ path: Path, in joined: SortedMap<Path, Node>) -> Path? {
+    for count in 0...path.count {
+      let prefix = Path(path.keys.prefix(count))
+      if joined[prefix] != nil { return prefix }
+    }
+    return nil
+  }
+
+  /// Takes a path out of the write that covers it, whose other children become writes by themselves.
+  private static func cut(_ path: Path, outOf joined: inout SortedMap<Path, Node>) {
+    while let above = covering(path, in: joined), above.count < path.count {
+      guard let children = joined[above]?.children else { return }
+      joined.removeValue(forKey: above)
+      let kept = path.keys[above.count]
+      for (key, child) in children.map {
+        let childPath = above.appending(key)
+        if key != kept || childPath.count < path.count {
+          joined.updateValue(child, forKey: childPath)
+        }
+      }
+    }
+  }
+}

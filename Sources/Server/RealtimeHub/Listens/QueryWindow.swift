@@ -1,0 +1,154 @@
+internal import RealtimeCore
+
+/// The children that a filtered query selects at a location, followed change by change.
+///
+/// Peers that listen to the same query share one window. Without a limit a child belongs to the
+/// window by itself, so nothing is kept; with one, the positions of the selected children are.
+struct QueryWindow: Sendable {
+  /// How a window changed.
+  struct Delta: Equatable {
+    /// The children that were selected and still are, by key order.
+    var kept: [ChildKey] = []
+    /// The children that are selected now, by key order.
+    var entered: [ChildKey] = []
+    /// The children that are selected no longer, by key order.
+    var left: [ChildKey] = []
+  }
+
+  let query: Query
+  /// The peers that listen, each with its tag.
+  var listeners = SortedMap<PeerID, Int64>()
+  /// The selected positions; unused without a limit.
+  private var positions = OrderedPositions()
+
+  init(_ query: Query, of indexed: IndexedNode) {
+    self.query = query
+    replace(from: indexed)
+  }
+
+  /// The selected children as a node.
+  ///
+  /// - Complexity: O(log n + window · log window)
+  func node(from indexed: IndexedNode) -> Node {
+    let selected = query.select(from: indexed).map { (key: $0.key, value: $0.node) }
+    return Node(sortedChildren: selected.sorted { $0.key < $1.key })
+  }
+
+  /// Selects anew.
+  ///
+  /// - Complexity: O(log n + window · log window)
+  mutating func replace(from indexed: IndexedNode) {
+    guard query.limit != nil else { return }
+    let selected = query.select(from: indexed)
+    positions = OrderedPositions(sorted: selected.map { query.index.entry($0.key, $0.node) })
+  }
+
+  /// Follows a change of some children.
+  ///
+  /// - Parameters:
+  ///   - keys: The children, each once, in order.
+  ///   - before: The location before the change.
+  ///   - indexed: The location after the change.
+  /// - Returns: What is to be told to those who listen.
+  /// - Complexity: O(changed · log n)
+  mutating func update(_ keys: [ChildKey], before: Node, after indexed: IndexedNode) -> Delta {
+    guard let limit = query.limit else { return unlimitedDelta(keys, before, indexed.node) }
+    let isFull = positions.count >= limit.count
+    let boundary = limit.side == .first ? positions.last : positions.first
+    let changed = Set(keys)
+    var was: Set<ChildKey> = []
+    for key in keys {
+      let child = before[key]
+      if !child.isEmpty, positions.remove(query.index.entry(key, child)) {
+        was.insert(key)
+      }
+    }
+    var candidates: [IndexEntry] = []
+    for key in keys {
+      let child = indexed.node[key]
+      guard !child.isEmpty, query.contains(key, child) else { continue }
+      let entry = query.index.entry(key, child)
+      if isFull, let boundary, isBeyond(entry, boundary, limit.side) { continue }
+      candidates.append(entry)
+    }
+    var touched = keys
+    for entry in candidates { positions.insert(entry) }
+    while positions.count > limit.count, let last = farthest(limit.side) {
+      positions.remove(last)
+      if !changed.contains(last.key) {
+        touched.append(last.key)
+        was.insert(last.key)
+      }
+    }
+    if isFull, let boundary, positions.count < limit.count {
+      for entry in entries(beyond: boundary, of: indexed, limit) {
+        positions.insert(entry)
+        if !changed.contains(entry.key) { touched.append(entry.key) }
+      }
+    }
+    return delta(touched, was: was, in: indexed.node)
+  }
+
+  private func unlimitedDelta(_ keys: [ChildKey], _ before: Node, _ after: Node) -> Delta {
+    var delta = Delta()
+    for key in keys {
+      let wasSelected = isSelected(key, before[key])
+      switch (wasSelected, isSelected(key, after[key])) {
+      case (true, true): delta.kept.append(key)
+      case (false, true): delta.entered.append(key)
+      case (true, false): delta.left.append(key)
+      case (false, false): break
+      }
+    }
+    return delta
+  }
+
+  private func isSelected(_ key: ChildKey, _ child: Node) -> Bool {
+    !child.isEmpty && query.contains(key, child)
+  }
+
+  private func isBeyond(
+    _ entry: IndexEntry,
+    _ boundary: IndexEntry,
+    _ side: Query.LimitSide
+  ) -> Bool {
+    side == .first ? boundary < entry : entry < boundary
+  }
+
+  private func farthest(_ side: Query.LimitSide) -> IndexEntry? {
+    side == .first ? positions.last : positions.first
+  }
+
+  /// What moves up into a window that has lost children.
+  private func entries(
+    beyond boundary: IndexEntry,
+    of indexed: IndexedNode,
+    _ limit: Query.Limit
+  ) -> [IndexEntry] {
+    let missing = limit.count - positions.count
+    let rest =
+      limit.side == .first
+      ? indexed.ascending { !(boundary < $0) } : indexed.descending { $0 < boundary }
+    var found: [IndexEntry] = []
+    for (key, child) in rest {
+      if found.count >= missing || !query.contains(key, child) { break }
+      found.append(query.index.entry(key, child))
+    }
+    return found
+  }
+
+  private func delta(_ keys: [ChildKey], was: Set<ChildKey>, in node: Node) -> Delta {
+    var delta = Delta()
+    for key in keys.sorted() {
+      let child = node[key]
+      let isIn = !child.isEmpty && positions.contains(query.index.entry(key, child))
+      switch (was.contains(key), isIn) {
+      case (true, true): delta.kept.append(key)
+      case (false, true): delta.entered.append(key)
+      case (true, false): delta.left.append(key)
+      case (false, false): break
+      }
+    }
+    return delta
+  }
+}

@@ -1,0 +1,219 @@
+private import Dispatch
+package import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import RealtimeCore
+internal import RealtimeHub
+
+/// The identities of a server: signing up and in, tokens, and what administrators do with accounts.
+///
+/// Isolation: the actor's executor is a thread of its own, which waits for the store; passwords are
+/// hashed on further threads. Which tokens count is told by ``authority``, to any thread.
+package final actor AccountService {
+  nonisolated let eventLoop: any EventLoop
+  nonisolated let settings: IdentitySettings
+  nonisolated let authority: TokenAuthority
+  nonisolated let logger: Logger
+  nonisolated let clock: @Sendable () -> Int64
+  private nonisolated let group: MultiThreadedEventLoopGroup
+  /// Called when the earlier tokens of a user do not count any more, and how many milliseconds later
+  /// the connections should be told; from the actor's thread.
+  private nonisolated let onRevocation: @Sendable (TokenAuthority.Revocation, Int64) -> Void
+
+  private let store: any IdentityStore
+  let passwords: PasswordThreads
+  var accountAttempts: AttemptLimiter
+  var clientAttempts: AttemptLimiter
+  var waitingAttempts = WaitingAttempts()
+  /// What the emulator would have sent by mail, oldest first.
+  var mails: [EmulatorMail] = []
+  private var lastTidying: Int64
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    eventLoop.executor.asUnownedSerialExecutor()
+  }
+
+  private init(
+    store: any IdentityStore,
+    settings: IdentitySettings,
+    authority: TokenAuthority,
+    clock: @escaping @Sendable () -> Int64,
+    logger: Logger,
+    group: MultiThreadedEventLoopGroup,
+    onRevocation: @escaping @Sendable (TokenAuthority.Revocation, Int64) -> Void
+  ) {
+    self.store = store
+    self.settings = settings
+    self.authority = authority
+    self.clock = clock
+    self.logger = logger
+    self.group = group
+    self.onRevocation = onRevocation
+    eventLoop = group.next()
+    passwords = PasswordThreads(threads: settings.passwordThreads, queue: settings.passwordQueue)
+    accountAttempts = AttemptLimiter(
+      limit: settings.attemptsPerAccount,
+      pause: settings.accountPause
+    )
+    clientAttempts = AttemptLimiter(limit: settings.attemptsPerClient, pause: settings.clientPause)
+    lastTidying = clock()
+  }
+
+  /// Opens the accounts that a store keeps, and makes the keys that are missing.
+  ///
+  /// - Parameters:
+  ///   - openStore: Opens where they rest, on the service's thread.
+  ///   - settings: How they are looked after.
+  ///   - clock: The time in milliseconds since 1970.
+  ///   - logger: Takes what happens; never passwords, tokens or codes.
+  ///   - onRevocation: Called when the earlier tokens of a user do not count any more, with the
+  ///     milliseconds after which the user's connections should be told.
+  /// - Returns: The service.
+  /// - Throws: `StoreError` when the store cannot be read.
+  package static func open(
+    _ openStore: @escaping @Sendable () throws -> any IdentityStore,
+    settings: IdentitySettings,
+    clock: @escaping @Sendable () -> Int64,
+    logger: Logger,
+    onRevocation: @escaping @Sendable (TokenAuthority.Revocation, Int64) -> Void = { _, _ in }
+  ) async throws -> AccountService {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    do {
+      let (store, authority) = try await group.next().submit {
+        let store = try openStore()
+        do {
+          return (store, try openAuthority(store, at: clock()))
+        } catch {
+          try? store.close()
+          throw error
+        }
+      }.get()
+      return AccountService(
+        store: store,
+        settings: settings,
+        authority: authority,
+        clock: clock,
+        logger: logger,
+        group: group,
+        onRevocation: onRevocation
+      )
+    } catch {
+      try? await group.shutdownGracefully()
+      throw error
+    }
+  }
+
+  private static func openAuthority(
+    _ store: any IdentityStore,
+    at now: Int64
+  ) throws -> TokenAuthority {
+    let keys: KeyRing
+    if let json = try store.secret(.keys) {
+      guard let stored = KeyRing(json: json) else {
+        throw StoreError(
+          .damaged,
+          "\(SecretFile.keys.rawValue) holds no keys of this program; with it moved away, new ones"
+            + " are made and everybody signs in again"
+        )
+      }
+      keys = stored
+    } else {
+      keys = KeyRing(random: Randomness.bytes(48), now: now)
+      try store.setSecret(.keys, to: keys.json)
+    }
+    let revocations = try store.revocations(since: (now - IdentityKeeping.revocation) / 1_000)
+    let authority = TokenAuthority(
+      keys: keys,
+      revocations: try revocations.map { note in
+        var note = note
+        note.isShutOut = try store.account(note.uid, in: note.database)?.isDisabled ?? true
+        return note
+      }
+    )
+    if try store.secret(.customTokenKey).flatMap({ SigningKey(json: $0) }) == nil {
+      try store.setSecret(.customTokenKey, to: SigningKey(created: now).json)
+    }
+    return authority
+  }
+
+  /// The verifier for the hub of a database.
+  package nonisolated func verifier(of database: String) -> IdentityVerifier {
+    IdentityVerifier(authority, database: database, administratorKey: settings.administratorKey)
+  }
+
+  /// Closes the store and ends the threads.
+  package func close() async {
+    await passwords.stop()
+    do {
+      try store.close()
+    } catch {
+      logger.error("the store of the accounts was not closed: \(error)")
+    }
+    // Not from this thread, which is one of those that end.
+    group.shutdownGracefully(queue: .global()) { _ in }
+  }
+
+  // MARK: Store
+
+  /// Asks the store for something.
+  func read<Value>(
+    _ body: (any IdentityStore) throws -> Value
+  ) throws(IdentityError) -> Value {
+    do {
+      return try body(store)
+    } catch {
+      logger.error("the accounts cannot be used: \(error)")
+      throw (error as? StoreError)?.doubt == .thisBatch ? .inDoubt : .failed
+    }
+  }
+
+  /// Makes changes durable.
+  ///
+  /// - Throws: ``IdentityError``: `failed` when none of them is made, now or after a restart; `inDoubt` when
+  ///   that shows only after a restart.
+  func apply(_ changes: [IdentityChange]) throws(IdentityError) {
+    var changes = changes
+    let now = clock()
+    if now - lastTidying > 3_600_000 {
+      lastTidying = now
+      changes.append(.tidy(at: now))
+    }
+    try read { try $0.apply(changes) }
+  }
+
+  /// Stores that the earlier tokens of an account do not count, then tells everyone.
+  ///
+  /// - Parameters:
+  ///   - account: The account, with the second since which tokens count.
+  ///   - changes: What is stored with it.
+  ///   - delay: When the connections of the user are to be told, in milliseconds from now.
+  ///   - isDeleted: Whether there is no such account any more.
+  /// - Throws: ``IdentityError`` when it cannot be stored.
+  func revoke(
+    _ account: Account,
+    with changes: [IdentityChange],
+    tellingAfter delay: Int64,
+    isDeleted: Bool = false
+  ) throws(IdentityError) {
+    let note = TokenAuthority.Revocation(
+      database: account.database,
+      uid: account.uid,
+      validSince: account.validSince,
+      isShutOut: isDeleted || account.isDisabled
+    )
+    try apply(changes + [.revoke(note)])
+    authority.revoke(note)
+    onRevocation(note, delay)
+  }
+
+  /// Puts a new key in the place of the one that signs.
+  func rotateKeys() throws(IdentityError) {
+    var keys = authority.keys
+    keys.rotate(at: clock())
+    let json = keys.json
+    // First to the disk: a token must not outlive what it is checked with.
+    try read { try $0.setSecret(.keys, to: json) }
+    authority.keys = keys
+    logger.notice("a new key signs tokens from now on")
+  }
+}

@@ -1,0 +1,281 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+extension DatabaseCore {
+  // MARK: WebSockets
+
+  /// Greets a new connection.
+  func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
+    let peer = makePeer()
+    let session = Session.makeName()
+    if let last = connection.request?.parameter("ls") { retire(last) }
+    sessions[peer] = Session(peer, of: self, connection: connection, name: session)
+    peersByName[session] = peer
+    metrics.connections += 1
+    context.connectionOpened()
+    hub.open(peer, as: ServerCore.identity(of: connection.peer))
+    if let session = sessions[peer] { allowMessages(of: session) }
+    let host = connection.request?.header("Host") ?? "localhost"
+    let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
+    connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
+    logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])
+    if phase != .running {
+      connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
+    }
+    expectSignIn(peer)
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    return ServerHandlers.Callbacks(
+      onMessage: { core.value.receive($0, from: peer) },
+      onExcess: { core.value.refuseExcess($0, of: peer) },
+      onClose: { core.value.closed(peer, $0) }
+    )
+  }
+
+  /// Ends the connection that a new one takes the place of.
+  private func retire(_ name: String) {
+    guard let peer = peersByName[name], let session = sessions[peer] else { return }
+    forget(peer)
+    session.connection.close(code: CloseCode.normal, reason: "a newer connection took its place")
+  }
+
+  /// The number of messages of a connection that wait before no more are read.
+  private static let mostWaiting = 16
+  /// From which length on a message is decoded beside the event loop.
+  private static let largeBytes = 64 * 1_024
+
+  private func receive(_ bytes: [UInt8], from peer: PeerID) {
+    guard phase == .running, let session = sessions[peer] else { return }
+    session.inbox.append(.text(bytes))
+    context.turns.request(by: session)
+    if session.inbox.count >= Self.mostWaiting || (session.isDecoding && !session.inbox.isEmpty) {
+      pause(session, .turn)
+    }
+  }
+
+  /// Does what a client has asked for first, of all that nobody has looked at.
+  func takeNext(of session: Session) {
+    guard phase == .running, let incoming = session.inbox.popFirst() else {
+      return session.inbox.removeAll()
+    }
+    switch incoming {
+    case .text(let bytes) where bytes.count > Self.largeBytes: decode(bytes, of: session)
+    case .text(let bytes): take(decoded(bytes), from: session, length: bytes.count)
+    case .decoded(let result, let length): take(result, from: session, length: length)
+    case .compared(let message, let node, let hash, let length):
+      hub.learn(hash, of: node)
+      take(message, from: session, length: length)
+      slowDown(session, length)
+    }
+    settle(session)
+  }
+
+  /// Reads from a client again, or forgets one that has gone, once nothing of it waits.
+  private func settle(_ session: Session) {
+    guard session.inbox.isEmpty, !session.isDecoding else { return }
+    resume(session, .turn)
+    guard session.isGone, sessions[session.peer] === session else { return }
+    forget(session.peer)
+    continueClosing()
+  }
+
+  private func decoded(_ bytes: [UInt8]) -> Result<ClientMessage, MessageError> {
+    Self.decoded(bytes, depthLimit: options.limits.jsonDepth)
+  }
+
+  private static func decoded(
+    _ bytes: [UInt8],
+    depthLimit: Int
+  ) -> Result<ClientMessage, MessageError> {
+    Result { () throws(MessageError) in try ClientMessage(decoding: bytes, depthLimit: depthLimit) }
+  }
+
+  /// Decodes a large message beside the event loop; what the client says meanwhile waits.
+  private func decode(_ bytes: [UInt8], of session: Session) {
+    session.isDecoding = true
+    let depthLimit = options.limits.jsonDepth
+    context.workbench.perform(
+      for: session.account,
+      isLong: bytes.count > Workbench.longBytes
+    ) {
+      Self.decoded(bytes, depthLimit: depthLimit)
+    } then: { [weak self] result in
+      session.isDecoding = false
+      guard let self, sessions[session.peer] === session else { return }
+      session.inbox.prepend(.decoded(result, length: bytes.count))
+      context.turns.request(by: session)
+    }
+  }
+
+  /// Computes the hash of large data beside the event loop.
+  private func compare(
+    _ message: ClientMessage,
+    _ node: Node,
+    of session: Session,
+    length: Int
+  ) {
+    session.isDecoding = true
+    var measure = NodeMeasure(bytes: Workbench.longBytes)
+    measure.add(node)
+    context.workbench.perform(for: session.account, isLong: measure.isExceeded) {
+      node.hash
+    } then: { [weak self] hash in
+      session.isDecoding = false
+      guard let self, sessions[session.peer] === session else { return }
+      session.inbox.prepend(.compared(message, node, hash: hash, length: length))
+      context.turns.request(by: session)
+    }
+  }
+
+  private func take(
+    _ result: Result<ClientMessage, MessageError>,
+    from session: Session,
+    length: Int
+  ) {
+    switch result {
+    case .success(let message):
+      guard !holdsBack(message, of: session, length: length) else { return }
+      admit(message, from: session, length: length)
+    case .failure(let error):
+      metrics.undecodable += 1
+      logger.debug("undecodable message", metadata: ["peer": "\(session.peer)"])
+      perform(hub.handle(undecodable: error, from: session.peer))
+      if error.requestID == nil {
+        drop(session.peer, code: CloseCode.protocolError, "a message cannot be understood")
+      }
+      slowDown(session, length)
+    }
+  }
+
+  /// Takes a message for whose answer there is room.
+  func admit(_ message: ClientMessage, from session: Session, length: Int) {
+    if let node = hub.dataToHash(for: message, from: session.peer) {
+      return compare(message, node, of: session, length: length)
+    }
+    take(message, from: session, length: length)
+    slowDown(session, length)
+  }
+
+  private func take(_ message: ClientMessage, from session: Session, length: Int) {
+    let peer = session.peer
+    guard case .request(let id, let request) = message else {
+      return perform(hub.handle(message, from: peer, at: context.clock()))
+    }
+    count(request)
+    if let answer = refusal(of: request) ?? metrics(for: request, of: peer) {
+      perform([.send(peer, ServerMessage.response(id: id, answer).encoded())])
+      return
+    }
+    perform(hub.handle(message, from: peer, at: context.clock()))
+    switch request {
+    case .authenticate, .unauthenticate: identityChanged(peer)
+    case .listen: noteListens(peer)
+    case .write: limitWriteRate(session, length)
+    case .onDisconnect:
+      noteScheduled(peer)
+      limitWriteRate(session, length)
+    case .stats, .appCheck, .unlisten, .get, .cancelOnDisconnect, .unknown: break
+    }
+  }
+
+  private func count(_ request: ClientRequest) {
+    metrics.requests[request.kind, default: 0] += 1
+    if case .write = request { writeTimer.arrived(at: .now()) }
+  }
+
+  private func closed(_ peer: PeerID, _ end: ConnectionEnd) {
+    logger.debug("disconnected", metadata: ["peer": "\(peer)", "reason": "\(end)"])
+    switch end.kind {
+    case .slowConsumer:
+      metrics.dropped += 1
+      context.noteOnce("dropped a connection", end, in: logger)
+    case .protocolViolation: context.noteOnce("dropped a connection", end, in: logger)
+    case .closed, .closedByPeer, .lost, .unreachable, .timedOut, .refused, .notADatabaseServer,
+      .insecure:
+      break
+    }
+    guard let session = sessions[peer], phase == .running else { return finish(peer) }
+    // What has arrived in one piece counts, whether or not its turn has come.
+    session.isGone = true
+    session.backlog = nil
+    session.heldBack = nil
+    session.outgoing.removeAll()
+    guard !session.inbox.isEmpty || session.isDecoding else { return finish(peer) }
+    context.turns.request(by: session)
+  }
+
+  private func finish(_ peer: PeerID) {
+    forget(peer)
+    continueClosing()
+  }
+
+  /// Ends a connection that has done nothing, so that there is room for another.
+  func makeRoom(_ session: Session) {
+    let reason = "it did nothing, and others need the room"
+    logger.debug("dropped a connection: \(reason)", metadata: ["peer": "\(session.peer)"])
+    metrics.dropped += 1
+    forget(session.peer)
+    session.connection.close(code: CloseCode.tryAgainLater, reason: reason)
+  }
+
+  /// Closes the connection of a client that has gone too far.
+  func drop(_ peer: PeerID, code: UInt16, _ reason: String) {
+    guard let session = sessions[peer] else { return }
+    metrics.dropped += 1
+    logger.notice("dropped a connection: \(reason)", metadata: ["peer": "\(peer)"])
+    // It is not listened to any more.
+    session.inbox.removeAll()
+    end(session, code: code, reason: reason)
+  }
+
+  /// Ends a connection as far as the hub is concerned.
+  func forget(_ peer: PeerID) {
+    guard let session = sessions.removeValue(forKey: peer) else { return }
+    session.inbox.removeAll()
+    session.outgoing.removeAll()
+    peersByName[session.name] = nil
+    session.writeWait?.cancel()
+    session.signInDeadline?.cancel()
+    if let user = session.user { leave(user) }
+    perform(hub.close(peer, at: context.clock()))
+    context.connectionClosed()
+  }
+
+  // MARK: Internal peers
+
+  /// Adds a peer that lives in the server.
+  ///
+  /// - Parameters:
+  ///   - peer: Who takes what the hub says.
+  ///   - identity: Who it acts for, as long as it does not sign in.
+  /// - Returns: What the hub knows it by.
+  func openInternal(_ peer: any InternalPeer, as identity: Identity = .anonymous) -> PeerID {
+    let id = makePeer()
+    internalPeers[id] = peer
+    hub.open(id, as: identity, isInternal: true)
+    context.connectionOpened()
+    return id
+  }
+
+  /// Hands a message of such a peer to the hub.
+  func hand(_ message: ClientMessage, from peer: PeerID) {
+    if case .request(let id, let request) = message {
+      count(request)
+      if let refusal = refusal(of: request) {
+        return perform([.deliver(peer, .response(id: id, refusal))])
+      }
+    }
+    perform(hub.handle(message, from: peer, at: context.clock()))
+  }
+
+  /// Removes such a peer.
+  func closeInternal(_ peer: PeerID) {
+    guard internalPeers.removeValue(forKey: peer) != nil else { return }
+    if let user = internalUsers.removeValue(forKey: peer) { leave(user) }
+    perform(hub.close(peer, at: context.clock()))
+    context.connectionClosed()
+    continueClosing()
+  }
+}

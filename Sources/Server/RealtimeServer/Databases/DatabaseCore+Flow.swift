@@ -1,0 +1,283 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+extension DatabaseCore {
+  /// Bytes that one client may have sent since the last batch was stored.
+  private static let unsettledBytes = 4 * 1_024 * 1_024
+  /// Data of which an answer is always made, in bytes.
+  private static let shortAnswer = 64 * 1_024
+
+  // MARK: Reading
+
+  /// Lets a client wait that has sent much since the last batch was stored, or has not read what it
+  /// has asked for.
+  func slowDown(_ session: Session, _ bytes: Int) {
+    if session.backlog == nil, session.connection.isCongested {
+      pause(session, .congested)
+      session.connection.whenRelieved { [weak self] in self?.resume(session, .congested) }
+    }
+    guard batcher.isBusy else { return }
+    if session.unsettledMessages == 0 { unsettled.append(session) }
+    session.unsettledMessages += 1
+    session.unsettledBytes += bytes
+    if session.unsettledMessages >= options.limits.requests
+      || session.unsettledBytes >= Self.unsettledBytes
+    {
+      pause(session, .unsettled)
+    }
+  }
+
+  /// Lets a client wait that asks for data, if too much waits to be read by others or itself.
+  ///
+  /// - Returns: Whether the message is taken later; then nothing comes from the client until it is.
+  func holdsBack(_ message: ClientMessage, of session: Session, length: Int) -> Bool {
+    guard case .request(_, let request) = message,
+      mustWait(for: request, isBehind: session.connection.hasNotableOutput)
+    else { return false }
+    session.heldBack = (message, length)
+    pause(session, .memory)
+    whenRelieved(session)
+    return true
+  }
+
+  private func whenRelieved(_ session: Session) {
+    context.memory.whenRelieved { [weak self, weak session] in
+      guard let self, let session, phase == .running, sessions[session.peer] === session,
+        let held = session.heldBack
+      else { return }
+      session.heldBack = nil
+      admit(held.message, from: session, length: held.length)
+      resume(session, .memory)
+      context.turns.request(by: session)
+    }
+  }
+
+  /// Whether no answer should be made to a request, since it may be long and much waits already.
+  ///
+  /// - Parameters:
+  ///   - request: What is asked for.
+  ///   - isBehind: Whether who asks has not read all that it has been sent.
+  /// - Returns: Whether it has to wait.
+  func mustWait(for request: ClientRequest, isBehind: Bool) -> Bool {
+    let path: Path
+    switch request {
+    case .get(let asked, _): path = asked
+    case .listen(let listen): path = listen.path
+    case .stats, .authenticate, .unauthenticate, .appCheck, .unlisten, .write, .onDisconnect,
+      .cancelOnDisconnect, .unknown:
+      return false
+    }
+    return mustWait(toRead: path, isBehind: isBehind)
+  }
+
+  /// Whether no answer with the data at a path should be made.
+  func mustWait(toRead path: Path, isBehind: Bool) -> Bool {
+    guard context.memory.isExhausted(isWaiting: isBehind) else { return false }
+    var left = Self.shortAnswer
+    return isBehind || !Self.fits(hub.snapshot[path], in: &left)
+  }
+
+  /// Whether data take no more room than there is.
+  ///
+  /// - Complexity: O(room)
+  private static func fits(_ node: Node, in room: inout Int) -> Bool {
+    room -= 8
+    guard let children = node.children else {
+      if case .string(let text)? = node.leafValue { room -= text.utf8.count }
+      return room >= 0
+    }
+    for child in children.map {
+      room -= child.key.byteCount
+      guard room >= 0, fits(child.value, in: &room) else { return false }
+    }
+    return room >= 0
+  }
+
+  /// Lets everyone go on who waited for a batch.
+  func settleSessions() {
+    let settled = unsettled
+    unsettled.removeAll(keepingCapacity: true)
+    for session in settled {
+      session.unsettledMessages = 0
+      session.unsettledBytes = 0
+      resume(session, .unsettled)
+    }
+  }
+
+  /// Reads no more from a client for a reason.
+  func pause(_ session: Session, _ reason: Session.Pause) {
+    guard session.pauses.insert(reason).inserted, session.pauses.count == 1 else { return }
+    session.connection.setReading(false)
+  }
+
+  /// Reads from a client again, unless there is another reason not to.
+  func resume(_ session: Session, _ reason: Session.Pause) {
+    guard session.pauses.remove(reason) != nil, session.pauses.isEmpty else { return }
+    session.connection.setReading(true)
+  }
+
+  // MARK: Writing
+
+  /// Sends a client something, or lets it wait for what is being encoded for the client.
+  func deliver(_ outgoing: Session.Outgoing, to session: Session) {
+    guard session.isComposing else { return put(outgoing, to: session) }
+    switch outgoing {
+    case .message(let bytes):
+      // Changes that come faster than large data are encoded would pile up here.
+      if session.backlog == nil, session.outgoingBytes > options.limits.outputCoalesceBytes {
+        beginBacklog(of: session)
+      }
+      guard session.backlog == nil else { return hold(bytes, from: session) }
+      session.outgoingBytes += bytes.count
+    case .kept(let bytes): session.outgoingBytes += bytes.count
+    case .composition(let composition, isKept: false):
+      guard session.backlog == nil else { return hold(composition, from: session) }
+    case .composition, .end: break
+    }
+    session.outgoing.append(outgoing)
+  }
+
+  private func put(_ outgoing: Session.Outgoing, to session: Session) {
+    switch outgoing {
+    case .message(let bytes): send(bytes, to: session)
+    case .kept(let bytes): transmit(bytes, over: session.connection)
+    case .composition(let composition, let isKept):
+      if !isKept {
+        if session.backlog == nil, composition.isListen, session.connection.isCongested {
+          beginBacklog(of: session)
+        }
+        guard session.backlog == nil else { return hold(composition, from: session) }
+      }
+      compose(composition, for: session, isKept: isKept)
+    case .end(let code, let reason): session.connection.close(code: code, reason: reason)
+    }
+  }
+
+  /// Sends a client a message of the hub, or holds it back while the client does not keep up.
+  private func send(_ bytes: [UInt8], to session: Session) {
+    if session.backlog == nil {
+      guard session.connection.isCongested, OutgoingKind(bytes) == .change else {
+        return transmit(bytes, over: session.connection)
+      }
+      beginBacklog(of: session)
+    }
+    hold(bytes, from: session)
+  }
+
+  private func hold(_ bytes: [UInt8], from session: Session) {
+    if session.backlog?.hold(bytes) == false { metrics.coalesced += 1 }
+  }
+
+  private func hold(_ composition: Composition, from session: Session) {
+    if session.backlog?.hold(composition) == false { metrics.coalesced += 1 }
+  }
+
+  private func beginBacklog(of session: Session) {
+    guard !session.isGone else { return }
+    session.backlog = Backlog()
+    // What it asks for meanwhile would only make it worse.
+    pause(session, .congested)
+    session.connection.whenRelieved { [weak self] in self?.endBacklog(of: session) }
+  }
+
+  /// Brings a client up to date that has caught up.
+  private func endBacklog(of session: Session) {
+    guard sessions[session.peer] === session, !session.isComposing else { return }
+    while session.backlog != nil {
+      for held in session.backlog?.takeReadings() ?? [] { deliver(held, to: session) }
+      // What is being encoded comes first; the end of that leads here again.
+      if session.isComposing { return }
+      while let listen = session.backlog?.listens.popLast() {
+        show(listen, to: session)
+        if session.isComposing || waitsAgain(session) { return }
+      }
+      let isBehind = session.backlog?.showsAgain { hub.listens(of: session.peer) } ?? false
+      if !isBehind { break }
+    }
+    guard let others = session.backlog?.others else { return }
+    session.backlog = nil
+    for held in others { deliver(held, to: session) }
+    resume(session, .congested)
+    context.turns.request(by: session)
+  }
+
+  /// Sends a client the data of one of its listens as they are now.
+  private func show(_ listen: ListenKey, to session: Session) {
+    switch hub.currentData(of: session.peer, listen) {
+    case .send(_, let bytes): deliver(.kept(bytes), to: session)
+    case .compose(_, let composition):
+      deliver(.composition(composition, isKept: true), to: session)
+    case .broadcast, .deliver, .disconnect, nil: break
+    }
+  }
+
+  /// Lets a client catch up once more, if all its data at once are too much.
+  private func waitsAgain(_ session: Session) -> Bool {
+    let connection = session.connection
+    if connection.isCongested {
+      connection.whenRelieved { [weak self] in self?.endBacklog(of: session) }
+    } else if context.memory.isExhausted(isWaiting: connection.hasNotableOutput) {
+      context.memory.whenRelieved { [weak self] in self?.endBacklog(of: session) }
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Sends a client that is disconnected what was held back, but no data, and says goodbye.
+  func end(_ session: Session, code: UInt16, reason: String) {
+    if let backlog = session.backlog {
+      session.backlog = nil
+      for held in backlog.readings + backlog.others { deliver(held, to: session) }
+    }
+    deliver(.end(code: code, reason: reason), to: session)
+  }
+
+  // MARK: Encoding
+
+  /// Encodes large data beside the event loop; what comes for the client meanwhile waits.
+  private func compose(_ composition: Composition, for session: Session, isKept: Bool) {
+    guard !session.isGone else { return }
+    session.isComposing = true
+    let connection = session.connection
+    context.workbench.perform(
+      for: session.account,
+      isLong: composition.isLonger(than: Workbench.longBytes),
+      mayBegin: { [memory = context.memory] in
+        session.isGone || !memory.isExhausted(isWaiting: connection.hasNotableOutput)
+      }
+    ) {
+      let messages = composition.composed()
+      return (messages: messages, encoded: messages.texts.map { EncodedMessage($0) })
+    } then: { [weak self] result in
+      session.isComposing = false
+      guard let self, sessions[session.peer] === session else { return }
+      for (bytes, message) in zip(result.messages.texts, result.encoded) {
+        encoder.learn(bytes, as: message)
+        put(isKept ? .kept(bytes) : .message(bytes), to: session)
+      }
+      if result.messages.isRefused {
+        perform(hub.compositionFailed(composition, of: session.peer))
+      }
+      goOn(session)
+    }
+  }
+
+  /// Sends what has waited for something to be encoded, up to the next that is.
+  private func goOn(_ session: Session) {
+    while !session.isComposing, let next = session.outgoing.popFirst() {
+      guard case .message(let bytes) = next, session.backlog != nil else {
+        put(next, to: session)
+        continue
+      }
+      // It comes before everything that is held back.
+      transmit(bytes, over: session.connection)
+    }
+    guard !session.isComposing else { return }
+    session.outgoingBytes = 0
+    if session.backlog != nil, !waitsAgain(session) { endBacklog(of: session) }
+    context.turns.request(by: session)
+  }
+}

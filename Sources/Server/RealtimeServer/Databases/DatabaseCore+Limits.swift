@@ -1,0 +1,174 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+internal import SecurityRules
+
+extension DatabaseCore {
+  /// Why a request is refused before the hub sees it, or nil when it is not.
+  func refusal(of request: ClientRequest) -> ServerMessage.Response? {
+    guard case .listen = request, context.resident.isExhausted(at: context.clock()) else {
+      return nil
+    }
+    let reason = "the server's memory is used up"
+    return ServerMessage.Response(.unavailable, .json(.string(reason)))
+  }
+
+  /// Notes in the log that a connection has many listens, or as many as it may have.
+  func noteListens(_ peer: PeerID) {
+    let limits = options.limits
+    let count = hub.listenCount(of: peer)
+    if count > limits.listensWarning {
+      note("a connection has more than \(limits.listensWarning) listens", peer)
+    }
+    if count >= limits.listens {
+      note("a connection has \(limits.listens) listens, the most that there may be", peer)
+    }
+  }
+
+  /// Notes in the log that a connection has scheduled as many writes as it may.
+  func noteScheduled(_ peer: PeerID) {
+    let limit = options.limits.disconnectWrites
+    guard hub.scheduledCount(of: peer) >= limit else { return }
+    note("a connection has scheduled \(limit) writes, the most that there may be", peer)
+  }
+
+  /// Says something of a connection in the log, unless it was said of its user within the hour.
+  private func note(_ warning: String, _ peer: PeerID) {
+    let user = hub.identity(of: peer)?.uid
+    let subject = HourlyNotes.Subject(what: warning, user: user)
+    guard notes.isDue(subject, at: context.clock()) else { return }
+    logger.warning("\(warning)", metadata: ["peer": "\(peer)", "user": "\(user ?? "none")"])
+  }
+
+  /// Closes a connection in a while that may do nothing without signing in, unless it does.
+  func expectSignIn(_ peer: PeerID) {
+    guard hub.needsSignIn(peer) else { return }
+    let delay = TimeAmount.seconds(Int64(options.limits.signInSeconds))
+    sessions[peer]?.signInDeadline = eventLoop.assumeIsolated().scheduleTask(in: delay) {
+      [weak self] in
+      guard let self, hub.needsSignIn(peer) else { return }
+      drop(peer, code: CloseCode.policyViolation, "it did not sign in")
+    }
+  }
+
+  // MARK: Strangers
+
+  /// Says how much a client may send at once, which it is told again whenever that changes.
+  func allowMessages(of session: Session) {
+    let isStranger = hub.identity(of: session.peer) == .anonymous
+    let limits = options.limits
+    let isBounded = isStranger && !hub.rulesInForce.mayLetNobodyWrite
+    session.messageBytes =
+      isBounded ? min(limits.strangerBytes, limits.messageBytes) : limits.messageBytes
+    session.connection.allow(isStranger: isStranger, messageBytes: session.messageBytes)
+  }
+
+  /// Answers a request whose message was longer than the client may send.
+  func refuseExcess(_ id: Int64, of peer: PeerID) {
+    guard phase == .running, let session = sessions[peer] else { return }
+    let bytes = session.messageBytes
+    let response =
+      bytes < options.limits.messageBytes
+      ? ServerMessage.Response(
+        .permissionDenied,
+        .json(.string("Permission denied: who sends more than \(bytes) bytes must sign in"))
+      )
+      : ServerMessage.Response(
+        .tooBig,
+        .json(.string("the request is longer than \(bytes) bytes"))
+      )
+    perform([.send(peer, ServerMessage.response(id: id, response).encoded())])
+  }
+
+  /// The connection that has been open for the longest time without being allowed anything.
+  ///
+  /// - Complexity: O(connections)
+  var idlest: Session? {
+    sessions.values.filter { hub.hasDoneNothing($0.peer) }.min { $0.begin < $1.begin }
+  }
+
+  // MARK: Users
+
+  /// Counts a connection for the user that it has signed in as.
+  func identityChanged(_ peer: PeerID) {
+    guard let session = sessions[peer] else { return }
+    allowMessages(of: session)
+    let user = hub.identity(of: peer)?.uid
+    guard user != session.user else { return }
+    if let old = session.user { leave(old) }
+    session.user = user
+    if let user, !enter(user) {
+      drop(peer, code: CloseCode.policyViolation, "its user has too many connections")
+    }
+  }
+
+  /// Counts a request under way, or an event stream, for the user that it acts for.
+  ///
+  /// - Returns: Whether the user may have one more.
+  func countInternal(_ peer: PeerID) -> Bool {
+    guard let user = hub.identity(of: peer)?.uid else { return true }
+    internalUsers[peer] = user
+    return enter(user)
+  }
+
+  /// Adds a connection to a user, and tells whether it is not one too many.
+  private func enter(_ user: String) -> Bool {
+    var load = load(of: user)
+    load.connections += 1
+    users[user] = load
+    return load.connections <= options.limits.connectionsPerUser
+  }
+
+  /// Takes a connection off a user.
+  func leave(_ user: String) {
+    users[user]?.connections -= 1
+    forgetIfIdle(user)
+  }
+
+  private func load(of user: String) -> UserLoad {
+    users[user] ?? UserLoad(options.limits, now: context.clock())
+  }
+
+  /// Forgets a user who has left, once the rate of writes would not be limited anyway.
+  private func forgetIfIdle(_ user: String) {
+    guard var load = users[user], load.connections == 0, !load.isFading else { return }
+    guard !load.isRested(at: context.clock()) else {
+      users[user] = nil
+      return
+    }
+    users[user]?.isFading = true
+    // A minute's bytes come back in a minute.
+    let seconds = Int64(max(60, options.limits.writeBurst / options.limits.writesPerSecond)) + 1
+    eventLoop.assumeIsolated().scheduleTask(in: .seconds(seconds)) { [weak self] in
+      self?.users[user]?.isFading = false
+      self?.forgetIfIdle(user)
+    }
+  }
+
+  /// Counts a single write of a length, and gives the time that its user should wait before the next.
+  ///
+  /// Administrators and those who have not signed in are nobody in particular, and do not wait.
+  func writeDelay(of peer: PeerID, _ length: Int) -> TimeAmount? {
+    guard let user = hub.identity(of: peer)?.uid else { return nil }
+    var load = load(of: user)
+    let delay = load.write(length, at: context.clock())
+    users[user] = load
+    // Who only sends single requests has no connection that could end.
+    forgetIfIdle(user)
+    return delay > 0 ? .milliseconds(delay) : nil
+  }
+
+  /// Reads no more from a client whose user writes too quickly, until it may write again.
+  func limitWriteRate(_ session: Session, _ length: Int) {
+    guard let user = session.user,
+      let delay = users[user]?.write(length, at: context.clock()), delay > 0
+    else { return }
+    pause(session, .writeRate)
+    session.writeWait?.cancel()
+    session.writeWait = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {
+      [weak self] in self?.resume(session, .writeRate)
+    }
+  }
+}

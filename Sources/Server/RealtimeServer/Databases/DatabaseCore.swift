@@ -1,0 +1,213 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+internal import SecurityRules
+
+/// The hub of one database with its connections; confined to the server's event loop.
+///
+/// State: running → settling (nothing more is read, what waits is answered) → leaving (goodbye is
+/// said) → closed (everyone has left, the last batch is stored).
+final class DatabaseCore {
+  enum Phase {
+    case running
+    case settling
+    case leaving
+    case closed
+  }
+
+  let name: String
+  let context: ServerContext
+  let logger: Logger
+  let thread: StoreThread
+  let batcher: WriteBatcher
+  let closed: EventLoopPromise<Void>
+  var phase = Phase.running
+  /// Whether the store is to be closed once everyone has left.
+  var isClosing = false
+  var hub: TreeHub
+  var sessions: [PeerID: Session] = [:]
+  var peersByName: [String: PeerID] = [:]
+  /// Those that have sent something since the last batch was stored.
+  var unsettled: [Session] = []
+  /// The peers that live in the server: requests under way and event streams.
+  var internalPeers: [PeerID: any InternalPeer] = [:]
+  /// The signed-in users that some of these count for.
+  var internalUsers: [PeerID: String] = [:]
+  /// The signed-in users who are connected, or have written a moment ago.
+  var users: [String: UserLoad] = [:]
+  /// What the log has said of users lately.
+  var notes = HourlyNotes()
+  var metrics = DatabaseMetrics()
+  var writeTimer = WriteTimer()
+  /// Whether the last batch before the end could not be stored.
+  var hasGivenUp = false
+  /// What is wrong with the store, until a batch can be stored again.
+  var storeFailure: StoreError?
+  /// Whether the batch that is being stored changes nothing, to find out whether the store works again.
+  private var isTrial = false
+  /// Looks for credentials that end.
+  private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
+  private var lastPeer = 0
+  var encoder = OutputEncoder()
+  private var outputs = CircularBuffer<HubOutput>()
+  private var isPerforming = false
+  private var pushIDs = PushIDGenerator()
+
+  init(name: String, stored: StoredTree, thread: StoreThread, context: ServerContext) {
+    self.name = name
+    self.context = context
+    self.thread = thread
+    var logger = context.logger
+    logger[metadataKey: "database"] = "\(name)"
+    self.logger = logger
+    hub = TreeHub(
+      stored: stored,
+      limits: context.options.limits.hub,
+      rules: context.options.initialRules,
+      verifier: context.identities.laterVerifier(of: name)
+    )
+    batcher = WriteBatcher(thread: thread)
+    closed = context.eventLoop.makePromise()
+    batcher.takeBatch = { [weak self] in self?.takeBatch() }
+    batcher.onOutcome = { [weak self] in self?.settle($0) }
+    batcher.onIdle = { [weak self] in self?.continueClosing() }
+  }
+
+  var eventLoop: any EventLoop { context.eventLoop }
+  var options: DatabaseServer.Options { context.options }
+
+  /// Applies what connections of an earlier run had scheduled for their ends.
+  func begin() {
+    if let problem = hub.storedRulesProblem {
+      logger.error("the stored rules are not valid, so nothing is allowed: \(problem)")
+    }
+    hub.resume(at: context.clock())
+    if hub.hasPendingCommits { batcher.wake() }
+  }
+
+  func makePeer() -> PeerID {
+    lastPeer += 1
+    return PeerID(lastPeer)
+  }
+
+  /// A new key for a child that is added.
+  func makePushID() -> String {
+    var random = SystemRandomNumberGenerator()
+    return pushIDs.next(time: context.clock()) { UInt8.random(in: 0..<64, using: &random) }
+  }
+
+  /// Puts rules in force, unless they are those that are.
+  func setRules(_ rules: RuleSet) {
+    guard hub.rulesInForce.source != rules.source else { return }
+    perform(hub.setRules(rules, at: context.clock()))
+    rulesChanged()
+  }
+
+  /// Says to everyone what the new rules mean for what they may send.
+  func rulesChanged() {
+    for session in sessions.values { allowMessages(of: session) }
+  }
+
+  // MARK: Outputs
+
+  /// Does what the hub wants; what is wanted meanwhile comes after everything that was before.
+  func perform(_ wanted: [HubOutput]) {
+    let agenda = hub.agenda()
+    if agenda.hasPendingCommits { batcher.wake() }
+    if let deadline = agenda.nextDeadline { scheduleCredentialCheck(deadline) }
+    guard !isPerforming else { return outputs.append(contentsOf: wanted) }
+    isPerforming = true
+    for output in wanted { perform(output) }
+    while let output = outputs.popFirst() { perform(output) }
+    encoder.forget()
+    isPerforming = false
+  }
+
+  /// Sees to it that the next credential ends in time.
+  private func scheduleCredentialCheck(_ deadline: Int64) {
+    guard phase != .closed else { return }
+    if let planned = credentialCheck?.deadline, planned <= deadline { return }
+    credentialCheck?.task.cancel()
+    // Never longer than a minute: the clock may be set.
+    let delay = min(max(deadline - context.clock(), 0), 60_000)
+    let task = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) { [weak self] in
+      guard let self else { return }
+      credentialCheck = nil
+      perform(hub.tick(at: context.clock()))
+      for (peer, session) in sessions where session.user != nil { identityChanged(peer) }
+    }
+    credentialCheck = (deadline, task)
+  }
+
+  private func perform(_ output: HubOutput) {
+    switch output {
+    case .send(let peer, let bytes): send(bytes, to: peer)
+    case .broadcast(let peers, let bytes): for peer in peers { send(bytes, to: peer) }
+    case .compose(let peer, let composition):
+      if let session = sessions[peer] {
+        deliver(.composition(composition, isKept: false), to: session)
+      }
+    case .deliver(let peer, let message): internalPeers[peer]?.receive(message)
+    case .disconnect(let peer, let reason):
+      if let session = sessions[peer] {
+        end(session, code: CloseCode.tryAgainLater, reason: "\(reason)")
+      }
+      internalPeers[peer]?.disconnect(reason)
+    }
+  }
+
+  private func send(_ bytes: [UInt8], to peer: PeerID) {
+    if let session = sessions[peer] {
+      deliver(.message(bytes), to: session)
+    } else if let internalPeer = internalPeers[peer],
+      let message = try? ServerMessage(decoding: bytes)
+    {
+      internalPeer.receive(message)
+    }
+  }
+
+  /// Puts a message on the wire; one that many get in a row is encoded once.
+  func transmit(_ bytes: [UInt8], over connection: ServerConnection) {
+    let message = encoder.encode(bytes)
+    metrics.sent += 1
+    metrics.sentBytes += message.byteCount
+    connection.send(message)
+  }
+
+  // MARK: Batches
+
+  private func takeBatch() -> CommitBatch? {
+    guard let batch = hub.takeBatch() else { return nil }
+    isTrial = batch.commits.isEmpty && batch.sessions.isEmpty && batch.rules == nil
+    writeTimer.batchTaken()
+    return batch
+  }
+
+  private func settle(_ outcome: StoreThread.Outcome) {
+    metrics.commitTime.record(outcome.time.microseconds)
+    metrics.batchCommits.record(outcome.commits)
+    switch outcome.result {
+    case .success:
+      if storeFailure != nil { logger.notice("the store works again") }
+      storeFailure = nil
+      metrics.commits += outcome.commits
+      for time in writeTimer.batchesEnded(outcome.batches, at: .now()) {
+        metrics.acknowledgeTime.record(time.microseconds)
+      }
+      perform(hub.batchCommitted(outcome.batches))
+    case .failure(let error):
+      writeTimer.batchesFailed()
+      if !isTrial {
+        logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
+      }
+      storeFailure = error
+      metrics.failedBatches += 1
+      if phase == .leaving, isClosing, sessions.isEmpty { hasGivenUp = true }
+      perform(hub.batchFailed(error, outcome.batches, at: context.clock()))
+    }
+    settleSessions()
+    continueClosing()
+  }
+}

@@ -1,0 +1,76 @@
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+/// Who sends a REST request, and whom it is to act for.
+///
+/// A user's token comes as `auth`, an administrator's as `access_token` or in a line
+/// `Authorization: Bearer`; with that, `auth_variable_override` is the user to act as.
+struct RESTCredential {
+  /// Who it is without a credential.
+  let base: Identity
+  /// The credential, or nil when there is none.
+  let authentication: ClientRequest.Authentication?
+
+  /// Reads the credential of a request, without a look at whether it counts.
+  ///
+  /// - Throws: ``RESTError`` when it cannot be read.
+  init(_ request: HTTPRequest) throws(RESTError) {
+    base = ServerCore.identity(of: request.peer)
+    let override = try Self.override(of: request)
+    if let token = try Self.bearer(of: request) ?? request.parameter("access_token") {
+      authentication = ClientRequest.Authentication(
+        credential: token,
+        isAdministrative: true,
+        override: override
+      )
+    } else if let token = request.parameter("auth") {
+      authentication = ClientRequest.Authentication(credential: token, override: override)
+    } else if base == .administrator, override != nil {
+      authentication = ClientRequest.Authentication(credential: "", override: override)
+    } else {
+      authentication = nil
+    }
+  }
+
+  private static func bearer(of request: HTTPRequest) throws(RESTError) -> String? {
+    guard let line = request.header("Authorization") else { return nil }
+    let words = line.split(separator: " ", omittingEmptySubsequences: true)
+    guard words.count == 2, words[0].lowercased() == "bearer" else {
+      throw RESTError(401, "Could not parse auth token.")
+    }
+    return String(words[1])
+  }
+
+  private static func override(of request: HTTPRequest) throws(RESTError) -> JSONValue? {
+    guard let text = request.parameter("auth_variable_override") else { return nil }
+    guard let json = try? JSONParser.parse(text), json == .null || json.members != nil else {
+      throw RESTError(400, "auth_variable_override must be a JSON object or null")
+    }
+    return json
+  }
+}
+
+extension DatabaseCore {
+  /// Adds a peer that lives in the server and acts for who sends a request.
+  ///
+  /// - Throws: ``RESTError`` when the credential does not count, or its user has too many connections.
+  func openInternal(
+    _ peer: any InternalPeer,
+    for credential: RESTCredential
+  ) throws(RESTError) -> PeerID {
+    let id = openInternal(peer, as: credential.base)
+    guard let authentication = credential.authentication else { return id }
+    do throws(CredentialError) {
+      try hub.signIn(id, authentication, at: context.clock())
+    } catch {
+      closeInternal(id)
+      throw RESTError(error)
+    }
+    guard countInternal(id) else {
+      closeInternal(id)
+      throw RESTError(429, "the user has too many connections")
+    }
+    return id
+  }
+}

@@ -1,0 +1,87 @@
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+/// Why a REST request is not carried out.
+struct RESTError: Error, Equatable {
+  let status: Int
+  let reason: String
+
+  init(_ status: Int, _ reason: String) {
+    self.status = status
+    self.reason = reason
+  }
+
+  static let invalidData = RESTError(
+    400,
+    "Invalid data; couldn't parse JSON object, array, or value."
+  )
+  static let missingData = RESTError(400, "Missing data; Perhaps you forgot to send the data.")
+
+  /// A write beyond the size that it asked to be bounded by; clients know the words.
+  static let writeTooBig = RESTError(
+    400,
+    "Data to write exceeds the maximum size that can be modified with a single request."
+  )
+
+  /// An answer beyond the size that one may have.
+  static let answerTooBig = RESTError(
+    413,
+    "Data requested exceeds the maximum size that can be accessed with a single request."
+  )
+
+  /// A read that took longer than it asked to.
+  static let readTooSlow = RESTError(
+    400,
+    "the data could not be read in the time that timeout allows"
+  )
+
+  static let permissionDenied = RESTError(401, "Permission denied")
+
+  /// A credential that does not count.
+  init(_ error: CredentialError) {
+    self.init(ServerMessage.Response(error.status, .json(.string(error.reason))))
+  }
+
+  /// A refusal of the hub.
+  init(_ response: ServerMessage.Response) {
+    let reason: String
+    switch response.payload {
+    case .json(let json): reason = json.string ?? ""
+    case .node: reason = ""
+    }
+    switch response.status {
+    case .permissionDenied: self.init(401, reason)
+    case .invalidToken: self.init(401, reason)
+    case .expiredToken: self.init(401, "Auth token is expired")
+    case .dataStale: self.init(412, reason)
+    case .invalidData, .tooBig, .failure: self.init(400, reason)
+    case .unavailable, .disconnect: self.init(503, reason)
+    default: self.init(500, reason)
+    }
+  }
+
+  var answer: HTTPAnswer {
+    let body = JSONValue.object(("error", .string(reason)))
+    var answer = HTTPAnswer.json(status, Array(body.text.utf8))
+    switch status {
+    case 405: answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
+    case 429: answer.headerLines.append(HTTPAnswer.HeaderLine("Retry-After", "1"))
+    default: break
+    }
+    return answer
+  }
+}
+
+extension DatabaseCore {
+  /// What a refusal of the hub is over HTTP; where the store has failed, the status says how.
+  func restError(_ response: ServerMessage.Response) -> RESTError {
+    let error = RESTError(response)
+    guard let storeFailure, error.reason == storeFailure.publicReason else { return error }
+    switch storeFailure.kind {
+    case .full: return RESTError(507, error.reason)
+    case .damaged: return RESTError(500, error.reason)
+    case .locked, .notWritable, .failed: return error
+    }
+  }
+}

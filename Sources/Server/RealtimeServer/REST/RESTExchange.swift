@@ -1,0 +1,302 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+/// Carries out one REST request as a peer of the hub, so that it has its place in the order of all.
+///
+/// State: reading the body → waiting for its turn, then for that of a user who writes too quickly, or for
+/// memory → asking (answers of the hub are
+/// awaited) → asking again, for the next version of a condition → answered. Confined to the server's
+/// event loop.
+final class RESTExchange: InternalPeer, TurnTaker {
+  /// From which length on a body is read, and an answer made, beside the event loop.
+  private static let largeBytes = 32 * 1_024
+  /// About how long a key is with its quotes and what follows.
+  private static let keyBytes = 32
+
+  let account: CostAccount
+  var isWaiting = false
+  /// What is done when the turn of the request comes.
+  private var work: (() -> Void)?
+  private let request: RESTRequest
+  private let core: DatabaseCore
+  private let promise: EventLoopPromise<HTTPReply>
+  private var peer: PeerID?
+  private var lastRequest: Int64 = 0
+  private var next: (ServerMessage.Response) -> Void = { _ in }
+  private var timeout: Scheduled<Void>?
+  /// The turn of a user who writes too quickly, as long as it has not come.
+  private var turn: Scheduled<Void>?
+  /// Whether a read waits until there is memory for its answer.
+  private var isHeldBack = false
+
+  private init(_ request: RESTRequest, _ core: DatabaseCore, _ promise: EventLoopPromise<HTTPReply>)
+  {
+    self.request = request
+    self.core = core
+    self.promise = promise
+    account = core.context.account(of: request.connection)
+  }
+
+  /// Carries a request out; the server holds the exchange until it is answered.
+  static func run(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
+    let promise = core.eventLoop.makePromise(of: HTTPReply.self)
+    let exchange = RESTExchange(request, core, promise)
+    do throws(RESTError) {
+      exchange.peer = try core.openInternal(exchange, for: request.credential)
+      exchange.start()
+    } catch {
+      promise.fail(error)
+    }
+    return promise.futureResult
+  }
+
+  // MARK: Peer
+
+  func receive(_ message: ServerMessage) {
+    guard case .response(lastRequest, let response) = message else { return }
+    next(response)
+  }
+
+  func disconnect(_ reason: DisconnectReason) {
+    finish(RESTError(503, "\(reason)").answer)
+  }
+
+  func serverStops() {
+    guard turn != nil || isHeldBack else { return }
+    finish(RESTError(503, "the server is stopping; nothing was written").answer)
+  }
+
+  private func ask(
+    _ request: ClientRequest,
+    _ next: @escaping (ServerMessage.Response) -> Void
+  ) {
+    guard let peer else { return }
+    self.next = next
+    lastRequest += 1
+    core.hand(.request(id: lastRequest, request), from: peer)
+  }
+
+  private func finish(_ answer: HTTPAnswer) {
+    guard let peer else { return }
+    self.peer = nil
+    next = { _ in }
+    timeout?.cancel()
+    turn?.cancel()
+    promise.succeed(.answer(answer))
+    core.closeInternal(peer)
+  }
+
+  // MARK: Turns
+
+  var isReady: Bool { work != nil && peer != nil }
+
+  func takeTurn() {
+    let work = work
+    self.work = nil
+    work?()
+  }
+
+  private func whenItIsTurn(_ work: @escaping () -> Void) {
+    self.work = work
+    core.context.turns.request(by: self)
+  }
+
+  /// Does work beside the event loop, if it takes long, and goes on with the result.
+  private func compute<Result: Sendable>(
+    ofBytes bytes: Int,
+    mayBegin: @escaping () -> Bool = { true },
+    _ work: @escaping @Sendable () -> Result,
+    then next: @escaping (Result) -> Void
+  ) {
+    guard bytes > Self.largeBytes else { return next(work()) }
+    core.context.workbench.perform(
+      for: account,
+      isLong: bytes > Workbench.longBytes,
+      mayBegin: mayBegin,
+      work,
+      then: next
+    )
+  }
+
+  // MARK: Requests
+
+  private func start() {
+    guard !request.method.isRead else { return whenItIsTurn { self.read() } }
+    compute(ofBytes: request.bodyLength) { [request] in
+      Result { () throws(RESTError) in try request.write() }
+    } then: { write in
+      self.whenItIsTurn { self.start(write) }
+    }
+  }
+
+  private func start(_ result: Result<RESTRequest.Write?, RESTError>) {
+    let write: RESTRequest.Write?
+    switch result {
+    case .success(let value): write = value
+    case .failure(let error): return finish(error.answer)
+    }
+    guard let write else { return read() }
+    guard isSmallEnough(write) else { return finish(RESTError.writeTooBig.answer) }
+    guard let peer, let delay = core.writeDelay(of: peer, request.bodyLength) else {
+      return perform(write)
+    }
+    // As over a WebSocket: a user who writes too quickly waits, and is not refused.
+    turn = core.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+      self.turn = nil
+      self.perform(write)
+    }
+  }
+
+  /// Whether a write is no larger than it may be by its own wish.
+  private func isSmallEnough(_ write: RESTRequest.Write) -> Bool {
+    request.options.writeSize.allows { limit in
+      var estimate = WriteEstimate(upTo: limit, bytes: request.bodyLength)
+      let replaced = core.hub.snapshot
+      switch write {
+      case .set(let path, let node):
+        estimate.add(node)
+        estimate.add(replaced[path])
+      case .remove(let path): estimate.add(replaced[path])
+      case .merge(let path, let changes):
+        for change in changes {
+          estimate.add(change.node)
+          estimate.add(replaced[path.appending(change.path)])
+        }
+      case .append(_, let node): estimate.add(node)
+      }
+      return estimate.duration
+    }
+  }
+
+  private func perform(_ write: RESTRequest.Write) {
+    switch write {
+    case .set(let path, let node): set(path, node, isRemoval: false, attempt: 0)
+    case .remove(let path): set(path, .empty, isRemoval: true, attempt: 0)
+    case .merge(let path, let changes): merge(path, changes)
+    case .append(let path, let node): append(path, node)
+    }
+  }
+
+  private func read() {
+    let deadline = request.options.timeout.map { NIODeadline.now() + $0 }
+    if let deadline {
+      timeout = core.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+        self.finish(RESTError.readTooSlow.answer)
+      }
+    }
+    getWhenPossible(deadline)
+  }
+
+  /// Asks for the data, once not too much waits to be read by others.
+  private func getWhenPossible(_ deadline: NIODeadline?) {
+    guard peer != nil else { return }
+    isHeldBack =
+      !request.options.isShallow && core.mustWait(toRead: request.path, isBehind: false)
+    guard !isHeldBack else {
+      return core.context.memory.whenRelieved { [weak self] in self?.getWhenPossible(deadline) }
+    }
+    ask(.get(path: request.path, query: request.query ?? .all)) { [self] response in
+      guard response.status == .ok, let node = Self.node(response) else {
+        return refuse(response)
+      }
+      let limit = core.options.limits.responseBytes
+      // The keys alone are a short answer, unless their tag is wanted, which is that of all the data.
+      let isShort = request.options.isShallow && !request.wantsTag
+      compute(
+        ofBytes: isShort ? node.childCount * Self.keyBytes : Self.bytes(of: node),
+        mayBegin: { [memory = core.context.memory] in
+          isShort || !memory.isExhausted(isWaiting: false)
+        }
+      ) { [request] in
+        let tag = request.wantsTag ? node.hash : nil
+        if let tag, request.knows(tag) {
+          return HTTPAnswer.empty(304, etag: EntityTag.text(ofHash: tag))
+        }
+        let isSelection = request.query != nil
+        let answer = request.answer(node, isSelection: isSelection, tag: tag)
+        return answer.body.count > limit ? RESTError.answerTooBig.answer : answer
+      } then: { answer in
+        // The task above cannot run while the answer is being made here.
+        let isTooLate = deadline.map { $0 < .now() } ?? false
+        self.finish(isTooLate ? RESTError.readTooSlow.answer : answer)
+      }
+    }
+  }
+
+  /// About how many bytes data have as JSON, counted up to where it does not matter any more.
+  private static func bytes(of node: Node) -> Int {
+    var measure = NodeMeasure(bytes: Workbench.longBytes)
+    measure.add(node)
+    return measure.bytes
+  }
+
+  /// Replaces the data at a path, where they have one of the versions of a condition.
+  private func set(_ path: Path, _ node: Node, isRemoval: Bool, attempt: Int) {
+    let hashes = request.requiredHashes
+    let hash = attempt < hashes.count ? hashes[attempt] : nil
+    ask(.write(WriteRequest(path: path, operation: .set(node), hash: hash))) { [self] response in
+      let data = Self.node(response)
+      switch response.status {
+      case .ok:
+        let wantsTag = request.wantsTag && !path.isPriority
+        answer(isRemoval ? .empty : data ?? node, taggedBy: wantsTag ? data : nil)
+      case .dataStale where attempt + 1 < hashes.count:
+        set(path, node, isRemoval: isRemoval, attempt: attempt + 1)
+      case .dataStale:
+        // Who may not read is told no more than that the data are others.
+        guard let data else { return refuse(response) }
+        answer(data, status: 412, taggedBy: data)
+      default: refuse(response)
+      }
+    }
+  }
+
+  /// Writes at several paths, and shows what the server has decided for them.
+  private func merge(_ path: Path, _ changes: [Change]) {
+    ask(.write(WriteRequest(path: path, operation: .merge(changes)))) { [self] response in
+      guard response.status == .ok else { return refuse(response) }
+      let data = Self.node(response) ?? .empty
+      let options = request.options
+      let members = changes.map { change in
+        let node = change.node.hasDeferredValues ? data[change.path] : change.node
+        return JSONMember(change.path.wireText, node.json(options.form))
+      }
+      finish(options.answer(.object(members)))
+    }
+  }
+
+  private func append(_ path: Path, _ node: Node) {
+    let name = core.makePushID()
+    let child = path.appending(ChildKey(name))
+    ask(.write(WriteRequest(path: child, operation: .set(node)))) { [self] response in
+      guard response.status == .ok else { return refuse(response) }
+      finish(request.options.answer(.object(("name", .string(name)))))
+    }
+  }
+
+  // MARK: Answers
+
+  /// Answers a write with data, and with the version of others.
+  private func answer(_ node: Node, status: Int = 200, taggedBy version: Node?) {
+    compute(ofBytes: Self.bytes(of: node) + (version.map { Self.bytes(of: $0) } ?? 0)) {
+      [request] in
+      request.answer(node, status: status, tag: version?.hash)
+    } then: { answer in
+      self.finish(answer)
+    }
+  }
+
+  private func refuse(_ response: ServerMessage.Response) {
+    finish(core.restError(response).answer)
+  }
+
+  /// The data in an answer of the hub, or nil when there are none.
+  private static func node(_ response: ServerMessage.Response) -> Node? {
+    switch response.payload {
+    case .json: nil
+    case .node(let node): node
+    }
+  }
+}

@@ -1,0 +1,141 @@
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// A REST request that has been understood.
+struct RESTRequest: Sendable {
+  /// What is to be written.
+  enum Write: Sendable {
+    case set(Path, Node)
+    case merge(Path, [Change])
+    case remove(Path)
+    /// Add a child, whose key is yet to be made.
+    case append(Path, Node)
+  }
+
+  /// Who asks.
+  let credential: RESTCredential
+  let method: RESTMethod
+  let path: Path
+  let options: RESTOptions
+  let query: Query?
+  /// The hashes one of which the data must have.
+  let requiredHashes: [String]
+  /// The hashes that the data must not have; a star stands for any data.
+  let knownTags: [String]
+  /// Whether the answer is to tell the version of the data.
+  let wantsTag: Bool
+  /// Whether the answer is to follow the data.
+  let wantsStream: Bool
+  /// The connection that the request came by.
+  let connection: HTTPRequest.Connection?
+  private let body: [UInt8]
+  /// The deepest nesting of the body that is followed.
+  private let depthLimit: Int
+  /// The length of the body.
+  var bodyLength: Int { body.count }
+
+  /// Most versions in one condition.
+  private static let tagLimit = 16
+
+  /// Reads a request; nil when its path is none of REST.
+  init?(
+    _ request: HTTPRequest,
+    depthLimit: Int = Limits.jsonDepth
+  ) throws(RESTError) {
+    guard let path = try RESTPath.location(in: request.path) else { return nil }
+    self.path = path
+    credential = try RESTCredential(request)
+    method = try Self.method(of: request)
+    options = try RESTOptions(request, method)
+    query =
+      method.isRead
+      ? try QueryParameters.query(of: request, isShallow: options.isShallow) : nil
+    let required = request.headerList("if-match")
+    let known = request.headerList("if-none-match")
+    guard required.count <= Self.tagLimit, known.count <= Self.tagLimit else {
+      throw RESTError(400, "a condition names more than \(Self.tagLimit) versions")
+    }
+    // A star asks for any version, which is no condition worth a comparison.
+    requiredHashes = required.contains("*") ? [] : required.map { EntityTag.hash(ofText: $0) }
+    knownTags = method.isRead ? known : []
+    let flag = request.header("X-Firebase-ETag")?.lowercased() == "true"
+    wantsTag = flag || !knownTags.isEmpty
+    wantsStream =
+      method == .get
+      && request.headerList("Accept").contains { $0.hasPrefix("text/event-stream") }
+    body = request.body
+    connection = request.connection
+    self.depthLimit = depthLimit
+    if !required.isEmpty {
+      if options.print == .silent {
+        throw RESTError(400, "if-match cannot be combined with print=silent")
+      }
+      if method == .post || method == .patch {
+        throw RESTError(400, "if-match is for PUT and DELETE only")
+      }
+    }
+  }
+
+  /// The method, which a header line or a parameter of a POST may stand for.
+  static func method(of request: HTTPRequest) throws(RESTError) -> RESTMethod {
+    var name = request.method
+    if name == "POST",
+      let override = request.header("X-HTTP-Method-Override")
+        ?? request.parameter("x-http-method-override")
+    {
+      name = override.uppercased()
+    }
+    guard let method = RESTMethod(rawValue: name) else {
+      throw RESTError(405, "the method must be one of \(RESTMethod.allowed)")
+    }
+    return method
+  }
+
+  /// What the body says is to be written, or nil for a request that writes nothing.
+  ///
+  /// - Throws: ``RESTError`` when the body is not what the method wants.
+  /// - Complexity: O(body)
+  func write() throws(RESTError) -> Write? {
+    switch method {
+    case .get, .head, .options: return nil
+    case .delete: return .remove(path)
+    case .put:
+      let json = try json()
+      do throws(NodeError) {
+        guard path.isPriority else { return .set(path, try Node(json: json)) }
+        return .set(path, try Node.priorityValue(json).map { .leaf($0) } ?? .empty)
+      } catch {
+        throw RESTError(400, "Invalid data; \(error)")
+      }
+    case .post:
+      let json = try json()
+      do throws(NodeError) {
+        return .append(path, try Node(json: json))
+      } catch {
+        throw RESTError(400, "Invalid data; \(error)")
+      }
+    case .patch:
+      let json = try json()
+      guard json.members != nil else { throw RESTError.invalidData }
+      do throws(NodeError) {
+        return .merge(path, try Change.changes(json: json))
+      } catch {
+        throw RESTError(400, "Invalid data; \(error)")
+      }
+    }
+  }
+
+  private func json() throws(RESTError) -> JSONValue {
+    if body.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) { throw RESTError.missingData }
+    do throws(JSONError) {
+      return try JSONParser.parse(body, depthLimit: depthLimit)
+    } catch {
+      throw RESTError.invalidData
+    }
+  }
+
+  /// Whether the asker knows the data with a hash already.
+  func knows(_ hash: String) -> Bool {
+    knownTags.contains { $0 == "*" ? !hash.isEmpty : EntityTag.hash(ofText: $0) == hash }
+  }
+}

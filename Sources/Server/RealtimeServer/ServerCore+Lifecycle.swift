@@ -1,0 +1,134 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeTransport
+
+extension ServerCore {
+  /// Opens the database that needs no name, then starts to listen at every address of the options.
+  func start() -> EventLoopFuture<[ListenAddress]> {
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    // Who has the data has the accounts: whoever comes too late fails at the former.
+    return openMainDatabase()
+      .flatMap { core.value.openIdentities() }
+      .flatMap { core.value.beginMainDatabase() }
+      .flatMap { core.value.listen() }
+      .map { addresses in
+        core.value.logger.info("listening", metadata: ["at": "\(addresses)"])
+        core.value.connectionsChanged()
+        core.value.scheduleMetrics()
+        return addresses
+      }
+  }
+
+  /// Opens what the databases ask whom credentials belong to.
+  private func openIdentities() -> EventLoopFuture<Void> {
+    identities.open { [databases] note in
+      databases.opened(note.database)?.endSessions(note)
+    }
+  }
+
+  private func openMainDatabase() -> EventLoopFuture<Void> {
+    databases.database(options.namespace, isMade: true).flatMapThrowing { database in
+      _ = try database.options.rules.compiled()
+    }
+  }
+
+  /// Lets the main database do what was left to be done, now that it is known who has been shut out.
+  private func beginMainDatabase() -> EventLoopFuture<Void> {
+    databases.database(options.namespace, isMade: true).flatMapThrowing { database in
+      if let rules = try database.options.rules.compiled() { database.setRules(rules) }
+      database.begin()
+    }
+  }
+
+  /// Closes the databases, then what they ask about credentials; the future never fails.
+  func close() -> EventLoopFuture<Void> {
+    let identities = NIOLoopBound(identities, eventLoop: eventLoop)
+    return databases.close().flatMap { identities.value.close() }
+  }
+
+  private func listen() -> EventLoopFuture<[ListenAddress]> {
+    var addresses: [ListenAddress] = []
+    if let path = options.socketPath { addresses.append(.unix(path: path)) }
+    if let port = options.port {
+      addresses.append(.tcp(host: options.host, port: port, isSecure: certificate != nil))
+    }
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    let limits = options.limits.transport
+    let origins = options.allowedOrigins
+    let isEmulator = options.isEmulator
+    let memory = NIOLoopBound(context.memory, eventLoop: eventLoop)
+    let handlers = ServerHandlers(
+      admit: { request, _ in core.value.admit(request) },
+      answer: { request, _ in core.value.answer(request) },
+      admitBody: { core.value.admitBody(of: $0) },
+      makeRoom: { core.value.makeRoom() },
+      accept: { core.value.accept($0) }
+    )
+    var started = eventLoop.makeSucceededVoidFuture()
+    for address in addresses {
+      started = started.flatMap {
+        ServerListener.listen(
+          at: address,
+          certificate: address.isSecure ? core.value.certificate : nil,
+          on: core.eventLoop,
+          limits: limits,
+          memory: memory,
+          // A page whose host was pointed here cannot show a certificate for that host.
+          policy: RequestPolicy(
+            allowedOrigins: origins,
+            // Pages that are being worked on are what the emulator is for.
+            allowsLoopbackPages: isEmulator,
+            allowsAnyHost: address.isSecure || !address.isLoopback
+          ),
+          handlers: handlers
+        )
+      }.map { core.value.listeners.append($0) }
+    }
+    return started.map { core.value.listeners.map(\.address) }.flatMapError { error in
+      // An address that worked is given up again when another one does not.
+      let closing = core.value.listeners.map { $0.close() }
+      return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
+        .flatMapThrowing { throw error }
+    }
+  }
+
+  /// Looks whether the last connection is gone.
+  func connectionsChanged() {
+    guard context.connectionCount == 0 else {
+      idle?.cancel()
+      idle = nil
+      return
+    }
+    guard phase == .running, let delay = options.idleExit, idle == nil, !listeners.isEmpty else {
+      return
+    }
+    idle = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
+      self.logger.info("nobody is connected any more")
+      self.stop()
+    }
+  }
+
+  /// Stops listening, says goodbye to everyone, then closes the databases.
+  func stop() {
+    guard phase == .running else { return }
+    phase = .stopping
+    idle?.cancel()
+    metricsTask?.cancel()
+    logger.info("stopping", metadata: ["connections": "\(context.connectionCount)"])
+    let listeners = listeners
+    self.listeners = []
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    EventLoopFuture.andAllComplete(listeners.map { $0.close() }, on: eventLoop)
+      .flatMap {
+        core.value.databases.sayGoodbye()
+        let closing = listeners.map { $0.closePlainConnections() }
+        return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
+      }
+      .flatMap { core.value.close() }
+      .assumeIsolated().whenComplete { _ in
+        self.phase = .stopped
+        self.logger.info("stopped")
+        self.onStopped()
+      }
+  }
+}

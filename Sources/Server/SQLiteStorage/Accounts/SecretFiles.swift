@@ -1,0 +1,56 @@
+import DurableFiles
+import Foundation
+import RealtimeCore
+import RealtimeHub
+
+/// Files that only their owner may read: they are made so, and refused when they no longer are.
+enum SecretFiles {
+  /// Most bytes of a file.
+  private static let maximumBytes = 1_024 * 1_024
+
+  /// Checks that a file or a directory is ours and nobody else's.
+  static func checkPrivate(_ path: String) throws(StoreError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      throw StoreError(systemCode: errno, "cannot read \(path)")
+    }
+    let kind = status.st_mode & S_IFMT
+    guard kind == S_IFREG || kind == S_IFDIR else {
+      throw StoreError(.notWritable, "\(path) is neither a file nor a directory")
+    }
+    guard status.st_uid == geteuid() else {
+      throw StoreError(.notWritable, "\(path) belongs to another user (number \(status.st_uid))")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      throw StoreError(
+        .notWritable,
+        "\(path) can be used by others, who could sign in as anyone; \"chmod go= \(path)\" it, and"
+          + " if others may have read it, move it away"
+      )
+    }
+  }
+
+  /// Creates an empty file where there is none, durably, and checks it.
+  static func create(_ path: String) throws(StoreError) {
+    try StoreError.translating(at: path) { try PrivateFile.create(path, followsLink: false) }
+    try checkPrivate(path)
+  }
+
+  /// The JSON of a file, or nil when there is none.
+  static func read(_ path: String) throws(StoreError) -> JSONValue? {
+    guard access(path, F_OK) == 0 else { return nil }
+    try checkPrivate(path)
+    guard let data = FileManager.default.contents(atPath: path), data.count <= maximumBytes,
+      let json = try? JSONParser.parse(data)
+    else { throw StoreError.damaged(path, "it is no JSON") }
+    return json
+  }
+
+  /// Replaces a file as a whole, durably: after a crash it has the old content or the new one.
+  static func replace(_ path: String, with json: JSONValue) throws(StoreError) {
+    let bytes = Array((json.text + "\n").utf8)
+    try StoreError.translating(at: path) {
+      try PrivateFile.replace(path, with: bytes, isDurable: true)
+    }
+  }
+}

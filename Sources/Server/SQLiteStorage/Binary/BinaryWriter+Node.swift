@@ -1,0 +1,96 @@
+import RealtimeCore
+import RealtimeHub
+
+/// The first byte of a stored node; the top bit says that a priority follows.
+enum NodeTag: UInt8 {
+  case empty, no, yes, integer, double, string, children
+
+  static let priorityBit: UInt8 = 0x80
+  /// More levels than data can have that the server accepts, few enough for any stack.
+  static let depthLimit = 256
+}
+
+extension BinaryWriter {
+  /// Writes a node exactly, whole numbers apart from doubles.
+  ///
+  /// - Throws: A ``StoreError`` for what no store can hold: undecided values, keys with a slash.
+  mutating func write(_ node: Node) throws(StoreError) {
+    try node.withView { (view) throws(StoreError) in try write(view, depth: 0) }
+  }
+
+  private mutating func write(_ node: NodeView, depth: Int) throws(StoreError) {
+    let priority = node.priority
+    let flag = priority == nil ? 0 : NodeTag.priorityBit
+    switch node.content {
+    case .empty: write(byte: NodeTag.empty.rawValue)
+    case .text(let text):
+      write(byte: NodeTag.string.rawValue | flag)
+      write(text: text.utf8)
+      if let priority { try write(priority) }
+    case .leaf(let value):
+      try write(value, flag: flag)
+      if let priority { try write(priority) }
+    case .children:
+      guard depth < NodeTag.depthLimit else {
+        throw StoreError(.failed, "data nested deeper than \(NodeTag.depthLimit) levels")
+      }
+      write(byte: NodeTag.children.rawValue | flag)
+      if let priority { try write(priority) }
+      write(count: node.childCount)
+      var failure: StoreError?
+      node.forEachChild { key, child in
+        do throws(StoreError) {
+          if let error = write(key: key) { throw error }
+          try write(child, depth: depth + 1)
+        } catch {
+          failure = error
+        }
+        return failure == nil
+      }
+      if let failure { throw failure }
+    }
+  }
+
+  /// Writes the priority of a node whose children are stored elsewhere.
+  mutating func write(branchPriority: LeafValue) throws(StoreError) {
+    write(byte: NodeTag.empty.rawValue | NodeTag.priorityBit)
+    try write(branchPriority)
+  }
+
+  mutating func write(_ commit: Commit) throws(StoreError) {
+    write(integer: commit.revision)
+    write(integer: commit.timestamp)
+    write(count: commit.changes.count)
+    for change in commit.changes {
+      write(count: change.path.count)
+      for key in change.path.keys {
+        if let error = key.withUTF8({ write(key: LeafText($0)) }) { throw error }
+      }
+      try write(change.node)
+    }
+  }
+
+  /// Writes a key, and says what is wrong with it when it cannot be stored.
+  private mutating func write(key: LeafText) -> StoreError? {
+    write(text: key.utf8)
+    guard key.utf8.contains(UInt8(ascii: "/")) else { return nil }
+    return StoreError(.failed, "the key \"\(key.string)\" has a slash and cannot be stored")
+  }
+
+  private mutating func write(_ leaf: LeafValue, flag: UInt8 = 0) throws(StoreError) {
+    switch leaf {
+    case .bool(let value): write(byte: (value ? NodeTag.yes : NodeTag.no).rawValue | flag)
+    case .integer(let value):
+      write(byte: NodeTag.integer.rawValue | flag)
+      write(integer: value)
+    case .double(let value):
+      write(byte: NodeTag.double.rawValue | flag)
+      write(bits: value.bitPattern)
+    case .string(let value):
+      write(byte: NodeTag.string.rawValue | flag)
+      write(text: value)
+    case .deferred:
+      throw StoreError(.failed, "a value that the server has not decided cannot be stored")
+    }
+  }
+}

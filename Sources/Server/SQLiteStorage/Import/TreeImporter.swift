@@ -1,0 +1,194 @@
+import RealtimeCore
+
+/// Turns JSON into rows of the node table as it is read, holding little of it at a time.
+///
+/// What is small waits until it is whole and becomes one row, as in a fold. What grows beyond a row
+/// is written out: first everything above it that was still waiting, then its children one by one.
+/// Of two members with one name, the later counts.
+struct TreeImporter {
+  /// An object or array that has begun.
+  private struct Level {
+    let key: ChildKey?
+    let isArray: Bool
+    /// Whether what the table holds here stays where the JSON says nothing.
+    let isMerged: Bool
+    /// Whether the children are rows; otherwise they wait in ``entries``.
+    var isWritten: Bool
+    var entries: [(key: ChildKey, value: Node)] = []
+    var bytes = 0
+    var elements = 0
+    var priority: LeafValue?
+    var value: Node?
+  }
+
+  /// What the next value is.
+  private enum Place {
+    case child(ChildKey?)
+    case value
+    case priority
+    case ignored
+  }
+
+  private let table: NodeTable
+  private let mode: ImportMode
+  private var levels: [Level] = []
+  private var name: String?
+  /// How many containers are open of a value that is left out.
+  private var ignoredDepth = 0
+  /// How many places have been replaced.
+  private(set) var entryCount = 0
+
+  init(_ table: NodeTable, mode: ImportMode) {
+    self.table = table
+    self.mode = mode
+  }
+
+  /// Takes the next token.
+  ///
+  /// - Throws: ``StoreError`` for data that no database can hold, or when the table cannot be changed.
+  mutating func add(_ token: JSONTokenizer.Token) throws {
+    if ignoredDepth > 0 {
+      switch token {
+      case .objectStart, .arrayStart: ignoredDepth += 1
+      case .objectEnd, .arrayEnd: ignoredDepth -= 1
+      case .name, .scalar: break
+      }
+      return
+    }
+    switch token {
+    case .name(let text): name = text
+    case .objectStart: try open(isArray: false)
+    case .arrayStart: try open(isArray: true)
+    case .objectEnd, .arrayEnd: try close()
+    case .scalar(let value): try add(value)
+    }
+  }
+
+  // MARK: Values
+
+  /// Tells what the next value is, and counts it when it is an element.
+  private mutating func takePlace() throws -> Place {
+    defer { name = nil }
+    guard let last = levels.indices.last else { return .child(nil) }
+    if levels[last].isArray {
+      levels[last].elements += 1
+      return .child(ChildKey(String(levels[last].elements - 1)))
+    }
+    switch name ?? "" {
+    case ".priority": return .priority
+    case ".value": return .value
+    case ".sv": throw ImportError("a server value cannot be imported", at: Path(path))
+    case let text where text.utf8.first == UInt8(ascii: "."): return .ignored
+    case let text: return .child(ChildKey(text))
+    }
+  }
+
+  private mutating func add(_ json: JSONValue) throws {
+    let last = levels.count - 1
+    switch try takePlace() {
+    case .ignored: break
+    case .priority: levels[last].priority = try node(json, isPriority: true).leafValue
+    case .value: levels[last].value = try node(json)
+    case .child(let key): try finish(try node(json), as: key)
+    }
+  }
+
+  /// Reads a value, naming the place where it is when it is none.
+  private func node(
+    _ json: JSONValue,
+    isPriority: Bool = false
+  ) throws(ImportError) -> Node {
+    do throws(NodeError) {
+      guard isPriority else { return try Node(json: json) }
+      return try Node.priorityValue(json).map { .leaf($0) } ?? .empty
+    } catch {
+      throw ImportError(error.description, at: Path(path))
+    }
+  }
+
+  private mutating func open(isArray: Bool) throws {
+    switch try takePlace() {
+    case .ignored: ignoredDepth = 1
+    case .priority:
+      throw ImportError("a priority must be a number, a string or null", at: Path(path))
+    case .value: throw ImportError(".value must be a leaf", at: Path(path))
+    case .child(let key):
+      let keys = path + (key.map { [$0] } ?? [])
+      try check(.empty, at: keys)
+      let isMerged = !isArray && mode.merges(Path(keys))
+      levels.append(Level(key: key, isArray: isArray, isMerged: isMerged, isWritten: isMerged))
+    }
+  }
+
+  private mutating func close() throws {
+    let keys = path
+    guard let level = levels.popLast() else { return }
+    let value = level.value ?? .empty
+    guard level.isWritten else {
+      let node =
+        value.isEmpty
+        ? Node(sortedChildren: level.entries.sorted { $0.key < $1.key }, priority: level.priority)
+        : value.withPriority(level.priority)
+      return try finish(node, as: level.key)
+    }
+    if !value.isEmpty {
+      return try table.apply(Change(Path(keys), value.withPriority(level.priority)))
+    }
+    if let priority = level.priority {
+      try table.apply(Change(Path(keys).appending(.priority), .leaf(priority)))
+    }
+    if !level.isMerged { try table.prune(keys) }
+  }
+
+  /// Takes a whole value: it waits when the one above it waits, and becomes rows otherwise.
+  private mutating func finish(_ node: Node, as key: ChildKey?) throws {
+    let keys = path + (key.map { [$0] } ?? [])
+    try check(node, at: keys)
+    guard let key, let last = levels.indices.last, !levels[last].isWritten else {
+      return try write(node, at: keys)
+    }
+    levels[last].entries.removeAll { $0.key == key }
+    if !node.isEmpty { levels[last].entries.append((key, node)) }
+    levels[last].bytes += key.text.utf8.count + 1
+    guard let size = NodeTable.size(of: node), levels[last].bytes + size <= NodeTable.packedBytes
+    else { return try writeOut() }
+    levels[last].bytes += size
+  }
+
+  // MARK: Writing
+
+  /// Writes everything out that waits, from the root down.
+  private mutating func writeOut() throws {
+    var keys: [ChildKey] = []
+    for index in levels.indices {
+      if let key = levels[index].key { keys.append(key) }
+      guard !levels[index].isWritten else { continue }
+      levels[index].isWritten = true
+      let isBelow = index > 0 && !levels[index - 1].isMerged
+      if !isBelow { entryCount += 1 }
+      try table.clear(keys)
+      for (key, node) in levels[index].entries { try table.insert(node, at: keys + [key]) }
+      levels[index].entries = []
+    }
+  }
+
+  private mutating func write(_ node: Node, at keys: [ChildKey]) throws {
+    guard let level = levels.last, !level.isMerged else {
+      entryCount += 1
+      return try table.apply(Change(Path(keys), node))
+    }
+    try table.clear(keys)
+    if !node.isEmpty { try table.insert(node, at: keys) }
+  }
+
+  // MARK: Checks
+
+  private var path: [ChildKey] { levels.compactMap(\.key) }
+
+  private func check(_ node: Node, at keys: [ChildKey]) throws {
+    let path = Path(keys)
+    if let problem = Validation.problem(with: node, at: path) {
+      throw ImportError(problem, at: path)
+    }
+  }
+}

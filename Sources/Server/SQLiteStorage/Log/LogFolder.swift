@@ -1,0 +1,148 @@
+import GRDB
+import RealtimeCore
+import RealtimeHub
+
+/// Folds the log of a store into its node table, in many short transactions.
+///
+/// What is committed is handed over as it comes, so that the log need not be read again, and of the
+/// changes of one place only the last is made. Each transaction says how far it got, so that a store
+/// that is opened in the middle of a fold goes on with it.
+///
+/// State: idle → folding (some changes are made) → removing (all are, their batches leave the log) →
+/// idle. After a failure it goes on where it was. Confined to the maintenance queue of a store.
+final class LogFolder {
+  private enum Phase {
+    case idle
+    case folding(FoldProgress, changes: [Change]?)
+    case removing(through: Int64)
+  }
+
+  /// The bytes of batches that one transaction removes.
+  private static let removedBytes = 512 * 1_024
+
+  private let connection: DatabaseQueue
+  private let path: String
+  /// How many rows one transaction changes, about.
+  private let changesPerTurn: Int
+  /// How far somebody has read the log; what comes after stays in it.
+  private let mark: LogMark?
+  private var phase: Phase
+  /// The last commit that is folded, or is being folded.
+  private var target: Int64
+  /// What has been committed since.
+  private var waiting = CoalescedChanges()
+  /// The last commit that is to be read from the log before others are handed over; nil afterwards.
+  private var unread: Int64?
+
+  /// Finds out where an earlier process has stopped.
+  ///
+  /// - Parameters:
+  ///   - connection: Used for nothing else.
+  ///   - path: The file that errors name.
+  ///   - changesPerTurn: How many rows one transaction changes, about.
+  ///   - mark: How far somebody has read the log, or nil when nobody reads it.
+  /// - Throws: What the database does, and ``StoreError`` when its state is missing.
+  init(
+    _ connection: DatabaseQueue,
+    path: String,
+    changesPerTurn: Int,
+    mark: LogMark?
+  ) throws {
+    self.connection = connection
+    self.path = path
+    self.changesPerTurn = changesPerTurn
+    self.mark = mark
+    let (progress, revision) = try connection.read { database in
+      (
+        try FoldTable(database, path: path).progress(),
+        try LogTable(database, path: path).lastRevision()
+      )
+    }
+    target = progress.target
+    unread = revision
+    phase =
+      progress.revision < progress.target
+      ? .folding(progress, changes: nil) : .removing(through: progress.revision)
+  }
+
+  // MARK: Input
+
+  /// Reads what was in the log when it was opened, once.
+  func readLog() throws {
+    guard let unread else { return }
+    var waiting = CoalescedChanges()
+    try connection.read { database in
+      guard target < unread else { return }
+      try LogTable(database, path: path).forEachBatch(after: target) { commits in
+        for change in commits.lazy.flatMap(\.changes) { waiting.add(change) }
+        return (commits.last?.revision ?? 0) < unread
+      }
+    }
+    self.waiting = waiting
+    self.unread = nil
+  }
+
+  /// Takes the changes of the commits that follow; it is a programmer error not to have read the log.
+  func take(_ changes: [Change]) {
+    assert(unread == nil)
+    for change in changes { waiting.add(change) }
+  }
+
+  /// Begins to fold everything up to a commit, all of which it has taken, unless a fold is under way.
+  func begin(through revision: Int64) {
+    guard case .idle = phase, target < revision else { return }
+    let progress = FoldProgress(revision: target, target: revision, applied: 0)
+    phase = .folding(progress, changes: waiting.changes)
+    waiting = CoalescedChanges()
+    target = revision
+  }
+
+  /// Says that the node table holds everything up to a commit.
+  func reset(to revision: Int64) {
+    phase = .removing(through: revision)
+    target = revision
+    waiting = CoalescedChanges()
+    unread = nil
+  }
+
+  // MARK: Work
+
+  /// Does a little, in one transaction.
+  ///
+  /// - Returns: Whether there is more to do.
+  func step() throws -> Bool {
+    switch phase {
+    case .idle: return false
+    case .folding(let progress, let changes?): phase = try fold(progress, changes)
+    case .folding(let progress, nil):
+      let changes = try connection.read { try LogTable($0, path: path).changes(of: progress) }
+      phase = .folding(progress, changes: changes)
+    case .removing(let revision):
+      // What has not been read yet goes with the next fold.
+      let last = mark.map { min(revision, $0.revision) } ?? revision
+      let isDone = try connection.write {
+        try LogTable($0, path: path).removeBatches(through: last, byteLimit: Self.removedBytes)
+      }
+      if isDone { phase = .idle }
+    }
+    return true
+  }
+
+  private func fold(_ progress: FoldProgress, _ changes: [Change]) throws -> Phase {
+    try connection.write { database in
+      let nodes = NodeTable(database, path: path)
+      var applied = progress.applied
+      while applied < changes.count, nodes.changeCount < changesPerTurn {
+        try nodes.apply(changes[applied])
+        applied += 1
+      }
+      let isDone = applied >= changes.count
+      let next =
+        isDone
+        ? FoldProgress(revision: progress.target)
+        : FoldProgress(revision: progress.revision, target: progress.target, applied: applied)
+      try FoldTable(database, path: path).save(next, addingRows: nodes.addedRows)
+      return isDone ? .removing(through: progress.target) : .folding(next, changes: changes)
+    }
+  }
+}

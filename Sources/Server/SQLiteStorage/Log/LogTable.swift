@@ -1,0 +1,233 @@
+import DurableFiles
+import Foundation
+import GRDB
+import RealtimeCore
+import RealtimeHub
+
+/// The last commits, a row for each batch: those that are not yet in the node table, and some more.
+struct LogTable {
+  private static let format: UInt8 = 1
+
+  private let database: Database
+  private let path: String
+
+  init(_ database: Database, path: String) {
+    self.database = database
+    self.path = path
+  }
+
+  /// The bytes of a row.
+  static func encode(_ commits: [Commit]) throws(StoreError) -> [UInt8] {
+    var writer = BinaryWriter()
+    writer.write(byte: format)
+    writer.write(count: commits.count)
+    for commit in commits { try writer.write(commit) }
+    writer.seal()
+    return writer.bytes
+  }
+
+  func append(_ payload: [UInt8], revision: Int64) throws {
+    let insert = try database.cachedStatement(
+      sql: "INSERT INTO log (revision, payload) VALUES (?, ?)"
+    )
+    try insert.execute(arguments: [revision, Data(payload)])
+  }
+
+  /// Gives each batch after a commit in order to a closure until it returns false.
+  func forEachBatch(
+    after revision: Int64,
+    _ body: (_ commits: [Commit]) throws -> Bool
+  ) throws {
+    var expected = revision + 1
+    let select = try database.cachedStatement(
+      sql: "SELECT revision, payload FROM log WHERE revision > ? ORDER BY revision"
+    )
+    let rows = try Row.fetchCursor(select, arguments: [revision])
+    while let row = try rows.next() {
+      let revision = try row.decode(Int64.self, atIndex: 0)
+      let payload = try row.decode(Data.self, atIndex: 1)
+      let commits = try decode(payload, revision: revision)
+      for commit in commits {
+        guard commit.revision == expected else {
+          throw StoreError.damaged(path, "commit \(expected) is missing")
+        }
+        expected += 1
+      }
+      guard try body(commits) else { return }
+    }
+  }
+
+  /// The number of the first commit after another that is still there, or nil when there is none.
+  func firstRevision(after revision: Int64) throws -> Int64? {
+    let row = try Row.fetchOne(
+      database,
+      sql: "SELECT revision, payload FROM log WHERE revision > ? ORDER BY revision LIMIT 1",
+      arguments: [revision]
+    )
+    return try row.map {
+      try decode($0.decode(Data.self, atIndex: 1), revision: $0.decode(Int64.self, atIndex: 0))
+    }?.first?.revision
+  }
+
+  /// Gives everything that the node table lacks, as changes that lead to the same tree.
+  func forEachMissingChange(_ body: (Change) throws -> Void) throws {
+    let progress = try FoldTable(database, path: path).progress()
+    for change in try changes(of: progress).dropFirst(progress.applied) { try body(change) }
+    try forEachBatch(after: progress.target) { commits in
+      for change in commits.lazy.flatMap(\.changes) { try body(change) }
+      return true
+    }
+  }
+
+  /// The changes of a fold that has begun, those that have been made included.
+  func changes(of progress: FoldProgress) throws -> [Change] {
+    guard progress.revision < progress.target else { return [] }
+    var coalesced = CoalescedChanges()
+    try forEachBatch(after: progress.revision) { commits in
+      for change in commits.lazy.flatMap(\.changes) { coalesced.add(change) }
+      return (commits.last?.revision ?? 0) < progress.target
+    }
+    return coalesced.changes
+  }
+
+  private func decode(_ payload: Data, revision: Int64) throws(StoreError) -> [Commit] {
+    do throws(BinaryReader.Failure) {
+      return try Self.decode(Array(payload), revision: revision)
+    } catch {
+      throw StoreError.damaged(path, "commit \(revision) is damaged: \(error.reason)")
+    }
+  }
+
+  /// The commits of a row, whose number is that of the last.
+  static func decode(
+    _ payload: [UInt8],
+    revision: Int64
+  ) throws(BinaryReader.Failure) -> [Commit] {
+    var reader = try BinaryReader(sealed: payload)
+    guard try reader.byte() == format else {
+      throw BinaryReader.Failure(reason: "it has an unknown format")
+    }
+    var commits: [Commit] = []
+    for _ in 0..<(try reader.count()) { commits.append(try reader.commit()) }
+    guard reader.isAtEnd, commits.last?.revision == revision else {
+      throw BinaryReader.Failure(reason: "it has the wrong length")
+    }
+    return commits
+  }
+
+  // MARK: Checksums
+
+  /// The checksum that a row ends with.
+  static func seal(of payload: [UInt8]) -> UInt64 {
+    payload.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The checksum of the row whose last commit this is; nil when it is folded, or within a row.
+  func seal(of revision: Int64) throws -> UInt64? {
+    let sql = "SELECT payload FROM log WHERE revision = ?"
+    let payload = try Data.fetchOne(database, sql: sql, arguments: [revision])
+    return payload.map { Self.seal(of: Array($0)) }
+  }
+
+  // MARK: Batches without commits
+
+  /// How many batches have changed something without a commit; 0 in a file of an earlier version.
+  func batchesWithoutCommits() throws -> Int64 {
+    guard try database.tableExists("batches") else { return 0 }
+    return try Int64.fetchOne(database, sql: "SELECT without_commits FROM batches") ?? 0
+  }
+
+  /// Counts a batch without a commit, so that it is missed when it is lost.
+  func countBatchWithoutCommits() throws {
+    try database.cachedStatement(sql: "UPDATE batches SET without_commits = without_commits + 1")
+      .execute()
+  }
+
+  // MARK: Size
+
+  /// How far the file has come.
+  func position() throws -> HighWaterMark.Position {
+    let revision = try lastRevision()
+    return HighWaterMark.Position(
+      commit: revision,
+      others: try batchesWithoutCommits(),
+      seal: try seal(of: revision) ?? 0
+    )
+  }
+
+  /// The last commit of all.
+  func lastRevision() throws -> Int64 {
+    let folded = try FoldTable(database, path: path).progress().revision
+    return try max(folded, Int64.fetchOne(database, sql: "SELECT MAX(revision) FROM log") ?? 0)
+  }
+
+  /// What is not yet in the node table.
+  func size() throws -> (batches: Int, bytes: Int) {
+    let folded = try FoldTable(database, path: path).progress().revision
+    let row = try Row.fetchOne(
+      database,
+      sql: "SELECT COUNT(*), COALESCE(SUM(LENGTH(payload)), 0) FROM log WHERE revision > ?",
+      arguments: [folded]
+    )
+    return try row.map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1)) } ?? (0, 0)
+  }
+
+  // MARK: Folding
+
+  /// Moves the whole log into the node table, within one transaction of the caller.
+  func foldAll() throws {
+    let last = try lastRevision()
+    let nodes = NodeTable(database, path: path)
+    try forEachMissingChange { try nodes.apply($0) }
+    try database.execute(sql: "DELETE FROM log")
+    try FoldTable(database, path: path)
+      .save(FoldProgress(revision: last), addingRows: nodes.addedRows)
+  }
+
+  /// Makes a copy of the node table, for this connection only, with the whole log folded into it.
+  ///
+  /// - Returns: The name of the copy, or of the table itself when the log is empty.
+  func foldedNodes() throws -> String {
+    guard try size().batches > 0 else { return NodeTable.name }
+    let copy = "temp.folded_nodes"
+    try database.execute(
+      sql: """
+        CREATE TABLE \(copy) (path BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+        INSERT INTO \(copy) SELECT path, value FROM main.\(NodeTable.name) ORDER BY path;
+        """
+    )
+    let nodes = NodeTable(database, path: path, table: copy)
+    try forEachMissingChange { try nodes.apply($0) }
+    return copy
+  }
+
+  /// Removes batches that are in the node table, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - revision: The last commit that may go.
+  ///   - byteLimit: The bytes after which no more go, since all their pages are looked at.
+  /// - Returns: Whether there are none left.
+  /// - Throws: What the database does.
+  func removeBatches(through revision: Int64, byteLimit: Int) throws -> Bool {
+    let select = try database.cachedStatement(
+      sql: "SELECT revision, LENGTH(payload) FROM log WHERE revision <= ? ORDER BY revision"
+    )
+    let rows = try Row.fetchCursor(select, arguments: [revision])
+    var last: Int64?
+    var bytes = 0
+    var isDone = true
+    while let row = try rows.next() {
+      if bytes >= byteLimit {
+        isDone = false
+        break
+      }
+      last = try row.decode(Int64.self, atIndex: 0)
+      // A short row costs as much as a page does.
+      bytes += max(try row.decode(Int.self, atIndex: 1), 4_096)
+    }
+    if let last {
+      try database.execute(sql: "DELETE FROM log WHERE revision <= ?", arguments: [last])
+    }
+    return isDone
+  }
+}

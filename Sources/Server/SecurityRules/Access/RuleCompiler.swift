@@ -1,0 +1,174 @@
+internal import RealtimeCore
+
+/// Turns a parsed document into rules.
+struct RuleCompiler {
+  private let map: SourceMap
+
+  private init(_ map: SourceMap) {
+    self.map = map
+  }
+
+  /// The rules of a whole document.
+  static func compile(
+    _ document: DocumentValue,
+    _ map: SourceMap
+  ) throws(RuleProblem) -> RuleNode {
+    guard case .object(let members) = document.content else {
+      throw RuleProblem(
+        "expected an object with the one member \"rules\", found \(document.kind)",
+        at: document.offset
+      )
+    }
+    for member in members where member.name.text != "rules" {
+      throw RuleProblem(
+        "unknown member \"\(member.name.text)\"; the document has one member, \"rules\"",
+        at: member.name.start
+      )
+    }
+    guard let rules = members.first else {
+      throw RuleProblem("the member \"rules\" is missing", at: document.offset)
+    }
+    return try RuleCompiler(map).node(rules.value, path: [], wildcards: [])
+  }
+
+  private func node(
+    _ value: DocumentValue,
+    path: [String],
+    wildcards: [String]
+  ) throws(RuleProblem) -> RuleNode {
+    guard case .object(let members) = value.content else {
+      throw RuleProblem(
+        "expected an object with rules and children, found \(value.kind)",
+        at: value.offset
+      )
+    }
+    var rules: [RuleKind: Rule] = [:]
+    var indexes: [Index] = []
+    var literals: [ChildKey: RuleNode] = [:]
+    var wildcard: (name: String, node: RuleNode)?
+    for member in members {
+      let name = member.name.text
+      let location = path + [name]
+      if name == ".indexOn" {
+        indexes = try self.indexes(member.value)
+      } else if name.unicodeScalars.first == "." {
+        guard let kind = RuleKind(rawValue: name) else {
+          throw RuleProblem(
+            "unknown member \"\(name)\"; expected .read, .write, .validate or .indexOn",
+            at: member.name.start
+          )
+        }
+        rules[kind] = try rule(kind, member.value, path: path, wildcards: wildcards)
+      } else if name.unicodeScalars.first == "$" {
+        try check(wildcard: member.name, sibling: wildcard?.name, wildcards)
+        let node = try node(member.value, path: location, wildcards: wildcards + [name])
+        wildcard = (name, node)
+      } else {
+        if let problem = Validation.problem(withKey: name) {
+          throw RuleProblem(problem, at: member.name.start)
+        }
+        literals[ChildKey(name)] = try node(member.value, path: location, wildcards: wildcards)
+      }
+    }
+    return RuleNode(
+      read: rules[.read],
+      write: rules[.write],
+      validate: rules[.validate],
+      indexes: indexes,
+      literals: literals,
+      wildcard: wildcard
+    )
+  }
+
+  private func check(
+    wildcard name: DocumentText,
+    sibling: String?,
+    _ wildcards: [String]
+  ) throws(RuleProblem) {
+    guard name.scalars.count > 1, name.scalars.dropFirst().allSatisfy(Lexer.isNamePart),
+      !name.scalars.dropFirst().contains("$")
+    else {
+      throw RuleProblem(
+        "a wildcard is '$' and a name of letters, digits and '_'; this is \"\(name.text)\"",
+        at: name.start
+      )
+    }
+    if let sibling {
+      throw RuleProblem(
+        "a location has one wildcard at the most; \"\(sibling)\" is here already",
+        at: name.start
+      )
+    }
+    if wildcards.contains(name.text) {
+      throw RuleProblem(
+        "the wildcard \"\(name.text)\" is used already further up on this path",
+        at: name.start
+      )
+    }
+  }
+
+  private func rule(
+    _ kind: RuleKind,
+    _ value: DocumentValue,
+    path: [String],
+    wildcards: [String]
+  ) throws(RuleProblem) -> Rule {
+    let source: String
+    let expression: Expression
+    switch value.content {
+    case .bool(let constant):
+      source = String(constant)
+      expression = .literal(.bool(constant))
+    case .string(let text):
+      source = text.text
+      expression = try Checker(kind: kind, wildcards: wildcards).rule(Parser.parse(text))
+    case .array, .object, .null, .number:
+      throw RuleProblem(
+        "\(kind.rawValue) must be an expression in a string, true or false, not \(value.kind)",
+        at: value.offset
+      )
+    }
+    return Rule(
+      kind: kind,
+      path: "/" + path.joined(separator: "/"),
+      source: source,
+      position: map.position(of: value.offset),
+      expression: expression
+    )
+  }
+
+  private func indexes(_ value: DocumentValue) throws(RuleProblem) -> [Index] {
+    switch value.content {
+    case .string(let text): return [try index(text)]
+    case .array(let elements):
+      var indexes: [Index] = []
+      for element in elements {
+        guard case .string(let text) = element.content else {
+          throw RuleProblem(
+            "an index must be a string, not \(element.kind)",
+            at: element.offset
+          )
+        }
+        indexes.append(try index(text))
+      }
+      return indexes
+    case .bool, .object, .null, .number:
+      throw RuleProblem(
+        ".indexOn must be a string or an array of strings, not \(value.kind)",
+        at: value.offset
+      )
+    }
+  }
+
+  private func index(_ text: DocumentText) throws(RuleProblem) -> Index {
+    if text.text == ".value" { return .value }
+    let path = Path(wire: text.text)
+    if path.isRoot {
+      throw RuleProblem("an index is the path of a child, or .value", at: text.start)
+    }
+    if let problem = Validation.problem(withPath: path) {
+      throw RuleProblem(problem, at: text.start)
+    }
+    return .child(path)
+  }
+}

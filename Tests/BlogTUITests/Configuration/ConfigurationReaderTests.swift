@@ -1,0 +1,140 @@
+import Testing
+
+@testable import BlogTUI
+
+@Suite("ConfigurationReader")
+struct ConfigurationReaderTests {
+  private func read(_ text: String) -> Configuration {
+    ConfigurationReader(text: text, source: "config.toml").result
+  }
+
+  @Test("Settings and keys are read, with the lines they stand on")
+  func reading() {
+    let configuration = read(
+      """
+      # mine
+      theme = "light"
+      mouse = false
+      text-width = 80
+
+      [keys]
+      "x" = "star"
+      [keys.list]
+      "d d" = "delete"
+      '"' = "help"
+      """
+    )
+    #expect(configuration.problems == [])
+    #expect(configuration.settings.word(.theme) == "light")
+    #expect(configuration.settings.origin(of: .theme) == .file("config.toml", line: 2))
+    #expect(!configuration.settings.isOn(.mouse))
+    #expect(configuration.settings.number(.textWidth) == 80)
+    #expect(
+      configuration.keys == [
+        KeyOverride(context: nil, keys: "x", action: "star", line: 7),
+        KeyOverride(context: "list", keys: "d d", action: "delete", line: 9),
+        KeyOverride(context: "list", keys: "\"", action: "help", line: 10),
+      ]
+    )
+  }
+
+  @Test("A wrong value has no effect and is named with its line; the rest holds")
+  func wrongValues() {
+    let configuration = read(
+      """
+      theme = "pink"
+      mouse = "perhaps"
+      text-width = 7
+      thme = "dark"
+      bell = false
+      [colours]
+      a = 1
+      """
+    )
+    #expect(configuration.problems.map(\.line) == [1, 2, 3, 4, 7])
+    #expect(configuration.problems[0].description.hasPrefix("config.toml:1: theme is one of dark"))
+    #expect(configuration.problems[3].reason.contains("\"theme\" exists"))
+    #expect(configuration.settings.word(.theme) == "dark")
+    #expect(!configuration.settings.isOn(.bell))
+  }
+
+  @Test(
+    "A line that is no TOML is left out, and never stops what follows",
+    arguments: [
+      "theme = ", "= 1", "theme light", "[keys", "a = 'x", "bell = fals", "\u{0}",
+      "theme = \"x\\q\"",
+    ]
+  )
+  func noTOML(line: String) {
+    let configuration = read("mouse = false\n\(line)\nascii = true\n")
+    #expect(!configuration.settings.isOn(.mouse))
+    #expect(configuration.settings.isOn(.ascii))
+    #expect(configuration.problems.contains { $0.line == 2 })
+  }
+
+  @Test("A key that is given twice counts once, and the second line is named")
+  func duplicates() {
+    let configuration = read("theme = \"light\"\ntheme = \"mono\"\n")
+    #expect(configuration.settings.word(.theme) == "light")
+    #expect(configuration.problems.map(\.line) == [2])
+  }
+
+  @Test("Options win over variables, and variables over the file")
+  func order() {
+    var reader = ConfigurationReader(text: "theme = \"light\"\nbell = false", source: "c")
+    reader.read(environment: ["HEARTH_THEME": "mono", "HEARTH_ASCII": "yes", "HEARTH_BELL": "?"])
+    reader.read("high-contrast", for: .theme, option: "--theme")
+    let configuration = reader.result
+    #expect(configuration.settings.word(.theme) == "high-contrast")
+    #expect(configuration.settings.isOn(.ascii))
+    #expect(!configuration.settings.isOn(.bell))
+    #expect(configuration.problems.map(\.source) == ["$HEARTH_BELL"])
+  }
+
+  @Test("A terminal that says it is light gets the light theme, unless one was chosen")
+  func lightTerminal() {
+    var reader = ConfigurationReader(text: nil, source: "c")
+    reader.read(environment: ["COLORFGBG": "0;15"])
+    #expect(reader.result.settings.word(.theme) == "light")
+    reader = ConfigurationReader(text: "theme = \"mono\"", source: "c")
+    reader.read(environment: ["COLORFGBG": "0;15"])
+    #expect(reader.result.settings.word(.theme) == "mono")
+  }
+
+  @Test("A theme of one's own can be chosen, and its wrong lines are named")
+  func themes() {
+    let file = ConfigurationReader.ThemeFile(
+      name: "mine",
+      source: "mine.toml",
+      text: "title = \"bold #ff8700\"\nnothing = \"red\"\ndim = \"grey\"\n"
+    )
+    let reader = ConfigurationReader(text: "theme = \"mine\"", source: "c", themes: [file])
+    let configuration = reader.result
+    #expect(configuration.theme.name == "mine")
+    #expect(configuration.theme[.title].description == "bold #ff8700")
+    #expect(configuration.problems.map(\.line) == [2, 3])
+  }
+
+  @Test("What is printed reads back as the same")
+  func printing() {
+    let before = read("theme = \"light\"\nmouse = false\n[keys.list]\n\"g x\" = \"star\"\n")
+    let after = read(ConfigurationText.text(of: before))
+    #expect(after.problems == [])
+    for setting in Setting.allCases { #expect(after.settings[setting] == before.settings[setting]) }
+    #expect(after.keys.map(\.keys) == ["g x"])
+    #expect(ConfigurationText.text(of: before).contains("mouse = false  # config.toml:2"))
+  }
+
+  @Test("A value is kept without touching anything else")
+  func keeping() {
+    let text = "# mine\ntheme = \"light\" # for the day\n\n[keys.list]\ntheme = \"star\"\n"
+    let kept = ConfigurationText.setting(.theme, to: .word("mono"), in: text)
+    #expect(
+      kept == "# mine\ntheme = \"mono\"  # for the day\n\n[keys.list]\ntheme = \"star\"\n"
+    )
+    let added = ConfigurationText.setting(.bell, to: .flag(false), in: text)
+    #expect(added.hasPrefix("# mine\ntheme = \"light\" # for the day\nbell = false\n"))
+    #expect(ConfigurationText.setting(.bell, to: .flag(false), in: "") == "bell = false\n")
+    #expect(read(added).settings.isOn(.bell) == false)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import BlogTUI
+
+/// Every screen and dialog of the blog, as terminals of four kinds get it.
+extension NcursesTerminalTests {
+  private static let kinds = ["vt220", "xterm", "xterm-256color", "hearth-direct"]
+
+  @Test("Every screen has the attributes that are kept in Goldens, on terminals of four kinds")
+  func keptScreens() throws {
+    let directory = try TemporaryDirectory()
+    try Self.describeDirect(in: directory)
+    defer { unsetenv("TERMINFO_DIRS") }
+    try #require(KeptScreen.names.count >= 50)
+    var pictures: [String: [String]] = [:]
+    for kind in Self.kinds {
+      for (name, picture) in try Self.pictures(on: kind) {
+        pictures[name, default: []].append(picture)
+      }
+    }
+    for name in KeptScreen.names {
+      let drawn = try #require(pictures[name])
+      var text = ""
+      // Terminals that get the same have one picture.
+      for (number, picture) in drawn.enumerated() where drawn.firstIndex(of: picture) == number {
+        let same = zip(Self.kinds, drawn).filter { $0.1 == picture }.map(\.0)
+        text += "=== \(same.joined(separator: ", "))\n\(picture)"
+      }
+      try Self.compare(text, "Screens/\(name).txt")
+    }
+  }
+
+  /// Draws all screens on one terminal; the attributes that each of them has there.
+  private static func pictures(on kind: String) throws -> [(name: String, picture: String)] {
+    let pseudo = try PseudoTerminal(type: kind, width: 80, height: 24)
+    let options = TerminalOptions(
+      colorMode: .always,
+      usesMouse: false,
+      usesOnlyASCII: true,
+      usesSynchronizedOutput: false
+    )
+    let terminal = try NcursesTerminal.open(options, on: pseudo.device)
+    defer { terminal.close() }
+    var shown = VirtualTerminal(width: 80, height: 24)
+    return try KeptScreen.names.map { name in
+      let screen = try KeptScreen(name).screen
+      terminal.render(screen)
+      shown.take(pseudo.written().utf8)
+      #expect(shown.offences == [], "\(name) on \(kind)")
+      let letters = (0..<24).map { row in
+        VirtualTerminal.line(screen.row(row).map { .init(text: $0.asciiText, pen: Pen()) })
+      }
+      #expect(shown.lines == letters, "\(name) on \(kind)")
+      return (name, Self.text(of: shown.cells))
+    }
+  }
+
+  /// The columns of each run that is not plain, with the parameters that make it; rows that are alike
+  /// are told once.
+  private static func text(of cells: [[VirtualTerminal.Cell]]) -> String {
+    var rows: [(numbers: ClosedRange<Int>, runs: String)] = []
+    for (number, row) in cells.enumerated() {
+      let runs = VirtualTerminal.styles(of: row)
+      if let last = rows.last, last.runs == runs {
+        rows[rows.count - 1].numbers = last.numbers.lowerBound...number
+      } else {
+        rows.append((number...number, runs))
+      }
+    }
+    return rows.filter { !$0.runs.isEmpty }.map { row in
+      let (first, last) = (row.numbers.lowerBound, row.numbers.upperBound)
+      return (first == last ? "\(first)" : "\(first)-\(last)") + ":\(row.runs)\n"
+    }.joined()
+  }
+}

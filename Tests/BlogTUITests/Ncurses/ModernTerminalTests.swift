@@ -1,0 +1,132 @@
+import Foundation
+import Testing
+
+@testable import BlogTUI
+
+/// Extends the serialized suite: ncurses has one terminal at a time.
+extension NcursesTerminalTests {
+  private func withTerminal(
+    _ type: String,
+    width: UInt16 = 40,
+    height: UInt16 = 10,
+    _ options: TerminalOptions = TerminalOptions(usesOnlyASCII: true),
+    _ body: (PseudoTerminal, NcursesTerminal) throws -> Void
+  ) throws {
+    let pseudo = try PseudoTerminal(type: type, width: width, height: height)
+    let terminal = try NcursesTerminal.open(options, on: pseudo.device)
+    defer { terminal.close() }
+    try body(pseudo, terminal)
+  }
+
+  @Test("A terminal that can show whole frames at once is asked to, and only then")
+  func synchronizedOutput() throws {
+    try withTerminal("xterm-256color") { pseudo, terminal in
+      #expect(pseudo.written().contains("\u{1B}[?2026$p"))
+      var screen = Screen(size: terminal.size)
+      terminal.render(screen)
+      #expect(!pseudo.written().contains("2026"))
+      pseudo.type("\u{1B}[?2026;2$y")
+      #expect(terminal.nextEvents(timeout: .seconds(5)) == [])
+      screen.put("Hello", at: Position(row: 2, column: 3))
+      terminal.render(screen)
+      let frame = pseudo.written()
+      #expect(frame.hasPrefix("\u{1B}[?2026h") && frame.hasSuffix("\u{1B}[?2026l"))
+      #expect(frame.contains("Hello"))
+      terminal.render(screen)
+      #expect(pseudo.written() == "")
+      terminal.apply(usesMouse: true, usesOnlyASCII: true, usesSynchronizedOutput: false)
+      screen.put("J", at: Position(row: 2, column: 3))
+      terminal.render(screen)
+      #expect(!pseudo.written().contains("2026"))
+    }
+  }
+
+  @Test("A terminal that knows no such thing is not asked", arguments: ["vt220", "linux"])
+  func noQueries(type: String) throws {
+    try withTerminal(type) { pseudo, _ in
+      #expect(!pseudo.written().contains("2026$p"))
+    }
+  }
+
+  @Test(
+    "Clicks beyond column 223 arrive, also where terminfo knows only old reports",
+    arguments: ["xterm-256color", "tmux-256color", "screen-256color"]
+  )
+  func wideClicks(type: String) throws {
+    try withTerminal(type, width: 400) { pseudo, terminal in
+      #expect(pseudo.written().contains("1006"))
+      pseudo.type("\u{1B}[<0;301;5Mx")
+      var keys: [KeyEvent] = []
+      for _ in 0..<3 where keys.count < 2 {
+        keys += terminal.nextEvents(timeout: .seconds(5)).compactMap { event in
+          if case .key(let key) = event { key } else { nil }
+        }
+      }
+      let position = Position(row: 4, column: 300)
+      #expect(keys == [.mouse(MouseEvent(kind: .press, position: position)), .character("x")])
+    }
+  }
+
+  @Test("The mouse can be given back to the terminal and taken again")
+  func mouseToggle() throws {
+    try withTerminal("tmux-256color") { pseudo, terminal in
+      _ = pseudo.written()
+      terminal.apply(usesMouse: false, usesOnlyASCII: true, usesSynchronizedOutput: true)
+      terminal.render(Screen(size: terminal.size))
+      #expect(pseudo.written().contains("\u{1B}[?1006l"))
+      terminal.apply(usesMouse: true, usesOnlyASCII: true, usesSynchronizedOutput: true)
+      #expect(pseudo.written().contains("\u{1B}[?1006h"))
+    }
+  }
+
+  @Test("Text for the clipboard goes to the terminal")
+  func copying() throws {
+    try withTerminal("xterm-256color") { pseudo, terminal in
+      _ = pseudo.written()
+      #expect(terminal.copy("foo"))
+      #expect(pseudo.written().contains("]52;c;Zm9v"))
+    }
+  }
+
+  @Test("A paste of keys is one paste, whatever is in it")
+  func hostilePaste() throws {
+    try withTerminal("xterm-256color") { pseudo, terminal in
+      pseudo.type("\u{1B}[200~qdd:q!\u{1B}[<0;1;1M\u{1B}[201~")
+      var keys: [KeyEvent] = []
+      for _ in 0..<3 where keys.isEmpty {
+        keys += terminal.nextEvents(timeout: .seconds(5)).compactMap { event in
+          if case .key(let key) = event { key } else { nil }
+        }
+      }
+      #expect(keys.count == 1)
+      guard case .paste(let text)? = keys.first else {
+        Issue.record("no paste: \(keys)")
+        return
+      }
+      #expect(text.hasPrefix("qdd:q!"))
+    }
+  }
+
+  @Test("A thousand sizes in a row leave a terminal that still draws what it should")
+  func resizeStorm() throws {
+    try withTerminal("xterm-256color") { pseudo, terminal in
+      var size = Size(width: 40, height: 10)
+      for step in 0..<1_000 {
+        size = Size(width: 1 + step * 7 % 150, height: 1 + step * 5 % 60)
+        pseudo.resize(width: UInt16(size.width), height: UInt16(size.height))
+        raise(SIGWINCH)
+        _ = terminal.nextEvents(timeout: .zero)
+        #expect(terminal.size == size)
+        var screen = Screen(size: size)
+        screen.put("ok", at: Position(row: size.height - 1, column: 0))
+        terminal.render(screen)
+        _ = pseudo.written()
+      }
+      terminal.redraw()
+      var screen = Screen(size: terminal.size)
+      screen.put("Z", at: Position(row: 0, column: 0))
+      terminal.render(screen)
+      #expect(pseudo.written().contains("Z"))
+    }
+  }
+}

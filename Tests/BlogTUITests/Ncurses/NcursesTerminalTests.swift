@@ -1,0 +1,204 @@
+import Glibc
+import Testing
+
+@testable import BlogTUI
+
+@Suite("NcursesTerminal", .serialized)
+@MainActor
+struct NcursesTerminalTests {
+  private func withTerminal(
+    _ options: TerminalOptions = TerminalOptions(usesOnlyASCII: true),
+    _ body: (PseudoTerminal, NcursesTerminal) throws -> Void
+  ) throws {
+    let pseudo = try PseudoTerminal()
+    let terminal = try NcursesTerminal.open(options, on: pseudo.device)
+    defer { terminal.close() }
+    try body(pseudo, terminal)
+  }
+
+  private func keys(_ terminal: NcursesTerminal) -> [KeyEvent] {
+    terminal.nextEvents(timeout: .seconds(5)).compactMap { event in
+      guard case .key(let key) = event else { return nil }
+      return key
+    }
+  }
+
+  @Test("What is no terminal, or none that can show screens, is refused with a reason")
+  func refusals() throws {
+    let pseudo = try PseudoTerminal()
+    let tty = pseudo.device.input
+    let null = Glibc.open("/dev/null", O_RDWR)
+    defer { Glibc.close(null) }
+    let cases: [(TerminalDescriptors, TerminalError)] = [
+      (TerminalDescriptors(input: null, output: tty, type: "xterm"), .inputIsNoTerminal),
+      (TerminalDescriptors(input: tty, output: null, type: "xterm"), .outputIsNoTerminal),
+      (TerminalDescriptors(input: tty, output: tty, type: nil), .typeIsMissing),
+      (TerminalDescriptors(input: tty, output: tty, type: ""), .typeIsMissing),
+      (TerminalDescriptors(input: tty, output: tty, type: "dumb"), .typeIsTooSimple("dumb")),
+      (TerminalDescriptors(input: tty, output: tty, type: "no-such"), .typeIsUnknown("no-such")),
+    ]
+    let modes = pseudo.modes
+    for (device, error) in cases {
+      #expect(throws: error) { try NcursesTerminal.open(TerminalOptions(), on: device) }
+      #expect(!error.description.isEmpty)
+    }
+    #expect(pseudo.modes == modes)
+    #expect(pseudo.written() == "")
+  }
+
+  @Test("Only what changed is written")
+  func rendering() throws {
+    try withTerminal { pseudo, terminal in
+      var screen = Screen(size: terminal.size)
+      screen.put("Hello", at: Position(row: 2, column: 3), style: Style(attributes: .bold))
+      terminal.render(screen)
+      #expect(pseudo.written().contains("Hello"))
+      terminal.render(screen)
+      #expect(pseudo.written() == "")
+      screen.put("J", at: Position(row: 2, column: 3))
+      terminal.render(screen)
+      let change = pseudo.written()
+      #expect(change.contains("J") && !change.contains("ello") && change.utf8.count < 40)
+      terminal.redraw()
+      terminal.render(screen)
+      #expect(pseudo.written().contains("ello"))
+    }
+  }
+
+  @Test("A screen larger than the terminal is clipped, and ASCII terminals get ASCII")
+  func clipping() throws {
+    try withTerminal { pseudo, terminal in
+      #expect(terminal.glyphs == .ascii)
+      var screen = Screen(size: Size(width: 50, height: 20))
+      screen.fill(Rect(row: 0, column: 40, width: 10, height: 20), with: Cluster.space)
+      screen.put("★漢", at: Position(row: 0, column: 0))
+      screen.put("XYZ", at: Position(row: 0, column: 39))
+      screen.put("below", at: Position(row: 10, column: 0))
+      terminal.render(screen)
+      let written = pseudo.written()
+      #expect(written.contains("*??"))
+      #expect(written.contains("X") && !written.contains("Y") && !written.contains("below"))
+    }
+  }
+
+  @Test(
+    "Keys arrive in whatever form terminals send them",
+    arguments: [
+      ("j", [.character("j")]), ("\r", [.enter]), ("\u{0C}", [.control("l")]),
+      ("\u{1B}OA", [.up]), ("\u{1B}[A", [.up]), ("\u{1B}[6~", [.pageDown]),
+      ("\u{1B}OP", [.function(1)]), ("\u{1B}[Z", [.backTab]), ("\u{7F}", [.backspace]),
+      ("\u{1B}[1;5C", [.controlRight]), ("\u{1B}f", [.alt(.character("f"))]),
+      ("\u{1B}", [.escape]), ("\u{1B}\u{1B}", [.escape, .escape]),
+      ("ab", ["a", "b"].map { .character($0) }),
+      ("\u{1B}[200~a\rb\u{1B}[201~c", [.paste("a\rb"), .character("c")]),
+      ("\u{1B}\u{1B}[200~q\u{1B}[201~", [.escape, .paste("q")]),
+    ] as [(String, [KeyEvent])]
+  )
+  func keys(typed: String, expected: [KeyEvent]) throws {
+    try withTerminal { pseudo, terminal in
+      pseudo.type(typed)
+      #expect(keys(terminal) == expected)
+    }
+  }
+
+  @Test("Wheel and clicks arrive in order even if they come at once")
+  func mouse() throws {
+    try withTerminal { pseudo, terminal in
+      pseudo.type("\u{1B}[<0;7;3M\u{1B}[<0;7;3m\u{1B}[<65;1;1M")
+      let kinds = keys(terminal).map { key -> MouseEvent.Kind? in
+        guard case .mouse(let event) = key else { return nil }
+        return event.kind
+      }
+      #expect(kinds == [.press, .release, .wheelDown])
+    }
+  }
+
+  @Test("A waker ends the wait")
+  func waking() throws {
+    let waker = try Waker()
+    try withTerminal { _, terminal in
+      waker.wake()
+      #expect(terminal.nextEvents(timeout: .seconds(5), waker: waker) == [.woken])
+      #expect(terminal.nextEvents(timeout: .zero, waker: waker) == [])
+    }
+  }
+
+  @Test("A new size of the window is reported once and then used")
+  func resizing() throws {
+    try withTerminal { pseudo, terminal in
+      #expect(terminal.size == Size(width: 40, height: 10))
+      pseudo.resize(width: 60, height: 5)
+      raise(SIGWINCH)
+      let size = Size(width: 60, height: 5)
+      #expect(terminal.nextEvents(timeout: .seconds(5)) == [.key(.resize(size))])
+      #expect(terminal.size == size)
+      #expect(terminal.nextEvents(timeout: .zero) == [])
+      var screen = Screen(size: size)
+      screen.put("edge", at: Position(row: 4, column: 55))
+      terminal.render(screen)
+      #expect(pseudo.written().contains("edge"))
+    }
+  }
+
+  @Test("Requests to leave become events", arguments: [SIGTERM, SIGHUP, SIGINT])
+  func leaving(signal: Int32) throws {
+    try withTerminal { _, terminal in
+      raise(signal)
+      #expect(terminal.nextEvents(timeout: .seconds(5)) == [.terminate(signal: signal)])
+    }
+  }
+
+  @Test("A terminal that is gone is reported once, and waiting does not spin")
+  func hangUp() throws {
+    try withTerminal { pseudo, terminal in
+      pseudo.hangUp()
+      #expect(terminal.nextEvents(timeout: .seconds(5)).contains(.hangUp))
+      #expect(terminal.nextEvents(timeout: .milliseconds(1)) == [])
+      terminal.render(Screen(size: terminal.size))
+    }
+  }
+
+  @Test("Closing gives back modes, screen, paste, mouse and signals")
+  func closing() throws {
+    let pseudo = try PseudoTerminal()
+    let modes = pseudo.modes
+    var before = sigaction()
+    sigaction(SIGTERM, nil, &before)
+    let terminal = try NcursesTerminal.open(TerminalOptions(), on: pseudo.device)
+    terminal.render(Screen(size: terminal.size))
+    #expect(pseudo.modes != modes)
+    let started = pseudo.written()
+    #expect(started.contains("\u{1B}[?1049h") && started.contains("\u{1B}[?2004h"))
+    terminal.close()
+    terminal.close()
+    let ended = pseudo.written()
+    for sequence in ["\u{1B}[?1049l", "\u{1B}[?2004l", "\u{1B}[?1006;1000l"] {
+      #expect(ended.contains(sequence))
+    }
+    #expect(pseudo.modes == modes)
+    var after = sigaction()
+    sigaction(SIGTERM, nil, &after)
+    let same =
+      unsafeBitCast(before.__sigaction_handler, to: Int.self)
+      == unsafeBitCast(after.__sigaction_handler, to: Int.self)
+    #expect(same)
+  }
+
+  @Test("Another program can have the terminal for a while")
+  func suspending() throws {
+    let pseudo = try PseudoTerminal()
+    let modes = pseudo.modes
+    let terminal = try NcursesTerminal.open(TerminalOptions(), on: pseudo.device)
+    defer { terminal.close() }
+    var screen = Screen(size: terminal.size)
+    screen.put("mine", at: Position(row: 0, column: 0))
+    terminal.render(screen)
+    _ = pseudo.written()
+    let modesInside = terminal.withSuspendedScreen { pseudo.modes }
+    #expect(modesInside == modes)
+    #expect(pseudo.written().contains("\u{1B}[?1049l"))
+    terminal.render(screen)
+    #expect(pseudo.written().contains("mine"))
+    #expect(pseudo.modes != modes)
+  }
+}

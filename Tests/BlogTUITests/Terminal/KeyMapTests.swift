@@ -1,0 +1,89 @@
+import Testing
+
+@testable import BlogTUI
+
+@Suite("KeyMap")
+struct KeyMapTests {
+  enum Action: Hashable { case down, top, quit, open, help }
+  enum Context: Hashable { case list, post, global }
+
+  private func makeMap() -> KeyMap<Action, Context> {
+    KeyMap([
+      KeyBinding(["j", "Down"], .down, in: [.list], help: "Next"),
+      KeyBinding(["g g", "Home"], .top, in: [.list, .post], help: "First"),
+      KeyBinding(["Enter"], .open, in: [.list], help: "Open"),
+      KeyBinding(["q"], .quit, in: [.global], help: "Quit"),
+      KeyBinding(["?"], .help, in: [.global], help: "Help"),
+    ])
+  }
+
+  @Test("A key does what the first context that knows it says")
+  func contexts() {
+    var map = makeMap()
+    #expect(map.match(.character("j"), in: [.list, .global]) == .action(.down))
+    #expect(map.match(.character("j"), in: [.post, .global]) == .unbound)
+    #expect(map.match(.character("q"), in: [.post, .global]) == .action(.quit))
+  }
+
+  @Test("The first key of a sequence waits for the second")
+  func sequences() {
+    var map = makeMap()
+    #expect(map.match(.character("g"), in: [.post]) == .pending)
+    #expect(map.pendingKeys == [.character("g")])
+    #expect(map.match(.character("g"), in: [.post]) == .action(.top))
+    #expect(map.pendingKeys.isEmpty)
+  }
+
+  @Test("A sequence that nobody knows does nothing, and the table begins anew")
+  func unknownSequences() {
+    var map = makeMap()
+    #expect(map.match(.character("g"), in: [.list]) == .pending)
+    #expect(map.match(.character("j"), in: [.list]) == .unbound)
+    #expect(map.match(.character("j"), in: [.list]) == .action(.down))
+    #expect(map.match(.character("g"), in: [.list]) == .pending)
+    map.reset()
+    #expect(map.match(.character("j"), in: [.list]) == .action(.down))
+  }
+
+  @Test("A sequence of four keys waits for each of them, however long that takes")
+  func longSequences() {
+    var map = KeyMap([
+      KeyBinding(["g a b c"], Action.top, in: [Context.list], help: "First"),
+      KeyBinding(["g a x"], .open, in: [.list], help: "Open"),
+    ])
+    for key in "gab" { #expect(map.match(.character(key), in: [.list]) == .pending) }
+    #expect(map.pendingKeys == [.character("g"), .character("a"), .character("b")])
+    #expect(map.match(.character("c"), in: [.list]) == .action(.top))
+    for key in "ga" { #expect(map.match(.character(key), in: [.list]) == .pending) }
+    #expect(
+      map.continuations(in: .list).map(\.keys) == [
+        [.character("b"), .character("c")], [.character("x")],
+      ]
+    )
+    #expect(map.match(.character("x"), in: [.list]) == .action(.open))
+    #expect(map.continuations(in: .list).isEmpty)
+    for key in "ga" { #expect(map.match(.character(key), in: [.list]) == .pending) }
+    #expect(map.match(.escape, in: [.list]) == .unbound)
+    #expect(map.pendingKeys.isEmpty)
+  }
+
+  @Test("The help of a context is its rows in the order of the table")
+  func help() {
+    let map = makeMap()
+    #expect(map.bindings(in: .list).map(\.help.string) == ["Next", "First", "Open"])
+    #expect(map.bindings(in: .list).map(\.keysText.string) == ["j, Down", "g g, Home", "Enter"])
+    #expect(map.key(for: .top, in: .post)?.description == "g g")
+    #expect(map.key(for: .quit, in: .post) == nil)
+  }
+
+  @Test("Rows that contradict each other are found")
+  func conflicts() {
+    #expect(makeMap().conflicts(in: .list).isEmpty)
+    let map = KeyMap([
+      KeyBinding(["g g"], Action.top, in: [Context.list], help: "First"),
+      KeyBinding(["g", "j"], .down, in: [.list], help: "Next"),
+      KeyBinding(["j"], .open, in: [.list], help: "Open"),
+    ])
+    #expect(map.conflicts(in: .list) == ["g", "j"])
+  }
+}

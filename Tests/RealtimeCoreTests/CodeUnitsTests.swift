@@ -1,0 +1,50 @@
+import RealtimeCore
+import TestSupport
+import Testing
+
+@Suite("Code units")
+struct CodeUnitsTests {
+  /// Texts that begin alike, so that the difference is before, at or after every eighth byte.
+  private static func texts() -> [String] {
+    var generator = SplitMix64(seed: 7)
+    let letters = ["a", "b", "é", "\u{E000}", "\u{FFFD}", "漢", "😀", "e\u{301}"]
+    return (0..<300).map { _ in
+      let prefix = String(repeating: "-P0", count: Int.random(in: 0...6, using: &generator))
+      let rest = (0..<Int.random(in: 0...4, using: &generator)).map { _ in
+        letters[Int.random(in: 0..<letters.count, using: &generator)]
+      }
+      return prefix + rest.joined()
+    }
+  }
+
+  @Test("The order is that of UTF-16, wherever texts differ")
+  func order() {
+    let texts = Self.texts()
+    for left in texts {
+      for right in texts {
+        let isBefore = Array(left.utf16).lexicographicallyPrecedes(Array(right.utf16))
+        #expect(CodeUnits.precedes(left, right) == isBefore, "\(left) and \(right)")
+      }
+    }
+  }
+
+  @Test("Texts are equal when all their code units are")
+  func equality() {
+    let texts = Self.texts()
+    for left in texts {
+      for right in texts {
+        let isSame = Array(left.utf16) == Array(right.utf16)
+        #expect(CodeUnits.areEqual(left, right) == isSame, "\(left) and \(right)")
+      }
+    }
+  }
+
+  @Test("A path is cut at slashes, empty segments dropped, whatever the letters")
+  func segments() {
+    for (left, right) in zip(Self.texts(), Self.texts().reversed()) {
+      let text = "/\(left)//\(right)/"
+      let expected = text.split(separator: "/").map { ChildKey(String($0)) }
+      #expect(Path(wire: text).keys == expected, "\(text)")
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import RealtimeCore
+import TestSupport
+import Testing
+
+@Suite("IndexedNode")
+struct IndexedNodeTests {
+  @Test("Positions by equal numbers are the same, and all numbers have one order")
+  func numbers() {
+    func entry(_ value: LeafValue) -> IndexEntry { IndexEntry(value: .leaf(value), key: "k") }
+    #expect(entry(.integer(1)) == entry(.double(1)))
+    #expect(Set([entry(.integer(1)), entry(.double(1)), entry(.integer(2))]).count == 2)
+    #expect(!(entry(.integer(1)) < entry(.double(1))) && !(entry(.double(1)) < entry(.integer(1))))
+    let ordered: [LeafValue] = [
+      .bool(true), .double(-0.5), .integer(0), .integer(1), .double(1.5), .integer(2), .string("0"),
+    ]
+    #expect(ordered.reversed().map(entry).sorted() == ordered.map(entry))
+    let other = IndexEntry(value: .leaf(.integer(1)), key: "l")
+    #expect(entry(.integer(1)) < other && entry(.integer(1)) != other)
+  }
+
+  @Test(
+    "agrees with sorting through random changes",
+    arguments: [.priority, .key, .value, .child("a"), .child("a/b")] as [Index]
+  )
+  func model(index: Index) {
+    var random = SplitMix64(seed: 31)
+    for _ in 0..<60 {
+      let start = Node.random(depth: Int.random(in: 0...2, using: &random), using: &random)
+      var indexed = IndexedNode(start, by: index)
+      var model = start
+      for _ in 0..<40 {
+        let key = Node.randomKey(using: &random)
+        let isRemoval = Int.random(in: 0..<3, using: &random) == 0
+        let child = isRemoval ? Node.empty : Node.random(depth: 2, using: &random)
+        indexed.set(key, to: child)
+        model.update(at: Path([key]), to: child)
+        check(indexed, model, index)
+      }
+    }
+  }
+
+  @Test(
+    "follows versions of the node in which several children are others, as sorting them anew does",
+    arguments: [.priority, .key, .value, .child("a"), .child("a/b")] as [Index],
+    1...4 as ClosedRange<UInt64>
+  )
+  func follow(index: Index, seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var node = Node.empty
+    var indexed = IndexedNode(node, by: index)
+    for step in 1...120 {
+      // Every now and then nothing is left, and the next child is the first one again.
+      var changed = step % 50 == 0 ? node.children?.map.map(\.key) ?? [] : []
+      for key in changed { node.update(at: Path([key]), to: .empty) }
+      while step % 50 != 0, changed.count < Int.random(in: 1...4, using: &random) {
+        let key = Self.anyKey(&random)
+        guard !changed.contains(key) else { continue }
+        changed.append(key)
+        Self.change(key, of: &node, &random)
+      }
+      indexed.follow(node, changed: changed)
+      check(indexed, node, index)
+    }
+  }
+
+  /// One of so many keys that the children do not fit into a few bytes.
+  private static func anyKey(_ random: inout SplitMix64) -> ChildKey {
+    Bool.random(using: &random)
+      ? Node.randomKey(using: &random)
+      : ChildKey("child \(Int.random(in: 0..<60, using: &random))")
+  }
+
+  private static func change(_ key: ChildKey, of node: inout Node, _ random: inout SplitMix64) {
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: node.update(at: Path([key]), to: .empty)
+    case 1: node.update(at: Path([key, "a"]), to: Node.random(depth: 1, using: &random))
+    // A child can be among the changed ones and still be what it was.
+    case 2: break
+    default: node.update(at: Path([key]), to: Node.random(depth: 2, using: &random))
+    }
+  }
+
+  private func check(_ indexed: IndexedNode, _ model: Node, _ index: Index) {
+    #expect(indexed.node == model)
+    let entries = (model.children?.map.map { index.entry($0.key, $0.value) } ?? []).sorted()
+    let keys = entries.map(\.key)
+    #expect(indexed.ascending.map(\.key) == keys)
+    #expect(indexed.ascending.map(\.node) == keys.map { model[$0] })
+    #expect(indexed.descending.map(\.key) == Array(keys.reversed()))
+    #expect(indexed.first?.key == keys.first)
+    #expect(indexed.last?.key == keys.last)
+    for (position, key) in keys.enumerated() {
+      let expected = position > 0 ? keys[position - 1] : nil
+      #expect(indexed.keyBefore(key, model[key]) == expected)
+    }
+    guard let middle = entries.dropFirst(entries.count / 2).first, index != .key else { return }
+    #expect(
+      indexed.ascending(after: { $0 < middle }).map(\.key)
+        == keys.filter { key in
+          !(index.entry(key, model[key]) < middle)
+        }
+    )
+    #expect(
+      indexed.descending(within: { !(middle < $0) }).map(\.key)
+        == keys.reversed().filter { key in
+          !(middle < index.entry(key, model[key]))
+        }
+    )
+  }
+
+  @Test("follows the children into priority order when the first priority appears")
+  func firstPriority() {
+    var indexed = IndexedNode(.empty.setting(Path("a"), to: .integer(1)), by: .priority)
+    indexed.set("b", to: .integer(2))
+    #expect(indexed.ascending.map(\.key) == ["a", "b"])
+    indexed.set("a", to: .leaf(.integer(1), priority: Priority(.integer(9))))
+    #expect(indexed.ascending.map(\.key) == ["b", "a"])
+    indexed.set("a", to: .integer(1))
+    #expect(indexed.ascending.map(\.key) == ["a", "b"])
+  }
+
+  @Test("takes a priority of its own without changing the order")
+  func ownPriority() {
+    var indexed = IndexedNode(.empty.setting(Path("a"), to: .integer(1)), by: .value)
+    indexed.setPriority(.integer(3))
+    #expect(indexed.node.priority == .integer(3))
+    #expect(indexed.ascending.map(\.key) == ["a"])
+  }
+}

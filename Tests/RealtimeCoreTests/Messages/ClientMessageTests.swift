@@ -1,0 +1,198 @@
+import RealtimeCore
+import TestSupport
+import Testing
+
+@Suite("ClientMessage")
+struct ClientMessageTests {
+  private func message(_ text: String) throws -> ClientMessage {
+    try ClientMessage(decoding: Array(text.utf8))
+  }
+
+  private func text(_ message: ClientMessage) -> String {
+    String(decoding: message.encoded(), as: UTF8.self)
+  }
+
+  static let requests: [ClientRequest] = [
+    .stats(.object(("sdk.js.9-5-0", .integer(1)))),
+    .authenticate(.init(credential: "a.b.c")),
+    .authenticate(
+      .init(credential: "owner", isAdministrative: true, override: .object(("uid", .string("u"))))
+    ),
+    .authenticate(.init(credential: "owner", isAdministrative: true, actsAsNobody: true)),
+    .unauthenticate,
+    .appCheck("token"),
+    .appCheck(nil),
+    .listen(ListenRequest(path: "rooms/r1")),
+    .listen(ListenRequest(path: .root, hash: "AUZnXhNqrfbznYVxcCvNpzpjvTU=")),
+    .listen(ListenRequest(path: "msgs", query: Query(limit: Query.Limit(2, .last)), tag: 1)),
+    .listen(
+      ListenRequest(
+        path: "a",
+        hash: "h",
+        compoundHash: .init(hashes: ["x", "y", ""], posts: ["a/b", "c"])
+      )
+    ),
+    .unlisten(path: "a", query: .all, tag: nil),
+    .unlisten(path: "a", query: Query(index: .key, limit: Query.Limit(1, .first)), tag: 7),
+    .get(path: "a b/ü", query: .all),
+    .get(path: .root, query: Query(index: .child("a/b"), start: QueryBound(nil))),
+    .write(WriteRequest(path: "a", operation: .set(.empty))),
+    .write(
+      WriteRequest(
+        path: "a",
+        operation: .set(.leaf(.string("x"), priority: Priority(.integer(1)))),
+        hash: "",
+        key: WriteKey(client: "c1", number: 5)
+      )
+    ),
+    .write(WriteRequest(path: "a/.priority", operation: .set(.string("p")))),
+    .write(
+      WriteRequest(
+        path: .root,
+        operation: .merge([
+          Change("a/b", .leaf(.deferred(.incrementInteger(1)))), Change("c", .empty),
+          Change("d/.priority", .integer(4)),
+        ])
+      )
+    ),
+    .write(WriteRequest(path: "a", operation: .merge([]), hash: "h")),
+    .onDisconnect(path: "a", .set(.leaf(.deferred(.timestamp)))),
+    .onDisconnect(path: "a", .merge([Change("presence/u1", .empty)])),
+    .cancelOnDisconnect(path: "a"),
+    .unknown(action: "zz"),
+  ]
+
+  @Test("of every kind of request survives a round trip", arguments: requests)
+  func roundTrip(request: ClientRequest) throws {
+    let message = ClientMessage.request(id: 42, request)
+    let copy = try ClientMessage(decoding: message.encoded())
+    #expect(copy == message)
+    #expect(copy.encoded() == message.encoded())
+  }
+
+  @Test("of control survives a round trip", arguments: [.ping, .control("n")] as [ClientMessage])
+  func control(message: ClientMessage) throws {
+    #expect(try ClientMessage(decoding: message.encoded()) == message)
+  }
+
+  @Test("is written as official clients write it")
+  func spelling() {
+    #expect(text(.ping) == #"{"t":"c","d":{"t":"p","d":{}}}"#)
+    #expect(
+      text(.request(id: 4, Self.requests[9]))
+        == #"{"t":"d","d":{"r":4,"a":"q","b":{"p":"/msgs","q":{"l":2,"vf":"r"},"t":1,"h":""}}}"#
+    )
+    #expect(
+      text(.request(id: 1, .listen(ListenRequest(path: .root))))
+        == #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/","h":""}}}"#
+    )
+    #expect(
+      text(.request(id: 1, .get(path: "a", query: .all)))
+        == #"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/a","q":{}}}}"#
+    )
+    #expect(text(.request(id: 1, .appCheck(nil))).contains(#""a":"unappeck""#))
+    #expect(
+      text(.request(id: 1, .cancelOnDisconnect(path: "a")))
+        == #"{"t":"d","d":{"r":1,"a":"oc","b":{"p":"/a","d":null}}}"#
+    )
+    #expect(
+      text(.request(id: 1, .write(WriteRequest(path: "a", operation: .set(.empty), hash: ""))))
+        == #"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":null,"h":""}}}"#
+    )
+  }
+
+  @Test(
+    "accepts both spellings of giving up an App Check token",
+    arguments: ["unappeck", "unappcheck"]
+  )
+  func appCheck(action: String) throws {
+    #expect(
+      try message(#"{"t":"d","d":{"r":1,"a":"\#(action)","b":{}}}"#)
+        == .request(id: 1, .appCheck(nil))
+    )
+  }
+
+  @Test("accepts every spelling of a path", arguments: ["/a/b", "a/b", "a//b/", "//a/b"])
+  func paths(path: String) throws {
+    let message = try message(#"{"t":"d","d":{"r":0,"a":"q","b":{"p":"\#(path)","h":""}}}"#)
+    #expect(message == .request(id: 0, .listen(ListenRequest(path: "a/b"))))
+  }
+
+  @Test("treats an empty query object as the default query")
+  func emptyQuery() throws {
+    let message = try message(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"a","q":{},"h":""}}}"#)
+    #expect(message == .request(id: 1, .listen(ListenRequest(path: "a"))))
+  }
+
+  @Test(
+    "that is malformed is refused, with the number of the request where it has one",
+    arguments: [
+      ("", nil), ("x", nil), ("null", nil), ("[]", nil), ("{}", nil), (#"{"t":"d"}"#, nil),
+      (#"{"t":"c"}"#, nil), (#"{"t":"c","d":{"t":"p","d":{}}}{}"#, nil),
+      (#"{"t":"x","d":{}}"#, nil), (#"{"d":{"r":1,"a":"q"}}"#, nil), (#"{"t":5,"d":{}}"#, nil),
+      (#"{"t":"d","d":{}}"#, nil), (#"{"t":"d","d":{"a":"q"}}"#, nil), (#"{"t":"d","d":[]}"#, nil),
+      (#"{"t":"d","d":{"r":"1","a":"q"}}"#, nil), (#"{"t":"d","d":{"r":1.5,"a":"q"}}"#, nil),
+      (#"{"t":"d","d":{"r":7}}"#, 7), (#"{"t":"d","d":{"r":7,"a":5}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"q","b":{}}}"#, 7), (#"{"t":"d","d":{"r":7,"a":"q"}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"q","b":{"p":5}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"q","b":{"p":"a","q":5}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"q","b":{"p":"a","q":{"l":0}}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"q","b":{"p":"a","ch":{"hs":[],"ps":[]}}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"q","b":{"p":"a","ch":{"hs":[1],"ps":[]}}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"a"}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"p","b":{"d":1}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"a","d":{".value":{"x":1}}}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"a","d":{"x":1,".priority":true}}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"a/.priority","d":true}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"a/.priority","d":{"x":1}}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"o","b":{"p":"a/.priority","d":false}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"m","b":{"p":"a","d":5}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"m","b":{"p":"a","d":{"a":1,"a/b":2}}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"m","b":{"p":"a","d":{"a":1,"/a/":2}}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"m","b":{"p":"a","d":{"b/.priority":true}}}}"#, 7),
+      (#"{"t":"d","d":{"r":7,"a":"om","b":{"p":"a","d":{"":1,"b":2}}}}"#, 7),
+    ] as [(String, Int64?)]
+  )
+  func malformed(text: String, id: Int64?) {
+    let error = #expect(throws: MessageError.self) { try message(text) }
+    #expect(error?.requestID == id)
+    #expect(error?.reason.isEmpty == false)
+  }
+
+  @Test("is followed as deep as the limit, and no deeper")
+  func depth() throws {
+    func text(_ depth: Int) -> [UInt8] {
+      let data = String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
+      return Array(#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"a","d":\#(data)}}}"#.utf8)
+    }
+    #expect(try ClientMessage(decoding: text(8), depthLimit: 8) == ClientMessage(decoding: text(8)))
+    #expect(throws: MessageError.self) { try ClientMessage(decoding: text(9), depthLimit: 8) }
+  }
+
+  @Test("accepts an update of siblings with similar names")
+  func siblings() throws {
+    let changes = try Change.changes(
+      json: JSONParser.parse(#"{"a":1,"a-b":2,"ab/c":3,"b/.priority":1}"#)
+    )
+    #expect(changes.count == 4)
+  }
+
+  @Test("never traps on a good message with a few bytes changed")
+  func mutation() {
+    var random = SplitMix64(seed: 6)
+    for round in 0..<6_000 {
+      let request = Self.requests[round % Self.requests.count]
+      var bytes = ClientMessage.request(id: 3, request).encoded()
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let position = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: bytes[position] = UInt8.random(in: 0x20...0x7E, using: &random)
+        case 1: bytes.remove(at: position)
+        default: bytes.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: position)
+        }
+      }
+      guard let message = try? ClientMessage(decoding: bytes) else { continue }
+      #expect((try? ClientMessage(decoding: message.encoded())) == message)
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import RealtimeCore
+import TestSupport
+import Testing
+
+@Suite("ServerMessage")
+struct ServerMessageTests {
+  private func text(_ message: ServerMessage) -> String {
+    String(decoding: message.encoded(), as: UTF8.self)
+  }
+
+  static let messages: [ServerMessage] = [
+    .hello(ServerHello(timestamp: 1_700_000_000_000, host: "localhost:9000", session: "s1")),
+    .hello(ServerHello(timestamp: 1, host: "h", session: "s", extensions: [.writeOnce])),
+    .reset(host: "other:1"),
+    .shutdown(reason: "bye"),
+    .error("oh"),
+    .pong,
+    .response(id: 5, .init(.ok)),
+    .response(id: 5, .init(.ok, .json(.object(("w", .array([.string("no_index")])))))),
+    .response(id: 5, .init(.permissionDenied, .json(.string("Permission denied")))),
+    .response(id: 5, .init(.dataStale, .json(.null))),
+    .push(.data(path: "a/b", .integer(5), tag: nil)),
+    .push(.data(path: .root, .empty, tag: 3)),
+    .push(.data(path: "a/.priority", .string("p"), tag: nil)),
+    .push(.merge(path: "a", [Change("c", .integer(3)), Change("x/y", .empty)], tag: 1)),
+    .push(.merge(path: "a", [Change("x/.priority", .integer(2))], tag: nil)),
+    .push(.merge(path: "a", [], tag: nil)),
+    .push(
+      .rangeMerge(
+        path: "a",
+        [
+          RangeChange(start: nil, end: "b", node: .integer(1)),
+          RangeChange(start: "b", end: "c/d", node: .empty),
+          RangeChange(start: "c/d", end: nil, node: .empty.setting(Path("e"), to: .bool(true))),
+        ],
+        tag: 4
+      )
+    ),
+    .push(.listenRevoked(path: "a", queries: nil)),
+    .push(.listenRevoked(path: "a", queries: [.all, Query(limit: Query.Limit(2, .last))])),
+    .push(.authenticationRevoked(.expiredToken, reason: "Auth token is expired.")),
+    .push(.appCheckRevoked(.invalidToken, reason: "no")),
+    .push(.securityDebug("line\nline")),
+    .push(.unknown(action: "zz")),
+  ]
+
+  @Test("of every kind survives a round trip", arguments: messages)
+  func roundTrip(message: ServerMessage) throws {
+    let copy = try ServerMessage(decoding: message.encoded())
+    #expect(copy == message)
+    #expect(copy.encoded() == message.encoded())
+  }
+
+  @Test("writes data of an answer in export form")
+  func nodeAnswer() throws {
+    let node = try Node(json: JSONParser.parse(#"{"a":{".value":1,".priority":2},"0":3}"#))
+    let message = ServerMessage.response(id: 1, .init(.ok, .node(node)))
+    #expect(
+      text(message)
+        == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":{"0":3,"a":{".value":1,".priority":2}}}}}"#
+    )
+    guard case .response(1, let response) = try ServerMessage(decoding: message.encoded()),
+      case .json(let json) = response.payload
+    else {
+      Issue.record("no answer with JSON")
+      return
+    }
+    #expect(try Node(json: json) == node)
+  }
+
+  @Test("always has the members that official clients insist on")
+  func members() {
+    #expect(text(.pong) == #"{"t":"c","d":{"t":"o","d":{}}}"#)
+    #expect(
+      text(.push(.data(path: "x", .empty, tag: nil)))
+        == #"{"t":"d","d":{"a":"d","b":{"p":"x","d":null}}}"#
+    )
+    #expect(text(.response(id: 5, .init(.ok))) == #"{"t":"d","d":{"r":5,"b":{"s":"ok","d":""}}}"#)
+    #expect(
+      text(.push(.merge(path: "A", [Change("c", .integer(3)), Change("a", .empty)], tag: 1)))
+        == #"{"t":"d","d":{"a":"m","b":{"p":"A","d":{"c":3,"a":null},"t":1}}}"#
+    )
+    #expect(
+      text(Self.messages[0])
+        == #"{"t":"c","d":{"t":"h","d":{"ts":1700000000000,"v":"5","h":"localhost:9000","s":"s1"}}}"#
+    )
+  }
+
+  @Test("ignores extensions it does not know")
+  func extensions() throws {
+    let text = #"{"t":"c","d":{"t":"h","d":{"ts":1,"v":"5","h":"h","s":"s","x":["once","zz",5]}}}"#
+    #expect(try ServerMessage(decoding: Array(text.utf8)) == Self.messages[1])
+  }
+
+  @Test(
+    "that is malformed is refused",
+    arguments: [
+      "", "{}", #"{"t":"c","d":{"t":"o"}}"#, #"{"t":"c","d":{}}"#, #"{"t":"c"}"#,
+      #"{"t":"c","d":{"t":"h","d":{}}}"#, #"{"t":"d","d":{"r":1}}"#,
+      #"{"t":"d","d":{"r":1,"b":{}}}"#,
+      #"{"t":"d","d":{"a":"d","b":{"p":"a","d":{".value":[1]}}}}"#,
+      #"{"t":"d","d":{"a":"m","b":{"p":"a","d":{"a":1,"a/b":2}}}}"#,
+      #"{"t":"d","d":{"a":"d","b":{"p":"a/.priority","d":true}}}"#,
+    ]
+  )
+  func malformed(text: String) {
+    #expect(throws: MessageError.self) { try ServerMessage(decoding: Array(text.utf8)) }
+  }
+
+  @Test("with the number of a request is its answer, whatever else it has")
+  func answerWithAction() throws {
+    let text = #"{"t":"d","d":{"r":1,"a":"m","b":{"s":"ok","p":"x","d":{"y":5}}}}"#
+    #expect(
+      try ServerMessage(decoding: Array(text.utf8))
+        == .response(id: 1, .init(.ok, .json(.object(("y", .integer(5))))))
+    )
+  }
+
+  @Test("ends the listens that it names, and the default one when it names none")
+  func revoked() throws {
+    for (members, queries) in [("", nil), (#","q":[]"#, []), (#","q":[{}]"#, [Query.all])] {
+      let text = #"{"t":"d","d":{"a":"c","b":{"p":"x"\#(members)}}}"#
+      #expect(
+        try ServerMessage(decoding: Array(text.utf8))
+          == .push(.listenRevoked(path: "x", queries: queries))
+      )
+    }
+  }
+
+  @Test("reads a fatal error")
+  func fatal() throws {
+    #expect(
+      try ServerMessage(decoding: Array(#"{"t":"d","d":{"error":"no"}}"#.utf8)) == .error("no")
+    )
+  }
+
+  @Test("never traps on a good message with a few bytes changed")
+  func mutation() {
+    var random = SplitMix64(seed: 9)
+    for round in 0..<6_000 {
+      var bytes = Self.messages[round % Self.messages.count].encoded()
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let position = Int.random(in: 0..<bytes.count, using: &random)
+        bytes[position] = UInt8.random(in: 0x20...0x7E, using: &random)
+      }
+      guard let message = try? ServerMessage(decoding: bytes) else { continue }
+      #expect((try? ServerMessage(decoding: message.encoded())) == message)
+    }
+  }
+}

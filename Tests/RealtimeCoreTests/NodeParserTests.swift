@@ -1,0 +1,108 @@
+import RealtimeCore
+import TestSupport
+import Testing
+
+@Suite("Nodes straight from JSON text")
+struct NodeParserTests {
+  /// What either way of reading makes of a text.
+  private enum Outcome: Equatable {
+    case node(Node)
+    case noJSON
+    case noData
+  }
+
+  private func direct(_ text: String) -> Outcome {
+    let bytes = Array("{\"d\":\(text)}".utf8)
+    return bytes.withUnsafeBufferPointer { source in
+      do {
+        var reader = JSONReader(source)
+        try reader.startObject()
+        _ = try reader.nextName()
+        let (node, _) = try reader.node()
+        guard try reader.nextName() == nil else { return .noJSON }
+        try reader.finish()
+        return .node(try node.get())
+      } catch is NodeError {
+        return .noData
+      } catch {
+        return .noJSON
+      }
+    }
+  }
+
+  private func byValue(_ text: String) -> Outcome {
+    do {
+      return .node(try Node(json: try JSONParser.parse(text)))
+    } catch is NodeError {
+      return .noData
+    } catch {
+      return .noJSON
+    }
+  }
+
+  @Test(
+    "are what the JSON value gives",
+    arguments: [
+      "null", "true", "-0", "1.5", "1e3", "\"a\"", "[]", "{}", "[1,null,[2]]",
+      #"{"b":1,"a":2}"#, #"{"a":1,"a":null}"#, #"{"a":null,"a":1}"#, #"{"10":1,"9":2,"x":{}}"#,
+      #"{".value":1,".priority":2}"#, #"{".value":null,".priority":1,"a":2}"#,
+      #"{".value":{"a":1}}"#, #"{".priority":true,"a":1}"#, #"{".priority":[]}"#,
+      #"{".sv":"timestamp"}"#, #"{".sv":{"increment":1},".sv":"x"}"#, #"{".x":{"y":1},"a":2}"#,
+      #"{"a":{".value":{".sv":"timestamp"},".priority":"p"}}"#, "{\"a\":1", "[1}", "{\"a\":}", "",
+      "}", "1 2", #"{"a":"\ud83d\udc35","é":"\u00e9"}"#, #"{".priority":true,"a":}"#,
+    ]
+  )
+  func examples(text: String) {
+    #expect(direct(text) == byValue(text))
+  }
+
+  @Test("are what the JSON value gives, for any text", arguments: 0..<20 as Range<UInt64>)
+  func model(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    for _ in 0..<400 {
+      var text = Self.text(depth: 0, using: &random)
+      if Int.random(in: 0..<4, using: &random) == 0, !text.isEmpty {
+        var bytes = Array(text.utf8)
+        let place = Int.random(in: bytes.indices, using: &random)
+        bytes[place] = Array("{}[],:\"\\ 1a.".utf8).randomElement(using: &random) ?? 0
+        text = String(decoding: bytes, as: UTF8.self)
+      }
+      let expected = byValue(text)
+      let actual = direct(text)
+      // What is set aside ends where its brackets do, so that a text with too many of them is one
+      // that the two read apart; both refuse it.
+      #expect(actual == expected, "\(text)")
+    }
+  }
+
+  private static let names = [
+    "a", "b", "1", "2", "10", "-1", ".value", ".priority", ".sv", ".x", "é",
+    "longer than any small", "longer than any small one", "B", "10x", "-", "\\u0061",
+    "\\ud83d\\udc35",
+    "🐵", "\u{E000}",
+  ]
+
+  private static func text(depth: Int, using random: inout SplitMix64) -> String {
+    switch Int.random(in: 0..<(depth < 4 ? 9 : 6), using: &random) {
+    case 0: return "null"
+    case 1: return "true"
+    case 2: return String(Int64.random(in: -5...5_000_000_000, using: &random))
+    case 3: return String(Double.random(in: -1e6...1e6, using: &random))
+    case 4: return "\"plain text of some length, with \\n and \\u00e9\""
+    case 5: return "\"🐵\""
+    case 6:
+      let count = Int.random(in: 0..<4, using: &random)
+      return "["
+        + (0..<count).map { _ in text(depth: depth + 1, using: &random) }
+        .joined(separator: ",") + "]"
+    default:
+      let count = Int.random(in: 0..<40, using: &random) % Int.random(in: 1..<41, using: &random)
+      let members = (0..<count).map { _ in
+        let name = names.randomElement(using: &random) ?? "a"
+        return "\"\(name)\(Bool.random(using: &random) ? "" : "x")\": "
+          + text(depth: depth + 1, using: &random)
+      }
+      return "{" + members.joined(separator: " ,") + "}"
+    }
+  }
+}

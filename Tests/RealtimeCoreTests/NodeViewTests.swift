@@ -1,0 +1,110 @@
+import RealtimeCore
+import TestSupport
+import Testing
+
+@Suite("A view of a node")
+struct NodeViewTests {
+  /// Whether a view and a node show the same, all the way down.
+  private static func agree(_ view: NodeView, _ node: Node) -> Bool {
+    guard view.isEmpty == node.isEmpty, view.childCount == node.childCount, view.node == node,
+      view.priority == node.priority, view.child(.priority).isEmpty,
+      view.child("none" as ChildKey).isEmpty
+    else { return false }
+    switch (view.content, node) {
+    case (.empty, .empty): return true
+    case (.text(let text), .leaf(.string(let string), _)):
+      return text.string == string && text.utf16Count == string.utf16.count
+        && text.byteCount == string.utf8.count
+    case (.leaf(let value), .leaf(let other, _)): return value == other
+    case (.children, .children(let children)):
+      var seen: [ChildKey] = []
+      view.forEachChild { text, child in
+        let key = ChildKey(text)
+        guard agree(child, node[key]), agree(view.child(key), node[key]),
+          agree(view.child(text), node[key])
+        else { return false }
+        seen.append(key)
+        return true
+      }
+      return seen == children.map.map(\.key)
+    case (.empty, _), (.text, _), (.leaf, _), (.children, _): return false
+    }
+  }
+
+  @Test("shows what is there, packed or not", arguments: 0..<12 as Range<UInt64>)
+  func model(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    for _ in 0..<20 {
+      let node = Node.random(depth: 4, using: &random)
+      #expect(node.withView { Self.agree($0, node) })
+      let above = Node.empty.setting(Path(wire: "a/b"), to: node)
+      let key: ChildKey = "a"
+      #expect(above.withView { Self.agree($0.child(key).child("b" as ChildKey), node) })
+    }
+  }
+
+  @Test("shows long texts, long keys and many children as well")
+  func large() {
+    let long = String(repeating: "a longer text, é🐵 ", count: 100)
+    let key = ChildKey(String(repeating: "k", count: 300))
+    let many = (100..<200).map { (key: ChildKey("k\($0)"), value: Node.string("value \($0)")) }
+    let node = Node.empty.setting("a" as ChildKey, to: .string(long)).setting(
+      key,
+      to: .string("short")
+    )
+    .setting("many" as ChildKey, to: Node(sortedChildren: many, priority: .integer(1)))
+    #expect(node.withView { Self.agree($0, node) })
+  }
+
+  @Test("looks at no more children than are wanted")
+  func first() throws {
+    let node = try Node(json: JSONParser.parse(#"{"a":1,"b":{"c":"x"},"d":true}"#))
+    var seen: [String] = []
+    node.withView { view in
+      view.forEachChild { key, child in
+        seen.append(key.string)
+        return child.child("c" as ChildKey).isEmpty
+      }
+    }
+    #expect(seen == ["a", "b"])
+  }
+}
+
+@Suite("The text of a leaf")
+struct LeafTextTests {
+  private static let texts = [
+    "", "a", "é", "e\u{301}", "🐵b", "\u{FB00}", "12", "a longer text, é", "eight by",
+    "1234567é 🐵🐵 ends", "\u{FFFD}\u{10000}\u{7FF}\u{800}",
+  ]
+
+  /// Lends a text while a closure runs.
+  private static func lend<Result>(_ text: String, _ body: (LeafText) -> Result) -> Result {
+    var text = text
+    return text.withUTF8 { body(LeafText($0)) }
+  }
+
+  @Test("is equal to another when the code units are, and in their order")
+  func comparison() {
+    for first in Self.texts {
+      for second in Self.texts {
+        let isEqual = Array(first.utf8) == Array(second.utf8)
+        let isLess = first.utf16.lexicographicallyPrecedes(second.utf16)
+        Self.lend(first) { first in
+          Self.lend(second) { second in
+            #expect((first == second) == isEqual)
+            #expect((first < second) == isLess)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("tells its length, and becomes a string or a key", arguments: texts)
+  func forms(_ string: String) {
+    Self.lend(string) { text in
+      #expect(text.string.utf8.elementsEqual(string.utf8))
+      #expect(text.utf16Count == string.utf16.count && text.byteCount == string.utf8.count)
+      #expect(ChildKey(text) == ChildKey(string))
+    }
+  }
+}

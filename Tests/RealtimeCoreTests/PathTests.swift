@@ -1,0 +1,60 @@
+import RealtimeCore
+import Testing
+
+@Suite("Path")
+struct PathTests {
+  @Test(
+    "reads any spelling of the wire",
+    arguments: [
+      ("", []), ("/", []), ("//", []), ("/a b/ü", ["a b", "ü"]), ("a b/ü", ["a b", "ü"]),
+      ("/a//b/", ["a", "b"]), ("%41", ["%41"]), ("a/.priority", ["a", ".priority"]),
+    ] as [(String, [String])]
+  )
+  func wire(text: String, keys: [String]) {
+    #expect(Path(wire: text).keys.map(\.text) == keys)
+  }
+
+  @Test("is written without a leading slash by servers and with one by clients")
+  func text() {
+    #expect(Path("a/b").wireText == "a/b")
+    #expect(Path("a/b").description == "/a/b")
+    #expect(Path.root.wireText.isEmpty)
+    #expect(Path.root.description == "/")
+  }
+
+  @Test("contains itself and what lies below, but no sibling with the same start")
+  func containment() {
+    #expect(Path("a").contains("a"))
+    #expect(Path("a").contains("a/b"))
+    #expect(!Path("a").contains("a-b"))
+    #expect(!Path("a/b").contains("a"))
+    #expect(Path.root.contains("a"))
+    #expect(Path("a/b").overlaps("a"))
+    #expect(!Path("a/b").overlaps("a/c"))
+  }
+
+  @Test("is taken apart")
+  func parts() {
+    let path = Path("a/b/c")
+    #expect(path.first == "a")
+    #expect(path.last == "c")
+    #expect(path.rest == "b/c")
+    #expect(path.parent == "a/b")
+    #expect(path.relative(to: "a") == "b/c")
+    #expect(path.relative(to: "b") == nil)
+    #expect(Path.root.parent == nil)
+    #expect(Path.root.rest == .root)
+  }
+
+  @Test("sorts key by key, the shorter first")
+  func order() {
+    let paths: [Path] = ["", "2", "10", "a", "a/b", "a/b/c", "a/c", "b"]
+    #expect(paths.reversed().sorted() == paths)
+  }
+
+  @Test("knows a priority by its last key")
+  func priority() {
+    #expect(Path("a/.priority").isPriority)
+    #expect(!Path("a").isPriority)
+  }
+}

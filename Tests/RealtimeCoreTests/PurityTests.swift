@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+/// The line below which there is no clock, no chance, no socket and no lock.
+@Suite("The purity line")
+struct PurityTests {
+  /// What each pure folder of `Sources` may import; nothing else.
+  private static let allowed: [String: Set<String>] = [
+    "Core/RealtimeCore": [],
+    "Client/RealtimeSync": ["RealtimeCore"],
+    "Server/RealtimeHub": ["RealtimeCore", "SecurityRules"],
+    "Server/SecurityRules": ["RealtimeCore"],
+    "App/BlogTUI/Terminal": [],
+  ]
+
+  /// The folders that alone may import a module.
+  private static let owners: [String: [String]] = [
+    "CNcurses": ["App/BlogTUI/Ncurses/"],
+    "TOMLKit": ["App/BlogTUI/Configuration/"],
+    "GRDB": ["Client/RealtimeDatabase/OfflineStorage/", "Server/SQLiteStorage/"],
+    "NIOSSL": ["Core/RealtimeTransport/"],
+    "Crypto": ["Server/RealtimeServer/Accounts/"],
+    "ArgumentParser": ["App/hearth/", "Lab/Benchmarks/"],
+  ]
+
+  private static let sources = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Sources")
+
+  @Test("Pure folders import only what stands below them", arguments: allowed.keys.sorted())
+  func pure(folder: String) throws {
+    let imports = try Self.sourceFiles(in: folder).flatMap(Self.imports)
+    for (file, module) in imports {
+      #expect(Self.allowed[folder]?.contains(module) == true, "\(file) imports \(module)")
+    }
+  }
+
+  @Test("Each library outside is touched at one edge")
+  func edges() throws {
+    for (file, module) in try Self.sourceFiles().flatMap(Self.imports) {
+      guard let owners = Self.owners[module] else { continue }
+      #expect(owners.contains { file.hasPrefix($0) }, "\(file) imports \(module)")
+    }
+  }
+
+  @Test("No source uses the mutex that the thread sanitizer misjudges, or sleeps")
+  func forbidden() throws {
+    for file in try Self.sourceFiles() {
+      let text = try Self.text(of: file)
+      #expect(!text.contains("Mutex<"), "\(file)")
+      #expect(!text.contains("Task.sleep"), "\(file)")
+    }
+  }
+
+  /// The paths of the Swift files below a folder of `Sources`, relative to `Sources`.
+  private static func sourceFiles(in folder: String = "") throws -> [String] {
+    let root = sources.appendingPathComponent(folder).path
+    let files = try FileManager.default.subpathsOfDirectory(atPath: root)
+      .filter { $0.hasSuffix(".swift") }
+      .map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
+    try #require(!files.isEmpty, "\(root) holds no source")
+    return files
+  }
+
+  private static func text(of file: String) throws -> String {
+    try String(contentsOf: sources.appendingPathComponent(file), encoding: .utf8)
+  }
+
+  private static func imports(of file: String) throws -> [(file: String, module: String)] {
+    try text(of: file).split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ")
+      guard let position = words.firstIndex(of: "import"), position < 2,
+        words.count > position + 1,
+        position == 0 || ["public", "package", "internal", "private"].contains(words[0])
+      else { return nil }
+      return (file, String(words[position + 1]))
+    }
+  }
+}

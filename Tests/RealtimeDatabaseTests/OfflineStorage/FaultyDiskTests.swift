@@ -1,0 +1,97 @@
+import FaultyStorage
+import Foundation
+import OfflineTestSupport
+import RealtimeCore
+import RealtimeSync
+import TestSupport
+import Testing
+
+@testable import RealtimeDatabase
+
+@Suite("The store in a SQLite file, on a disk that fails", .timeLimit(.minutes(1)))
+struct FaultyDiskTests {
+  private func file(in directory: TemporaryDirectory) -> OfflineFile {
+    OfflineFile(directory: directory.file("d"), identity: "http://h:1?ns=n")
+  }
+
+  private func write(_ number: Int64) -> StoredWrite {
+    StoredWrite(
+      number: number,
+      key: WriteKey(client: "c", number: number),
+      path: "a/b",
+      operation: .set(.integer(number)),
+      estimate: .set(.integer(number))
+    )
+  }
+
+  private func flush(_ store: SQLiteOfflineStore) async -> OfflineStoreError? {
+    await withCheckedContinuation { continuation in
+      store.flush { continuation.resume(returning: $0) }
+    }
+  }
+
+  /// The numbers of the writes that are there after the power has gone.
+  private func numbers(in files: [String: [UInt8]]) throws -> [Int64] {
+    let image = try TemporaryDirectory()
+    let file = file(in: image)
+    try file.create()
+    for (name, bytes) in files {
+      try Data(bytes).write(to: URL(fileURLWithPath: image.file("d/" + name)))
+    }
+    let told = Told()
+    let (store, state) = try SQLiteOfflineStore.open(file, observers: told.observers)
+    store.close()
+    #expect(told.problems.isEmpty)
+    return state.writes.map(\.number)
+  }
+
+  @Test(
+    "Writes that were flushed are there when the power goes, also after the disk has failed",
+    arguments: 1...16 as ClosedRange<UInt64>
+  )
+  func powerLoss(seed: UInt64) async throws {
+    var random = SplitMix64(seed: seed)
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    try file.create()
+    let disk = FaultyDisk(directory: directory.file("d"))
+    disk.expectPowerLoss()
+    var store = try SQLiteOfflineStore.open(file, observers: Told().observers).store
+    var flushed = 0
+    for number in 1...20 as ClosedRange<Int64> {
+      if Int.random(in: 0..<3, using: &random) == 0 {
+        let kind: DiskFault.Kind = Bool.random(using: &random) ? .sync : .write
+        let times = Int.random(in: 1...2, using: &random)
+        disk.fail(DiskFault(kind, at: Int.random(in: 1...3, using: &random), times: times))
+      }
+      // Data are not waited for; the write behind them is. Large ones fill the log, which is copied.
+      let most = Int.random(in: 0..<4, using: &random) == 0 ? 600_000 : 20_000
+      let text = String(repeating: "x", count: Int.random(in: 0..<most, using: &random))
+      store.perform([.replace(query: 1, .string(text))])
+      _ = store.data(of: 1)
+      store.perform([.saveWrite(write(number))])
+      if await flush(store) == nil { flushed = Int(number) }
+      if Int.random(in: 0..<6, using: &random) == 0 {
+        // What waits goes with the process that ends.
+        disk.fail(DiskFault(.full, at: 1, times: .max))
+        store.close()
+        disk.repair()
+        let opened = try SQLiteOfflineStore.open(file, observers: Told().observers)
+        store = opened.store
+        #expect(opened.state.writes.count >= flushed)
+        store.perform((1...number).map { .saveWrite(write($0)) })
+        if await flush(store) == nil { flushed = Int(number) }
+      }
+      for chance in [0, 1, 2] {
+        let files = disk.filesAfterPowerLoss { Int.random(in: 0..<2, using: &random) < chance }
+        let found = try numbers(in: files)
+        #expect(
+          found.prefix(flushed) == ArraySlice((0..<flushed).map { Int64($0) + 1 }),
+          "seed \(seed), write \(number), \(chance) of 2 writes are kept"
+        )
+      }
+    }
+    #expect(flushed > 10)
+    store.close()
+  }
+}

@@ -1,0 +1,374 @@
+import Foundation
+import GRDB
+import OfflineTestSupport
+import RealtimeCore
+import RealtimeSync
+import TestSupport
+import Testing
+
+@testable import RealtimeDatabase
+
+@Suite("The store in a SQLite file", .timeLimit(.minutes(1)))
+struct SQLiteOfflineStoreTests {
+  private let directory: TemporaryDirectory
+  private let file: OfflineFile
+  private let told = Told()
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    file = OfflineFile(directory: directory.file("d/e"), identity: "http://h:1?ns=n")
+  }
+
+  private func open() throws -> (store: SQLiteOfflineStore, state: OfflineState) {
+    try SQLiteOfflineStore.open(file, observers: told.observers)
+  }
+
+  private func write(
+    _ number: Int64,
+    _ operation: WriteOperation = .set(.integer(1))
+  ) -> StoredWrite {
+    StoredWrite(
+      number: number,
+      key: WriteKey(client: "c", number: number),
+      path: "a/b",
+      operation: operation,
+      estimate: operation
+    )
+  }
+
+  private func flush(_ store: SQLiteOfflineStore) async -> OfflineStoreError? {
+    await withCheckedContinuation { continuation in
+      store.flush { continuation.resume(returning: $0) }
+    }
+  }
+
+  // MARK: Content
+
+  @Test("Everything is there again after closing and opening, and nothing in a new file")
+  func reopening() throws {
+    let (store, state) = try open()
+    #expect(state == OfflineState())
+    let query = TrackedQuery(
+      id: 1,
+      path: "posts",
+      query: Query(index: .child("m/x"), start: QueryBound(.bool(true)), limit: .init(3, .last)),
+      lastUse: 5,
+      isComplete: true,
+      isKept: true
+    )
+    let increment = Node.leaf(.deferred(.incrementInteger(2)))
+    let saved = StoredWrite(
+      number: 7,
+      key: WriteKey(client: "c", number: 6),
+      path: "a",
+      operation: .merge([Change("x/y", increment), Change("z", .empty)]),
+      estimate: .merge([Change("x/y", .integer(2)), Change("z", .empty)])
+    )
+    store.perform([.track(query), .replace(query: 1, .integer(1)), .saveWrite(saved)])
+    store.close()
+    let (second, next) = try open()
+    #expect(next == OfflineState(writes: [saved], queries: [query]))
+    #expect(second.data(of: 1) == .integer(1))
+    #expect(second.data(of: 2) == nil)
+    second.close()
+  }
+
+  @Test("Random changes read back as from a dictionary, with restarts", arguments: 0..<20)
+  func model(seed: Int) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    var model = OfflineModel()
+    var (store, state) = try open()
+    for _ in 0..<60 {
+      let batch = (0...random.below(6)).map { _ in change(&random) }
+      store.perform(batch)
+      for change in batch { model.apply(change) }
+      if random.once(in: 4) { #expect(store.data(of: 1) == model.data[1]) }
+      if random.once(in: 10) {
+        store.close()
+        (store, state) = try open()
+        #expect(state == model.state)
+        for query in Int64(1)...3 { #expect(store.data(of: query) == model.data[query]) }
+      }
+    }
+    store.close()
+    #expect(told.problems.isEmpty)
+  }
+
+  private func change(_ random: inout SplitMix64) -> OfflineChange {
+    let query = Int64(1 + random.below(3))
+    let keys: [ChildKey] = ["a", "é", "e\u{301}", "1", "01", "a/b", "\u{1F600}", "\"\\"]
+    let path = Path((0...random.below(3)).map { _ in random.pick(keys) })
+    switch random.below(8) {
+    case 0: return .saveWrite(write(Int64(random.below(20)), .set(node(&random))))
+    case 1: return .removeWrite(Int64(random.below(20)))
+    case 2:
+      let limit = Query.Limit(1 + random.below(5), .first)
+      let selection = Query(index: .key, start: QueryBound(.string("x")), limit: limit)
+      return .track(TrackedQuery(id: query, path: path, query: selection, lastUse: Int64(query)))
+    case 3: return .replace(query: query, node(&random))
+    case 4: return .amend(query: query, Change(path, node(&random)))
+    case 5: return random.once(in: 3) ? .forget(query: query) : .removeWrite(0)
+    case _: return .update(query: query, Change(path, node(&random)))
+    }
+  }
+
+  private func node(_ random: inout SplitMix64) -> Node {
+    let leaves: [Node] = [
+      .empty, .bool(true), .integer(.max), .leaf(LeafValue(number: 0.1)),
+      .leaf(LeafValue(number: -1e300)), .string("\u{0}\n\"\u{2028}é"), .string(""),
+      .leaf(.string("x"), priority: Priority(.integer(3))),
+      .string(String(repeating: "x", count: 3_000)),
+    ]
+    var node = random.pick(leaves)
+    for key: ChildKey in ["a", "1", "é"] where random.once(in: 2) {
+      node.update(at: Path([key]), to: random.pick(leaves))
+    }
+    return random.once(in: 4) ? node.withPriority(.string("p")) : node
+  }
+
+  @Test("Every kind of data is read back exactly")
+  func exactness() throws {
+    let store = try open().store
+    let timestamp = Node.leaf(.deferred(.timestamp), priority: Priority(.deferred(.timestamp)))
+    let values: [Node] = [
+      .empty, .integer(.min), .integer(.max), .leaf(LeafValue(number: 1.5e-7)),
+      .leaf(LeafValue(number: 2e19)), .leaf(LeafValue(number: .leastNonzeroMagnitude)), timestamp,
+      .leaf(.deferred(.incrementDouble(0.5))),
+      Node.empty.setting(Path(["a", "b"]), to: .bool(false)).withPriority(.string("p")),
+    ]
+    for (index, node) in values.enumerated() {
+      store.perform([.saveWrite(write(Int64(index), .set(node)))])
+    }
+    store.close()
+    let kept = try open().state.writes.map(\.operation)
+    #expect(kept == values.map { WriteOperation.set($0) })
+  }
+
+  @Test("Many small changes are folded, so that the file does not grow with them")
+  func folding() throws {
+    let store = try open().store
+    let big = Node.string(String(repeating: "x", count: 2_000))
+    store.perform([.replace(query: 1, .empty)])
+    for number in 0..<2_000 {
+      store.perform([.update(query: 1, Change(Path([ChildKey("k\(number % 10)")]), big))])
+    }
+    #expect(store.data(of: 1)?.childCount == 10)
+    let last = try #require(told.sizes.last)
+    #expect(last < 400_000, "the data are 20 kB, all changes 4 MB")
+    store.close()
+  }
+
+  @Test("What is forgotten gives its place in the file back")
+  func shrinking() throws {
+    let store = try open().store
+    let big = Node.string(String(repeating: "x", count: 3_000_000))
+    store.perform([.replace(query: 1, big)])
+    _ = store.data(of: 1)
+    let full = try #require(told.sizes.last)
+    store.perform([.forget(query: 1)])
+    _ = store.data(of: 1)
+    let empty = try #require(told.sizes.last)
+    #expect(full > 3_000_000)
+    #expect(empty < 100_000)
+    store.close()
+    let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+    #expect(try #require(attributes[.size] as? Int) < 100_000)
+  }
+
+  // MARK: Crashes
+
+  @Test(
+    "A copy of the file at any moment holds what some number of calls has left, never half of one"
+  )
+  func crash() throws {
+    var random = SplitMix64(seed: 1)
+    let store = try open().store
+    var states = [OfflineState()]
+    var model = OfflineModel()
+    var seen: Set<Int> = []
+    for round in 0..<60 {
+      let batch = (0...random.below(6)).map { _ in change(&random) }
+      store.perform(batch)
+      for change in batch { model.apply(change) }
+      states.append(model.state)
+      if round % 2 == 0 { _ = store.data(of: 1) }
+      let copy = OfflineFile(directory: directory.file("c\(round)"), identity: "x")
+      try copy.create()
+      for companion in ["", "-wal"]
+      where FileManager.default.fileExists(atPath: file.path + companion) {
+        try? FileManager.default.removeItem(atPath: copy.path + companion)
+        try FileManager.default.copyItem(
+          atPath: file.path + companion,
+          toPath: copy.path + companion
+        )
+      }
+      let (other, state) = try SQLiteOfflineStore.open(copy, observers: Told().observers)
+      other.close()
+      let position = try #require(states.lastIndex(of: state), "no state of before")
+      if round % 2 == 0 { #expect(position == round + 1 || states[position] == states[round + 1]) }
+      seen.insert(position)
+    }
+    #expect(seen.count > 10)
+    store.close()
+  }
+
+  @Test("What was flushed has been waited for by the disk, and what was not is at least written")
+  func durability() async throws {
+    let store = try open().store
+    store.perform([.saveWrite(write(1))])
+    #expect(await flush(store) == nil)
+    let reader = try DatabaseQueue(path: file.path)
+    let count = try await reader.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM writes") }
+    #expect(count == 1)
+    store.close()
+  }
+
+  // MARK: Trouble
+
+  @Test("A second store of the file is refused, and the file is free when the first is closed")
+  func inUse() throws {
+    let store = try open().store
+    let error = #expect(throws: OfflineStoreError.self) { try open() }
+    #expect(error?.kind == .inUse)
+    #expect(error?.description.contains(file.path) == true)
+    store.close()
+    try open().store.close()
+  }
+
+  @Test(
+    "A damaged file is renamed and reported, and an empty one takes its place",
+    arguments: 0..<3
+  )
+  func damage(kind: Int) throws {
+    let store = try open().store
+    store.perform((0..<200).map { .saveWrite(write($0, .set(.string("text number \($0)")))) })
+    store.close()
+    let handle = try #require(FileHandle(forUpdatingAtPath: file.path))
+    switch kind {
+    case 0: try handle.write(contentsOf: Data("this is no database at all".utf8))
+    case 1: try handle.truncate(atOffset: 6_000)
+    case _:
+      let size = try handle.seekToEnd()
+      try handle.seek(toOffset: 4_096)
+      try handle.write(contentsOf: Data(repeating: 0xFF, count: Int(size) - 4_096))
+    }
+    try handle.close()
+    let (next, state) = try open()
+    #expect(state == OfflineState())
+    #expect(told.problems.map(\.kind) == [.damaged])
+    #expect(told.problems.first?.description.contains(file.path + ".damaged-1") == true)
+    #expect(FileManager.default.fileExists(atPath: file.path + ".damaged-1"))
+    next.perform([.saveWrite(write(1))])
+    next.close()
+    #expect(try open().state.writes == [write(1)])
+  }
+
+  @Test("Text in the tables that no store has written is damage, too")
+  func strangeRow() throws {
+    try open().store.close()
+    let queue = try DatabaseQueue(path: file.path)
+    try queue.write {
+      try $0.execute(sql: "INSERT INTO writes VALUES (1, 'c', 1, '[', '{}', NULL, NULL)")
+    }
+    try queue.close()
+    let (store, state) = try open()
+    #expect(state == OfflineState())
+    #expect(told.problems.map(\.kind) == [.damaged])
+    store.close()
+  }
+
+  @Test("A database of another program is left alone")
+  func foreign() throws {
+    try file.create()
+    let queue = try DatabaseQueue(path: file.path)
+    try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
+    try queue.close()
+    let error = #expect(throws: OfflineStoreError.self) { try open() }
+    #expect(error?.kind == .unavailable)
+    let count = try DatabaseQueue(path: file.path).read {
+      try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t")
+    }
+    #expect(count == 1)
+  }
+
+  @Test("Where no file can be made, that is said")
+  func noPlace() throws {
+    try Data().write(to: URL(fileURLWithPath: directory.file("d")))
+    let error = #expect(throws: OfflineStoreError.self) { try open() }
+    #expect(error?.kind == .unavailable)
+    #expect(error?.description.contains(directory.file("d")) == true)
+  }
+
+  @Test("A full disk is reported once, and what waits is written when there is space again")
+  func full() async throws {
+    let store = try open().store
+    store.limitPages(20)
+    let big = Node.string(String(repeating: "x", count: 200_000))
+    store.perform([.saveWrite(write(1))])
+    #expect(await flush(store) == nil)
+    store.perform([.replace(query: 1, big)])
+    store.perform([.saveWrite(write(2))])
+    #expect(await flush(store)?.kind == .unavailable)
+    #expect(await flush(store)?.kind == .unavailable)
+    #expect(told.problems.map(\.kind) == [.unavailable])
+    store.limitPages(1_000)
+    store.perform([.saveWrite(write(3))])
+    #expect(await flush(store) == nil)
+    #expect(store.data(of: 1) == big)
+    store.close()
+    #expect(try open().state.writes == [write(1), write(2), write(3)])
+  }
+
+  @Test("A store that is closed has nothing and keeps nothing")
+  func closed() async throws {
+    let store = try open().store
+    store.perform([.replace(query: 1, .integer(1))])
+    store.close()
+    store.perform([.replace(query: 1, .integer(2))])
+    #expect(store.data(of: 1) == nil)
+    store.close()
+    let next = try open().store
+    #expect(next.data(of: 1) == .integer(1))
+    next.close()
+  }
+
+  // MARK: Files
+
+  @Test("Directory and file are for their owner only")
+  func permissions() throws {
+    let store = try open().store
+    store.perform([.saveWrite(write(1))])
+    _ = store.data(of: 1)
+    for (path, expected) in [
+      (directory.file("d"), 0o700), (directory.file("d/e"), 0o700), (file.path, 0o600),
+      (file.path + "-wal", 0o600), (file.path + ".lock", 0o600),
+    ] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      #expect(attributes[.posixPermissions] as? Int == expected, "\(path)")
+    }
+    store.close()
+  }
+
+  @Test("Each server and name has a file of its own, with a name that any file system takes")
+  func names() {
+    let identities = [
+      "http://h:1?ns=a", "http://h:1?ns=A", "http://h:1?ns=a/b", "http://h:1?ns=a-b",
+      "unix:/\(String(repeating: "x/", count: 200))s?ns=a", "unix:/é ../s?ns=a",
+    ]
+    let paths = identities.map { OfflineFile(directory: "/d", identity: $0).path }
+    #expect(Set(paths).count == identities.count)
+    for path in paths {
+      let name = path.dropFirst(3)
+      #expect(name.utf8.count < 128)
+      #expect(name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
+    }
+  }
+
+  @Test("The place of files follows the environment")
+  func places() {
+    let state = OfflineFile.defaultDirectory(["XDG_STATE_HOME": "/s", "HOME": "/h"])
+    #expect(state == "/s/realtime-database")
+    let home = OfflineFile.defaultDirectory(["XDG_STATE_HOME": "relative", "HOME": "/h"])
+    #expect(home == "/h/.local/state/realtime-database")
+  }
+}

@@ -1,0 +1,55 @@
+import RealtimeCore
+import Testing
+
+@testable import RealtimeServer
+
+@Suite("KeyRing")
+struct KeyRingTests {
+  private static let random = [UInt8](0..<48)
+
+  @Test("The keys come back as they were, and sign alike")
+  func json() throws {
+    var ring = KeyRing(random: Self.random, now: 1)
+    let signature = try #require(ring.current.signature(of: [1, 2, 3]))
+    let old = ring.current.id
+    ring.rotate(at: 2)
+    let read = try #require(KeyRing(json: ring.json))
+    #expect(read.serverID == ring.serverID && read.refreshSecret == ring.refreshSecret)
+    #expect(read.current.id == ring.current.id)
+    #expect(read[old]?.isSigned([1, 2, 3], signature) == true)
+    #expect(read.current.isSigned([1, 2, 3], signature) == false)
+    #expect(read[old]?.isSigned([1, 2], signature) == false)
+  }
+
+  @Test("A key that signs no more is kept until its tokens are dead")
+  func afterlife() {
+    var ring = KeyRing(random: Self.random, now: 0)
+    let first = ring.current.id
+    ring.rotate(at: 1_000)
+    ring.rotate(at: 1_000 + KeyRing.afterlife - 1)
+    #expect(ring[first] != nil)
+    ring.rotate(at: 1_000 + KeyRing.afterlife)
+    #expect(ring[first] == nil)
+  }
+
+  @Test("A damaged key is not read")
+  func damaged() {
+    let ring = KeyRing(random: Self.random, now: 0)
+    let text = ring.json.text
+    #expect(KeyRing(json: .null) == nil)
+    let other = text.replacing(ring.current.id, with: "AAAAAAAAAAAAAAAA")
+    #expect((try? JSONParser.parse(other)).flatMap { KeyRing(json: $0) } == nil)
+  }
+
+  @Test("The successor of a refresh token is one, and only who has the secret finds it")
+  func refreshTokens() throws {
+    let token = RefreshToken([UInt8](repeating: 3, count: RefreshToken.byteCount))
+    let next = token.successor(Array(0..<32))
+    #expect(next.text == token.successor(Array(0..<32)).text)
+    #expect(next.text != token.successor(Array(1..<33)).text)
+    #expect(next.text != token.text && next.hash != token.hash)
+    #expect(RefreshToken(next.text)?.hash == next.hash)
+    #expect(RefreshToken("") == nil)
+    #expect(RefreshToken(next.text + "A") == nil)
+  }
+}
