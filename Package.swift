@@ -384,8 +384,8 @@ let package = Package(
 
 /// What the checks of `FuzzTests` look at.
 let fuzzed: [Target.Dependency] = [
-  "RealtimeHub", "RealtimeServer", "RealtimeCore", "RealtimeServer", "RealtimeTransport",
-  "RealtimeCore", "SecurityRules", "BlogTUI",
+  "BlogTUI", "RealtimeCore", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
+  "SecurityRules",
   product("NIOCore", "swift-nio"),
   product("NIOEmbedded", "swift-nio"),
   product("NIOHTTP1", "swift-nio"),

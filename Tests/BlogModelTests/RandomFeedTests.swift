@@ -67,7 +67,7 @@ struct RandomFeedTests {
   @Test(
     "It is told without gaps, each post once, whatever is added, moved and deleted around the reader",
     arguments: [FeedKind.recent, .top],
-    UInt64(1)...4
+    Thoroughness.seeds(4)
   )
   func anything(kind: FeedKind, seed: UInt64) async throws {
     let server = try await BlogServer()

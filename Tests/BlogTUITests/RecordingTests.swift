@@ -57,10 +57,10 @@ struct RecordingTests {
 
   @Test(
     "Every way to a position shows the same screen: forward, backward, by jumps",
-    arguments: 1...4
+    arguments: Thoroughness.seeds(4)
   )
-  func backwardIsForward(seed: Int) throws {
-    let (file, _) = Self.run(seed: UInt64(seed), count: 300)
+  func backwardIsForward(seed: UInt64) throws {
+    let (file, _) = Self.run(seed: seed, count: 300)
     let recording = try Recording(Array(file.utf8))
     var forward = Replay(recording, interval: 16)
     var screens = [forward.screen]
@@ -75,7 +75,7 @@ struct RecordingTests {
         return
       }
     }
-    var random = SplitMix64(seed: UInt64(seed))
+    var random = SplitMix64(seed: seed)
     for _ in 0..<100 {
       let position = Int.random(in: 0...recording.steps.count, using: &random)
       forward.move(to: position)

@@ -11,7 +11,8 @@ import Testing
 @Suite("Tokens that live two seconds", .timeLimit(.minutes(15)))
 struct ShortTokenTests {
   static let seconds: Double = {
-    ProcessInfo.processInfo.environment["HEARTH_TOKEN_SECONDS"].flatMap(Double.init) ?? 20
+    ProcessInfo.processInfo.environment["HEARTH_TOKEN_SECONDS"].flatMap(Double.init)
+      ?? (Thoroughness.isFull ? 20 : 6)
   }()
 
   @Test("No listener is lost, no event is missed or told twice")

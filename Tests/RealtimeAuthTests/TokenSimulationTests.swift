@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @Suite("Ten minutes with tokens of two seconds, in simulated time")
 struct TokenSimulationTests {
-  @Test("No listener is lost, no event missed or told twice", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test("No listener is lost, no event missed or told twice", arguments: Thoroughness.seeds(4))
   func steady(seed: UInt64) {
     var simulation = TokenSimulation(seed: seed)
     simulation.run(for: 600_000)
@@ -17,7 +18,7 @@ struct TokenSimulationTests {
 
   @Test(
     "Nor when the accounts cannot be reached for a while and tokens do end",
-    arguments: [1, 2, 3, 4] as [UInt64]
+    arguments: Thoroughness.seeds(4)
   )
   func outages(seed: UInt64) {
     let outages = (0..<12).map { number -> Range<Int64> in

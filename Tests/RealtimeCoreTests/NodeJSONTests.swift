@@ -71,7 +71,7 @@ struct NodeJSONTests {
 
   @Test(
     "survive a round trip, priorities and kinds of leaves included",
-    arguments: 1...4 as ClosedRange<UInt64>
+    arguments: Thoroughness.seeds(4)
   )
   func roundTrip(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

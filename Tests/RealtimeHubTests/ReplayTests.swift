@@ -18,8 +18,8 @@ struct ReplaySimulation {
   /// Writes that were answered with ok have happened; those refused have not.
   var asked: Set<Int64> = []
 
-  init(seed: Int) {
-    world = RandomWorld(random: SplitMix64(seed: UInt64(seed)))
+  init(seed: UInt64) {
+    world = RandomWorld(random: SplitMix64(seed: seed))
     stored = StoredTree(root: world.node())
     hub = TreeHub(stored: stored)
     for _ in 0..<3 { connect() }
@@ -150,16 +150,19 @@ struct ReplaySimulation {
 
 @Suite("TreeHub: what clients are told")
 struct ReplayTests {
-  @Test("Replayed pushes always give exactly the durable result of each query", arguments: 0..<200)
-  func replay(seed: Int) throws {
+  @Test(
+    "Replayed pushes always give exactly the durable result of each query",
+    arguments: Thoroughness.seeds(200)
+  )
+  func replay(seed: UInt64) throws {
     var simulation = ReplaySimulation(seed: seed)
     for _ in 0..<150 { try simulation.step(canFail: false) }
     try simulation.settle()
     simulation.check()
   }
 
-  @Test("So they do when batches fail and connections end", arguments: 0..<200)
-  func replayWithFailures(seed: Int) throws {
+  @Test("So they do when batches fail and connections end", arguments: Thoroughness.seeds(200))
+  func replayWithFailures(seed: UInt64) throws {
     var simulation = ReplaySimulation(seed: seed + 1_000)
     for _ in 0..<150 { try simulation.step(canFail: true) }
     try simulation.settle()

@@ -247,11 +247,11 @@ struct RuleSimulation {
 struct RuleSimulationTests {
   @Test(
     "Peers are told what they may read, nothing else, and lose what they may not",
-    arguments: 0..<10
+    arguments: Thoroughness.seeds(10)
   )
-  func run(seed: Int) throws {
-    for run in 0..<20 {
-      var simulation = try RuleSimulation(seed: UInt64(seed * 1_000 + run))
+  func run(seed: UInt64) throws {
+    for run in 0..<UInt64(20) {
+      var simulation = try RuleSimulation(seed: seed &* 1_000 &+ run)
       for _ in 0..<200 { try simulation.step() }
     }
   }

@@ -1,13 +1,14 @@
+import TestSupport
 import Testing
 
 @Suite("The engine with a store that crashes", .serialized)
 struct OfflinePropertyTests {
   @Test(
     "The store follows the engine, and each write that it kept is applied once",
-    arguments: 0..<80
+    arguments: Thoroughness.seeds(80)
   )
-  func seeds(seed: Int) {
-    var run = OfflineRun(seed: UInt64(seed))
+  func seeds(seed: UInt64) {
+    var run = OfflineRun(seed: seed)
     let problem = run.run(steps: 400)
     #expect(problem == nil, "seed \(seed)")
   }

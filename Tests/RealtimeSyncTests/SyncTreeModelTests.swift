@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("SyncTree against a naive oracle")
@@ -6,9 +7,10 @@ struct SyncTreeModelTests {
   private static let environment = ProcessInfo.processInfo.environment
 
   /// The seeds to run: one named by SYNC_MODEL_SEED, or as many as SYNC_MODEL_SEEDS says.
-  private static var seeds: ClosedRange<UInt64> {
-    if let seed = environment["SYNC_MODEL_SEED"].flatMap(UInt64.init) { return seed...seed }
-    return 1...(environment["SYNC_MODEL_SEEDS"].flatMap(UInt64.init) ?? 240)
+  private static var seeds: [UInt64] {
+    if let seed = environment["SYNC_MODEL_SEED"].flatMap(UInt64.init) { return [seed] }
+    if let count = environment["SYNC_MODEL_SEEDS"].flatMap(UInt64.init) { return Array(1...count) }
+    return Thoroughness.seeds(240)
   }
 
   /// The parts that the seeds are divided into, so that they run side by side.

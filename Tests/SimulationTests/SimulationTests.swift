@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The clients and the server, in a simulated network")
@@ -6,9 +7,10 @@ struct SimulationTests {
   private static let environment = ProcessInfo.processInfo.environment
 
   /// The seeds to run: one named by SIMULATION_SEED, or as many as SIMULATION_SEEDS says.
-  private static var seeds: ClosedRange<UInt64> {
-    if let seed = environment["SIMULATION_SEED"].flatMap(UInt64.init) { return seed...seed }
-    return 1...(environment["SIMULATION_SEEDS"].flatMap(UInt64.init) ?? 240)
+  private static var seeds: [UInt64] {
+    if let seed = environment["SIMULATION_SEED"].flatMap(UInt64.init) { return [seed] }
+    if let count = environment["SIMULATION_SEEDS"].flatMap(UInt64.init) { return Array(1...count) }
+    return Thoroughness.seeds(240)
   }
 
   /// The parts that the seeds are divided into, so that they run side by side.

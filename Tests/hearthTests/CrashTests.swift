@@ -22,9 +22,11 @@ extension EndToEnd {
 
     /// How often the server is killed; the variable is for longer runs.
     private static let rounds =
-      ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) } ?? 200
+      ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) }
+      ?? (Thoroughness.isFull ? 200 : 60)
     private static let seed =
-      ProcessInfo.processInfo.environment["CRASH_SEED"].flatMap { UInt64($0) } ?? 20_261
+      ProcessInfo.processInfo.environment["CRASH_SEED"].flatMap { UInt64($0) }
+      ?? Thoroughness.seed
 
     /// What goes wrong in a round: a fault early enough that the traffic comes to it.
     private func fault(_ random: inout SplitMix64) -> DiskFault {

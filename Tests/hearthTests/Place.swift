@@ -98,6 +98,17 @@ final class Place {
     try Spawned(Self.program, arguments, environment: environment, output: output)
   }
 
+  /// Whether a draft that is kept on disk has this text.
+  func keeps(_ draft: String) throws -> Bool {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: directory)
+    return names.contains { name in
+      guard name.contains("drafts-"), name.hasSuffix(".json") else { return false }
+      // The file is replaced as a whole, and may be gone between the listing and this.
+      let text = try? String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
+      return text?.contains(draft) == true
+    }
+  }
+
   /// The process of the local server, or nil when none runs.
   func serverProcess() throws -> pid_t? {
     let facts = try object(hearth("info", "--json").output)

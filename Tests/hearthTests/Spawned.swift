@@ -50,6 +50,14 @@ final class Spawned {
     return found
   }
 
+  /// How many bytes the process has written so far, to files and elsewhere.
+  var writtenBytes: Int {
+    let path = "/proc/\(processIdentifier)/io"
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return 0 }
+    let line = text.split(separator: "\n").first { $0.hasPrefix("wchar:") }
+    return line.flatMap { Int($0.dropFirst(7)) } ?? 0
+  }
+
   /// Whether the process has ended.
   var hasEnded: Bool {
     guard status == nil else { return true }

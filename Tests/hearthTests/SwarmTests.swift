@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A run of `hearth swarm` in a place of its own.
@@ -62,8 +63,11 @@ extension EndToEnd {
   struct SwarmTests {
     /// Three seeds at a time, each in ten seconds or more; `SWARM_SEEDS` says how many there are.
     private static let batches: [ClosedRange<Int>] = {
-      let count = ProcessInfo.processInfo.environment["SWARM_SEEDS"].flatMap { Int($0) } ?? 20
-      return stride(from: 1, through: max(1, count), by: 3).map { $0...min($0 + 2, max(1, count)) }
+      let wanted = ProcessInfo.processInfo.environment["SWARM_SEEDS"].flatMap { Int($0) }
+      let count = max(1, wanted ?? (Thoroughness.isFull ? 20 : 3))
+      let first = wanted == nil ? Int(Thoroughness.seeds(1)[0] % 1_000_000) : 1
+      let last = first + count - 1
+      return stride(from: first, through: last, by: 3).map { $0...min($0 + 2, last) }
     }()
 
     @Test(

@@ -19,7 +19,7 @@ struct FuzzTests {
   @Test("is read as it should be when it is almost an example", arguments: FuzzTarget.allCases)
   func mutations(target: FuzzTarget) throws {
     let examples = try Corpus(target).examples.map(\.bytes)
-    for seed in UInt64(1)...3 {
+    for seed in Thoroughness.seeds(3) {
       var mutator = Mutator(examples, seed: seed)
       for round in 1...target.rounds {
         let input = mutator.next()
