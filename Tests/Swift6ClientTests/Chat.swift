@@ -1,0 +1,1 @@
+../../assets/examples/Sources/Chat/Chat.swift

@@ -1,0 +1,1 @@
+../../assets/examples/Sources/Errands/Errands.swift

@@ -1,0 +1,1 @@
+../../assets/examples/Tests/VisitTests/VisitTests.swift

@@ -1,0 +1,15 @@
+import Foundation
+import RealtimeDatabase
+
+guard CommandLine.arguments.count == 3 else {
+  print("usage: Chat http://HOST:PORT?ns=NAME YOUR-NAME")
+  exit(2)
+}
+let name = CommandLine.arguments[2]
+let chat = Chat(try Database(url: CommandLine.arguments[1]))
+try await chat.enter(as: name)
+print("Here are \(try await chat.present().joined(separator: ", ")).")
+// Apart from this thread, which waits for what is typed.
+let listening = Task.detached { try await chat.listen { print("\($0.name): \($0.text)") } }
+while let text = readLine() { try await chat.say(text, as: name) }
+listening.cancel()
