@@ -203,8 +203,7 @@ let package = Package(
       "BlogChecker",
       in: "Lab",
       [
-        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeTransport", "SQLiteStorage",
-        "SecurityRules",
+        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeTransport", "SecurityRules",
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
@@ -216,7 +215,7 @@ let package = Package(
       in: "Lab",
       [
         "BlogChecker", "BlogModel", "RealtimeAuth", "RealtimeCore", "RealtimeDatabase",
-        "RealtimeTransport",
+        "RealtimeHub", "RealtimeTransport",
         product("Histogram", "hdrhistogram-swift"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -247,7 +246,8 @@ let package = Package(
     .executableTarget(
       name: "FaultyServer",
       dependencies: [
-        "FaultyStorage", "RealtimeCore", "RealtimeHub", "RealtimeServer", "SQLiteStorage",
+        "DurableFiles", "FaultyStorage", "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        "SQLiteStorage",
         product("ArgumentParser", "swift-argument-parser"),
       ],
       path: "Tests/FaultyServer",
@@ -308,7 +308,7 @@ let package = Package(
     tests(
       "SQLiteStorage",
       [
-        "FaultyStorage", "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        "DurableFiles", "FaultyStorage", "RealtimeCore", "RealtimeHub", "RealtimeServer",
         product("GRDB", "GRDB.swift"),
       ]
     ),
@@ -325,8 +325,8 @@ let package = Package(
     tests(
       "BlogChecker",
       [
-        "RealtimeCore", "RealtimeHub", "RealtimeServer", "RealtimeTransport", "SQLiteStorage",
-        "SecurityRules",
+        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
+        "SQLiteStorage", "SecurityRules",
         product("NIOPosix", "swift-nio"),
       ]
     ),

@@ -1,5 +1,6 @@
 import BlogChecker
 import Dispatch
+import DurableFiles
 import Foundation
 import NIOPosix
 import RealtimeCore
@@ -37,7 +38,7 @@ struct WitnessTests {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.path, now: 0)
     try store.commit(batch(1...3))
-    let witness = try LogWitness(directory: directory.path)
+    let witness = try LogWitness(SQLiteDatabase(at: directory.path))
     try store.commit(batch(4...4))
     witness.look()
     try store.commit(batch(5...9))
@@ -68,7 +69,7 @@ struct WitnessTests {
     var options = StoreOptions()
     options.foldBatches = 50
     let store = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
-    let witness = try LogWitness(directory: directory.path)
+    let witness = try LogWitness(SQLiteDatabase(at: directory.path))
     for revision: Int64 in 1...600 {
       try store.commit(batch(revision...revision))
       if revision % 20 == 0 { witness.look() }
@@ -96,7 +97,7 @@ struct WitnessTests {
   func byItself() async throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.path, now: 0)
-    let witness = try LogWitness(directory: directory.path)
+    let witness = try LogWitness(SQLiteDatabase(at: directory.path))
     witness.start(every: .milliseconds(5))
     try store.commit(batch(1...3))
     try await wait { witness.sightings.commitCount == 3 }
@@ -110,7 +111,7 @@ struct WitnessTests {
     var options = StoreOptions()
     options.foldBatches = 10
     let store = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
-    let witness = try LogWitness(directory: directory.path)
+    let witness = try LogWitness(SQLiteDatabase(at: directory.path))
     for revision: Int64 in 1...50 { try store.commit(batch(revision...revision)) }
     // Closing folds the whole log.
     try store.close()
@@ -129,7 +130,7 @@ struct WitnessTests {
     options.foldBatches = 10
     options.logMark = mark
     let store = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
-    let witness = try LogWitness(directory: directory.path, markFile: files.path + "/mark")
+    let witness = try LogWitness(SQLiteDatabase(at: directory.path), markFile: files.path + "/mark")
     for revision: Int64 in 1...50 { try store.commit(batch(revision...revision)) }
     try store.fold()
     try store.commit(batch(51...600))
@@ -153,7 +154,7 @@ struct WitnessTests {
   @Test("A place without a store is said to be one")
   func nothing() throws {
     let directory = try TemporaryDirectory()
-    #expect(throws: StoreError.self) { try LogWitness(directory: directory.path) }
+    #expect(throws: StoreError.self) { try LogWitness(SQLiteDatabase(at: directory.path)) }
   }
 
   // MARK: The stream

@@ -76,7 +76,7 @@ struct DamagedFilesAttackTests {
       sourceLocation: sourceLocation
     )
     #expect(throws: StoreError.self, sourceLocation: sourceLocation) {
-      try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+      try StoreFile(at: directory.store).load()
     }
     let isUntouched = files.map(bytes) == before
     #expect(isUntouched, "\(note)", sourceLocation: sourceLocation)
@@ -283,12 +283,12 @@ struct DamagedFilesAttackTests {
       let before = ["", "-wal", "-mark"].map { bytes(directory.database + $0) }
       expectRefusal(directory)
       let stores = SQLiteTreeStores(directory: directory.store) { 0 }
-      let loss = try #require(try stores.acceptLoss(of: "hearth"))
+      let loss = try #require(try stores.database("hearth").acceptLoss())
       #expect(loss.fault.contains("\(killed.model.revision)"))
       let copies = ["", "-wal", "-mark"].map { bytes(loss.copies + "/database.sqlite" + $0) }
       let areWhole = copies == before
       #expect(areWhole)
-      #expect(try stores.acceptLoss(of: "hearth") == nil)
+      #expect(try stores.database("hearth").acceptLoss() == nil)
       var revision: Int64 = -1
       for _ in 0..<2 {
         let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -315,7 +315,7 @@ struct DamagedFilesAttackTests {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let error = #expect(throws: StoreError.self) {
-      try SQLiteTreeStores(directory: directory.store) { 0 }.acceptLoss(of: "hearth")
+      try SQLiteDatabase(at: directory.store).acceptLoss()
     }
     #expect(error?.kind == .locked)
     try store.close()
@@ -367,7 +367,7 @@ struct DamagedFilesAttackTests {
     let directory = try killed.copy()
     unlink(directory.database + "-wal")
     let file = try StoreFile(at: directory.store)
-    #expect(throws: StoreError.self) { try file.back(up: directory.path + "/copy") }
+    #expect(throws: StoreError.self) { try file.backUp(to: directory.path + "/copy") }
     #expect(throws: StoreError.self) { try file.export(.oneLine) { _ in } }
   }
 }

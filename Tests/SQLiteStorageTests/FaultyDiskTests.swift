@@ -245,7 +245,7 @@ struct FaultyDiskTests {
     #expect(disk.failureCount > 0)
     disk.repair()
     try store.close()
-    check(try SQLiteTreeStore.readOnlyLoad(directory: directory.store), model)
+    check(try StoreFile(at: directory.store).load(), model)
   }
 
   @Test("takes no more commits once its file is damaged, also when the disk works")
@@ -351,7 +351,7 @@ struct FaultyDiskTests {
     try store.fold()
     check(try store.load(), model)
     try store.close()
-    check(try SQLiteTreeStore.readOnlyLoad(directory: directory.store), model)
+    check(try StoreFile(at: directory.store).load(), model)
   }
 
   @Test("has all that was acknowledged when the power goes, also after a restart in doubt")
@@ -430,7 +430,7 @@ struct FaultyDiskTests {
     try reader.close()
     try second.commit(batch)
     try second.close()
-    check(try SQLiteTreeStore.readOnlyLoad(directory: directory.store), model)
+    check(try StoreFile(at: directory.store).load(), model)
   }
 
   @Test("folds nothing a second time after it has opened its files anew")
@@ -521,7 +521,7 @@ struct FaultyDiskTests {
     #expect(try store.load().root == expected)
     let image = try TemporaryDirectory()
     try image.copyFiles(of: directory.store)
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: image.store).root == expected)
+    #expect(try StoreFile(at: image.store).load().root == expected)
     disk.repair()
     try store.close()
   }

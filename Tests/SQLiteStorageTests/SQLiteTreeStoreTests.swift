@@ -60,7 +60,7 @@ struct SQLiteTreeStoreTests {
       }
     }
     try store.close()
-    let tree = try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+    let tree = try StoreFile(at: directory.store).load()
     #expect(exactText(tree.root) == exactText(model.root))
   }
 
@@ -200,7 +200,7 @@ struct SQLiteTreeStoreTests {
       refused: [7: .tooBig],
       lastSeen: 5
     )
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store).ledger == [entry])
+    #expect(try StoreFile(at: directory.store).load().ledger == [entry])
     let again = try SQLiteTreeStore(directory: directory.store, now: 0)
     #expect(try again.load().ledger == [entry])
     try again.close()
@@ -309,7 +309,7 @@ struct SQLiteTreeStoreTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for _ in 0..<20 {
       try store.commit(model.nextBatch())
-      let tree = try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+      let tree = try StoreFile(at: directory.store).load()
       #expect(tree.revision == model.revision)
       #expect(exactText(tree.root) == exactText(model.root))
     }

@@ -45,9 +45,9 @@ struct SQLiteTreeStoresTests {
     _ = try stores.create("other")
     try write(1, to: "hearth")
     try write(2, to: "other")
-    let main = try SQLiteTreeStore.readOnlyLoad(directory: directory.file("data"))
+    let main = try StoreFile(at: directory.file("data")).load()
     #expect(main.root == .integer(1))
-    let other = try SQLiteTreeStore.readOnlyLoad(directory: directory.file("data/databases/other"))
+    let other = try StoreFile(at: directory.file("data/databases/other")).load()
     #expect(other.root == .integer(2))
   }
 

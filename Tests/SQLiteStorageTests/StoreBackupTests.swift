@@ -31,7 +31,7 @@ struct StoreBackupTests {
     var revisions: [Int64] = []
     repeat {
       let copy = try place()
-      let check = try StoreFile(at: directory.store).back(up: copy.database)
+      let check = try StoreFile(at: directory.store).backUp(to: copy.database)
       revisions.append(check.revision)
       let restored = try SQLiteTreeStore(directory: copy.store, now: 0)
       let tree = try restored.load()
@@ -58,12 +58,12 @@ struct StoreBackupTests {
     for _ in 0..<20 { try store.commit(model.nextBatch()) }
     try store.close()
     let copy = try place()
-    let check = try StoreFile(at: directory.database).back(up: copy.database)
+    let check = try StoreFile(at: directory.database).backUp(to: copy.database)
     #expect(check.revision == model.revision)
     #expect(check.rowCount > 0)
     #expect(
-      try SQLiteTreeStore.readOnlyLoad(directory: copy.store)
-        == SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+      try StoreFile(at: copy.store).load()
+        == StoreFile(at: directory.store).load()
     )
   }
 
@@ -82,7 +82,7 @@ struct StoreBackupTests {
     try directory.writeDatabase(bytes)
     let copy = try place()
     let error = #expect(throws: StoreError.self) {
-      try StoreFile(at: directory.store).back(up: copy.database)
+      try StoreFile(at: directory.store).backUp(to: copy.database)
     }
     #expect(error?.kind == .damaged)
     #expect(error?.description.contains("/a") == true)

@@ -182,7 +182,7 @@ struct StoreCrashTests {
       for position in positions { bytes[position] ^= 1 }
       try copy.writeDatabase(bytes)
       let error = #expect(throws: StoreError.self) {
-        try SQLiteTreeStore.readOnlyLoad(directory: copy.store)
+        try StoreFile(at: copy.store).load()
       }
       #expect(error?.kind == .damaged)
       #expect(error?.description.contains("checksum") == true)
@@ -206,7 +206,7 @@ struct StoreCrashTests {
     try queue.write { try LogTable($0, path: directory.database).append(row, revision: 1) }
     try queue.close()
     let error = #expect(throws: StoreError.self) {
-      try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+      try StoreFile(at: directory.store).load()
     }
     #expect(error?.kind == .damaged)
     #expect(error?.description.contains("wrong length") == true)

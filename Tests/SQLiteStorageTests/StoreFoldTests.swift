@@ -40,7 +40,7 @@ struct StoreFoldTests {
 
       let image = try TemporaryDirectory()
       try image.copyFiles(of: directory.store)
-      check(try SQLiteTreeStore.readOnlyLoad(directory: image.store), model)
+      check(try StoreFile(at: image.store).load(), model)
       #expect(try StoreFile(at: image.store).check().faults.isEmpty)
       if let progress = try progress(image), progress.revision < progress.target {
         steps.insert(progress.applied)
@@ -50,7 +50,7 @@ struct StoreFoldTests {
       try copy.commit(later.nextBatch())
       check(try copy.load(), later)
       try copy.close()
-      check(try SQLiteTreeStore.readOnlyLoad(directory: image.store), later)
+      check(try StoreFile(at: image.store).load(), later)
 
       disk.repair()
       try store.commit(model.nextBatch())
@@ -91,11 +91,11 @@ struct StoreFoldTests {
 
     let image = try TemporaryDirectory()
     try image.copyFiles(of: directory.store)
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: image.store) == expected)
+    #expect(try StoreFile(at: image.store).load() == expected)
     let copy = try SQLiteTreeStore(directory: image.store, now: 0, options: options)
     #expect(try copy.load() == expected)
     try copy.close()
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: image.store) == expected)
+    #expect(try StoreFile(at: image.store).load() == expected)
     #expect(try progress(image) == FoldProgress(revision: 60))
     try store.close()
   }
@@ -121,7 +121,7 @@ struct StoreFoldTests {
     #expect(try store.load() == expected)
     disk.repair()
     try store.close()
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store) == expected)
+    #expect(try StoreFile(at: directory.store).load() == expected)
   }
 
   @Test("writes the last change of a place only")
@@ -166,7 +166,7 @@ struct StoreFoldTests {
     #expect(try store.load() == expected)
     #expect(try progress(directory) == FoldProgress(revision: 12))
     try store.close()
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store) == expected)
+    #expect(try StoreFile(at: directory.store).load() == expected)
   }
 
   @Test("is known to stores from before folds could be cut short")
@@ -199,12 +199,12 @@ struct StoreFoldTests {
     }
     try queue.close()
 
-    check(try SQLiteTreeStore.readOnlyLoad(directory: image.store), model)
+    check(try StoreFile(at: image.store).load(), model)
     let again = try SQLiteTreeStore(directory: image.store, now: 0)
     check(try again.load(), model)
     try again.commit(model.nextBatch())
     try again.close()
-    check(try SQLiteTreeStore.readOnlyLoad(directory: image.store), model)
+    check(try StoreFile(at: image.store).load(), model)
   }
 
   @Test("is tried at the opening, and when it failed, again after as many commits as ever")
@@ -257,7 +257,7 @@ struct StoreFoldTests {
     // The priority of what is not there is none, and it is none of what comes to be there later.
     let changes = [Change("a/.priority", .integer(1)), Change("a/b", .integer(2))]
     try append(2, changes)
-    let expected = try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+    let expected = try StoreFile(at: directory.store).load()
     try folder.readLog()
     folder.take(changes)
     while try folder.step() {}
@@ -265,7 +265,7 @@ struct StoreFoldTests {
     while try folder.step() {}
     try queue.close()
     #expect(try progress(directory) == FoldProgress(revision: 2))
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store) == expected)
+    #expect(try StoreFile(at: directory.store).load() == expected)
   }
 
   @Test("takes batches out of the log a few at a time, the oldest first")

@@ -126,7 +126,7 @@ struct StoreOpeningTests {
     #expect(error?.description.contains(directory.database) == true)
     #expect(try directory.databaseBytes() == bytes)
     #expect(throws: StoreError.self) {
-      try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+      try StoreFile(at: directory.store).load()
     }
   }
 
@@ -195,7 +195,7 @@ struct StoreOpeningTests {
   func readOnlyMissing() throws {
     let directory = try TemporaryDirectory()
     #expect(throws: StoreError.self) {
-      try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+      try StoreFile(at: directory.store).load()
     }
     #expect(!FileManager.default.fileExists(atPath: directory.store))
   }

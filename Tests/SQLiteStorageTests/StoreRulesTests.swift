@@ -24,7 +24,7 @@ struct StoreRulesTests {
     #expect(try again.load().rules == source)
     try again.commit(CommitBatch(commits: [], rules: ""))
     #expect(try again.load().rules?.isEmpty == true)
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store).rules?.isEmpty == true)
+    #expect(try StoreFile(at: directory.store).load().rules?.isEmpty == true)
     try again.close()
   }
 
@@ -61,7 +61,7 @@ struct StoreRulesTests {
     }
     try queue.close()
 
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store).rules == nil)
+    #expect(try StoreFile(at: directory.store).load().rules == nil)
     let again = try SQLiteTreeStore(directory: directory.store, now: 0)
     var tree = try again.load()
     #expect(exactText(tree.root) == exactText(model.root))
@@ -88,7 +88,7 @@ struct StoreRulesTests {
     for position in positions { bytes[position + 1] = UInt8(ascii: "x") }
     try directory.writeDatabase(bytes)
     let error = #expect(throws: StoreError.self) {
-      try SQLiteTreeStore.readOnlyLoad(directory: directory.store)
+      try StoreFile(at: directory.store).load()
     }
     #expect(error?.kind == .damaged)
     #expect(error?.description.contains("rules") == true)

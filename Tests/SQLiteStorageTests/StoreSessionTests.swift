@@ -21,7 +21,7 @@ struct StoreSessionTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     try store.close()
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store).sessions == [session])
+    #expect(try StoreFile(at: directory.store).load().sessions == [session])
   }
 
   @Test("changes write by write")
@@ -80,6 +80,6 @@ struct StoreSessionTests {
       identity: .administrator,
       changes: [Change("a/b", .integer(5))]
     )
-    #expect(try SQLiteTreeStore.readOnlyLoad(directory: directory.store).sessions == [expected])
+    #expect(try StoreFile(at: directory.store).load().sessions == [expected])
   }
 }

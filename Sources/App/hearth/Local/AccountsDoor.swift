@@ -4,7 +4,6 @@ import NIOPosix
 import RealtimeCore
 import RealtimeServer
 import RealtimeTransport
-import SQLiteStorage
 
 /// The way of an administrator's command to the accounts: through the server that has them, or, when
 /// none runs, straight to where they rest.
@@ -25,7 +24,7 @@ struct AccountsDoor {
     }
     places = try options.places()
     timeout = .seconds(options.timeout)
-    _ = try choice.directory(in: places)
+    _ = try choice.database(in: places)
     database = choice.name
   }
 
@@ -110,7 +109,7 @@ struct AccountsDoor {
 
   private func answerHere(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
     let service = try await AccountService.open(
-      { try SQLiteIdentityStore(directory: places.identities) },
+      { try Storage.accounts(in: places.identities) },
       settings: IdentitySettings(),
       clock: { Int64(Date().timeIntervalSince1970 * 1_000) },
       logger: Logger(label: "hearth.users") { _ in SwiftLogNoOpLogHandler() }

@@ -1,5 +1,6 @@
 import ArgumentParser
-import SQLiteStorage
+import RealtimeHub
+import RealtimeServer
 
 /// Which database of a data directory a command is for.
 struct DatabaseChoice: ParsableArguments {
@@ -12,17 +13,17 @@ struct DatabaseChoice: ParsableArguments {
   var ns: String?
 
   /// The name of the database.
-  var name: String { ns ?? SQLiteTreeStores.mainName }
+  var name: String { ns ?? DatabaseName.standard }
 
-  /// The directory of the database.
+  /// The database.
   ///
   /// - Parameter places: Where the data are.
-  /// - Returns: The path; without a name also that of a database which is yet to be made.
+  /// - Returns: The database; without a name, it need not exist yet.
   /// - Throws: ``CommandFailure`` when there is no database of the name, with those that there are.
-  func directory(in places: Places) throws -> String {
-    let stores = places.stores()
-    guard let ns else { return stores.directory(of: name) }
-    let names = try stores.names()
+  func database(in places: Places) throws -> any StoredDatabase {
+    let databases = places.databases()
+    guard let ns else { return databases.database(name) }
+    let names = try databases.names()
     guard names.contains(ns) else {
       let others = names.map { "\"\($0)\"" }.joined(separator: ", ")
       throw CommandFailure(
@@ -31,7 +32,7 @@ struct DatabaseChoice: ParsableArguments {
           + (names.isEmpty ? "it has none yet" : "it has \(others)")
       )
     }
-    return stores.directory(of: ns)
+    return databases.database(ns)
   }
 
   /// Makes sure that a name is not meant for a database which is elsewhere.

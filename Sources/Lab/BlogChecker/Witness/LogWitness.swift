@@ -1,8 +1,8 @@
-import Dispatch
+private import Dispatch
+private import DurableFiles
 private import NIOConcurrencyHelpers
 private import RealtimeCore
 package import RealtimeHub
-private import SQLiteStorage
 
 /// Reads every commit from the file of the store, beside the server that writes it.
 ///
@@ -19,13 +19,13 @@ package final class LogWitness: Sendable {
     /// Where the mark stands.
     var marked: Int64
     var testimony: Testimony
-    var failure: StoreError?
+    var failure: (any Error)?
   }
 
   /// How many commits are read before the mark is moved, which is a file to write.
   private static let markedCommits: Int64 = 500
 
-  private let directory: String
+  private let database: any StoredDatabase
   private let mark: LogMark?
   private let queue = DispatchQueue(label: "BlogChecker.LogWitness")
   private let state: NIOLockedValueBox<State>
@@ -35,13 +35,13 @@ package final class LogWitness: Sendable {
   /// Begins with what is there.
   ///
   /// - Parameters:
-  ///   - directory: The directory of the store.
+  ///   - database: The database that the server commits to.
   ///   - markFile: The file that tells the server how far the witness has read, if it cares.
   /// - Throws: `StoreError` when there is no store, or it is damaged.
-  package init(directory: String, markFile: String? = nil) throws(StoreError) {
-    self.directory = directory
+  package init(_ database: any StoredDatabase, markFile: String? = nil) throws {
+    self.database = database
     mark = markFile.map { LogMark(path: $0) }
-    let stored = try SQLiteTreeStore.readOnlyLoad(directory: directory)
+    let stored = try database.load()
     state = NIOLockedValueBox(
       State(
         revision: stored.revision,
@@ -102,13 +102,13 @@ package final class LogWitness: Sendable {
   ///
   /// - Returns: What was seen, with a last reading of the whole.
   /// - Throws: `StoreError` when the file could not be read now or at any time.
-  package func testimony() throws(StoreError) -> Testimony {
+  package func testimony() throws -> Testimony {
     queue.sync {
       timer?.cancel()
       timer = nil
     }
     // Read first, so that the commits in it have all been seen one by one.
-    let stored = try SQLiteTreeStore.readOnlyLoad(directory: directory)
+    let stored = try database.load()
     look()
     let (testimony, failure) = state.withLockedValue { state in
       state.testimony.finalRoot = stored.root
@@ -124,8 +124,8 @@ package final class LogWitness: Sendable {
 
   private func read() {
     let revision = state.withLockedValue { $0.revision }
-    do throws(StoreError) {
-      if let commits = try StoreFile(at: directory).commits(after: revision) {
+    do {
+      if let commits = try database.commits(after: revision) {
         let now = Moment.now
         state.withLockedValue { state in
           for commit in commits { state.testimony.entries.append(.commit(commit, seen: now)) }
@@ -133,7 +133,7 @@ package final class LogWitness: Sendable {
         }
         moveMark()
       } else {
-        let stored = try SQLiteTreeStore.readOnlyLoad(directory: directory)
+        let stored = try database.load()
         let now = Moment.now
         state.withLockedValue { state in
           state.testimony.entries.append(

@@ -1,13 +1,20 @@
 package import BlogChecker
 private import Foundation
 private import NIOConcurrencyHelpers
+package import RealtimeHub
 
 /// A whole run: a server, a network, clients, what is done to them, and what the checker says of it.
 package struct SwarmRun: Sendable {
   /// Where a run takes place.
   package enum Place: Sendable {
     /// At a server of its own, with the rules of a file; another program may be the server.
-    case ownServer(rules: String, program: String? = nil)
+    ///
+    /// The closure opens its database, in a directory, to read what the server commits.
+    case ownServer(
+      rules: String,
+      program: String? = nil,
+      database: @Sendable (String) -> any StoredDatabase
+    )
     /// At a database that is there already.
     case database(SwarmDatabase)
   }

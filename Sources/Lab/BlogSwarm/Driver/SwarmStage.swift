@@ -46,7 +46,7 @@ struct SwarmStage: Sendable {
       if settings.faults.contains(where: \.needsNetwork) {
         network = SwarmNetwork(to: target.endpoint)
       }
-    case .ownServer(let path, let program):
+    case .ownServer(let path, let program, let openDatabase):
       let source = try String(contentsOfFile: path, encoding: .utf8)
       let ownRules = SwarmCounters.allowed(in: source) ?? source
       rules = ownRules
@@ -59,7 +59,7 @@ struct SwarmStage: Sendable {
       try ownRules.write(toFile: place.rules, atomically: true, encoding: .utf8)
       let own = SwarmServer(place, history: history)
       try await own.start()
-      let reader = try LogWitness(directory: place.data, markFile: place.logMark)
+      let reader = try LogWitness(openDatabase(place.data), markFile: place.logMark)
       reader.start()
       await own.attach(reader)
       network = SwarmNetwork(to: await own.port)

@@ -1,5 +1,8 @@
 /// The names that databases can have.
 package enum DatabaseName {
+  /// The database of the blog, and the one that a server opens for clients that name none.
+  package static let standard = "hearth"
+
   /// What a valid name consists of, for messages.
   package static let rule = "1 to 63 small letters, digits and hyphens"
 

@@ -24,3 +24,12 @@ package protocol TreeStores: Sendable {
   /// - Throws: A ``StoreError`` when it cannot be made.
   func create(_ name: String) throws -> Bool
 }
+
+/// The databases of a storage with what tools do with them: the port that commands use.
+package protocol StoredDatabases: TreeStores {
+  /// A database by its name.
+  ///
+  /// - Parameter name: A name that is valid.
+  /// - Returns: The database, which need not exist yet.
+  func database(_ name: String) -> any StoredDatabase
+}

@@ -103,42 +103,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       let tree = try queue.read { database in
         let rows = try NodeTable(database, path: file).rowCount()
         options.report(.loading(directory: directory.path, rows: rows))
-        return try Self.load(database, path: file, rows: rows)
+        return try StoredTree(reading: database, path: file, rows: rows)
       }
       options.report(.loaded(directory: directory.path, revision: tree.revision))
       return tree
     }
-  }
-
-  /// Reads a store without taking its lock, also while a server uses it.
-  ///
-  /// - Parameter path: The directory of the store.
-  /// - Returns: What had been committed at one moment.
-  /// - Throws: ``StoreError`` when there is no store, or it is damaged.
-  /// - Complexity: O(size)
-  package static func readOnlyLoad(directory path: String) throws(StoreError) -> StoredTree {
-    let file = try StoreFile(at: path)
-    return try StoreError.translating(at: file.path) {
-      try file.readWhole { database in
-        let rows = try NodeTable(database, path: file.path).rowCount()
-        return try load(database, path: file.path, rows: rows)
-      } ?? StoredTree()
-    }
-  }
-
-  private static func load(_ database: Database, path: String, rows: Int) throws -> StoredTree {
-    try FoldTable(database, path: path).checkRows(rows)
-    let log = LogTable(database, path: path)
-    var root = try NodeTable(database, path: path).load()
-    try log.forEachMissingChange { root.update(at: $0.path, to: $0.node) }
-    let ledger = try LedgerTable(database, path: path).load()
-    return StoredTree(
-      root: root,
-      revision: try log.lastRevision(),
-      ledger: ledger,
-      sessions: try SessionTable(database, path: path).load(),
-      rules: try RulesTable(database, path: path).load()
-    )
   }
 
   // MARK: Committing
@@ -374,5 +343,29 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       try last?.writer.queue.close()
     }
     if let folding { throw folding }
+  }
+}
+
+extension StoredTree {
+  /// Reads everything in one transaction.
+  ///
+  /// - Parameters:
+  ///   - database: A connection within a transaction.
+  ///   - path: The file that errors name.
+  ///   - rows: How many rows the node table has.
+  /// - Throws: What the database does, and ``StoreError`` for what is damaged.
+  init(reading database: Database, path: String, rows: Int) throws {
+    try FoldTable(database, path: path).checkRows(rows)
+    let log = LogTable(database, path: path)
+    var root = try NodeTable(database, path: path).load()
+    try log.forEachMissingChange { root.update(at: $0.path, to: $0.node) }
+    let ledger = try LedgerTable(database, path: path).load()
+    self.init(
+      root: root,
+      revision: try log.lastRevision(),
+      ledger: ledger,
+      sessions: try SessionTable(database, path: path).load(),
+      rules: try RulesTable(database, path: path).load()
+    )
   }
 }

@@ -1,3 +1,5 @@
+package import DurableFiles
+
 /// When a store tidies up, and how large it may grow.
 package struct StoreOptions: Sendable {
   /// The batches in the log beyond which it is folded into the node table.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import RealtimeCore
-import SQLiteStorage
+import RealtimeHub
 
 /// Copies a local database.
 struct Backup: ParsableCommand {
@@ -32,10 +32,10 @@ struct Backup: ParsableCommand {
     guard options.database == nil, !options.ephemeral else {
       throw CommandFailure(.usage, "only a local database can be copied; see \"hearth export\"")
     }
-    let source = try StoreFile(at: choice.directory(in: options.places()))
+    let source = try choice.database(in: options.places())
     let path = try place()
     let file = try OutputFile(path)
-    let check = try source.back(up: file.partialPath)
+    let check = try source.backUp(to: file.partialPath)
     try file.finish()
     if options.json {
       Output.line(
@@ -55,13 +55,13 @@ struct Backup: ParsableCommand {
     var status = stat()
     let exists = stat(target, &status) == 0
     let isDirectory = exists && status.st_mode & S_IFMT == S_IFDIR
-    let path = isDirectory ? target + "/database.sqlite" : target
+    let path = isDirectory ? "\(target)/\(Storage.fileName)" : target
     let directory = (path as NSString).deletingLastPathComponent
     let lock = (directory.isEmpty ? "." : directory) + "/lock"
     if access(path, F_OK) == 0, isDirectory || access(lock, F_OK) == 0 {
       throw CommandFailure(.conflict, "\(path) is a database in use; choose another place")
     }
-    if exists, !isDirectory, status.st_size > 0, (try? StoreFile(at: path).check()) == nil {
+    if exists, !isDirectory, status.st_size > 0, (try? Storage.database(at: path).check()) == nil {
       throw CommandFailure(.conflict, "\(path) is there and is no copy of a database")
     }
     return path

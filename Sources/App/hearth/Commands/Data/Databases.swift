@@ -1,7 +1,6 @@
 import ArgumentParser
 import RealtimeCore
 import RealtimeServer
-import SQLiteStorage
 
 /// Looks after the databases of a data directory.
 ///
@@ -20,11 +19,11 @@ struct Databases: ParsableCommand {
   )
 
   /// The databases of the data directory that the options name.
-  private static func stores(_ options: CommonOptions) throws -> SQLiteTreeStores {
+  private static func stores(_ options: CommonOptions) throws -> any StoredDatabases {
     if options.ephemeral || options.database != nil {
       throw CommandFailure(.usage, "databases are made in a data directory (--data-dir)")
     }
-    return try options.places().stores()
+    return try options.places().databases()
   }
 }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import BlogModel
 import RealtimeCore
 import RealtimeDatabase
-import SQLiteStorage
+import RealtimeHub
 
 /// Writes a whole database as JSON.
 struct Export: AsyncParsableCommand {
@@ -24,14 +24,14 @@ struct Export: AsyncParsableCommand {
   func run() async throws {
     try choice.refuse(with: options)
     let isLocal = options.database == nil && !options.ephemeral
-    let directory = isLocal ? try choice.directory(in: options.places()) : nil
+    let database = isLocal ? try choice.database(in: options.places()) : nil
     let output = try file.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile($0) }
     let sink = { (text: String) throws in
       let safe = Output.escaped(text)
       if let output { try output.write(safe) } else { Output.text(safe) }
     }
-    if let directory {
-      try export(directory, to: sink)
+    if let database {
+      try export(database, to: sink)
     } else {
       let session = try BlogSession(options)
       defer { session.close() }
@@ -41,8 +41,11 @@ struct Export: AsyncParsableCommand {
     try output?.finish()
   }
 
-  private func export(_ directory: String, to sink: @escaping (String) throws -> Void) throws {
-    guard StoreFile.exists(in: directory) else { return try sink("null\n") }
-    try StoreFile(at: directory).export(options.json ? .oneLine : .lines, to: sink)
+  private func export(
+    _ database: any StoredDatabase,
+    to sink: @escaping (String) throws -> Void
+  ) throws {
+    guard database.exists else { return try sink("null\n") }
+    try database.export(options.json ? .oneLine : .lines, to: sink)
   }
 }

@@ -2,7 +2,8 @@ import ArgumentParser
 import BlogModel
 import RealtimeCore
 import RealtimeDatabase
-import SQLiteStorage
+import RealtimeHub
+import RealtimeServer
 
 /// Checks the files of the local databases, and the blog in one of them.
 struct Fsck: AsyncParsableCommand {
@@ -43,7 +44,7 @@ struct Fsck: AsyncParsableCommand {
   func run() async throws {
     try choice.refuse(with: options)
     if acceptLoss { return try acceptMissing() }
-    if repair, file != nil || choice.name != SQLiteTreeStores.mainName {
+    if repair, file != nil || choice.name != DatabaseName.standard {
       throw CommandFailure(
         .usage,
         "only the blog can be repaired, and not a file or another database"
@@ -53,13 +54,13 @@ struct Fsck: AsyncParsableCommand {
       guard choice.ns == nil else {
         throw CommandFailure(.usage, "--ns names a database of the data directory, not of a file")
       }
-      let check = try StoreFile(at: file).check()
+      let check = try Storage.database(at: file).check()
       report(check)
       if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
       return
     }
     if options.database == nil, !options.ephemeral { try checkFiles() }
-    if choice.name == SQLiteTreeStores.mainName { try await checkBlog() }
+    if choice.name == DatabaseName.standard { try await checkBlog() }
   }
 
   /// Goes on with what is left of the blog's database, or of the one that is named.
@@ -68,7 +69,7 @@ struct Fsck: AsyncParsableCommand {
       throw CommandFailure(.usage, "--accept-loss is for a database of the data directory")
     }
     let places = try options.places()
-    guard let loss = try places.stores().acceptLoss(of: choice.name) else {
+    guard let loss = try places.databases().database(choice.name).acceptLoss() else {
       throw CommandFailure(.conflict, "nothing is missing in the database \"\(choice.name)\"")
     }
     if options.json {
@@ -93,13 +94,14 @@ struct Fsck: AsyncParsableCommand {
   private func checkFiles() throws {
     let places = try options.places()
     // Names the others when there is none of this name.
-    if choice.ns != nil { _ = try choice.directory(in: places) }
+    if choice.ns != nil { _ = try choice.database(in: places) }
     var worst = ExitStatus.ok
-    for name in try choice.ns.map({ [$0] }) ?? places.stores().names() {
+    let databases = places.databases()
+    for name in try choice.ns.map({ [$0] }) ?? databases.names() {
       do {
-        let check = try StoreFile(at: places.stores().directory(of: name)).check()
+        let check = try databases.database(name).check()
         // Of the blog's, when it is whole, the blog itself is told below.
-        if name != SQLiteTreeStores.mainName || !check.faults.isEmpty { report(check, of: name) }
+        if name != DatabaseName.standard || !check.faults.isEmpty { report(check, of: name) }
         if !check.faults.isEmpty { worst = .failed }
       } catch {
         let failure = CommandFailure(error)

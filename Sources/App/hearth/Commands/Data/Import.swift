@@ -3,7 +3,7 @@ import BlogModel
 import Foundation
 import RealtimeCore
 import RealtimeDatabase
-import SQLiteStorage
+import RealtimeHub
 
 /// Adds the data of a file to a database.
 struct Import: AsyncParsableCommand {
@@ -42,9 +42,9 @@ struct Import: AsyncParsableCommand {
       return try await send(try source.wholeText(upTo: .max) ?? [], source.name)
     }
     let places = try options.places()
-    let directory = try choice.directory(in: places)
+    let database = try choice.database(in: places)
     guard case .process(let server) = UnixSocketProbe.look(at: places.socket), server > 0 else {
-      return try takeIn(source, directory, patience: .zero)
+      return try importInto(database, from: source, patience: .zero)
     }
     let isShared = Self.belongsToTerminals(server)
     let limit = isShared ? Self.sharedBytes : Self.sentBytes
@@ -57,7 +57,7 @@ struct Import: AsyncParsableCommand {
       )
     }
     kill(server, SIGTERM)
-    try takeIn(source, directory, patience: .seconds(options.timeout))
+    try importInto(database, from: source, patience: .seconds(options.timeout))
   }
 
   /// Whether a server was started by a terminal, which starts it again when it is needed.
@@ -68,18 +68,15 @@ struct Import: AsyncParsableCommand {
 
   // MARK: To the store
 
-  private func takeIn(_ source: ByteSource, _ directory: String, patience: Duration) throws {
+  private func importInto(
+    _ database: any StoredDatabase,
+    from source: ByteSource,
+    patience: Duration
+  ) throws {
     var json = JSONTokenizer { try source.next() }
+    let mode: ImportMode = replace ? .replacing : .merging(below: Self.hasEntries)
     do {
-      var storeOptions = StoreOptions()
-      storeOptions.lockPatience = patience
-      let store = try SQLiteTreeStore(
-        directory: directory,
-        now: Int64(Date().timeIntervalSince1970 * 1_000),
-        options: storeOptions
-      )
-      defer { try? store.close() }
-      _ = try store.importTree(&json, replace ? .replacing : .merging(below: Self.hasEntries))
+      _ = try database.importTree(&json, mode: mode, patience: patience)
     } catch let error as JSONError {
       throw CommandFailure(.usage, "\(source.name), line \(json.line): \(error)")
     } catch let error as ImportError {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import RealtimeServer
-import SQLiteStorage
 
 /// What a server is told about accounts and administrators.
 struct IdentityOptions: ParsableArguments {
@@ -40,7 +39,7 @@ struct IdentityOptions: ParsableArguments {
     }
     if let places {
       options.identities.openStore = { [directory = places.identities] in
-        try SQLiteIdentityStore(directory: directory)
+        try Storage.accounts(in: directory)
       }
     }
   }

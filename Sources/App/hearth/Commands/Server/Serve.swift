@@ -5,7 +5,6 @@ import Logging
 import RealtimeCore
 import RealtimeHub
 import RealtimeServer
-import SQLiteStorage
 import SecurityRules
 
 /// Runs a server.
@@ -80,10 +79,10 @@ struct Serve: AsyncParsableCommand {
     }
     let logger = logging.logger("hearth.server", file)
     FileDescriptors.allowMany()
-    var storeOptions = StoreOptions.logging(to: logger)
-    storeOptions.logMark = serving.logMark.map { LogMark(path: $0) }
     let stores: any TreeStores =
-      keepsData ? places.stores(storeOptions) : MemoryTreeStores()
+      keepsData
+      ? Storage.databases(in: places.data, logger: logger, logMark: serving.logMark)
+      : MemoryTreeStores()
     let start = ContinuousClock.now
     let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
     let startTime = ContinuousClock.now - start

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import RealtimeServer
-import SQLiteStorage
 import SecurityRules
 
 /// What a server is told on the command line, beyond where its data and its socket are.
@@ -22,7 +21,7 @@ struct ServeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The database that clients reach who name none.", valueName: "name")
   )
-  var ns: String = SQLiteTreeStores.mainName
+  var ns: String = DatabaseName.standard
 
   @Flag(
     help: """

@@ -145,7 +145,7 @@ struct Swarm: AsyncParsableCommand {
       if let source = try? String(contentsOfFile: file, encoding: .utf8) {
         adapt(&settings, to: source)
       }
-      place = .ownServer(rules: file, program: program)
+      place = .ownServer(rules: file, program: program, database: Storage.database)
     }
     let folder = try SwarmFolder(directory)
     var options = SwarmRun.Options(directory: folder.path, at: place)

@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 package import RealtimeHub
+import RealtimeServer
 
 /// The stores of several databases in one directory.
 ///
@@ -8,10 +9,7 @@ package import RealtimeHub
 ///     DIRECTORY/databases/NAME/database.sqlite   any other
 ///
 /// Each has its own lock, so a damaged or busy one leaves the others as they are.
-package struct SQLiteTreeStores: Sendable {
-  /// The name of the database that lies in the directory itself.
-  package static let mainName = "hearth"
-
+package struct SQLiteTreeStores: StoredDatabases {
   private let path: String
   private let now: @Sendable () -> Int64
   private let options: StoreOptions
@@ -21,11 +19,11 @@ package struct SQLiteTreeStores: Sendable {
   /// - Parameters:
   ///   - path: The path of the directory.
   ///   - options: When a store tidies up.
-  ///   - now: The time in milliseconds since 1970.
+  ///   - now: The time in milliseconds since 1970; without it, that of the system.
   package init(
     directory path: String,
     options: StoreOptions = StoreOptions(),
-    now: @escaping @Sendable () -> Int64
+    now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
   ) {
     self.path = path
     self.options = options
@@ -34,12 +32,16 @@ package struct SQLiteTreeStores: Sendable {
 
   private var databases: String { path + "/databases" }
 
-  /// The directory of a database.
+  /// The directory of a database, whether it exists or not.
   ///
-  /// - Parameter name: 1 to 63 small letters, digits and hyphens.
-  /// - Returns: The path, whether the database exists or not.
+  /// - Parameter name: A name that is valid.
+  /// - Returns: The path.
   package func directory(of name: String) -> String {
-    name == Self.mainName ? path : "\(databases)/\(name)"
+    name == DatabaseName.standard ? path : "\(databases)/\(name)"
+  }
+
+  package func database(_ name: String) -> any StoredDatabase {
+    SQLiteDatabase(at: directory(of: name), options: options, now: now)
   }
 
   private func exists(_ name: String) -> Bool {
@@ -59,12 +61,12 @@ package struct SQLiteTreeStores: Sendable {
           String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         // What is being made has a name that begins with a dot.
-        if !name.hasPrefix("."), name != Self.mainName, exists(name) { names.append(name) }
+        if !name.hasPrefix("."), name != DatabaseName.standard, exists(name) { names.append(name) }
       }
     } else if errno != ENOENT {
       throw StoreError(systemCode: errno, "cannot read \(databases)")
     }
-    if exists(Self.mainName) { names.append(Self.mainName) }
+    if exists(DatabaseName.standard) { names.append(DatabaseName.standard) }
     return names.sorted()
   }
 
@@ -73,7 +75,7 @@ package struct SQLiteTreeStores: Sendable {
   /// - Parameter name: 1 to 63 small letters, digits and hyphens.
   /// - Returns: The store, or nil when there is no such database.
   /// - Throws: ``StoreError`` when it cannot be used.
-  package func open(_ name: String) throws(StoreError) -> SQLiteTreeStore? {
+  package func open(_ name: String) throws(StoreError) -> (any TreeStore)? {
     guard exists(name) else { return nil }
     return try SQLiteTreeStore(directory: directory(of: name), now: now(), options: options)
   }
@@ -87,7 +89,7 @@ package struct SQLiteTreeStores: Sendable {
   /// - Throws: ``StoreError`` when it cannot be made.
   package func create(_ name: String) throws(StoreError) -> Bool {
     guard !exists(name) else { return false }
-    guard name != Self.mainName else {
+    guard name != DatabaseName.standard else {
       try SQLiteTreeStore(directory: path, now: now(), options: options).close()
       return true
     }

@@ -1,9 +1,49 @@
+import DurableFiles
+import Foundation
 import Logging
 import NIOConcurrencyHelpers
+import RealtimeHub
+import RealtimeServer
 import SQLiteStorage
 
+/// How this program stores databases and accounts: the only file that names the implementation.
+enum Storage {
+  /// The databases of a data directory.
+  ///
+  /// - Parameters:
+  ///   - directory: The path of the data directory, which need not exist yet.
+  ///   - logger: Told how long reading takes, and what fails in the background.
+  ///   - logMark: The file that says how far somebody reads the commits, who must find the rest.
+  /// - Returns: The databases.
+  static func databases(
+    in directory: String,
+    logger: Logger? = nil,
+    logMark: String? = nil
+  ) -> any StoredDatabases {
+    var options = logger.map { StoreOptions.logging(to: $0) } ?? StoreOptions()
+    options.logMark = logMark.map { LogMark(path: $0) }
+    return SQLiteTreeStores(directory: directory, options: options)
+  }
+
+  /// The database in a file, or in a directory of its own.
+  static func database(at path: String) -> any StoredDatabase { SQLiteDatabase(at: path) }
+
+  /// Opens the accounts in a directory.
+  static func accounts(in directory: String) throws -> any IdentityStore {
+    try SQLiteIdentityStore(directory: directory)
+  }
+
+  /// The name that a copy needs in a directory, so that it can be opened as a data directory.
+  static let fileName = "database.sqlite"
+}
+
+extension Places {
+  /// The databases of the data directory.
+  func databases() -> any StoredDatabases { Storage.databases(in: data) }
+}
+
 extension StoreOptions {
-  /// The rows of a database from which reading it takes so long that the log tells of it.
+  /// The number of rows from which the log announces that a database is read.
   private static let manyRows = 100_000
   /// About how many rows are read in a second.
   private static let rowsPerSecond = 2_000_000.0

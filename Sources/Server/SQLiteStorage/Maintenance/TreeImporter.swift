@@ -1,4 +1,38 @@
-import RealtimeCore
+package import RealtimeCore
+package import RealtimeHub
+
+extension SQLiteTreeStore {
+  /// Imports JSON as one commit, however long the text is.
+  ///
+  /// Only a small part of the text is in memory. The process must have the store to itself: a hub on
+  /// the same store would not learn of the commit.
+  ///
+  /// - Parameters:
+  ///   - json: The text, not yet begun; afterwards it tells how far it has been read.
+  ///   - mode: What stays of the present data.
+  /// - Returns: The commit, and how many subtrees it has replaced.
+  /// - Throws: ``JSONError``, ``ImportError``, `StoreError` or what the source of the text throws;
+  ///   then the store is as it was.
+  /// - Complexity: O(text · log size)
+  package func importTree(
+    _ json: inout JSONTokenizer,
+    _ mode: ImportMode
+  ) throws -> ImportResult {
+    var replaced = 0
+    let revision = try commitDirectly { table in
+      var importer = TreeImporter(table, mode: mode)
+      if case .merging = mode {
+        guard let token = try json.next(), token == .objectStart else {
+          throw ImportError("the data to be added must be a JSON object", at: .root)
+        }
+        try importer.add(token)
+      }
+      while let token = try json.next() { try importer.add(token) }
+      replaced = importer.replacedCount
+    }
+    return ImportResult(revision: revision, replacedCount: replaced)
+  }
+}
 
 /// Turns JSON into rows of the node table as it is read, holding little of it at a time.
 ///
@@ -35,8 +69,8 @@ struct TreeImporter {
   private var name: String?
   /// How many containers are open of a value that is left out.
   private var ignoredDepth = 0
-  /// How many places have been replaced.
-  private(set) var entryCount = 0
+  /// How many subtrees have been replaced.
+  private(set) var replacedCount = 0
 
   init(_ table: NodeTable, mode: ImportMode) {
     self.table = table
@@ -165,7 +199,7 @@ struct TreeImporter {
       guard !levels[index].isWritten else { continue }
       levels[index].isWritten = true
       let isBelow = index > 0 && !levels[index - 1].isMerged
-      if !isBelow { entryCount += 1 }
+      if !isBelow { replacedCount += 1 }
       try table.clear(keys)
       for (key, node) in levels[index].entries { try table.insert(node, at: keys + [key]) }
       levels[index].entries = []
@@ -174,7 +208,7 @@ struct TreeImporter {
 
   private mutating func write(_ node: Node, at keys: [ChildKey]) throws {
     guard let level = levels.last, !level.isMerged else {
-      entryCount += 1
+      replacedCount += 1
       return try table.apply(Change(Path(keys), node))
     }
     try table.clear(keys)

@@ -1,4 +1,5 @@
 import RealtimeCore
+import RealtimeHub
 
 /// Writes the tree of rows as JSON in export form, and hands the text on as it grows.
 struct TreeWriter: RowVisitor {

@@ -1,0 +1,94 @@
+import DurableFiles
+import Foundation
+import GRDB
+package import RealtimeCore
+package import RealtimeHub
+
+/// A database in a directory, or a copy of one in a single file, for tools.
+package struct SQLiteDatabase: StoredDatabase {
+  private let path: String
+  private let options: StoreOptions
+  private let now: @Sendable () -> Int64
+
+  /// Describes a database, which need not exist yet.
+  ///
+  /// - Parameters:
+  ///   - path: The path of its directory; to be read, also that of a file.
+  ///   - options: When its store tidies up during an import.
+  ///   - now: The time in milliseconds since 1970; without it, that of the system.
+  package init(
+    at path: String,
+    options: StoreOptions = StoreOptions(),
+    now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+  ) {
+    self.path = path
+    self.options = options
+    self.now = now
+  }
+
+  package var exists: Bool { StoreDirectory(path: path).hasDatabase }
+
+  package func load() throws(StoreError) -> StoredTree { try StoreFile(at: path).load() }
+
+  package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
+    try StoreFile(at: path).commits(after: revision)
+  }
+
+  package func export(
+    _ layout: ExportLayout,
+    to sink: @escaping (String) throws -> Void
+  ) throws {
+    try StoreFile(at: path).export(layout, to: sink)
+  }
+
+  package func check() throws(StoreError) -> StoreCheck { try StoreFile(at: path).check() }
+
+  package func backUp(to path: String) throws(StoreError) -> StoreCheck {
+    try StoreFile(at: self.path).backUp(to: path)
+  }
+
+  package func importTree(
+    _ json: inout JSONTokenizer,
+    mode: ImportMode,
+    patience: Duration
+  ) throws -> ImportResult {
+    var options = options
+    options.lockPatience = patience
+    let store = try SQLiteTreeStore(directory: path, now: now(), options: options)
+    let result = Result { try store.importTree(&json, mode) }
+    // The commit is durable by now; what closing could not fold is folded after the next opening.
+    try? store.close()
+    return try result.get()
+  }
+
+  /// Goes on with what is left of a database that lacks something which was acknowledged.
+  ///
+  /// Its files are copied first, into a directory of their own, and those copies are on the disk before
+  /// anything is changed. Nothing is repaired: what SQLite can read of the database is what is left.
+  ///
+  /// - Returns: What was missing; nil when nothing was, and nothing has been done.
+  /// - Throws: ``StoreError`` when a server has the database, or its files cannot be used.
+  package func acceptLoss() throws(StoreError) -> AcceptedLoss? {
+    let directory = StoreDirectory(path: path)
+    guard directory.hasDatabase else { return nil }
+    let lock = try DirectoryLock(directory: path)
+    defer { lock.release() }
+    let file = directory.database
+    let acknowledged = try AcknowledgedCommits(ofStoreAt: file)
+    return try StoreError.translating(at: file) {
+      guard let fault = try acknowledged.fault() else { return nil }
+      let copies = try directory.copyAside()
+      if acknowledged.hasFile {
+        let queue = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
+        // What lies behind the damage goes with it, and would be missed at every start.
+        try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try queue.close()
+      } else {
+        unlink(WriteAheadLog.path(of: file))
+      }
+      unlink(StoreMark.path(beside: file))
+      try DirectoryNames.synchronize(path)
+      return AcceptedLoss(fault: fault, copies: copies)
+    }
+  }
+}

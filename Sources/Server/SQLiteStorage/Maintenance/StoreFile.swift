@@ -1,0 +1,258 @@
+import Foundation
+import GRDB
+import RealtimeCore
+package import RealtimeHub
+
+/// The file of a store that is only read: at rest, or while a server uses it.
+///
+/// What reads the whole of it fails where something is missing that was acknowledged.
+package struct StoreFile: Sendable {
+  /// The path of the file.
+  package let path: String
+
+  /// Finds the file of a store.
+  ///
+  /// - Parameter path: The file, or the directory of a store.
+  /// - Throws: ``StoreError`` when there is none.
+  package init(at path: String) throws(StoreError) {
+    var status = stat()
+    let isDirectory = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    self.path = isDirectory ? StoreDirectory(path: path).database : path
+    guard access(self.path, F_OK) == 0 else {
+      if let fault = try AcknowledgedCommits(ofStoreAt: self.path).absence {
+        throw StoreError.loss(self.path, fault)
+      }
+      throw StoreError(.failed, "there is no database at \(self.path)")
+    }
+  }
+
+  /// Reads the file in one transaction, unless something is missing in it that was acknowledged.
+  ///
+  /// - Returns: What the body returns, or nil when the file is empty, as before the first start.
+  /// - Throws: ``StoreError`` when something is missing; what ``read(_:)`` throws.
+  private func readWhole<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+    let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
+    let result = try read { database in
+      if let fault = try acknowledged.fault(in: database) { throw StoreError.loss(path, fault) }
+      return try body(database)
+    }
+    if result == nil, let fault = acknowledged.absence { throw StoreError.loss(path, fault) }
+    return result
+  }
+
+  /// Reads the file in one transaction.
+  ///
+  /// - Returns: What the body returns, or nil when the file is empty, as before the first start.
+  /// - Throws: What the body throws, and the failures of the database as ``StoreError``.
+  func read<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+    do {
+      let reader = try StoreSchema.openReader(path: path)
+      defer { try? reader.close() }
+      return try reader.read { database in
+        switch try StoreSchema.identify(database, path: path) {
+        case .nothing: nil
+        case .store: try body(database)
+        }
+      }
+    } catch let error as DatabaseError {
+      throw StoreError(error, at: path)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Reads everything that was committed at one moment.
+  ///
+  /// - Throws: ``StoreError`` when the store is damaged.
+  /// - Complexity: O(size)
+  package func load() throws(StoreError) -> StoredTree {
+    try StoreError.translating(at: path) {
+      try readWhole { database in
+        let rows = try NodeTable(database, path: path).rowCount()
+        return try StoredTree(reading: database, path: path, rows: rows)
+      } ?? StoredTree()
+    }
+  }
+
+  /// Reads what has been committed after a commit.
+  ///
+  /// - Parameter revision: The last commit that is known.
+  /// - Returns: The commits after it in their order, or nil when the log does not reach back so far.
+  /// - Throws: `StoreError` when the file cannot be read, or is damaged.
+  /// - Complexity: O(size of the commits)
+  package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
+    try StoreError.translating(at: path) {
+      try read { database -> [Commit]? in
+        let log = LogTable(database, path: path)
+        guard try log.lastRevision() > revision else { return [] }
+        guard try log.firstRevision(after: revision) == revision + 1 else { return nil }
+        var commits: [Commit] = []
+        try log.forEachBatch(after: revision) { batch in
+          commits += batch
+          return true
+        }
+        return commits
+      } ?? []
+    }
+  }
+
+  /// Writes everything as JSON with priorities, piece by piece.
+  ///
+  /// The tree is never in memory. Commits that are in the log only are folded into a copy of the node
+  /// table, which SQLite keeps in a temporary file.
+  ///
+  /// - Parameters:
+  ///   - layout: How the text is broken into lines.
+  ///   - sink: Takes the pieces of the text, each of whole characters.
+  /// - Throws: `StoreError` when the store is damaged, or what the sink throws.
+  /// - Complexity: O(size)
+  package func export(
+    _ layout: ExportLayout,
+    to sink: @escaping (String) throws -> Void
+  ) throws {
+    let isStore: Void? = try readWhole { database in
+      let rows = try NodeTable(database, path: path).rowCount()
+      try FoldTable(database, path: path).checkRows(rows)
+      let table = try LogTable(database, path: path).foldedNodes()
+      var walk = RowWalk(TreeWriter(layout, sink: sink))
+      try NodeRows.forEachChunk(of: database, table: table) { chunk in
+        try chunk.forEachNode(path) { try walk.add($0, $1) }
+      }
+      try walk.finish().finish()
+    }
+    if isStore == nil { try TreeWriter(layout, sink: sink).finish() }
+  }
+
+  // MARK: Copying
+
+  /// Copies everything that is committed at one moment into another file, and checks the copy.
+  ///
+  /// The copy is a store like this one, with the ledger, the scheduled writes and the rules.
+  ///
+  /// - Parameter copy: The path of an empty file, which is on the disk when this returns.
+  /// - Returns: What is in the copy.
+  /// - Throws: `StoreError` when either file cannot be used, or the copy is damaged.
+  /// - Complexity: O(size)
+  package func backUp(to copy: String) throws(StoreError) -> StoreCheck {
+    let check = try StoreError.translating(at: path) {
+      guard try readWhole({ _ in true }) == true else {
+        throw StoreError(.failed, "\(path) is empty: no server has used it yet")
+      }
+      let reader = try StoreSchema.openReader(path: path)
+      defer { try? reader.close() }
+      try reader.writeWithoutTransaction { database in
+        try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
+      }
+      try Self.sync(copy)
+      return try StoreFile(at: copy).check()
+    }
+    if let fault = check.faults.first {
+      throw StoreError(
+        .damaged,
+        "the copy is no good: \(fault); \"hearth fsck\" lists what is damaged"
+      )
+    }
+    return check
+  }
+
+  /// Waits until a file is on the disk; SQLite does not for a copy.
+  private static func sync(_ file: String) throws(StoreError) {
+    let descriptor = open(file, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(file)") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else {
+      throw StoreError(systemCode: errno, "cannot write \(file)")
+    }
+  }
+
+  // MARK: Checking
+
+  /// Looks at everything in the file and changes nothing.
+  ///
+  /// - Returns: What is there, and what of it is damaged.
+  /// - Throws: `StoreError` when the file cannot be read at all, or is none of this program.
+  /// - Complexity: O(size)
+  package func check() throws(StoreError) -> StoreCheck {
+    let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
+    return try StoreError.translating(at: path) {
+      try read { database in
+        var check = StoreCheck()
+        for line in try String.fetchAll(
+          database,
+          sql: "PRAGMA integrity_check(\(StoreCheck.faultLimit))"
+        ) where line != "ok" {
+          check.add("\(path): \(line)")
+        }
+        report(in: &check) { check in
+          if let fault = try acknowledged.fault(in: database) { check.add("\(path): \(fault)") }
+        }
+        report(in: &check) { check in
+          try checkNodes(of: database, &check)
+          try FoldTable(database, path: path).checkRows(check.rowCount)
+        }
+        report(in: &check) { try checkLog(of: database, &$0) }
+        report(in: &check) { _ in _ = try LedgerTable(database, path: path).load() }
+        report(in: &check) { _ in _ = try SessionTable(database, path: path).load() }
+        report(in: &check) { _ in _ = try RulesTable(database, path: path).load() }
+        return check
+      } ?? StoreCheck(faults: acknowledged.absence.map { ["\(path): \($0)"] } ?? [])
+    }
+  }
+
+  /// Makes a fault of what a part of the check throws, and lets the next part go on.
+  private func report(
+    in check: inout StoreCheck,
+    _ body: (inout StoreCheck) throws -> Void
+  ) {
+    do {
+      try body(&check)
+    } catch {
+      check.add(StoreError(error, at: path).description)
+    }
+  }
+
+  private func checkNodes(of database: Database, _ check: inout StoreCheck) throws {
+    var walk = RowWalk(BranchCheck())
+    try NodeRows.forEachChunk(of: database) { chunk in
+      chunk.forEachRow { key, value in
+        check.rowCount += 1
+        do {
+          try walk.add(key, try NodeTable.decode(value, key: key))
+        } catch {
+          check.add(NodeTable.damaged(path, key: key, error).description)
+        }
+      }
+    }
+    if try walk.finish().hasBarePriority {
+      check.add("\(path): a priority belongs to nothing")
+    }
+  }
+
+  private func checkLog(of database: Database, _ check: inout StoreCheck) throws {
+    let log = LogTable(database, path: path)
+    check.revision = try log.lastRevision()
+    let folded = try FoldTable(database, path: path).progress().revision
+    try log.forEachBatch(after: folded) { _ in
+      check.batchCount += 1
+      return true
+    }
+  }
+}
+
+/// Finds priorities of nodes that have no data.
+private struct BranchCheck: RowVisitor {
+  private(set) var hasBarePriority = false
+  private var levels: [(hasPriority: Bool, hasData: Bool)] = [(false, false)]
+
+  mutating func open(_ key: ChildKey) { levels.append((false, false)) }
+
+  mutating func add(_ node: Node, as key: ChildKey?) { levels[levels.count - 1].hasData = true }
+
+  mutating func setPriority(_ priority: LeafValue) { levels[levels.count - 1].hasPriority = true }
+
+  mutating func close() {
+    let level = levels.removeLast()
+    if level.hasPriority, !level.hasData { hasBarePriority = true }
+    if level.hasData { levels[levels.count - 1].hasData = true }
+  }
+}
