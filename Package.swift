@@ -79,6 +79,7 @@ let package = Package(
   name: "hearth",
   products: [
     .executable(name: "hearth", targets: ["hearth"]),
+    .executable(name: "hearth-lab", targets: ["hearth-lab"]),
     .library(name: "Firebase", targets: ["Firebase"]),
     .library(name: "FirebaseAuth", targets: ["FirebaseAuth"]),
     .library(name: "FirebaseCore", targets: ["FirebaseCore"]),
@@ -183,13 +184,12 @@ let package = Package(
       in: "App",
       ["BlogModel", "CNcurses", "RealtimeCore", product("TOMLKit", "TOMLKit")]
     ),
-    program(
-      "hearth",
+    library(
+      "HearthProgram",
       in: "App",
       [
-        "BlogChecker", "BlogModel", "BlogSwarm", "BlogTUI", "DurableFiles", "RealtimeAuth",
-        "RealtimeCore", "RealtimeDatabase", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
-        "SQLiteStorage", "SecurityRules",
+        "BlogModel", "BlogTUI", "DurableFiles", "RealtimeAuth", "RealtimeCore", "RealtimeDatabase",
+        "RealtimeHub", "RealtimeServer", "RealtimeTransport", "SQLiteStorage", "SecurityRules",
         product("ArgumentParser", "swift-argument-parser"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
@@ -197,6 +197,7 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
+    program("hearth", in: "App", ["HearthProgram"]),
 
     // Lab: what proves and measures the rest.
     library(
@@ -217,6 +218,18 @@ let package = Package(
         "BlogChecker", "BlogModel", "RealtimeAuth", "RealtimeCore", "RealtimeDatabase",
         "RealtimeHub", "RealtimeTransport",
         product("Histogram", "hdrhistogram-swift"),
+        product("NIOConcurrencyHelpers", "swift-nio"),
+        product("NIOCore", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ]
+    ),
+    program(
+      "hearth-lab",
+      in: "Lab",
+      [
+        "BlogChecker", "BlogModel", "BlogSwarm", "BlogTUI", "HearthProgram", "RealtimeCore",
+        "RealtimeDatabase", "RealtimeTransport", "SecurityRules",
+        product("ArgumentParser", "swift-argument-parser"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
@@ -321,7 +334,10 @@ let package = Package(
       ["BlogModel", "CNcurses", "RealtimeCore"],
       exclude: ["Goldens", "Ncurses/Goldens"]
     ),
-    tests("hearth", ["FaultyServer", "FaultyStorage", "RealtimeCore", "TLSTestSupport"]),
+    tests(
+      "hearth",
+      ["FaultyServer", "FaultyStorage", "RealtimeCore", "TLSTestSupport", "hearth-lab"]
+    ),
     tests(
       "BlogChecker",
       [

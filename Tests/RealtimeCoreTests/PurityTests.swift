@@ -20,7 +20,7 @@ struct PurityTests {
     "GRDB": ["Client/RealtimeDatabase/OfflineStorage/", "Server/SQLiteStorage/"],
     "NIOSSL": ["Core/RealtimeTransport/"],
     "Crypto": ["Server/RealtimeServer/Accounts/"],
-    "ArgumentParser": ["App/hearth/", "Lab/Benchmarks/"],
+    "ArgumentParser": ["App/HearthProgram/", "Lab/Benchmarks/", "Lab/hearth-lab/"],
   ]
 
   private static let sources = URL(fileURLWithPath: #filePath)

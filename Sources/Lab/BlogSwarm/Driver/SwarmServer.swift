@@ -10,7 +10,7 @@ package actor SwarmServer {
     package let directory: String
     /// The file of the rules.
     package let rules: String
-    /// The program that is the server; nil for this very program.
+    /// The program that is the server; nil for `hearth`.
     package let program: String?
 
     /// Names the places.
@@ -70,7 +70,7 @@ package actor SwarmServer {
   package func start() async throws {
     let process = try ChildProcess(
       arguments,
-      of: place.program ?? ChildProcess.itself,
+      of: place.program ?? ChildProcess.hearth,
       errors: "\(place.directory)/server.err"
     )
     self.process = process

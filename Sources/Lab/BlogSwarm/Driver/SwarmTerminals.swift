@@ -1,7 +1,7 @@
 package import BlogChecker
 private import Foundation
 
-/// Terminals with screens that look on while a swarm works: the program itself, in tmux.
+/// Terminals with screens that look on while a swarm works: `hearth` in tmux.
 package struct SwarmTerminals: Sendable {
   /// A system without tmux.
   package struct Problem: Error, Hashable, CustomStringConvertible {
@@ -44,7 +44,7 @@ package struct SwarmTerminals: Sendable {
         "HOME=\(home)", "XDG_RUNTIME_DIR=\(home)", "XDG_DATA_HOME=", "XDG_STATE_HOME=",
         "XDG_CONFIG_HOME=", "LC_ALL=C.UTF-8", "TZ=UTC",
       ].flatMap { ["-e", $0] }
-      let command = ["sh", "-c", "exec \"$@\"", "sh", ChildProcess.program] + options
+      let command = ["sh", "-c", "exec \"$@\"", "sh", ChildProcess.hearth] + options
       let user = areSignedIn ? [] : ["--user", Self.name(number)]
       words += ["new-session", "-d", "-s", Self.name(number), "-x", "100", "-y", "40"]
       words += variables + command + user + [";"]

@@ -26,6 +26,11 @@ package final class ChildProcess: Sendable {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hearth"
   }
 
+  /// The program `hearth`, which stands beside this one.
+  package static var hearth: String {
+    URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent("hearth").path
+  }
+
   /// The way to this very program, also when its file has been replaced.
   package static let itself = "/proc/self/exe"
 
@@ -167,7 +172,8 @@ package final class ChildProcess: Sendable {
     posix_spawnattr_setsigdefault(&attributes, &signals)
     let attributeFlags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
     posix_spawnattr_setflags(&attributes, attributeFlags)
-    var words = (["hearth"] + arguments).map { strdup($0) } + [nil]
+    let name = URL(fileURLWithPath: program == itself ? Self.program : program).lastPathComponent
+    var words = ([name] + arguments).map { strdup($0) } + [nil]
     defer { words.forEach { free($0) } }
     // Ignored signals stay ignored in the child: a full disk must be told by an error.
     let old = signal(SIGXFSZ, SIG_IGN)

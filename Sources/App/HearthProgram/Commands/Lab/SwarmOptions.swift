@@ -1,0 +1,128 @@
+package import ArgumentParser
+
+/// The command line of `swarm`, which `hearth` documents and `hearth-lab` carries out.
+package struct SwarmOptions: ParsableArguments {
+  /// How long a storm lasts that must show something of every promise.
+  package static let usualSeconds = 10.0
+
+  package static let configuration = CommandConfiguration(
+    commandName: "swarm",
+    abstract: "Let many users loose on a blog, with faults, and check that nothing went wrong.",
+    discussion: """
+      Headless clients in processes of their own read and write at the times of a plan that the \
+      seed decides (an open load: who is late is late, and that counts). Meanwhile clients and \
+      the server are killed, stopped and cut off. Afterwards a checker that reads the database \
+      by another way holds everything against what was promised.
+
+      Without --database the swarm has a server of its own, in a directory that is removed when \
+      everything held. Histories, logs and the database stay there otherwise, or with \
+      --directory.
+
+      With --database it is a guest: nobody else should write there meanwhile, since the checker \
+      would take it for a mistake. Where people sign in (--admin-key-file) each user gets an \
+      account of its own, which is deleted at the end. What the swarm has written is removed as \
+      well when everything held, unless --keep is given; it touches no posts of others.
+
+      Faults: drop, delay, partition, kill, pause, duplicate, server-kill, slow, clock, disk-full, \
+      rules, hostile, all, none.
+
+      Exit status: 0 when everything held, 1 when something did not, or too little was done to \
+      mean anything.
+      """
+  )
+
+  @Option(help: ArgumentHelp("How many users there are.", valueName: "n"))
+  package var users = 10
+
+  @Option(help: ArgumentHelp("How long the storm lasts.", valueName: "n"))
+  package var seconds = Self.usualSeconds
+
+  @Option(help: ArgumentHelp("Where the plan comes from.", valueName: "n"))
+  package var seed: UInt64 = 1
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      How often what is done: shares of post, comment, star, unstar, edit, delete, retract, count, \
+      trespass.
+      """,
+      valueName: "action=n,…"
+    )
+  )
+  package var mix: String?
+
+  @Option(help: ArgumentHelp("Operations a second, of all users.", valueName: "n"))
+  package var rate: Double?
+
+  @Option(help: ArgumentHelp("What is done to them; the list is above.", valueName: "name,…"))
+  package var faults = "none"
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      How stars are given: transaction or increment, or as the published samples do: sample, naive; \
+      auto takes transaction at a socket, where no rules are asked, and increment elsewhere.
+      """,
+      valueName: "strategy"
+    )
+  )
+  package var stars = "auto"
+
+  @Option(help: ArgumentHelp("How many posts everybody has to do with.", valueName: "n"))
+  package var posts = 5
+
+  @Option(
+    help: ArgumentHelp("How many users share a process; 1 while they are few.", valueName: "n")
+  )
+  package var usersPerProcess: Int?
+
+  @Flag(
+    help: """
+      Expect memory and descriptors of all processes to stay where they are; what is written is \
+      deleted as well, unless --mix says otherwise.
+      """
+  )
+  package var soak = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Terminals with screens that look on, in tmux; 1 where there is tmux.",
+      valueName: "n"
+    )
+  )
+  package var terminals: Int?
+
+  @OptionGroup package var access: SwarmAccess
+
+  @Option(help: ArgumentHelp("The rules of the swarm's own server.", valueName: "file"))
+  package var rules: String?
+
+  @Option(help: ArgumentHelp("Write the report as JSON to this file.", valueName: "file"))
+  package var report: String?
+
+  @Option(help: ArgumentHelp("Keep everything in this new directory.", valueName: "dir"))
+  package var directory: String?
+
+  @Flag(name: .long, help: "Print the report as JSON.")
+  package var json = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Make a mistake on purpose, to see that it is found; \"list\" lists them.",
+      valueName: "name",
+      visibility: .hidden
+    )
+  )
+  package var injectBug: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Another program to be the server, such as one with a mistake; it takes what serve takes.",
+      valueName: "program",
+      visibility: .hidden
+    )
+  )
+  package var server: String?
+
+  package init() {}
+}

@@ -1,0 +1,6 @@
+import HearthProgram
+
+@main
+enum Main {
+  static func main() async { await Hearth.main() }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Foundation
+import HearthProgram
+import RealtimeCore
+
+/// Shows the blog at work in several terminals at once.
+struct Demo: AsyncParsableCommand {
+  static let configuration = DemoOptions.configuration
+
+  @OptionGroup var options: DemoOptions
+
+  @MainActor
+  func run() async throws {
+    if let guarded = options.guarded {
+      return DemoGuard.stand(at: DemoPlace(directory: guarded))
+    }
+    if let conduct = options.conduct {
+      return try DemoConductor(DemoPlace(directory: conduct)).run()
+    }
+    guard (2...(DemoStage.names.count + 1)).contains(options.panes) else {
+      throw CommandFailure(.usage, "--panes is a number from 2 to \(DemoStage.names.count + 1)")
+    }
+    guard options.seconds.map({ $0 > 0 && $0 <= 86_400 }) ?? true else {
+      throw CommandFailure(.usage, "--seconds is a number above 0")
+    }
+    try TerminalScreen.check()
+    let place = try DemoPlace.make()
+    let post = try DemoGuard(place)
+    let result = await show(in: place)
+    let figures = (try? Data(contentsOf: URL(fileURLWithPath: place.figures)))
+      .flatMap { try? JSONParser.parse(Array($0)) }
+    place.clear()
+    await post.dismiss()
+    let signal = try result.get()
+    if let signal { throw ExitCode(128 + signal) }
+    try report(figures)
+  }
+
+  @MainActor
+  private func show(in place: DemoPlace) async -> Result<Int32?, any Error> {
+    let wishes = DemoStage.Wishes(
+      terminals: options.panes,
+      user: options.user,
+      seconds: options.seconds,
+      presents: options.present,
+      seed: options.seed,
+      database: options.database,
+      pace: min(max(0, options.pace), 10)
+    )
+    do {
+      if options.usesOneScreen || TmuxServer.program == nil {
+        let stage = try VirtualStage(place, wishes)
+        try await stage.run()
+        return .success(stage.signal)
+      }
+      return .success(try await DemoStage(place, wishes).run())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func report(_ figures: JSONValue?) throws {
+    guard let figures else { return }
+    for scene in figures["scenes"]?.elements ?? [] {
+      let sign = scene["right"]?.bool == true ? "ok" : "WRONG"
+      Output.line(untrusted: "\(sign): \(scene["text"]?.string ?? "")")
+    }
+    Output.line(DemoFigures.summary(figures))
+    for violation in figures["violations"]?.elements ?? [] {
+      Output.line(untrusted: violation.string ?? "")
+    }
+    let wrong = (figures["scenes"]?.elements ?? []).contains { $0["right"]?.bool == false }
+    if wrong || figures["violations"]?.elements?.isEmpty == false {
+      throw ExitStatus.failed.exitCode
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import BlogSwarm
+import Foundation
+import HearthProgram
+import NIOConcurrencyHelpers
+import RealtimeCore
+
+/// A demonstration in several terminals of tmux: it is set up, shown, and taken away again.
+struct DemoStage {
+  /// The names of those who act.
+  static let names = ["bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"]
+
+  /// The name of somebody who comes in by the port, and is not signed in.
+  static let stranger = "mallory"
+
+  /// What the options say.
+  struct Wishes {
+    /// The number of people's terminals, the user's own among them.
+    var terminals: Int
+    /// Who the user is.
+    var user: String
+    /// After how many seconds it ends by itself.
+    var seconds: Double?
+    /// Whether there are scenes.
+    var presents: Bool
+    /// The number that makes two demonstrations alike.
+    var seed: UInt64
+    /// A database elsewhere.
+    var database: String?
+    /// How long people have to read a scene, as a multiple of the usual time.
+    var pace = 1.0
+  }
+
+  private let place: DemoPlace
+  private let wishes: Wishes
+  private let program: String
+
+  /// Makes a stage in an empty place.
+  init(_ place: DemoPlace, _ wishes: Wishes) {
+    self.place = place
+    self.wishes = wishes
+    program = ChildProcess.hearth
+  }
+
+  /// Starts a server that keeps its data here, and returns its port for those who are no administrators.
+  ///
+  /// - Throws: ``CommandFailure`` when it does not start.
+  static func startServer(in place: DemoPlace) async throws -> Int {
+    let rules = "\(place.directory)/rules.json"
+    try DemoRules.source.write(toFile: rules, atomically: true, encoding: .utf8)
+    let server = try ChildProcess(
+      [
+        "serve", "--data-dir", place.data, "--socket", place.socket, "--port", "0", "--rules",
+        rules, "--log", "\(place.directory)/server.log", "--idle-exit", "10",
+      ],
+      of: ChildProcess.hearth,
+      errors: "/dev/null"
+    )
+    guard let line = await server.firstLine(), let ready = try? JSONParser.parse(line),
+      ready["ready"]?.bool == true
+    else { throw CommandFailure(.failed, "the server of the demonstration does not start") }
+    return ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? 0
+  }
+
+  /// Shows the demonstration in the terminal of this process until it is over.
+  ///
+  /// - Throws: ``CommandFailure`` when it cannot be set up.
+  ///
+  /// - Returns: The signal that ended it, if one did.
+  func run() async throws -> Int32? {
+    let asked = NIOLockedValueBox<Int32?>(nil)
+    let tmux = TmuxServer(place)
+    let watches = [SIGTERM, SIGINT, SIGHUP].map { number in
+      SignalWatch(number) {
+        asked.withLockedValue { $0 = number }
+        tmux.run(["kill-server"])
+      }
+    }
+    defer { for watch in watches { watch.cancel() } }
+    let port = wishes.database == nil ? try await Self.startServer(in: place) : nil
+    try setUp(port: port)
+    // A signal that came before there was a tmux server is obeyed here.
+    if let number = asked.withLockedValue({ $0 }) { return number }
+    // Another terminal around this one is none of its business.
+    unsetenv("TMUX")
+    let words = [TmuxServer.program ?? "tmux"] + tmux.prefix + ["attach-session", "-t", "demo"]
+    _ = OtherProgram.run(words, .terminal)
+    return asked.withLockedValue { $0 }
+  }
+
+  private func setUp(port: Int?) throws {
+    let tmux = TmuxServer(place)
+    let size = Self.terminalSize
+    func open(_ words: [String], isFirst: Bool) throws(CommandFailure) -> TmuxServer.Pane {
+      try tmux.open(
+        words,
+        isFirst: isFirst,
+        columns: size.columns,
+        rows: size.rows
+      )
+    }
+    let own = try open([program] + reach(place.socket) + ["--user", wishes.user], isFirst: true)
+    adorn(tmux)
+    var plan = DemoPlan(
+      own: own,
+      presents: wishes.presents,
+      seconds: wishes.seconds,
+      seed: wishes.seed
+    )
+    plan.database = wishes.database
+    plan.pace = wishes.pace
+    let names = Self.names.prefix(wishes.terminals - 1)
+    for name in names {
+      let isAtCable = wishes.database == nil && name == names.last && names.count > 1
+      let words = isAtCable ? ["--database", DemoPlace.url(place.cable)] : reach(place.socket)
+      plan.actors.append(
+        DemoPlan.Actor(
+          name: name,
+          pane: try open([program] + words + ["--user", name], isFirst: false)
+        )
+      )
+    }
+    if wishes.presents, let port {
+      let words = ["--database", DemoPlace.url(port: port), "--user", Self.stranger]
+      plan.stranger = DemoPlan.Actor(
+        name: Self.stranger,
+        pane: try open([program] + words, isFirst: false)
+      )
+    }
+    try plan.write(to: place.plan)
+    _ = try open([ChildProcess.program, "demo", "--conduct", place.directory], isFirst: false)
+    tmux.run(["select-pane", "-t", own.id])
+  }
+
+  /// How a terminal comes to the database.
+  private func reach(_ socket: String) -> [String] {
+    if let database = wishes.database { return ["--database", database] }
+    return ["--data-dir", place.data, "--socket", socket]
+  }
+
+  private func adorn(_ tmux: TmuxServer) {
+    let help = " F9 next terminal, F10 end "
+    let options = [
+      ["set", "-g", "status-left", " hearth demo "], ["set", "-g", "status-right", help],
+      ["set", "-g", "status-left-length", "40"], ["set", "-g", "window-status-format", ""],
+      ["set", "-g", "window-status-current-format", ""], ["set", "-s", "escape-time", "0"],
+      ["set", "-g", "mouse", "on"], ["set", "-g", "default-terminal", "screen-256color"],
+      ["bind", "-n", "F9", "select-pane", "-t", ":.+"], ["bind", "-n", "F10", "kill-server"],
+      // Who leaves the own terminal leaves the demonstration.
+      ["set-hook", "-g", "pane-exited", "kill-server"],
+    ]
+    for option in options { tmux.run(option) }
+  }
+
+  private static var terminalSize: (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 1
+    else {
+      return (160, 48)
+    }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+}

@@ -1,0 +1,178 @@
+import BlogSwarm
+import BlogTUI
+import Foundation
+import HearthProgram
+
+/// A demonstration on one screen, for where there is no tmux: every part of it is a client of its own.
+@MainActor
+final class VirtualStage {
+  private let place: DemoPlace
+  private let wishes: DemoStage.Wishes
+  private let terminal: TerminalScreen
+  private let terminals: VirtualTerminals
+  private let board = DemoBoard()
+  private var parts: [VirtualTerminal] = []
+  /// What ended the program, if a signal did.
+  private(set) var signal: Int32?
+
+  /// Takes the terminal over.
+  ///
+  /// - Throws: ``CommandFailure`` when it cannot be used.
+  init(_ place: DemoPlace, _ wishes: DemoStage.Wishes) throws {
+    self.place = place
+    self.wishes = wishes
+    terminal = try TerminalScreen(TerminalOptions(usesMouse: false))
+    terminals = VirtualTerminals(wake: terminal.wake)
+  }
+
+  /// Shows the demonstration until it is over.
+  ///
+  /// - Throws: ``CommandFailure`` when it cannot be set up.
+  func run() async throws {
+    defer { terminal.close() }
+    let port = wishes.database == nil ? try await DemoStage.startServer(in: place) : nil
+    let plan = try setUp(port: port)
+    let url = wishes.database ?? DemoPlace.url(place.socket)
+    let meter = DemoMeter(
+      try DemoConductor.target(url),
+      board: board,
+      figuresFile: place.figures
+    )
+    let crowd = DemoCrowd(url: url, board: board)
+    let cable = try layCable()
+    // This thread is the terminal's.
+    Task.detached { await meter.run() }
+    Task.detached { await crowd.run() }
+    Thread.detachNewThread { [place, terminals, board] in
+      DemoDirector(
+        plan,
+        place: place,
+        terminals: terminals,
+        board: board,
+        meter: meter,
+        cable: cable
+      ).run()
+    }
+    show()
+    board.with { $0.hasEnded = true }
+    for part in parts { await part.close() }
+  }
+
+  private func layCable() throws -> DemoCable? {
+    guard wishes.database == nil else { return nil }
+    let cable = DemoCable(to: place.socket)
+    try cable.lay(at: place.cable)
+    return cable
+  }
+
+  private func setUp(port: Int?) throws -> DemoPlan {
+    var names = [wishes.user] + DemoStage.names.prefix(wishes.terminals - 1)
+    let atCable = wishes.database == nil && names.count > 2 ? names.last : nil
+    if wishes.presents, port != nil { names.append(DemoStage.stranger) }
+    let sizes = DemoTiles(terminal.size, count: names.count + 1).insides.map(\.size)
+    var restart: (@Sendable () -> Void)?
+    if wishes.database == nil {
+      let places = try Places(
+        dataDirectory: place.data,
+        socket: place.socket,
+        isEphemeral: false
+      )
+      let server = LocalServer(
+        places,
+        ownsSocketDirectory: false,
+        program: ChildProcess.hearth
+      )
+      restart = { try? server.ensureRunning() }
+    }
+    for (name, size) in zip(names, sizes) {
+      let isAtCable = name == atCable
+      let socket = isAtCable ? place.cable : place.socket
+      let entrance = port.flatMap { name == DemoStage.stranger ? DemoPlace.url(port: $0) : nil }
+      parts.append(
+        try VirtualTerminal(
+          name,
+          url: entrance ?? wishes.database ?? DemoPlace.url(socket),
+          size: size,
+          glyphs: terminal.glyphs,
+          terminals: terminals,
+          willConnect: isAtCable || entrance != nil ? nil : restart,
+          wake: terminal.wake
+        )
+      )
+    }
+    let panes = names.map { TmuxServer.Pane(id: $0) }
+    var plan = DemoPlan(
+      own: panes[0],
+      presents: wishes.presents,
+      seconds: wishes.seconds,
+      seed: wishes.seed
+    )
+    let people = zip(names, panes).dropFirst().map { DemoPlan.Actor(name: $0, pane: $1) }
+    plan.stranger = people.first { $0.name == DemoStage.stranger }
+    plan.actors = people.filter { $0.name != DemoStage.stranger }
+    plan.database = wishes.database
+    plan.pace = wishes.pace
+    return plan
+  }
+
+  // MARK: Loop
+
+  private func show() {
+    let end = wishes.seconds.map { ContinuousClock.now + .seconds($0) }
+    while !board.now.hasEnded {
+      if let end, ContinuousClock.now >= end { return }
+      draw()
+      var keys: [KeyEvent] = []
+      for event in terminal.nextEvents(timeout: .milliseconds(100)) {
+        switch event {
+        case .key(.function(10)), .hangUp: return
+        case .terminate(let number):
+          signal = number
+          return
+        case .key(.function(9)): board.with { $0.isAskedToGoOn = true }
+        case .key(.resize(let size)): resize(to: size)
+        case .key(let key): keys.append(key)
+        case .resumed: terminal.redraw()
+        case .woken: break
+        }
+      }
+      // Who leaves the own terminal leaves the demonstration.
+      guard parts[0].turn(keys) else { return }
+      for part in parts.dropFirst() { _ = part.turn() }
+    }
+  }
+
+  private func resize(to size: Size) {
+    let insides = DemoTiles(size, count: parts.count + 1).insides
+    for (part, inside) in zip(parts, insides) { _ = part.resize(to: inside.size) }
+  }
+
+  private func draw() {
+    var screen = Screen(size: terminal.size)
+    let tiles = DemoTiles(terminal.size, count: parts.count + 1)
+    for (index, tile) in tiles.frames.enumerated() {
+      let title = index < parts.count ? SafeText(untrusted: parts[index].id) : "live"
+      let isOwn = index == 0
+      let style = Theme.dark[isOwn ? .selectedBorder : .border]
+      let inside = screen.box(in: tile, glyphs: terminal.glyphs, title: title, style: style)
+      if index < parts.count {
+        screen.put(parts[index].screen, in: inside)
+      } else {
+        let live = DemoView.screen(
+          board.now,
+          size: inside.size,
+          glyphs: terminal.glyphs,
+          hint: wishes.presents ? "F9 next scene  F10 end" : "F10 end"
+        )
+        screen.put(live, in: inside)
+      }
+      if isOwn, let cursor = parts[0].screen.cursor {
+        screen.cursor = Position(
+          row: inside.row + cursor.row,
+          column: inside.column + cursor.column
+        )
+      }
+    }
+    terminal.render(screen)
+  }
+}

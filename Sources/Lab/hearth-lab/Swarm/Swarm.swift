@@ -1,0 +1,222 @@
+import ArgumentParser
+import BlogChecker
+import BlogSwarm
+import Foundation
+import HearthProgram
+import RealtimeCore
+
+/// Lets many users loose on a database, harms them, and checks that everything that was promised held.
+struct Swarm: AsyncParsableCommand {
+  static let configuration = SwarmOptions.configuration
+
+  @OptionGroup var arguments: SwarmOptions
+
+  /// How many processes there are before users share them.
+  private static let processLimit = 24
+
+  func run() async throws {
+    if arguments.injectBug == "list" { return listBugs() }
+    var settings = try swarmSettings()
+    let bug = try bug()
+    let place: SwarmRun.Place
+    let program = try serverProgram()
+    if let database = try arguments.access.target() {
+      try adapt(&settings, to: database)
+      try await arguments.access.knock(at: database)
+      // At a socket all are administrators, and what the rules say is nothing to them.
+      if !database.isAtSocket { adapt(&settings, to: try await database.door.rules()) }
+      place = .database(database)
+    } else {
+      let file = try rulesFile(settings)
+      if let source = try? String(contentsOfFile: file, encoding: .utf8) {
+        adapt(&settings, to: source)
+      }
+      place = .ownServer(rules: file, program: program, database: Storage.database)
+    }
+    let folder = try SwarmFolder(arguments.directory)
+    var options = SwarmRun.Options(directory: folder.path, at: place)
+    options.terminals = screens
+    options.bug = bug
+    options.isSoak = arguments.soak
+    // What is wrong on purpose does not become right by waiting.
+    if options.bug != nil { options.patience = .seconds(4) }
+    options.check.least = least(settings)
+    // Where things are stopped and killed, one's own change may wait for its turn.
+    if !settings.faults.isEmpty {
+      options.check.echo = .seconds(10)
+      options.check.freshness = .seconds(5)
+    }
+    // A run with a mistake tells within seconds what it would tell after minutes.
+    if program != nil { options.patience = .seconds(6) }
+    options.check.residentBytes = Int64(256 + 2 * arguments.users) << 20
+    options.tell = { Output.message($0) }
+    FileDescriptors.allowMany()
+    var result = try await SwarmOuting(settings, options, folder, keeps: arguments.access.keep)
+      .result()
+    if result.isClean, folder.remove() { result.directory = nil }
+    if let report = arguments.report { try Self.write(result.json, to: report) }
+    if arguments.json {
+      Output.line(result.json)
+    } else {
+      for line in result.lines { Output.line(untrusted: line) }
+    }
+    guard result.isClean else { throw ExitStatus.failed.exitCode }
+  }
+
+  private func listBugs() {
+    #if DEBUG
+    for bug in InjectedBug.allCases { Output.line(bug.rawValue) }
+    #else
+    Output.message("this build makes no mistakes on purpose")
+    #endif
+  }
+
+  private func bug() throws(CommandFailure) -> InjectedBug? {
+    guard let name = arguments.injectBug else { return nil }
+    #if DEBUG
+    if let bug = InjectedBug(rawValue: name) { return bug }
+    throw CommandFailure(.usage, "\"\(name)\" is no mistake (--inject-bug list)")
+    #else
+    throw CommandFailure(.usage, "this build makes no mistakes on purpose")
+    #endif
+  }
+
+  /// The program that is to be the server, in place of this one.
+  private func serverProgram() throws(CommandFailure) -> String? {
+    guard let server = arguments.server else { return nil }
+    #if DEBUG
+    return server
+    #else
+    throw CommandFailure(.usage, "this build has no server but its own")
+    #endif
+  }
+
+  /// Leaves out what must be refused where the rules refuse nothing, and says so.
+  private func adapt(_ settings: inout SwarmSettings, to rules: String) {
+    guard arguments.mix == nil, settings.mix.shares[.trespass] != nil,
+      !Trespass.isRefused(by: rules)
+    else {
+      return
+    }
+    settings.mix = settings.mix.without(.trespass)
+    Output.message("left out: trespass, which the rules allow")
+  }
+
+  /// What the run is to be.
+  ///
+  /// - Throws: ``CommandFailure`` for what cannot be.
+  private func swarmSettings() throws(CommandFailure) -> SwarmSettings {
+    guard (1...5_000).contains(arguments.users), (0.1...86_400).contains(arguments.seconds),
+      (1...100).contains(arguments.posts)
+    else {
+      throw CommandFailure(
+        .usage,
+        "--users takes 1 to 5000, --seconds 0.1 to 86400, --posts 1 to 100"
+      )
+    }
+    var settings = SwarmSettings()
+    settings.users = arguments.users
+    settings.seconds = arguments.seconds
+    settings.seed = arguments.seed
+    settings.hotPosts = arguments.posts
+    settings.rate = arguments.rate ?? min(200, Double(arguments.users) * 2)
+    guard (0.1...100_000).contains(settings.rate) else {
+      throw CommandFailure(.usage, "--rate takes 0.1 to 100000 operations a second")
+    }
+    settings.usersPerProcess =
+      arguments.usersPerProcess ?? (arguments.users + Self.processLimit - 1) / Self.processLimit
+    guard settings.usersPerProcess > 0 else {
+      throw CommandFailure(.usage, "--users-per-process takes at least 1")
+    }
+    let automatic = arguments.access.isAtSocket ? StarStrategy.transaction : .increment
+    guard
+      let strategy = arguments.stars == "auto" ? automatic : StarStrategy(rawValue: arguments.stars)
+    else {
+      let names = (["auto"] + StarStrategy.allCases.map(\.rawValue)).joined(separator: ", ")
+      throw CommandFailure(.usage, "\"\(arguments.stars)\" is no strategy: there are \(names)")
+    }
+    settings.stars = strategy
+    do {
+      if arguments.soak { settings.mix = .steady }
+      if let mix = arguments.mix { settings.mix = try SwarmMix(mix) }
+      settings.faults = try FaultKind.list(arguments.faults)
+    } catch {
+      throw CommandFailure(.usage, String(describing: error))
+    }
+    return settings
+  }
+
+  /// Leaves out what cannot be done at a database that is there already, and says so.
+  private func adapt(
+    _ settings: inout SwarmSettings,
+    to database: SwarmDatabase
+  ) throws(CommandFailure) {
+    if arguments.mix == nil {
+      // Rules elsewhere allow what belongs to a blog, and nothing that belongs to swarms.
+      settings.mix = settings.mix.without(.count)
+      // Nothing is refused to administrators, and all are that at a socket.
+      if database.isAtSocket { settings.mix = settings.mix.without(.trespass) }
+    }
+    var missing: [(obstacle: String, faults: [String])] = []
+    for fault in settings.faults {
+      guard let obstacle = fault.obstacle(at: database) else { continue }
+      if missing.last?.obstacle == obstacle {
+        missing[missing.count - 1].faults.append(fault.rawValue)
+      } else {
+        missing.append((obstacle, [fault.rawValue]))
+      }
+    }
+    settings.faults.removeAll { $0.obstacle(at: database) != nil }
+    for (obstacle, faults) in missing {
+      Output.message("left out: \(faults.joined(separator: ", ")), which \(obstacle)")
+    }
+  }
+
+  /// How many terminals look on: at a database elsewhere none but those that are asked for.
+  private var screens: Int {
+    arguments.terminals
+      ?? (arguments.access.database == nil && TmuxServer.program != nil
+        && arguments.injectBug == nil ? 1 : 0)
+  }
+
+  /// How much must be done to mean anything: a part of what is planned, in proportion.
+  private func least(_ settings: SwarmSettings) -> CheckOptions.Least {
+    var least = CheckOptions.Least.nothing
+    let planned = settings.rate * settings.seconds
+    func share(_ actions: SwarmAction...) -> Double {
+      let shares = actions.reduce(0) { $0 + (settings.mix.shares[$1] ?? 0) }
+      return Double(shares) / Double(settings.mix.total)
+    }
+    least.acknowledged = max(1, Int(planned / 5))
+    least.commits = arguments.access.database == nil ? max(1, Int(planned / 10)) : 0
+    least.comments = Int(planned * share(.comment) / 5)
+    least.stars = Int(planned * share(.star) / 10)
+    least.shown = max(1, Int(planned / 10))
+    if arguments.seconds >= SwarmOptions.usualSeconds, arguments.mix == nil,
+      arguments.access.database == nil
+    {
+      least.promises = Set(Promise.allCases)
+      if screens == 0 { least.promises.remove(.i13) }
+    }
+    return least
+  }
+
+  /// The rules: those that were named, or those that come with the program.
+  private func rulesFile(_ settings: SwarmSettings) throws(CommandFailure) -> String {
+    let name =
+      switch settings.stars {
+      case .increment: "blog.json"
+      case .transaction: "blog-transactions.json"
+      case .sample, .naive: "quickstart.json"
+      }
+    return try SharedFiles.rules(arguments.rules, orElse: name)
+  }
+
+  private static func write(_ json: JSONValue, to path: String) throws(CommandFailure) {
+    do {
+      try (PrettyJSON.text(json) + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    } catch {
+      throw CommandFailure(.failed, "\(path) cannot be written: \(error.localizedDescription)")
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// `hearth swarm` and `hearth demo`, which `hearth-lab` carries out.
+  @Suite("The lab's program")
+  struct LabProgramTests {
+    @Test(
+      "Where the program is missing, its commands say how to get it",
+      arguments: ["swarm", "demo"]
+    )
+    func missing(command: String) throws {
+      let place = try Place()
+      let alone = place.directory + "/hearth"
+      try FileManager.default.copyItem(atPath: Place.program, toPath: alone)
+      let outcome = try place.run([command], of: alone, environment: place.environment)
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("swift build --product hearth-lab"))
+      #expect(outcome.errors.contains(place.directory))
+      // What the command can do is documented all the same.
+      let help = try place.run([command, "--help"], of: alone, environment: place.environment)
+      #expect(help.status == 0)
+      #expect(help.output.contains("USAGE: hearth \(command)"))
+    }
+
+    @Test("Options are read as those of any other command")
+    func options() throws {
+      let place = try Place()
+      #expect(try place.hearth("swarm", "--users", "many").status == 2)
+      #expect(try place.hearth("--users", "0", "swarm").errors.contains("--users takes 1 to 5000"))
+      #expect(try place.hearth("demo", "--panes", "1").errors.contains("--panes is a number"))
+    }
+
+    @Test("The help names every fault there is")
+    func faults() throws {
+      let place = try Place()
+      let help = try place.hearth("swarm", "--help").output.split(whereSeparator: \.isWhitespace)
+      let refusal = try place.hearth("swarm", "--faults", "x").errors
+      let list = try #require(refusal.split(separator: "there are ").last)
+      let names = list.split(whereSeparator: { " ,\n".contains($0) }).filter { $0 != "and" }
+      #expect(names.count > 10)
+      for name in names { #expect(help.contains { $0.trimmingPrefix(name).count < 2 }, "\(name)") }
+    }
+  }
+}
