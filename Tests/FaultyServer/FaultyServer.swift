@@ -35,7 +35,7 @@ struct FailingDisk: AsyncParsableCommand {
       ("pid", .integer(Int64(getpid())))
     )
     FileHandle.standardOutput.write(Data("\(ready.text)\n".utf8))
-    await server.waitUntilStopped()
+    try await server.waitUntilStopped()
   }
 }
 

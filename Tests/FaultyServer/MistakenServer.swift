@@ -72,7 +72,7 @@ struct MistakenServer: AsyncParsableCommand {
       ("pid", .integer(Int64(getpid())))
     )
     FileHandle.standardOutput.write(Data("\(ready.text)\n".utf8))
-    await server.waitUntilStopped()
+    try await server.waitUntilStopped()
     stop.cancel()
   }
 }

@@ -91,9 +91,9 @@ struct Dialogue {
   }
 
   /// Fails the batch that would be committed.
-  mutating func fail(_ doubt: StoreError.Doubt? = nil) -> [String] {
+  mutating func fail() -> [String] {
     guard hub.takeBatch() != nil else { return [] }
-    return texts(hub.batchFailed(StoreError(.full, "the disk is full", doubt: doubt), at: clock))
+    return texts(hub.batchFailed(StoreError(.full, "the disk is full"), at: clock))
   }
 
   /// Takes the batch that waits.

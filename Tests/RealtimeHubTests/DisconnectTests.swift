@@ -208,7 +208,7 @@ struct DisconnectTests {
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/m","d":1}"#)
     _ = try dialogue.take()
     _ = dialogue.askUncommitted(1, "o", #"{"p":"/n","d":1}"#, from: 1)
-    let outputs = dialogue.hub.batchFailed(StoreError(.failed, "broken"), at: 0)
+    let outputs = dialogue.hub.batchFailed(StoreError(.full, "no"), at: 0)
     #expect(statuses(dialogue.texts(outputs)) == ["unavailable", "unavailable"])
     #expect(dialogue.ask(2, "p", #"{"p":"/m","d":2}"#) == [response(2)])
     #expect(dialogue.stored.sessions == [])

@@ -126,9 +126,8 @@ struct ReplaySimulation {
 
   mutating func fail() throws {
     guard !inFlight.isEmpty else { return }
-    let count = 1 + world.below(inFlight.count)
     inFlight = []
-    try deliver(hub.batchFailed(StoreError(.failed, "no"), count, at: time))
+    try deliver(hub.batchFailed(StoreError(.full, "no"), at: time))
   }
 
   mutating func settle() throws {

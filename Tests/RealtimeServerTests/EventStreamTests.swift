@@ -190,7 +190,7 @@ struct EventStreamTests {
     let stream = try await open(server, "/a.json")
     _ = try await stream.chunk()
     await stream.close()
-    await server.waitUntilStopped()
+    try await server.waitUntilStopped()
   }
 
   @Test("replayed gives what a read gives", arguments: [1, 2, 3] as [UInt64])

@@ -7,8 +7,7 @@ import RealtimeServer
 /// A store whose commits wait until the test lets them return, or fail when it says so.
 final class GateStore: TreeStore {
   private struct State {
-    var outcomes: [StoreError?] = []
-    var failure: StoreError?
+    var outcomes: [(error: StoreError?, stores: Bool)] = []
     var isOpen: Bool
     var isClosed = false
     var commitCount = 0
@@ -35,25 +34,19 @@ final class GateStore: TreeStore {
   func waitForCommit() async throws { try await entered.futureResult.get() }
 
   /// Lets the commit that waits, or else the next one, return or fail.
-  func release(_ error: StoreError? = nil) {
-    state.withLockedValue { $0.outcomes.append(error) }
-    gate.lock()
-    gate.unlock(withValue: 1)
-  }
-
-  /// Lets every commit fail from now on.
-  func fail(_ error: StoreError) {
-    state.withLockedValue { $0.failure = error }
+  ///
+  /// - Parameters:
+  ///   - error: What it fails with, if it does.
+  ///   - isStored: Whether a commit that fails is stored all the same.
+  func release(_ error: StoreError? = nil, isStored: Bool = false) {
+    state.withLockedValue { $0.outcomes.append((error, isStored || error == nil)) }
     gate.lock()
     gate.unlock(withValue: 1)
   }
 
   /// Lets every commit through from now on.
   func open() {
-    state.withLockedValue {
-      $0.isOpen = true
-      $0.failure = nil
-    }
+    state.withLockedValue { $0.isOpen = true }
     gate.lock()
     gate.unlock(withValue: 1)
   }
@@ -64,10 +57,9 @@ final class GateStore: TreeStore {
     entered.succeed(())
     while true {
       gate.lock()
-      let outcome = state.withLockedValue { state -> StoreError?? in
-        if !state.outcomes.isEmpty { return .some(state.outcomes.removeFirst()) }
-        if let failure = state.failure { return .some(failure) }
-        return state.isOpen ? .some(nil) : .none
+      let outcome = state.withLockedValue { state -> (error: StoreError?, stores: Bool)? in
+        if !state.outcomes.isEmpty { return state.outcomes.removeFirst() }
+        return state.isOpen ? (error: nil, stores: true) : nil
       }
       guard let outcome else {
         gate.unlock(withValue: 0)
@@ -76,9 +68,11 @@ final class GateStore: TreeStore {
         continue
       }
       gate.unlock()
-      if let outcome { throw outcome }
-      memory.commit(batch)
-      state.withLockedValue { $0.commitCount += 1 }
+      if outcome.stores {
+        memory.commit(batch)
+        state.withLockedValue { $0.commitCount += 1 }
+      }
+      if let error = outcome.error { throw error }
       return
     }
   }

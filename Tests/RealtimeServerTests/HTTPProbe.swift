@@ -58,6 +58,12 @@ final class HTTPProbe: Sendable {
     }
   }
 
+  /// Reads the head of an answer, then the first chunk of its body.
+  func chunkAfterHead() async throws -> String {
+    _ = try await connection.take { HTTPProbeAnswer.parse($0, hasBody: false) }
+    return try await chunk()
+  }
+
   /// Reads until the other end closes.
   func rest() async throws -> String {
     try await connection.take(atEnd: true) { (String(decoding: $0, as: UTF8.self), $0.count) }

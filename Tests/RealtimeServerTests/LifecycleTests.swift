@@ -19,7 +19,7 @@ struct LifecycleTests {
       .init(socketPath: path, idleExit: .milliseconds(20)),
       store: store
     )
-    await server.waitUntilStopped()
+    try await server.waitUntilStopped()
     #expect(store.isClosed)
     #expect(!FileManager.default.fileExists(atPath: path))
   }
@@ -36,7 +36,7 @@ struct LifecycleTests {
     second.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
     #expect(try await second.next().contains(#""t":"o""#))
     second.close()
-    await server.waitUntilStopped()
+    try await server.waitUntilStopped()
   }
 
   @Test("ends with a goodbye to everyone when it is stopped")
@@ -50,7 +50,7 @@ struct LifecycleTests {
     }
     #expect(store.isClosed)
     await server.stop()
-    await server.waitUntilStopped()
+    try await server.waitUntilStopped()
   }
 
   @Test("ends only when what it has taken in is stored and answered")

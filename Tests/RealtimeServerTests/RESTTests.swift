@@ -169,7 +169,7 @@ struct RESTTests {
     )
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("PUT", "/a.json", "1").body == "1")
-    await server.waitUntilStopped()
+    try await server.waitUntilStopped()
     #expect(try await http.rest().isEmpty)
   }
 }

@@ -1,4 +1,3 @@
-import NIOCore
 import RealtimeCore
 import RealtimeHub
 import RealtimeTransport
@@ -8,7 +7,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("While a store fails", .timeLimit(.minutes(2)))
+@Suite("While a store takes nothing", .timeLimit(.minutes(2)))
 struct StoreFailureTests {
   private func start(
     _ directory: TemporaryDirectory,
@@ -33,8 +32,7 @@ struct StoreFailureTests {
     let (server, http) = try await start(directory, store)
     #expect(try await storeFailure(http) == .null)
     let kinds: [(kind: StoreError.Kind, status: Int, reason: String)] = [
-      (.full, 507, "the disk is full"), (.failed, 503, "the disk does not work"),
-      (.damaged, 500, "the stored data are damaged"),
+      (.full, 507, "the disk is full"), (.busy, 503, "the data cannot be written at the moment"),
     ]
     for (kind, status, reason) in kinds {
       // The names of files are for the log, not for clients.
@@ -62,51 +60,11 @@ struct StoreFailureTests {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
     let client = try await server.connectAndGreet()
-    store.release(StoreError(.failed, "/var/lib/hearth/hearth.sqlite: I/O error 10"))
+    store.release(StoreError(.full, "/var/lib/hearth/hearth.sqlite: I/O error 13"))
     client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#)
-    let reason = #"{"s":"unavailable","d":"the disk does not work"}"#
+    let reason = #"{"s":"unavailable","d":"the disk is full"}"#
     #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":\#(reason)}}"#)
     store.open()
     await server.stop()
-  }
-
-  @Test(
-    "who may have written is not told that it has not, until the store knows",
-    arguments: [true, false]
-  )
-  func doubt(isRepaired: Bool) async throws {
-    let directory = try TemporaryDirectory()
-    let store = GateStore()
-    let (server, http) = try await start(directory, store)
-    let client = try await server.connectAndGreet()
-    let problem = "/var/lib/hearth/hearth.sqlite: I/O error 10"
-    store.release(StoreError(.failed, problem, doubt: .thisBatch))
-    store.fail(StoreError(.failed, problem, doubt: .earlierBatch))
-    let refusal = try await http.request("PUT", "/a.json", "1")
-    #expect(refusal.status == 503)
-    let reason = "the disk does not work; whether this was stored is not known"
-    #expect(refusal.body == #"{"error":"\#(reason)"}"#)
-    // Without a key it may be one that was sent before.
-    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#)
-    #expect(try await client.messagesUntilClosed() == [])
-    #expect(try await http.request("GET", "/a.json").body == "null")
-    if isRepaired {
-      #expect(try await storeFailure(http) == .string("failed"))
-      store.open()
-      // Without anyone writing, the server finds out that the store works.
-      repeat {} while try await storeFailure(http) != .null
-      #expect(try await http.request("PUT", "/a.json", "2").status == 200)
-    }
-    // A server that stops does not wait for a store that never works.
-    await server.stop()
-    #expect(store.isClosed)
-  }
-
-  @Test("it is left alone a little longer each time, but never for long")
-  func delays() {
-    let delays = (1...7).map { WriteBatcher.delay(after: $0) }
-    let expected = [200, 400, 800, 1_600, 3_200, 3_200, 3_200].map { TimeAmount.milliseconds($0) }
-    #expect(delays == expected)
-    #expect(WriteBatcher.delay(after: .max) == .milliseconds(3_200))
   }
 }

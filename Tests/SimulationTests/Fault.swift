@@ -18,6 +18,6 @@ enum Fault: CaseIterable, Sendable {
   case missingChildEvent
   /// What was scheduled for the end of a connection is forgotten when the server restarts.
   case forgottenDisconnect
-  /// The store does not say that it does not know what became of a batch.
-  case hiddenDoubt
+  /// The server goes on as if nothing of a batch were stored, when nobody knows whether it is.
+  case presumedFailure
 }

@@ -9,8 +9,6 @@ struct SimulatedStore {
   private(set) var roots: [Node]
   /// Until when every batch fails.
   var failsUntil: Int64 = 0
-  /// A batch that failed and may be there after a crash, until another is stored.
-  var inDoubt: CommitBatch?
 
   init(_ root: Node) {
     stored = StoredTree(root: root)
@@ -22,7 +20,6 @@ struct SimulatedStore {
 
   /// Stores a batch; returns what is wrong with it, or nil.
   mutating func commit(_ batch: CommitBatch) -> String? {
-    inDoubt = nil
     for commit in batch.commits {
       guard commit.revision == stored.revision + 1 else {
         return "commit \(commit.revision) after \(stored.revision)"

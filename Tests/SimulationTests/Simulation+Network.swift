@@ -168,7 +168,7 @@ extension Simulation {
     agenda.add(.disturb, at: now + 100 + Int64(random.below(2_500)))
     let open = links.indices.filter { links[$0].isClientOpen }
     // A bug that shows only when the store fails needs a store that often does.
-    let isAboutStore = fault == .hiddenDoubt && random.once(in: 2)
+    let isAboutStore = fault == .presumedFailure && random.once(in: 2)
     switch isAboutStore ? 8 : random.below(13) {
     case 0...4: if !open.isEmpty { cut(random.pick(open)) }
     case 5...6: if !open.isEmpty { block(random.pick(open)) }

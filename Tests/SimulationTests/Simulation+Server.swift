@@ -157,10 +157,7 @@ extension Simulation {
     storing = []
     if now < store.failsUntil {
       mark(waiting.isEmpty ? "batch failed" : "batch failed before others")
-      waiting = []
-      batcher = .scheduled
-      agenda.add(.takeBatch(epoch: serverEpoch), at: now + 200)
-      return dispatch(hub.batchFailed(failure(of: batch), batches.count, at: now))
+      return batchFailed(batch)
     }
     storeBatch(batch)
     if !waiting.isEmpty { beginStoring(waiting) }
@@ -168,24 +165,19 @@ extension Simulation {
     dispatch(hub.batchCommitted(batches.count))
   }
 
-  /// What the store says of a batch that fails, after which it may know what became of it, or not.
-  private mutating func failure(of batch: CommitBatch) -> StoreError {
-    var error = StoreError(.full, "the disk is full")
-    // What became of the one before may turn out before this one fails.
-    if store.inDoubt != nil, random.once(in: 3) { store.inDoubt = nil }
-    if store.inDoubt != nil {
-      mark("still in doubt")
-      error.doubt = .earlierBatch
-    } else if batch != CommitBatch(commits: []), random.once(in: 2) {
-      mark("in doubt")
-      store.inDoubt = batch
-      // A server that cannot store is the one that somebody ends.
-      let end = now + Int64(random.below(1_500))
-      if random.once(in: 2) { agenda.add(.crash(epoch: serverEpoch), at: end) }
-      error.doubt = .thisBatch
+  /// A batch fails: either the disk is full, and the server refuses it, or nobody knows what the disk
+  /// has of it, and the server ends.
+  private mutating func batchFailed(_ batch: CommitBatch) {
+    waiting = []
+    if random.once(in: 2) {
+      let isStored = random.once(in: 2)
+      mark(isStored ? "ended with a batch" : "ended without a batch")
+      if isStored { storeBatch(batch) }
+      guard fault == .presumedFailure else { return crash(for: 50 + Int64(random.below(2_000))) }
     }
-    if fault == .hiddenDoubt { error.doubt = nil }
-    return error
+    batcher = .scheduled
+    agenda.add(.takeBatch(epoch: serverEpoch), at: now + 200)
+    dispatch(hub.batchFailed(StoreError(.full, "the disk is full"), at: now))
   }
 
   /// Makes a batch durable and looks at every revision that it brings.
@@ -209,12 +201,6 @@ extension Simulation {
     mark("crash")
     if !storing.isEmpty, random.once(in: 2) {
       storeBatch(CommitBatch(joining: storing))
-    } else if let batch = store.inDoubt {
-      store.inDoubt = nil
-      if random.once(in: 2) {
-        mark("came up again")
-        storeBatch(batch)
-      }
     }
     storing = []
     waiting = []

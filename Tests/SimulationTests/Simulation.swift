@@ -18,7 +18,6 @@ struct Simulation {
     case disturb
     case takeBatch(epoch: Int)
     case batchDone(epoch: Int)
-    case crash(epoch: Int)
     case startServer
   }
 
@@ -146,7 +145,6 @@ struct Simulation {
     case .disturb: disturb()
     case .takeBatch(let epoch): if epoch == serverEpoch { takeBatch() }
     case .batchDone(let epoch): if epoch == serverEpoch { batchDone() }
-    case .crash(let epoch): if epoch == serverEpoch { crash(for: 50) }
     case .startServer: startServer()
     }
   }

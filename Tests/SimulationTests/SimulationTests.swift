@@ -69,9 +69,9 @@ struct SimulationTests {
       marks.merge(simulation.marks) { $0 + $1 }
     }
     let wanted = [
-      "crash", "cut", "blocked", "retired", "lingering request", "batch failed", "in doubt",
-      "still in doubt", "came up again", "batches joined", "batch failed before others",
-      "client restart",
+      "crash", "cut", "blocked", "retired", "lingering request", "batch failed",
+      "ended with a batch", "ended without a batch", "batches joined",
+      "batch failed before others", "client restart",
       "read of the server", "hub disconnects", "set", "unavailable", "invalid_data",
       "range merge", "partition", "unreachable", "request doubled", "answer doubled", "slow peer",
     ]

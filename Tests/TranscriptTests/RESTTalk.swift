@@ -2,7 +2,8 @@ import Foundation
 
 /// One REST request of a scene, on a connection of its own, and what its answer must be.
 ///
-/// `+ Name: value` is a line of its header and `= text` its body. Then comes the status, and after it
+/// `+ Name: value` is a line of its header and `= text` its body. Then comes the status, or `unanswered`
+/// when the connection is closed without one, and after it
 /// `- name: value` and `-! name` for lines that must or must not be there, `~ JSON` and `~~ text` for the
 /// body.
 final class RESTTalk {
@@ -25,7 +26,7 @@ final class RESTTalk {
 
   /// Whether a line belongs to the request above it.
   static func isExpectation(_ word: String) -> Bool {
-    ["+", "=", "-", "-!", "~", "~~"].contains(word) || (word.count == 3 && Int(word) != nil)
+    ["+", "=", "-", "-!", "~", "~~", "unanswered"].contains(word) || (word.count == 3 && Int(word) != nil)
   }
 
   /// Takes one more line of the transcript.
@@ -48,6 +49,11 @@ final class RESTTalk {
       let wanted = rest.replacing("\\n", with: "\n")
       guard word == "~" ? pattern.matches(rest, text) : pattern.filled(wanted) == text else {
         throw SceneFailure("the body is \(text)")
+      }
+    case "unanswered":
+      let bytes = try await send().rest()
+      guard bytes.isEmpty else {
+        throw SceneFailure("the answer is \(String(decoding: bytes, as: UTF8.self))")
       }
     default:
       let answer = try await received()

@@ -17,7 +17,6 @@ final class SceneStore: TreeStore {
       case "holds": self = .holds
       case "full": self = .fails(.full)
       case "broken": self = .fails(.failed)
-      case "damaged": self = .fails(.damaged)
       default: return nil
       }
     }

@@ -24,9 +24,6 @@ extension TreeHub {
 
   /// Why a write cannot be taken in now, or nil when it can.
   var admissionRefusal: Refusal? {
-    if let storageFailure, !inFlight.isEmpty || hasOpenSteps {
-      return Refusal(.unavailable, storageFailure)
-    }
     let waiting = openCommits.count + commitsInFlight
     if waiting >= limits.pendingCommits {
       return Refusal(.unavailable, "\(waiting) writes wait for the disk already")
@@ -38,14 +35,10 @@ extension TreeHub {
   ///
   /// What ended peers have scheduled and could not be applied before is applied now.
   ///
-  /// While the store fails, the next batch is not taken before the outcome of the last one is known.
-  /// After a batch that is in doubt the next one may change nothing, as storing it ends the doubt.
-  ///
   /// - Returns: The batch, or nil when nothing waits.
   package mutating func takeBatch() -> CommitBatch? {
-    guard inFlight.isEmpty || storageFailure == nil else { return nil }
     if let now { fireOverdueDisconnects(at: now) }
-    guard hasOpenSteps || doubtful != nil else { return nil }
+    guard hasOpenSteps else { return nil }
     let changed = sessions.takeUnsaved()
     let batch = CommitBatch(
       commits: openCommits,
@@ -77,8 +70,6 @@ extension TreeHub {
   package mutating func batchCommitted(_ count: Int = 1) -> [HubOutput] {
     let stored = inFlight.prefix(count)
     guard let last = stored.last else { return [] }
-    storageFailure = nil
-    doubtful = nil
     durableRoot = last.root
     durableRules = last.rules
     durableRevision = last.revision
@@ -92,39 +83,29 @@ extension TreeHub {
     return flush()
   }
 
-  /// Says that nothing of the first batches in flight has been stored, or that it is not known.
+  /// Says that nothing of the batches in flight has been stored, nor ever will be.
   ///
-  /// The others are gone with them, and must not be stored. The tree and the rules go back to what is
+  /// The tree and the rules go back to what is
   /// durable. Requests that waited are refused; peers with listens are disconnected, since what they
-  /// see next must not build on what is gone. Peers whose writes may be stored are disconnected without
-  /// an answer.
+  /// see next must not build on what is gone. The next write is tried as usual.
   ///
   /// - Parameters:
-  ///   - error: What is wrong.
-  ///   - count: How many were to be stored as one; nothing of the others has come to the store.
+  ///   - error: Why they could not be stored.
   ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: The refusals and the ends of connections.
   package mutating func batchFailed(
     _ error: StoreError,
-    _ count: Int = 1,
     at timestamp: Int64
   ) -> [HubOutput] {
     now = timestamp
-    guard let tried = inFlight.prefix(count).last?.step else { return [] }
+    guard !inFlight.isEmpty else { return [] }
     let reason = error.publicReason
-    storageFailure = reason
+    let refusal = Refusal(.unavailable, reason)
     rollBack()
-    let entries = outbox.removeAll()
-    doubtful = writesInDoubt(after: error, upTo: tried, entries)
     var outputs: [HubOutput] = []
     var leaving = Set(peers.filter { !$0.value.listens.isEmpty }.keys)
-    for entry in entries {
+    for entry in outbox.removeAll() {
       guard let peer = entry.peer else { continue }
-      let isUnknown = error.doubt == .thisBatch && entry.step <= tried
-      let refusal = Refusal(
-        .unavailable,
-        isUnknown ? "\(reason); whether this was stored is not known" : reason
-      )
       // The ledger must know of the writes of those who have gone, as they send them again.
       let result = fallback(of: entry, to: peer, refusal)
       guard peers[peer] != nil else { continue }
@@ -136,40 +117,6 @@ extension TreeHub {
     }
     for peer in leaving.sorted() { outputs.append(ending(peer, reason)) }
     return outputs
-  }
-
-  /// What may be stored after a failure: of what was tried, or still of what was in doubt before.
-  private func writesInDoubt(
-    after error: StoreError,
-    upTo tried: Int64,
-    _ entries: ArraySlice<Outbox.Entry>
-  ) -> DoubtfulWrites? {
-    switch error.doubt {
-    case nil: return nil
-    case .earlierBatch: return doubtful ?? DoubtfulWrites()
-    case .thisBatch:
-      var writes = DoubtfulWrites()
-      for entry in entries where entry.step <= tried {
-        if case .refuse(_, let key?) = entry.fallback { writes.insert(key) }
-      }
-      return writes
-    }
-  }
-
-  /// Whether a write may be the repetition of one that is stored, so that it must not be refused.
-  ///
-  /// Without a key it cannot be told. A peer in the server never says anything twice.
-  func isInDoubt(_ key: LedgerKey?, of peer: PeerID) -> Bool {
-    guard let doubtful else { return false }
-    if let key { return doubtful.contains(key) }
-    return peers[peer]?.isInternal == false
-  }
-
-  /// Disconnects a peer whose request is not answered, as nobody knows what to say.
-  mutating func disconnectInDoubt(_ peer: PeerID) {
-    for key in peers[peer]?.listens ?? [] { endListen(key, of: peer) }
-    let reason = storageFailure ?? "the disk does not work"
-    append(ending(peer, reason), to: peer, .disconnect)
   }
 
   /// Lets nothing count any more that a peer says, whose listens are forgotten.
@@ -214,15 +161,10 @@ extension TreeHub {
     case .disconnect: return .disconnect
     case .keep: return .output(entry.output)
     case .refuse(let request, let key):
-      guard !isInDoubt(key, of: peer) else {
-        if let key { ledger.forget(key) }
-        return .disconnect
-      }
       // A later write of the client must not make this one count as done.
       if let key { undo(key, refusal.status, of: peer) }
       return .output(output(.response(id: request, refusal.response), to: peer))
     case .repeatOutcome(let request, let key):
-      guard !isInDoubt(key, of: peer) else { return .disconnect }
       let status = ledger.outcome(of: key) ?? refusal.status
       let response = repeated(status)
       return .output(output(.response(id: request, response), to: peer))

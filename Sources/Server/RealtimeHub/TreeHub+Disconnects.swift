@@ -97,7 +97,6 @@ extension TreeHub {
       if let refusal = admissionRefusal { throw refusal }
       try change(&self, &scheduled)
     } catch {
-      guard !isInDoubt(nil, of: origin.peer) else { return disconnectInDoubt(origin.peer) }
       return answer(origin, error.response, .keep)
     }
     for slot in scheduled.indices where scheduled[slot].table.isTouched {

@@ -16,7 +16,6 @@ extension TreeHub {
       if showsData(to: origin.peer) { response.payload = .node(root[write.path]) }
       if let key { record(key, from: origin.peer, at: timestamp) }
     } catch {
-      guard !isInDoubt(key, of: origin.peer) else { return disconnectInDoubt(origin.peer) }
       response = error.response
       if error.status == .dataStale, showsData(to: origin.peer),
         mayRead(write.path, origin.peer)

@@ -11,12 +11,9 @@ package import SecurityRules
 ///
 /// After every call the owner asks for the ``agenda()``; when commits wait, it takes a batch as soon as
 /// it likes, stores it on whatever thread it likes, also as one with others that follow it, and reports
-/// the outcome by one of ``batchCommitted(_:)`` and ``batchFailed(_:_:at:)``. While the store fails, one
-/// write at a time is let through to try it again; all others are refused.
-///
-/// When the store does not know whether it has a batch that failed, nobody is told either: who waits
-/// for an answer is disconnected and sends the write again, and the same becomes of every write that
-/// may be such a repetition, until a commit works.
+/// the outcome by one of ``batchCommitted(_:)`` and ``batchFailed(_:at:)``. The latter is for a store
+/// that is certain to have stored nothing, as when the disk is full. If the outcome is not known, the
+/// owner gives the hub up: only a new one, which reads what the disk has, can tell clients the truth.
 ///
 /// Credentials end by themselves: the owner calls ``tick(at:)`` when the agenda's deadline has come.
 package struct TreeHub: Sendable {
@@ -54,10 +51,6 @@ package struct TreeHub: Sendable {
   var inFlight: [BatchInFlight] = []
   /// How many commits they have.
   var commitsInFlight = 0
-  /// Why the last batch could not be stored, as peers are told, until one can.
-  var storageFailure: String?
-  /// What may be stored although its batch failed, until a batch can be stored; nil when nothing may.
-  var doubtful: DoubtfulWrites?
 
   /// The hash of large data, which the owner has computed for the condition of a write.
   var knownHash: (node: Node, hash: String)?

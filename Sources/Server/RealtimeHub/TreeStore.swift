@@ -4,6 +4,9 @@ package import RealtimeCore
 ///
 /// The server calls a store from one thread of its own, one call at a time. A commit that returns
 /// is durable: it survives the end of the process and the loss of power.
+///
+/// A commit that throws either says that nothing of the batch was stored, and the next one is tried as
+/// usual, or it does not know. Then the server ends, and the next one reads what the disk really has.
 package protocol TreeStore: Sendable {
   /// Reads everything that has been committed.
   ///
@@ -12,13 +15,13 @@ package protocol TreeStore: Sendable {
 
   /// Makes a batch of commits durable, all or nothing.
   ///
-  /// An empty batch settles what became of an earlier one that is in doubt.
-  ///
-  /// - Throws: A ``StoreError``; then nothing of the batch has been stored, unless it says that this is
-  ///   in ``StoreError/doubt``.
+  /// - Throws: A ``StoreError``; unless it ``StoreError/hasStoredNothing``, what the disk has of the
+  ///   batch is not known, and no other batch may follow.
   func commit(_ batch: CommitBatch) throws
 
   /// Writes what is pending in the background and gives the files up.
+  ///
+  /// After a commit whose outcome is not known, it writes nothing more.
   func close() throws
 }
 
@@ -128,16 +131,15 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case notWritable
     /// The file is not a database, or is damaged.
     case damaged
-    /// The disk is full.
+    /// The disk is full; nothing of what was to be written has been stored.
     case full
+    /// Somebody else keeps the store from writing for now; nothing has been stored.
+    case busy
     /// Any other failure of reading or writing.
     case failed
   }
 
-  /// A batch, or what changes accounts together, of which it is not known whether it has been stored.
-  ///
-  /// As long as the store is open it has not. Who opens it next may find the whole of it, until a later
-  /// commit has worked, after which it can never come up again.
+  /// What was said of a batch whose outcome was not known; nobody reads it any more.
   package enum Doubt: Sendable {
     /// The one that failed.
     case thisBatch
@@ -149,14 +151,25 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   package let kind: Kind
   /// What was wrong, where, and what to do; for the log and whoever runs the server.
   package let description: String
-  /// What is not known about what has been stored; nil when it is known.
+  /// What a store for which it still matters says of itself.
   package var doubt: Doubt?
+
+  /// Whether it is certain that nothing of what was to be written has been stored.
+  ///
+  /// After any other failure of a write nobody knows what the disk has.
+  package var hasStoredNothing: Bool {
+    switch kind {
+    case .full, .busy: true
+    case .locked, .notWritable, .damaged, .failed: false
+    }
+  }
 
   /// What clients may be told: neither the names of files nor the words of the system.
   package var publicReason: String {
     switch kind {
     case .full: "the disk is full"
     case .damaged: "the stored data are damaged"
+    case .busy: "the data cannot be written at the moment"
     case .locked, .notWritable: "the data cannot be written"
     case .failed: "the disk does not work"
     }

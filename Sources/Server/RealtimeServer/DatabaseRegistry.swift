@@ -182,14 +182,21 @@ final class DatabaseRegistry {
   /// Closes all databases, also those that are only being opened.
   ///
   /// - Returns: A future that completes when everything is stored and closed; it never fails.
-  func close() -> EventLoopFuture<Void> {
+  func close() -> EventLoopFuture<Void> { close { $0.close() } }
+
+  /// Closes all databases without storing or answering anything more; the future never fails.
+  func abandon() -> EventLoopFuture<Void> { close { $0.abandon() } }
+
+  private func close(
+    by close: @escaping (DatabaseCore) -> EventLoopFuture<Void>
+  ) -> EventLoopFuture<Void> {
     isClosing = true
     let eventLoop = context.eventLoop
     let closing = entries.values.map { entry -> EventLoopFuture<Void> in
       switch entry {
-      case .open(let core): core.close()
+      case .open(let core): close(core)
       case .opening(let future):
-        future.assumeIsolated().flatMap { $0.close() }.nonisolated()
+        future.assumeIsolated().flatMap { close($0) }.nonisolated()
       case .closing(let future): future
       case .failed: eventLoop.makeSucceededVoidFuture()
       }

@@ -121,12 +121,14 @@ public final class DatabaseServer: Sendable {
       )
       let core = ServerCore(stores: stores, context: context)
       core.certificate = certificate
-      core.onStopped = { ending.resolve() }
       return NIOLoopBound(core, eventLoop: eventLoop)
     }.get()
     do {
       let addresses = try await eventLoop.flatSubmit { core.value.start() }.get()
-      let rulesState = try await eventLoop.submit { core.value.rulesState }.get()
+      let rulesState = try await eventLoop.submit {
+        core.value.whenStopped { ending.resolve($0) }
+        return core.value.rulesState
+      }.get()
       return DatabaseServer(
         core: core,
         ending: ending,
@@ -193,11 +195,15 @@ public final class DatabaseServer: Sendable {
   /// Returns when everything is stored and the socket is gone. Further calls wait for the same end.
   public func stop() async {
     ending.whileRunning { core.eventLoop.execute { self.core.value.stop() } }
-    await waitUntilStopped()
+    _ = await ending.wait()
   }
 
   /// Waits until the server has stopped, because it was told to or because nobody was connected.
-  public func waitUntilStopped() async {
-    await ending.wait()
+  ///
+  /// - Throws: ``DatabaseServerError`` when it has ended by itself, since a write has failed and it
+  ///   cannot know what the disk has. Start a new server: it reads what is there, and clients that
+  ///   had no answer send their writes again.
+  public func waitUntilStopped() async throws(DatabaseServerError) {
+    if let failure = await ending.wait() { throw failure }
   }
 }

@@ -1,7 +1,7 @@
 internal import RealtimeHub
 internal import RealtimeTransport
 
-/// A reason why a server cannot start.
+/// A reason why a server cannot start, or has ended by itself.
 public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public enum Kind: Sendable {
@@ -46,7 +46,7 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
       switch error.kind {
       case .locked: self.init(.storeLocked, error.description)
       case .notWritable, .damaged: self.init(.storeUnusable, error.description)
-      case .full, .failed: self.init(.storeFailed, error.description)
+      case .full, .busy, .failed: self.init(.storeFailed, error.description)
       }
     case let error: self.init(.failed, "\(error)")
     }

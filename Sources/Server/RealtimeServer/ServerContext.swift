@@ -1,6 +1,7 @@
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
+internal import RealtimeHub
 internal import RealtimeTransport
 
 /// What all databases of a server share; confined to the server's event loop.
@@ -29,6 +30,8 @@ final class ServerContext {
   /// Where large messages are read and encoded.
   let workbench: Workbench
   private var accounts: [HTTPRequest.Connection: CostAccount] = [:]
+  /// Called when a write has failed of which nobody knows what the disk has.
+  var onLoss: (StoreError) -> Void = { _ in }
   /// Called when someone has come or gone.
   var onConnectionsChanged: () -> Void = {}
   /// What the whole server has done since its start.

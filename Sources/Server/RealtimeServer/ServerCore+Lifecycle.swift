@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import RealtimeHub
 internal import RealtimeTransport
 
 extension ServerCore {
@@ -11,7 +12,11 @@ extension ServerCore {
       .flatMap { core.value.openIdentities() }
       .flatMap { core.value.beginMainDatabase() }
       .flatMap { core.value.listen() }
-      .map { addresses in
+      .flatMapThrowing { addresses in
+        if let failure = core.value.failure {
+          for listener in core.value.listeners { _ = listener.close() }
+          throw failure
+        }
         core.value.logger.info("listening", metadata: ["at": "\(addresses)"])
         core.value.connectionsChanged()
         core.value.scheduleMetrics()
@@ -19,10 +24,18 @@ extension ServerCore {
       }
   }
 
+  /// Says whom to tell of the end, which may have come already.
+  func whenStopped(_ body: @escaping (DatabaseServerError?) -> Void) {
+    onStopped = body
+    if phase == .stopped { body(failure) }
+  }
+
   /// Opens what the databases ask whom credentials belong to.
   private func openIdentities() -> EventLoopFuture<Void> {
     identities.open { [databases] note in
       databases.opened(note.database)?.endSessions(note)
+    } onLoss: { [context] in
+      context.onLoss($0)
     }
   }
 
@@ -43,7 +56,8 @@ extension ServerCore {
   /// Closes the databases, then what they ask about credentials; the future never fails.
   func close() -> EventLoopFuture<Void> {
     let identities = NIOLoopBound(identities, eventLoop: eventLoop)
-    return databases.close().flatMap { identities.value.close() }
+    let closed = failure == nil ? databases.close() : databases.abandon()
+    return closed.flatMap { identities.value.close() }
   }
 
   private func listen() -> EventLoopFuture<[ListenAddress]> {
@@ -116,7 +130,6 @@ extension ServerCore {
     metricsTask?.cancel()
     logger.info("stopping", metadata: ["connections": "\(context.connectionCount)"])
     let listeners = listeners
-    self.listeners = []
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     EventLoopFuture.andAllComplete(listeners.map { $0.close() }, on: eventLoop)
       .flatMap {
@@ -126,9 +139,37 @@ extension ServerCore {
       }
       .flatMap { core.value.close() }
       .assumeIsolated().whenComplete { _ in
+        // A failure while the server was stopping has seen to the end.
+        guard self.failure == nil else { return }
         self.phase = .stopped
         self.logger.info("stopped")
-        self.onStopped()
+        self.onStopped(nil)
+      }
+  }
+
+  /// Ends the server, of whose last writes nobody knows whether the disk has them.
+  ///
+  /// All connections are closed without an answer. Clients send again what had none, to a server that
+  /// has read what is really there.
+  func fail(_ error: StoreError) {
+    guard failure == nil, phase != .stopped else { return }
+    let isListening = phase == .running
+    phase = .stopping
+    let failure = DatabaseServerError(
+      .storeFailed,
+      "the server ends, as a write has failed and it cannot know what the disk has of it (\(error)): "
+        + "see to the disk, then start the server again, which reads what is there"
+    )
+    self.failure = failure
+    logger.critical("\(failure)")
+    idle?.cancel()
+    metricsTask?.cancel()
+    for listener in listeners { listener.dropPlainConnections() }
+    let closing = isListening ? listeners.map { $0.close() } : []
+    EventLoopFuture.andAllComplete(closing + [close()], on: eventLoop)
+      .assumeIsolated().whenComplete { _ in
+        self.phase = .stopped
+        self.onStopped(failure)
       }
   }
 }

@@ -16,8 +16,10 @@ final class ServerCore {
     case stopped
   }
 
-  /// Called once when everything is closed.
-  var onStopped: () -> Void = {}
+  /// Called once when everything is closed, with the reason if the server has ended by itself.
+  var onStopped: (DatabaseServerError?) -> Void = { _ in }
+  /// Why the server ends by itself.
+  var failure: DatabaseServerError?
 
   let context: ServerContext
   let databases: DatabaseRegistry
@@ -32,6 +34,7 @@ final class ServerCore {
     self.context = context
     databases = DatabaseRegistry(stores: stores, context: context)
     context.onConnectionsChanged = { [weak self] in self?.connectionsChanged() }
+    context.onLoss = { [weak self] in self?.fail($0) }
     context.metrics = { [weak self] in self?.metrics ?? .null }
     context.memory.pendingOutput = { [databases] in
       databases.open.reduce(0) { $0 + $1.hub.waitingOutputBytes }

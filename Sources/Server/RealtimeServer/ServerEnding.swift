@@ -15,6 +15,8 @@ final class ServerEnding: Sendable {
   private struct State {
     var phase = Phase.running
     var waiters: [CheckedContinuation<Void, Never>] = []
+    /// Why the server has ended by itself.
+    var failure: DatabaseServerError?
   }
 
   private let group: MultiThreadedEventLoopGroup
@@ -32,8 +34,13 @@ final class ServerEnding: Sendable {
   }
 
   /// Ends the event loop, then lets everyone go who waits.
-  func resolve() {
-    state.withLockedValue { $0.phase = .shuttingDown }
+  ///
+  /// - Parameter failure: Why the server ends by itself; nil when it was told to.
+  func resolve(_ failure: DatabaseServerError?) {
+    state.withLockedValue { state in
+      state.phase = .shuttingDown
+      state.failure = failure
+    }
     group.shutdownGracefully { [state] _ in
       let waiters = state.withLockedValue { state in
         defer { state.waiters = [] }
@@ -45,7 +52,9 @@ final class ServerEnding: Sendable {
   }
 
   /// Waits for the end.
-  func wait() async {
+  ///
+  /// - Returns: Why the server has ended by itself, or nil when it was told to.
+  func wait() async -> DatabaseServerError? {
     await withCheckedContinuation { continuation in
       let isEnded = state.withLockedValue { state in
         guard state.phase != .ended else { return true }
@@ -54,5 +63,6 @@ final class ServerEnding: Sendable {
       }
       if isEnded { continuation.resume() }
     }
+    return state.withLockedValue { $0.failure }
   }
 }

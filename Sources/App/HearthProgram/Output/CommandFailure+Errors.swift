@@ -48,7 +48,7 @@ extension CommandFailure {
 
   private static func status(_ error: StoreError) -> ExitStatus {
     switch error.kind {
-    case .locked, .full, .failed: .failed
+    case .locked, .full, .busy, .failed: .failed
     case .notWritable, .damaged: .usage
     }
   }

@@ -335,6 +335,9 @@ final class PlainRequestHandler: ChannelInboundHandler {
     return closed
   }
 
+  /// Closes without waiting for answers, which are not sent any more.
+  func closeAtOnce() { close() }
+
   /// Ends the output and waits a little, since closing with input unread could lose the answer.
   private func leave() {
     guard let context, phase != .closed else { return }

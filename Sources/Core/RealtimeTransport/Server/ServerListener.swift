@@ -158,4 +158,9 @@ package final class ServerListener: Sendable {
       )
     }
   }
+
+  /// Closes the connections that are not WebSockets at once, answered or not; only on the event loop.
+  package func dropPlainConnections() {
+    for handler in Array(plainConnections.value.values) { handler.closeAtOnce() }
+  }
 }

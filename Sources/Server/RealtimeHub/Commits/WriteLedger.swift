@@ -80,14 +80,6 @@ struct WriteLedger: Sendable {
     return true
   }
 
-  /// Forgets what became of a write, and of those of its client that follow.
-  mutating func forget(_ key: LedgerKey) {
-    guard let entry = slots[key.name]?.entry, key.number <= entry.upTo else { return }
-    slots[key.name]?.entry.upTo = key.number - 1
-    slots[key.name]?.entry.refused.remove(key.number...entry.upTo)
-    unsaved.insert(key.name)
-  }
-
   /// Takes the entries that have changed since the last call, in the order of their names.
   ///
   /// Those that are forgotten have a negative number.

@@ -45,6 +45,29 @@ extension DatabaseCore {
       }
     }
     phase = .closed
+    closeStore()
+  }
+
+  /// Closes all connections without an answer, and stores nothing any more.
+  ///
+  /// - Returns: A future that completes when the store is closed; it never fails.
+  func abandon() -> EventLoopFuture<Void> {
+    guard phase != .closed else { return closed.futureResult }
+    phase = .closed
+    batcher.stop()
+    credentialCheck?.task.cancel()
+    let reason = "the server ends, as its data could not be written"
+    for session in Array(sessions.values) {
+      session.connection.close(code: CloseCode.tryAgainLater, reason: reason)
+      forget(session.peer)
+    }
+    // Their connections are closed already: nobody hears what they say now.
+    for peer in Array(internalPeers.values) { peer.disconnect(.storageFailed(reason)) }
+    closeStore()
+    return closed.futureResult
+  }
+
+  private func closeStore() {
     thread.close().assumeIsolated().whenComplete { result in
       if case .failure(let error) = result {
         self.logger.error("the store could not be closed: \(error)")

@@ -45,10 +45,8 @@ final class DatabaseCore {
   var hasGivenUp = false
   /// What is wrong with the store, until a batch can be stored again.
   var storeFailure: StoreError?
-  /// Whether the batch that is being stored changes nothing, to find out whether the store works again.
-  private var isTrial = false
   /// Looks for credentials that end.
-  private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
+  var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
   private var lastPeer = 0
   var encoder = OutputEncoder()
   private var outputs = CircularBuffer<HubOutput>()
@@ -180,7 +178,6 @@ final class DatabaseCore {
 
   private func takeBatch() -> CommitBatch? {
     guard let batch = hub.takeBatch() else { return nil }
-    isTrial = batch.commits.isEmpty && batch.sessions.isEmpty && batch.rules == nil
     writeTimer.batchTaken()
     return batch
   }
@@ -197,15 +194,16 @@ final class DatabaseCore {
         metrics.acknowledgeTime.record(time.microseconds)
       }
       perform(hub.batchCommitted(outcome.batches))
-    case .failure(let error):
+    case .failure(let error) where error.hasStoredNothing:
       writeTimer.batchesFailed()
-      if !isTrial {
-        logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
-      }
+      logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
       storeFailure = error
       metrics.failedBatches += 1
       if phase == .leaving, isClosing, sessions.isEmpty { hasGivenUp = true }
-      perform(hub.batchFailed(error, outcome.batches, at: context.clock()))
+      perform(hub.batchFailed(error, at: context.clock()))
+    case .failure(let error):
+      // Whatever were answered now could be wrong.
+      return context.onLoss(error)
     }
     settleSessions()
     continueClosing()

@@ -5,7 +5,8 @@ internal import RealtimeHub
 
 /// The one thread that a database's store is used from.
 ///
-/// State: idle → storing (until nothing waits any more) → idle, or failed (until it is told to go on).
+/// State: idle → storing (until nothing waits any more) → idle, or failed (nothing was stored; until it is
+/// told to go on), or lost (nobody knows what was stored; for good).
 final class StoreThread: Sendable {
   /// What has become of batches that were stored as one.
   struct Outcome: Sendable {
@@ -22,6 +23,7 @@ final class StoreThread: Sendable {
     case idle
     case storing
     case failed
+    case lost
   }
 
   private struct Queue {
@@ -90,11 +92,12 @@ final class StoreThread: Sendable {
   ///
   /// What arrives while the store is busy is stored as one as soon as it is not, without a turn of the
   /// event loop in between. Once the store has failed, nothing is stored until ``goOn()``: what comes
-  /// meanwhile builds on what is gone. Only from the event loop.
+  /// meanwhile builds on what is gone. Once it is not known what the store has, nothing is stored any
+  /// more. Only from the event loop.
   func commit(_ batch: CommitBatch) {
     let isIdle = queue.withLockedValue { queue in
       switch queue.phase {
-      case .failed: return false
+      case .failed, .lost: return false
       case .storing:
         queue.waiting.append(batch)
         return false
@@ -107,7 +110,7 @@ final class StoreThread: Sendable {
     if isIdle { pool.submit { _ in self.storeAll() } }
   }
 
-  /// Takes batches again after a failure.
+  /// Takes batches again after a failure that has stored nothing.
   ///
   /// The event loop calls it when it learns of the failure: what it hands over later follows what is
   /// durable.
@@ -124,7 +127,10 @@ final class StoreThread: Sendable {
         $0 as? StoreError ?? StoreError(.failed, "\($0)")
       }
       let time = NIODeadline.now() - begin
-      if case .failure = result { queue.withLockedValue { $0 = Queue(phase: .failed) } }
+      if case .failure(let error) = result {
+        let phase = error.hasStoredNothing ? Phase.failed : .lost
+        queue.withLockedValue { $0 = Queue(phase: phase) }
+      }
       let outcome = Outcome(
         batches: batches.count,
         commits: batch.commits.count,

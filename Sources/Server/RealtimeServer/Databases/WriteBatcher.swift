@@ -5,13 +5,10 @@ internal import RealtimeHub
 /// while the store is busy with what was before.
 ///
 /// State: at rest, scheduled (for the end of the tick), or both with any number of batches under way;
-/// after a failure none is, and nothing is scheduled but the next trial. Confined to the event loop of
-/// its store thread.
+/// pausing for a moment after a failure; stopped. Confined to the event loop of its store thread.
 final class WriteBatcher {
-  /// How long a store is left alone that has failed once; each further time doubles it.
-  private static let firstDelay: Int64 = 200
-  /// How long it is left alone at most, in milliseconds.
-  private static let longestDelay: Int64 = 3_200
+  /// How long a full disk is left alone before the next batch is tried.
+  private static let pause = TimeAmount.milliseconds(200)
 
   /// Gives the next batch, or nil when there is nothing to store.
   var takeBatch: () -> CommitBatch? = { nil }
@@ -23,12 +20,11 @@ final class WriteBatcher {
 
   private let thread: StoreThread
   private var isScheduled = false
+  private var isStopped = false
   /// How many batches have been handed over, of which no outcome has come.
   private var underWay = 0
-  /// Tries the store again that has failed.
-  private var trial: Scheduled<Void>?
-  /// How often the store has failed since it last worked.
-  private var failures = 0
+  /// Ends the pause after a failure.
+  private var retry: Scheduled<Void>?
 
   init(thread: StoreThread) {
     self.thread = thread
@@ -36,20 +32,28 @@ final class WriteBatcher {
   }
 
   /// Whether a batch is on its way or will be taken soon.
-  var isBusy: Bool { isScheduled || underWay > 0 || trial != nil }
+  var isBusy: Bool { isScheduled || underWay > 0 || retry != nil }
 
   /// Stores at the end of the tick what has come together until then.
   func wake() {
-    guard !isScheduled, trial == nil else { return }
+    guard !isScheduled, !isStopped, retry == nil else { return }
     isScheduled = true
     thread.eventLoop.assumeIsolated().execute {
       self.isScheduled = false
       // The store may have failed since.
-      if self.trial == nil { self.store() }
+      if self.retry == nil { self.store() }
     }
   }
 
+  /// Takes no batch any more; the outcomes of those under way are not told.
+  func stop() {
+    isStopped = true
+    retry?.cancel()
+    retry = nil
+  }
+
   private func store() {
+    guard !isStopped else { return }
     if let batch = takeBatch() {
       underWay += 1
       thread.commit(batch)
@@ -59,25 +63,18 @@ final class WriteBatcher {
   }
 
   private func receive(_ outcome: StoreThread.Outcome) {
+    guard !isStopped else { return }
     switch outcome.result {
-    case .success:
-      underWay -= outcome.batches
-      failures = 0
-    case .failure:
+    case .success: underWay -= outcome.batches
+    case .failure(let error) where error.hasStoredNothing:
       thread.goOn()
       underWay = 0
-      failures += 1
-      let delay = Self.delay(after: failures)
-      trial = thread.eventLoop.assumeIsolated().scheduleTask(in: delay) {
-        self.trial = nil
+      retry = thread.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
+        self.retry = nil
         self.store()
       }
+    case .failure: break
     }
     onOutcome(outcome)
-  }
-
-  /// How long a store is left alone that has failed so often in a row.
-  static func delay(after failures: Int) -> TimeAmount {
-    .milliseconds(min(firstDelay << min(failures - 1, 8), longestDelay))
   }
 }

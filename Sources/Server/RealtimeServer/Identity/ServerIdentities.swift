@@ -6,13 +6,18 @@ internal import RealtimeTransport
 
 /// The identities of a server, as its event loop uses them.
 ///
-/// State: closed → open → closed. Where another verifier was given there are none, and it stays closed.
+/// State: closed → open → closing (until what has been asked is answered) → closed. Where another verifier
+/// was given there are none, and it stays closed.
 final class ServerIdentities {
   private let options: DatabaseServer.Options
   private let eventLoop: any EventLoop
   private let logger: Logger
   private let clock: @Sendable () -> Int64
   private var service: AccountService?
+  /// How many requests are being answered.
+  private var underWay = 0
+  /// Goes on with closing once none is.
+  private var onIdle: (() -> Void)?
   /// Whether it is known who has been shut out.
   private(set) var isReady = false
 
@@ -60,17 +65,21 @@ final class ServerIdentities {
 
   /// Reads the keys, or makes them.
   ///
-  /// - Parameter onRevocation: Called on the event loop with a user whose tokens of before a second
-  ///   since 1970 do not count any more.
+  /// - Parameters:
+  ///   - onRevocation: Called on the event loop with a user whose tokens of before a second since 1970
+  ///     do not count any more.
+  ///   - onLoss: Called on the event loop when a write has failed of which nobody knows what the disk has.
   /// - Returns: A future that fails with what the store reports.
   func open(
-    onRevocation: @escaping (TokenAuthority.Revocation) -> Void
+    onRevocation: @escaping (TokenAuthority.Revocation) -> Void,
+    onLoss: @escaping (StoreError) -> Void
   ) -> EventLoopFuture<Void> {
     guard options.credentialVerifier == nil else {
       isReady = true
       return eventLoop.makeSucceededVoidFuture()
     }
     let told = NIOLoopBound(onRevocation, eventLoop: eventLoop)
+    let lost = NIOLoopBound(onLoss, eventLoop: eventLoop)
     let promise = eventLoop.makePromise(of: AccountService.self)
     promise.completeWithTask { [options, eventLoop, logger, clock] in
       try await AccountService.open(
@@ -82,7 +91,8 @@ final class ServerIdentities {
           eventLoop.scheduleTask(in: .milliseconds(delay)) {
             told.value(note)
           }
-        }
+        },
+        onLoss: { error in eventLoop.execute { lost.value(error) } }
       )
     }
     return promise.futureResult.assumeIsolated().map {
@@ -91,12 +101,13 @@ final class ServerIdentities {
     }.nonisolated()
   }
 
-  /// Closes the store; the future never fails.
+  /// Closes the store once what has been asked is answered; the future never fails.
   func close() -> EventLoopFuture<Void> {
     let promise = eventLoop.makePromise(of: Void.self)
     let service = service
     self.service = nil
-    promise.completeWithTask { await service?.close() }
+    let close: () -> Void = { promise.completeWithTask { await service?.close() } }
+    if underWay == 0 { close() } else { onIdle = close }
     return promise.futureResult
   }
 
@@ -108,7 +119,14 @@ final class ServerIdentities {
       promise.succeed(.answer(.identity(IdentityAnswer(error))))
       return promise.futureResult
     }
+    underWay += 1
     promise.completeWithTask { .answer(.identity(await service.answer(request))) }
+    promise.futureResult.assumeIsolated().whenComplete { _ in
+      self.underWay -= 1
+      guard self.underWay == 0 else { return }
+      self.onIdle?()
+      self.onIdle = nil
+    }
     return promise.futureResult
   }
 }

@@ -78,10 +78,6 @@ extension DatabaseCore {
   func restError(_ response: ServerMessage.Response) -> RESTError {
     let error = RESTError(response)
     guard let storeFailure, error.reason == storeFailure.publicReason else { return error }
-    switch storeFailure.kind {
-    case .full: return RESTError(507, error.reason)
-    case .damaged: return RESTError(500, error.reason)
-    case .locked, .notWritable, .failed: return error
-    }
+    return storeFailure.kind == .full ? RESTError(507, error.reason) : error
   }
 }

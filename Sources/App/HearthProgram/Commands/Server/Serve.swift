@@ -93,8 +93,8 @@ struct Serve: AsyncParsableCommand {
       logger.notice("nothing is allowed at the port, since there are no rules (--rules sets some)")
     }
     try announce(server, places, names: stores.names(), startTime)
-    await server.waitUntilStopped()
-    if keepsData, hasSocket { ServerRecord.remove(from: places.data) }
+    defer { if keepsData, hasSocket { ServerRecord.remove(from: places.data) } }
+    try await server.waitUntilStopped()
   }
 
   private func warnOfEmulator() {

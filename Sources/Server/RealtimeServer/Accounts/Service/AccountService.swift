@@ -3,7 +3,7 @@ package import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import RealtimeCore
-internal import RealtimeHub
+package import RealtimeHub
 
 /// The identities of a server: signing up and in, tokens, and what administrators do with accounts.
 ///
@@ -20,7 +20,12 @@ package final actor AccountService {
   /// the connections should be told; from the actor's thread.
   private nonisolated let onRevocation: @Sendable (TokenAuthority.Revocation, Int64) -> Void
 
+  /// Called from the actor's thread when a write has failed of which nobody knows what the disk has.
+  private nonisolated let onLoss: @Sendable (StoreError) -> Void
+
   private let store: any IdentityStore
+  /// Whether nobody knows what the disk has, so that nothing may be written any more.
+  private var isLost = false
   let passwords: PasswordThreads
   var accountAttempts: AttemptLimiter
   var clientAttempts: AttemptLimiter
@@ -40,7 +45,8 @@ package final actor AccountService {
     clock: @escaping @Sendable () -> Int64,
     logger: Logger,
     group: MultiThreadedEventLoopGroup,
-    onRevocation: @escaping @Sendable (TokenAuthority.Revocation, Int64) -> Void
+    onRevocation: @escaping @Sendable (TokenAuthority.Revocation, Int64) -> Void,
+    onLoss: @escaping @Sendable (StoreError) -> Void
   ) {
     self.store = store
     self.settings = settings
@@ -49,6 +55,7 @@ package final actor AccountService {
     self.logger = logger
     self.group = group
     self.onRevocation = onRevocation
+    self.onLoss = onLoss
     eventLoop = group.next()
     passwords = PasswordThreads(threads: settings.passwordThreads, queue: settings.passwordQueue)
     accountAttempts = AttemptLimiter(
@@ -68,6 +75,7 @@ package final actor AccountService {
   ///   - logger: Takes what happens; never passwords, tokens or codes.
   ///   - onRevocation: Called when the earlier tokens of a user do not count any more, with the
   ///     milliseconds after which the user's connections should be told.
+  ///   - onLoss: Called when a write has failed of which nobody knows what the disk has.
   /// - Returns: The service.
   /// - Throws: `StoreError` when the store cannot be read.
   package static func open(
@@ -75,7 +83,8 @@ package final actor AccountService {
     settings: IdentitySettings,
     clock: @escaping @Sendable () -> Int64,
     logger: Logger,
-    onRevocation: @escaping @Sendable (TokenAuthority.Revocation, Int64) -> Void = { _, _ in }
+    onRevocation: @escaping @Sendable (TokenAuthority.Revocation, Int64) -> Void = { _, _ in },
+    onLoss: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) async throws -> AccountService {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     do {
@@ -95,7 +104,8 @@ package final actor AccountService {
         clock: clock,
         logger: logger,
         group: group,
-        onRevocation: onRevocation
+        onRevocation: onRevocation,
+        onLoss: onLoss
       )
     } catch {
       try? await group.shutdownGracefully()
@@ -163,22 +173,32 @@ package final actor AccountService {
       return try body(store)
     } catch {
       logger.error("the accounts cannot be used: \(error)")
-      throw (error as? StoreError)?.doubt == .thisBatch ? .inDoubt : .failed
+      throw .failed
     }
   }
 
   /// Makes changes durable.
   ///
-  /// - Throws: ``IdentityError``: `failed` when none of them is made, now or after a restart; `inDoubt` when
-  ///   that shows only after a restart.
+  /// - Throws: ``IdentityError``: `failed` when none of them is made; `unknownOutcome` when nobody knows,
+  ///   after which none is made any more.
   func apply(_ changes: [IdentityChange]) throws(IdentityError) {
+    guard !isLost else { throw .unknownOutcome }
     var changes = changes
     let now = clock()
     if now - lastTidying > 3_600_000 {
       lastTidying = now
       changes.append(.tidy(at: now))
     }
-    try read { try $0.apply(changes) }
+    do {
+      try store.apply(changes)
+    } catch {
+      logger.error("the accounts cannot be written: \(error)")
+      let error = error as? StoreError ?? StoreError(.failed, "\(error)")
+      guard !error.hasStoredNothing else { throw .failed }
+      isLost = true
+      onLoss(error)
+      throw .unknownOutcome
+    }
   }
 
   /// Stores that the earlier tokens of an account do not count, then tells everyone.
@@ -211,7 +231,8 @@ package final actor AccountService {
     var keys = authority.keys
     keys.rotate(at: clock())
     let json = keys.json
-    // First to the disk: a token must not outlive what it is checked with.
+    // First to the disk: a token must not outlive what it is checked with. If that fails it does not
+    // matter what the disk has: the old keys are part of the new ones.
     try read { try $0.setSecret(.keys, to: json) }
     authority.keys = keys
     logger.notice("a new key signs tokens from now on")

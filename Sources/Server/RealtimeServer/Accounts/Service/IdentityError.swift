@@ -80,7 +80,7 @@ package struct IdentityError: Error, Hashable, Sendable {
   static let invalidCredentials = IdentityError("INVALID_LOGIN_CREDENTIALS")
   static let tooOld = IdentityError("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
   static let failed = IdentityError("INTERNAL_ERROR", status: 500)
-  static let inDoubt = IdentityError(
+  static let unknownOutcome = IdentityError(
     "INTERNAL_ERROR",
     "The disk does not work; it is not known whether this was stored.",
     status: 500

@@ -42,8 +42,8 @@ package protocol IdentityStore: Sendable {
 
   /// Makes changes, all of them or none; when it returns they are durable.
   ///
-  /// - Throws: `StoreError` when they cannot be made; then none of them is, unless the error says that this
-  ///   is in doubt.
+  /// - Throws: `StoreError` when they cannot be made. Unless it has stored nothing, nobody knows whether
+  ///   they are made, and no others may follow.
   func apply(_ changes: [IdentityChange]) throws
 
   /// What a file of secrets holds, or nil when there is none.

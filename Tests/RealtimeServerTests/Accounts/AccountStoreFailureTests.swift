@@ -1,0 +1,123 @@
+import Logging
+import NIOConcurrencyHelpers
+import RealtimeCore
+import RealtimeHub
+import Testing
+import TransportTestSupport
+
+@testable import RealtimeServer
+
+@Suite("Accounts that cannot be stored")
+struct AccountStoreFailureTests {
+  /// Accounts in memory, of which no change can be stored.
+  private struct FailingStore: IdentityStore {
+    let kind: StoreError.Kind
+    private let memory = MemoryIdentityStore()
+
+    init(_ kind: StoreError.Kind) { self.kind = kind }
+
+    func account(_ uid: String, in database: String) -> Account? {
+      memory.account(uid, in: database)
+    }
+    func account(of email: EmailAddress, in database: String) -> Account? {
+      memory.account(of: email, in: database)
+    }
+    func accounts(in database: String, after uid: String?, limit: Int) -> [Account] {
+      memory.accounts(in: database, after: uid, limit: limit)
+    }
+    func session(ofToken hash: [UInt8]) -> RefreshRecord? { memory.session(ofToken: hash) }
+    func code(_ hash: [UInt8]) -> OneTimeCode? { memory.code(hash) }
+    func revocations(since second: Int64) -> [TokenAuthority.Revocation] {
+      memory.revocations(since: second)
+    }
+    func apply(_ changes: [IdentityChange]) throws {
+      throw StoreError(kind, "/secret/place: the disk does not work")
+    }
+    func secret(_ file: SecretFile) -> JSONValue? { memory.secret(file) }
+    func setSecret(_ file: SecretFile, to json: JSONValue) { memory.setSecret(file, to: json) }
+    func close() {}
+  }
+
+  @Test(
+    "Who asks is told that a change has failed, or that nobody knows, and so is the server",
+    arguments: [
+      (.full, "INTERNAL_ERROR"),
+      (
+        .failed,
+        "INTERNAL_ERROR : The disk does not work; it is not known whether this was stored."
+      ),
+    ] as [(StoreError.Kind, String)]
+  )
+  func answer(kind: StoreError.Kind, message: String) async throws {
+    let losses = NIOLockedValueBox(0)
+    let service = try await AccountService.open(
+      { FailingStore(kind) },
+      settings: IdentitySettings(),
+      clock: { 1_700_000_000_000 },
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      onLoss: { _ in losses.withLockedValue { $0 += 1 } }
+    )
+    var request = IdentityRequest(
+      "POST",
+      .administration(project: "hearth", nil),
+      database: "hearth"
+    )
+    request.body = Array("{}".utf8)
+    request.contentType = "application/json"
+    request.isLocalAdministrator = true
+    for _ in 1...2 {
+      let answer = await service.answer(request)
+      #expect(answer.status == 500)
+      #expect(answer.json["error"]?["message"]?.string == message)
+    }
+    await service.close()
+    // Once it has been told, nothing more is tried.
+    #expect(losses.withLockedValue { $0 } == (kind == .full ? 0 : 1))
+  }
+
+  @Test("A server whose accounts may be stored or not ends, and answers nobody")
+  func end() async throws {
+    let server = try await DatabaseServer.start(options(.failed))
+    let http = try await HTTPProbe(server.address)
+    let client = try await server.connectAndGreet()
+    let body = #"{"email":"ada@example.com","password":"correct horse"}"#
+    http.send(
+      HTTPProbe.text(
+        "POST",
+        "/v1/accounts:signUp?key=any",
+        body,
+        lines: ["Content-Type: application/json"]
+      )
+    )
+    #expect(try await http.rest() == "")
+    #expect(try await client.messagesUntilClosed() == [])
+    let error = await #expect(throws: DatabaseServerError.self) {
+      try await server.waitUntilStopped()
+    }
+    #expect(error?.kind == .storeFailed)
+  }
+
+  @Test("A server whose accounts have no room goes on")
+  func full() async throws {
+    let server = try await DatabaseServer.start(options(.full))
+    let http = try await HTTPProbe(server.address)
+    let body = #"{"email":"ada@example.com","password":"correct horse"}"#
+    for _ in 1...2 {
+      let answer = try await http.request(
+        "POST",
+        "/v1/accounts:signUp?key=any",
+        body,
+        lines: ["Content-Type: application/json"]
+      )
+      #expect(answer.status == 500)
+    }
+    await server.stop()
+  }
+
+  private func options(_ kind: StoreError.Kind) -> DatabaseServer.Options {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.identities.openStore = { FailingStore(kind) }
+    options.identities.adjust = { $0.passwordCost = .token }
+    return options
+  }
+}

@@ -1,0 +1,162 @@
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import RealtimeCore
+import RealtimeHub
+import RealtimeTransport
+import Testing
+import TransportTestSupport
+
+@testable import RealtimeServer
+
+@Suite("When nobody knows what the disk has of a write", .timeLimit(.minutes(2)))
+struct StoreLossTests {
+  private static let problem = "/var/lib/hearth/hearth.sqlite: I/O error 10"
+
+  private func start(
+    _ stores: [String: any TreeStore],
+    _ lines: NIOLockedValueBox<[String]> = NIOLockedValueBox([])
+  ) async throws -> DatabaseServer {
+    try await .start(
+      .init(port: 0, rules: .open),
+      stores: MemoryTreeStores(stores),
+      logger: Logger(label: "test") { _ in CollectingLog(lines: lines) }
+    )
+  }
+
+  /// Waits for a server that ends by itself, and gives the reason.
+  private func ending(of server: DatabaseServer) async -> DatabaseServerError? {
+    do throws(DatabaseServerError) {
+      try await server.waitUntilStopped()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func increment(_ request: Int, key: String) -> String {
+    #"{"t":"d","d":{"r":\#(request),"a":"p","#
+      + #""b":{"p":"/n","d":{".sv":{"increment":1}},"i":"\#(key)"}}}"#
+  }
+
+  @Test(
+    "the server answers nobody, says why, and ends",
+    arguments: [StoreError.Kind.failed, .damaged, .notWritable, .locked]
+  )
+  func end(kind: StoreError.Kind) async throws {
+    let store = GateStore()
+    let lines = NIOLockedValueBox<[String]>([])
+    let server = try await start(["hearth": store], lines)
+    let (writer, reader) = (try await server.connectAndGreet(), try await server.connectAndGreet())
+    let (http, stream) = (try await HTTPProbe(server.address), try await HTTPProbe(server.address))
+    stream.send(HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"]))
+    #expect(try await !stream.chunkAfterHead().isEmpty)
+    http.send(HTTPProbe.text("PUT", "/a.json", "1"))
+    try await store.waitForCommit()
+    writer.send(increment(1, key: "c:1"))
+    // What is read of the write waits for it, and is no more told than the write itself.
+    reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/a","q":{}}}}"#)
+    _ = try await server.connectAndGreet()
+    store.release(StoreError(kind, Self.problem))
+    #expect(try await writer.messagesUntilClosed() == [])
+    #expect(try await reader.messagesUntilClosed() == [])
+    #expect(try await http.rest() == "")
+    #expect(try await stream.rest() == "")
+    let error = try #require(await ending(of: server))
+    #expect(error.kind == .storeFailed)
+    #expect(error.description.contains(Self.problem))
+    #expect(error.description.contains("cannot know what the disk has"))
+    let critical = lines.withLockedValue { $0.filter { $0.hasPrefix("critical") } }
+    #expect(critical.count == 1)
+    #expect(critical.first?.contains(error.description) == true)
+    // Nothing comes after it, not even what was scheduled for the ends of the connections.
+    #expect(store.commitCount == 0)
+    #expect(store.isClosed)
+    await server.stop()
+  }
+
+  @Test(
+    "the next server has all that was acknowledged, and applies once what is sent again",
+    arguments: [true, false]
+  )
+  func restart(isStored: Bool) async throws {
+    let store = GateStore()
+    let first = try await start(["hearth": store])
+    let client = try await first.connectAndGreet()
+    store.release()
+    client.send(increment(1, key: "c:1"))
+    #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
+    store.release(StoreError(.failed, Self.problem), isStored: isStored)
+    client.send(increment(2, key: "c:2"))
+    #expect(try await client.messagesUntilClosed() == [])
+    #expect(await ending(of: first) != nil)
+    store.open()
+    let second = try await start(["hearth": MemoryTreeStore(store.load())])
+    let again = try await second.connectAndGreet()
+    for request in 1...2 {
+      again.send(increment(request, key: "c:\(request)"))
+      #expect(
+        try await again.next() == #"{"t":"d","d":{"r":\#(request),"b":{"s":"ok","d":""}}}"#
+      )
+    }
+    again.send(#"{"t":"d","d":{"r":3,"a":"g","b":{"p":"/n","q":{}}}}"#)
+    #expect(try await again.next() == #"{"t":"d","d":{"r":3,"b":{"s":"ok","d":2}}}"#)
+    await second.stop()
+  }
+
+  @Test("the other databases of the server are closed as well")
+  func others() async throws {
+    let (lost, sound) = (GateStore(), GateStore(isOpen: true))
+    let server = try await start(["hearth": lost, "other": sound])
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("PUT", "/a.json?ns=other", "1").status == 200)
+    let port = try #require(server.port)
+    let client = try await ClientProbe(
+      ConnectionTarget(host: "127.0.0.1", port: port, namespace: "other")
+    )
+    #expect(try await client.next().contains(#""t":"h""#))
+    lost.release(StoreError(.failed, Self.problem))
+    http.send(HTTPProbe.text("PUT", "/a.json", "1"))
+    #expect(try await client.messagesUntilClosed() == [])
+    #expect(await ending(of: server) != nil)
+    #expect(lost.isClosed)
+    #expect(sound.isClosed)
+    #expect(sound.load().root[Path(wire: "a")] == .integer(1))
+  }
+
+  @Test("a server that is stopping ends as well, and says so")
+  func stopping() async throws {
+    let store = GateStore()
+    let server = try await start(["hearth": store])
+    let http = try await HTTPProbe(server.address)
+    http.send(HTTPProbe.text("PUT", "/a.json", "1"))
+    try await store.waitForCommit()
+    async let stopped: Void = server.stop()
+    // It stops listening before it waits for what is being stored.
+    while let probe = try? await HTTPProbe(server.address) { await probe.close() }
+    store.release(StoreError(.failed, Self.problem))
+    await stopped
+    #expect(try await http.rest() == "")
+    #expect(await ending(of: server) != nil)
+    #expect(store.isClosed)
+  }
+
+  @Test("a server that cannot store what connections before it have left does not start")
+  func beginning() async throws {
+    let store = GateStore()
+    let first = try await start(["hearth": store])
+    let client = try await first.connectAndGreet()
+    store.release()
+    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/a","d":1}}}"#)
+    #expect(try await client.next().contains(#""s":"ok""#))
+    store.release(StoreError(.failed, Self.problem))
+    client.close()
+    #expect(await ending(of: first) != nil)
+    store.release(StoreError(.failed, Self.problem))
+    // It has started, or not yet: either way whoever runs it is told.
+    let failure = await #expect(throws: DatabaseServerError.self) {
+      try await start(["hearth": store]).waitUntilStopped()
+    }
+    #expect(failure?.kind == .storeFailed)
+  }
+}
