@@ -70,7 +70,7 @@ struct RestartTests {
   )
   func rules(isStored: Bool) throws {
     var dialogue = try Dialogue()
-    try dialogue.signIn("root")
+    dialogue.signIn("root")
     let closed = #"{"rules":{}}"#
     _ = dialogue.hub.setRules(source: closed, by: PeerID(0), request: 1, at: dialogue.clock)
     let batch = try dialogue.take()
@@ -78,7 +78,7 @@ struct RestartTests {
     dialogue.restart()
     let read = dialogue.ask(1, "g", #"{"p":"/","q":{}}"#)
     #expect(statuses(read) == [isStored ? "permission_denied" : "ok"])
-    try dialogue.signIn("root")
+    dialogue.signIn("root")
     #expect(dialogue.setRules(2, closed) == [response(2)])
   }
 }

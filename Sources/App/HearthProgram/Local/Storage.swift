@@ -1,13 +1,13 @@
 import DurableFiles
 import Foundation
-import Logging
+package import Logging
 import NIOConcurrencyHelpers
-import RealtimeHub
-import RealtimeServer
+package import RealtimeHub
+package import RealtimeServer
 import SQLiteStorage
 
 /// How this program stores databases and accounts: the only file that names the implementation.
-enum Storage {
+package enum Storage {
   /// The databases of a data directory.
   ///
   /// - Parameters:
@@ -15,7 +15,7 @@ enum Storage {
   ///   - logger: Told how long reading takes, and what fails in the background.
   ///   - logMark: The file that says how far somebody reads the commits, who must find the rest.
   /// - Returns: The databases.
-  static func databases(
+  package static func databases(
     in directory: String,
     logger: Logger? = nil,
     logMark: String? = nil
@@ -26,15 +26,15 @@ enum Storage {
   }
 
   /// The database in a file, or in a directory of its own.
-  static func database(at path: String) -> any StoredDatabase { SQLiteDatabase(at: path) }
+  package static func database(at path: String) -> any StoredDatabase { SQLiteDatabase(at: path) }
 
   /// Opens the accounts in a directory.
-  static func accounts(in directory: String) throws -> any IdentityStore {
+  package static func accounts(in directory: String) throws -> any IdentityStore {
     try SQLiteIdentityStore(directory: directory)
   }
 
   /// The name that a copy needs in a directory, so that it can be opened as a data directory.
-  static let fileName = "database.sqlite"
+  package static let fileName = "database.sqlite"
 }
 
 extension Places {
