@@ -26,7 +26,8 @@ final class RESTTalk {
 
   /// Whether a line belongs to the request above it.
   static func isExpectation(_ word: String) -> Bool {
-    ["+", "=", "-", "-!", "~", "~~", "unanswered"].contains(word) || (word.count == 3 && Int(word) != nil)
+    ["+", "=", "-", "-!", "~", "~~", "unanswered"].contains(word)
+      || (word.count == 3 && Int(word) != nil)
   }
 
   /// Takes one more line of the transcript.
