@@ -53,8 +53,7 @@ struct RandomFeedTests {
         // Between neighbours by age; by stars, those of one count.
         let step = kind.isByStars ? 50 : 1
         try await add((1...min(99, many)).map { order[place] + $0 * step })
-      case 2,
-        3 where order.count > 300:
+      case 2 where order.count > 300, 3 where order.count > 300:
         try await change(order[place...].prefix(many)) { _ in nil }
       default:
         var random = random
