@@ -58,7 +58,7 @@ struct RandomEvents {
   }
 
   private mutating func command() -> String {
-    let names = Command.allCases.map(\.rawValue) + KeyTable.standard.actions.map(\.name)
+    let names = Command.all.map(\.name) + KeyTable.standard.actions.map(\.name)
     return names[below(names.count)] + [" ", " " + text(), " theme light", ""][below(4)]
   }
 

@@ -53,7 +53,7 @@ struct AssetTests {
     for action in KeyTable.standard.actions {
       #expect(keys.contains("\(Roff.escaped(action.name)): "))
     }
-    for command in Command.allCases { #expect(keys.contains(Roff.escaped(command.rawValue))) }
+    for command in Command.all { #expect(keys.contains(Roff.escaped(command.name))) }
     let configuration = ManualPages.configuration
     for setting in Setting.allCases {
       #expect(configuration.contains("\(Roff.escaped(setting.rawValue)) = "))

@@ -47,6 +47,12 @@ package struct Chooser: Equatable, Sendable {
     list.selection.flatMap { items.indices.contains($0) ? items[$0] : nil }
   }
 
+  /// The link that is selected.
+  var selectedLink: String? {
+    guard case .link(let link)? = selection?.choice else { return nil }
+    return link
+  }
+
   /// The heading.
   package var title: SafeText {
     switch kind {

@@ -4,7 +4,7 @@ extension Model {
   /// Shows everything that can be done here, to be found by a few letters.
   mutating func openPalette() {
     let context = contextBelowCommand
-    var seen: Set<Action> = [.program(.palette), .program(.commandLine)]
+    var seen: Set<Action> = [.palette, .commandLine]
     let actions = keys.bindings(in: context).filter { seen.insert($0.action).inserted }.map {
       let keys = $0.keysText.string
       return Chooser.Item(
@@ -13,8 +13,8 @@ extension Model {
         choice: .action($0.action)
       )
     }
-    let commands = Command.allCases.filter { $0 != .waitIdle }.map {
-      Chooser.Item(title: $0.help, detail: ":\($0.rawValue)", choice: .command($0.rawValue))
+    let commands = Command.all.filter { $0.name != Command.waitIdle }.map {
+      Chooser.Item(title: $0.help, detail: ":\($0.name)", choice: .command($0.name))
     }
     show(Chooser(.palette, items: actions + commands))
   }
@@ -58,31 +58,6 @@ extension Model {
     relayout()
   }
 
-  mutating func performInChooser(_ action: Action) -> [Effect] {
-    let capacity = chooser?.list.capacity ?? 1
-    let count = chooser?.list.ids.count ?? 0
-    switch action {
-    case .send: return chooseItem()
-    case .back: chooser = nil
-    case .up: chooser?.list.move(by: -1)
-    case .down: chooser?.list.move(by: 1)
-    case .pageUp: chooser?.list.move(by: -capacity)
-    case .pageDown: chooser?.list.move(by: capacity)
-    case .top: chooser?.list.move(to: 0)
-    case .bottom: chooser?.list.move(to: count - 1)
-    case .program(.copy):
-      guard case .link(let link)? = chooser?.selection?.choice else { break }
-      chooser = nil
-      message = .note("Copied.")
-      return [.copy(link)]
-    case .halfPageUp, .halfPageDown, .open, .quit, .tab, .nextTab, .previousTab, .compose, .star,
-      .delete, .search, .nextMatch, .previousMatch, .writeComment, .switchField, .confirm,
-      .decline, .reload, .help, .redraw, .suspend, .reading, .program:
-      break
-    }
-    return []
-  }
-
   mutating func typeIntoChooser(_ key: KeyEvent) {
     guard chooser?.field.handle(key) == .changed else { return }
     chooser?.filter()
@@ -97,11 +72,11 @@ extension Model {
       return perform(action, in: contextBelowCommand)
     case .command(let name):
       chooser = nil
-      guard let command = Command(rawValue: name), command.needsArguments else { return run(name) }
+      guard let command = Command.named(name), command.needsArguments else { return run(name) }
       openCommandLine(name + " ")
       return []
     case .setting(let setting):
-      return chooseNextValue(of: setting)
+      return keepNextValue(of: setting)
     case .link(let link):
       chooser = nil
       return [.openLink(link)]
@@ -109,7 +84,7 @@ extension Model {
   }
 
   /// The next of the few values of a setting; a number has to be typed.
-  private mutating func chooseNextValue(of setting: Setting) -> [Effect] {
+  private mutating func keepNextValue(of setting: Setting) -> [Effect] {
     let values = setting.suggestions(themes: configuration.themeNames)
     guard !values.isEmpty else {
       openCommandLine("set \(setting.rawValue) ")

@@ -11,21 +11,6 @@ extension Model {
     relayout()
   }
 
-  mutating func performInCommandLine(_ action: Action) -> [Effect] {
-    switch action {
-    case .send: return runCommandLine()
-    case .back: commandLine = nil
-    case .up: commandLine?.recall(by: -1, from: commandHistory)
-    case .down: commandLine?.recall(by: 1, from: commandHistory)
-    case .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .quit, .tab,
-      .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch, .previousMatch,
-      .writeComment, .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend, .reading,
-      .program:
-      break
-    }
-    return []
-  }
-
   mutating func typeIntoCommandLine(_ key: KeyEvent) {
     if key == .backspace, commandLine?.field.isEmpty == true {
       commandLine = nil
@@ -36,7 +21,7 @@ extension Model {
     commandLine?.wasTyped(fitting)
   }
 
-  private mutating func runCommandLine() -> [Effect] {
+  mutating func runCommandLine() -> [Effect] {
     let text = commandLine?.field.text.trimmingBlanks ?? ""
     commandLine = nil
     guard !text.isEmpty else { return [] }
@@ -53,7 +38,7 @@ extension Model {
     let rest = words.count > 1 ? words[1].trimmingBlanks : ""
     let context = contextBelowCommand
     guard let name = fullName(of: typed, in: context) else { return [] }
-    if let command = Command(rawValue: name) { return run(command, rest) }
+    if let command = Command.named(name) { return run(command, with: rest) }
     guard let action = keys.action(named: name) else { return [] }
     return perform(action, in: context)
   }
@@ -61,7 +46,7 @@ extension Model {
   /// The name that is meant; says so when there is none, or more than one.
   private mutating func fullName(of typed: String, in context: Context) -> String? {
     let here = keys.bindings(in: context).map(\.action.name)
-    let names = Command.allCases.map(\.rawValue) + here
+    let names = Command.all.map(\.name) + here
     if names.contains(typed) { return typed }
     if let action = keys.action(named: typed) {
       let places = Context.allCases.filter(keys.contexts(of: action).contains).map(\.name)
@@ -83,30 +68,16 @@ extension Model {
     return nil
   }
 
-  private mutating func run(_ command: Command, _ rest: String) -> [Effect] {
+  private mutating func run(_ command: Command, with rest: String) -> [Effect] {
     guard !rest.isEmpty || !command.needsArguments else {
-      message = .failure("\(command.rawValue) needs more: \(command.arguments). Tab completes.")
+      message = .failure("\(command.name) needs more: \(command.arguments). Tab completes.")
       return []
     }
-    switch command {
-    case .set:
-      let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
-      return set(words[0], words.count > 1 ? words[1].trimmingBlanks : nil)
-    case .theme: return set(Setting.theme.rawValue, rest)
-    case .bind: bind(rest)
-    case .keys, .help: openHelp(search: rest)
-    case .search: return search(rest)
-    case .openPost: return open(rest)
-    case .dumpScreen: return [.write(view(self).text() + "\n", file: rest)]
-    case .saveMessages: return [.write(messageLog.text, file: rest)]
-    case .network: return network(rest)
-    case .waitIdle: break
-    case .quit: return quit()
-    }
-    return []
+    return command.run(&self, rest)
   }
 
-  private mutating func search(_ text: String) -> [Effect] {
+  /// Searches the list that is shown.
+  mutating func searchPosts(for text: String) -> [Effect] {
     let effects = closeInspector()
     help = nil
     guard context == .list else {
@@ -120,7 +91,8 @@ extension Model {
     return effects
   }
 
-  private mutating func bind(_ text: String) {
+  /// Gives keys another meaning until the program ends.
+  mutating func bind(_ text: String) {
     let words = text.split(separator: " ").map(String.init)
     guard words.count >= 3, let place = words.first, let action = words.last else {
       message = .failure("bind needs a place, keys and an action, such as: bind list x star")
@@ -140,18 +112,19 @@ extension Model {
     guard words.count > 1, let command = words.first else { return nameCompletions(of: text) }
     let typed = words[words.count - 1]
     let before = words.dropLast().joined(separator: " ") + " "
-    return values(of: command, words: words).filter { $0.name.hasPrefix(typed) }.map {
+    let all = Command.named(command)?.completions(words, self) ?? []
+    return all.filter { $0.name.hasPrefix(typed) }.map {
       Completion(line: before + $0.name, title: $0.name, detail: SafeText(untrusted: $0.detail))
     }
   }
 
   private func nameCompletions(of text: String) -> [Completion] {
     var seen: Set<String> = []
-    let commands = Command.allCases.map { command in
-      let line = command.arguments.isEmpty ? command.rawValue : command.rawValue + " "
+    let commands = Command.all.map { command in
+      let line = command.arguments.isEmpty ? command.name : command.name + " "
       return Completion(
         line: line,
-        title: "\(command.rawValue) \(command.arguments)",
+        title: "\(command.name) \(command.arguments)",
         detail: SafeText(untrusted: command.help)
       )
     }
@@ -166,32 +139,6 @@ extension Model {
     return all.compactMap { completion in
       FuzzyMatch(text, in: completion.line).map { (completion, $0.score) }
     }.sorted { ($1.1, $0.0.line) < ($0.1, $1.0.line) }.map(\.0)
-  }
-
-  private func values(
-    of command: String,
-    words: [String]
-  ) -> [(name: String, detail: String)] {
-    switch Command(rawValue: command) {
-    case .set where words.count == 2:
-      return Setting.allCases.map { ($0.rawValue, $0.help) }
-    case .set where words.count == 3:
-      guard let setting = Setting(rawValue: words[1]) else { return [] }
-      return setting.suggestions(themes: configuration.themeNames).map { ($0, "") }
-    case .theme where words.count == 2:
-      return configuration.themeNames.map { ($0, "") }
-    case .bind where words.count == 2:
-      return Context.allCases.map { ($0.name, $0.title.string) }
-    case .bind where words.count >= 4:
-      let place = Context.allCases.first { $0.name == words[1] }
-      return keys.bindings(in: place ?? .list).map { ($0.action.name, $0.help.string) }
-    case .network where words.count == 2:
-      return [("off", "work without a connection"), ("on", "connect again")]
-    case .set, .theme, .bind, .network, .keys, .help, .search, .openPost, .dumpScreen,
-      .saveMessages,
-      .waitIdle, .quit, nil:
-      return []
-    }
   }
 }
 

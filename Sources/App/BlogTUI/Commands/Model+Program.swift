@@ -1,33 +1,12 @@
 import BlogModel
 
 extension Model {
-  /// Does what concerns the program as a whole; nil if the place has a meaning of its own for it.
-  mutating func perform(_ action: ProgramAction, in context: Context) -> [Effect]? {
-    switch action {
-    case .commandLine: openCommandLine()
-    case .palette: openPalette()
-    case .messages: openMessages()
-    case .settings: openSettings()
-    case .inspector: return toggleInspector()
-    case .editExternally: return composer.map { [.editExternally($0.draft)] } ?? []
-    case .copy:
-      guard context != .chooser else { return nil }
-      return copySelection()
-    case .links: openLinks()
-    case .account: return [.changeAccount]
-    case .toggleMouse:
-      let isOn = !settings.isOn(.mouse)
-      settings.choose(.flag(isOn), for: .mouse, from: .session)
-      message = .note(isOn ? "The mouse works here." : "The mouse selects text of the terminal.")
-      return [.configureTerminal(settings)]
-    case .complete: commandLine?.complete(by: 1)
-    case .completeBackwards: commandLine?.complete(by: -1)
-    case .pause: inspector.togglePause()
-    case .nextKind: inspector.showNextKind()
-    case .clear: inspector.clear()
-    case .save: return saveInspector()
-    }
-    return []
+  /// Leaves the mouse to the terminal, or takes it back.
+  mutating func toggleMouse() -> [Effect] {
+    let isOn = !settings.isOn(.mouse)
+    settings.choose(.flag(isOn), for: .mouse, from: .session)
+    message = .note(isOn ? "The mouse works here." : "The mouse selects text of the terminal.")
+    return [.configureTerminal(settings)]
   }
 
   /// Cuts this terminal off or connects it again; without a word it says which of both holds.
@@ -49,7 +28,7 @@ extension Model {
     return []
   }
 
-  private mutating func copySelection() -> [Effect] {
+  mutating func copySelection() -> [Effect] {
     if let comment = openPost?.selectedComment {
       message = .note("The comment is copied.")
       return [.copy(comment.text)]

@@ -37,9 +37,9 @@ package enum ManualPages {
         + "beginning of a name is enough when only one name begins so. Beside the names of all "
         + "actions there are:"
     )
-    for command in Command.allCases {
+    for command in Command.all {
       let words = command.arguments.isEmpty ? "" : " " + command.arguments
-      page.item(":\(command.rawValue)\(words)", command.help)
+      page.item(":\(command.name)\(words)", command.help)
     }
     page.heading("See also")
     page.paragraph("hearth(1), hearth-config(5)")

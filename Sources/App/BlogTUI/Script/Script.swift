@@ -62,7 +62,7 @@ package struct Script: Hashable, Sendable {
   private static func step(_ line: String, number: Int) throws(Failure) -> Step {
     if line.hasPrefix(":") {
       let command = String(line.dropFirst())
-      return command == Command.waitIdle.rawValue ? .waitIdle : .command(command)
+      return command == Command.waitIdle ? .waitIdle : .command(command)
     }
     let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
     let rest = parts.count > 1 ? parts[1] : ""

@@ -33,4 +33,9 @@ package struct Composer: Equatable, Sendable {
 
   /// What was typed.
   package var draft: Draft { Draft(title: title.text, body: body.text) }
+
+  /// Gives the keys to the other field.
+  mutating func switchField() {
+    focus = focus == .title ? .body : .title
+  }
 }

@@ -105,7 +105,7 @@ package struct Feed: Equatable, Sendable {
   ///
   /// It has to when little is left before or behind the reader, and every so many rows when there is
   /// so much that it gives up what is far away.
-  mutating func placeToTell(isFiltered: Bool) -> PostID? {
+  mutating func positionToTell(isFiltered: Bool) -> PostID? {
     guard let selected = list.selectedIndex, let selection = list.selection else { return nil }
     let wantsOlder = selected >= list.ids.count - Self.margin && extent.hasOlder
     let wantsNewer = selected < Self.margin && extent.hasNewer

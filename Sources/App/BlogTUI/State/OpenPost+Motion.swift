@@ -1,8 +1,20 @@
 import BlogModel
 
 extension OpenPost {
+  /// Moves through the lines and comments.
+  mutating func move(_ motion: Motion) {
+    switch motion {
+    case .down: moveDown()
+    case .up: moveUp()
+    case .top: moveToTop()
+    case .bottom: moveToBottom()
+    case .halfPageDown, .halfPageUp, .pageDown, .pageUp:
+      page(by: motion.target(from: 0, page: capacity, count: 0))
+    }
+  }
+
   /// To the next comment, or a line further where there is none in view.
-  mutating func moveDown() {
+  private mutating func moveDown() {
     guard let index = selectedIndex else {
       let first = layout.ranges.firstIndex { $0.lowerBound >= top }
       if let first, layout.ranges[first].lowerBound < top + capacity {
@@ -23,7 +35,7 @@ extension OpenPost {
   }
 
   /// To the comment before, or a line back where there is none.
-  mutating func moveUp() {
+  private mutating func moveUp() {
     guard let index = selectedIndex else { return scroll(by: -1) }
     if layout.ranges[index].lowerBound < top {
       scroll(by: -1)
@@ -42,13 +54,13 @@ extension OpenPost {
   }
 
   /// To the first line.
-  mutating func moveToTop() {
+  private mutating func moveToTop() {
     selection = nil
     top = 0
   }
 
   /// To the last line, and to the last comment.
-  mutating func moveToBottom() {
+  private mutating func moveToBottom() {
     selection = comments?.last?.id
     top = lastTop
   }

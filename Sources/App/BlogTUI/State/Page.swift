@@ -83,8 +83,8 @@ package struct Page: Equatable, Sendable {
       }
       return (context.title, rows)
     }
-    let commands = Command.allCases.flatMap { command in
-      let name = SafeText(untrusted: ":\(command.rawValue) \(command.arguments)")
+    let commands = Command.all.flatMap { command in
+      let name = SafeText(untrusted: ":\(command.name) \(command.arguments)")
       return rows(name, SafeText(untrusted: command.help), column: column, width: width)
     }
     result.append(("Commands, beside the names of all actions", commands))

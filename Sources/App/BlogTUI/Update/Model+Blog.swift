@@ -8,7 +8,7 @@ extension Model {
     case .feed(let kind, let posts):
       reading.lastEventAt = now
       self[kind].update(posts, matching: filter(of: kind))
-      if kind == tab, search?.pattern == nil { return tellPlace() }
+      if kind == tab, search?.pattern == nil { return tellPosition() }
     case .extent(let kind, let extent):
       self[kind].extent = extent
     case .latestComments(let id, let comments):

@@ -19,10 +19,7 @@ extension Model {
 
   /// Takes the last change back.
   mutating func undo() -> [Effect] {
-    guard let change = reading.changes.popLast() else {
-      message = .note("There is nothing to take back.")
-      return []
-    }
+    guard let change = reading.changes.popLast() else { return [] }
     switch change {
     case .star(let id, let isStarred):
       starIntents[id] = !isStarred
@@ -86,31 +83,21 @@ extension Model {
   // MARK: Changing
 
   /// Opens what I wrote for a change.
-  mutating func edit() -> [Effect] {
+  mutating func edit() {
     if let comment = openPost?.selectedComment { return edit(comment) }
-    guard let post = currentPost else { return [] }
-    guard post.uid == me.uid else {
-      message = .failure("Only \(name(of: post.uid, post.author)) can change this post.")
-      return []
-    }
+    guard let post = currentPost else { return }
     composer = Composer(Draft(title: post.title, body: post.body), editing: post)
     relayout()
-    return []
   }
 
-  private mutating func edit(_ comment: Comment) -> [Effect] {
-    guard comment.uid == me.uid else {
-      message = .failure("Only \(name(of: comment.uid, comment.author)) can change this comment.")
-      return []
-    }
-    guard let open = openPost else { return [] }
+  private mutating func edit(_ comment: Comment) {
+    guard let open = openPost else { return }
     if open.editing == nil, !open.field.isEmpty {
       commentDrafts[open.id, default: []].append(open.field.text)
     }
     openPost?.editing = comment
     openPost?.field.setText(comment.text)
     openPost?.isWriting = true
-    return []
   }
 
   /// Writes the changed post.

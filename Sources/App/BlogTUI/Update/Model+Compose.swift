@@ -10,24 +10,11 @@ extension Model {
     relayout()
   }
 
-  mutating func performInComposer(_ action: Action) -> [Effect] {
-    switch action {
-    case .send: return sendPost()
-    case .switchField: switchField()
-    case .back, .quit: leaveComposer()
-    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .tab,
-      .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch, .previousMatch,
-      .writeComment, .confirm, .decline, .reload, .help, .redraw, .suspend, .reading, .program:
-      break
-    }
-    return []
-  }
-
   mutating func typeIntoComposer(_ key: KeyEvent) {
     guard let before = composer else { return }
     switch before.focus {
     case .title:
-      if key == .down || key == .enter { return switchField() }
+      if key == .down || key == .enter { return composer?.switchField() ?? () }
       guard let outcome = composer?.title.handle(key), let title = composer?.title else { return }
       if outcome == .changed {
         composer?.problem = nil
@@ -39,17 +26,12 @@ extension Model {
         composer?.problem = nil
         noteCut(key, from: before.body.count, to: body.count, limit: body.limit)
       } else if key == .up, body == before.body {
-        switchField()
+        composer?.switchField()
       }
     }
   }
 
-  private mutating func switchField() {
-    let focus = composer?.focus
-    composer?.focus = focus == .title ? .body : .title
-  }
-
-  private mutating func sendPost() -> [Effect] {
+  mutating func sendPost() -> [Effect] {
     guard let draft = composer?.draft else { return [] }
     guard !Self.isBlank(draft.title), !Self.isBlank(draft.body) else {
       composer?.problem = Self.emptyPostProblem
@@ -66,7 +48,7 @@ extension Model {
     return [.post(title: draft.title, body: draft.body)]
   }
 
-  private mutating func leaveComposer() {
+  mutating func leaveComposer() {
     if composer?.draft.isEmpty == true {
       composer = nil
     } else {

@@ -28,7 +28,7 @@ extension Model {
     case .find: typeIntoPageSearch(key)
     case .command: typeIntoCommandLine(key)
     case .chooser: typeIntoChooser(key)
-    case .list, .post, .help, .inspector:
+    default:
       if case .paste = key { message = .note("Nothing is pasted here: c writes.") }
     }
     return []
@@ -41,44 +41,18 @@ extension Model {
     case .redraw: return [.redraw]
     case .suspend: return [.suspend]
     case .quit: return quit()
-    case .confirm: return question == .quit ? give(.quit) : []
-    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
-      .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
-      .previousMatch, .writeComment, .send, .switchField, .decline, .reload, .help, .reading,
-      .program:
-      return []
+    case .yes: return question == .quit ? give(.quit) : []
+    default: return []
     }
   }
 
-  /// Does what an action means in a place.
+  /// Does what an action means in a context, or says why it does not apply.
   mutating func perform(_ action: Action, in context: Context) -> [Effect] {
-    if case .program(let action) = action, let effects = perform(action, in: context) {
-      return effects
-    }
-    switch action {
-    case .redraw: return [.redraw]
-    case .suspend: return [.suspend]
-    case .help:
-      openHelp()
+    guard let declaration = ActionTable.declaration(of: action, in: context) else { return [] }
+    if let obstacle = declaration.obstacle(self) {
+      if let text = obstacle.message { message = text }
       return []
-    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
-      .quit, .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
-      .previousMatch, .writeComment, .send, .switchField, .confirm, .decline, .reload, .reading,
-      .program:
-      break
     }
-    switch context {
-    case .list: return performInList(action)
-    case .post: return performInPost(action)
-    case .comment: return performInComment(action)
-    case .compose: return performInComposer(action)
-    case .search: return performInSearch(action)
-    case .confirm: return performInQuestion(action)
-    case .help: return performInHelp(action)
-    case .find: return performInPageSearch(action)
-    case .command: return performInCommandLine(action)
-    case .chooser: return performInChooser(action)
-    case .inspector: return performInInspector(action)
-    }
+    return declaration.perform(&self)
   }
 }

@@ -1,59 +1,18 @@
 import BlogModel
 
 extension Model {
-  mutating func performInList(_ action: Action) -> [Effect] {
-    switch action {
-    case .top:
-      feed.awaited = nil
-      return showFirst()
-    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .bottom:
-      moveInList(action)
-      return tellPlace()
-    case .nextMatch:
-      moveToMatch(by: 1)
-      return tellPlace()
-    case .previousMatch:
-      moveToMatch(by: -1)
-      return tellPlace()
-    case .open: return feed.list.selection.map { open($0) } ?? []
-    case .tab(let kind): return select(tab: kind)
-    case .nextTab: return select(tab: neighbour(of: tab, by: 1))
-    case .previousTab: return select(tab: neighbour(of: tab, by: -1))
-    case .compose: openComposer()
-    case .star: return star(feed.selectedPost)
-    case .delete: askToDelete(feed.selectedPost)
-    case .search: beginSearch()
-    case .reload: return reload()
-    case .back:
-      if search == nil, let effects = backFromAuthor() { return effects }
-      endSearch()
-    case .quit: return backFromAuthor() ?? quit()
-    case .reading(let action): return performWhileReading(action)
-    case .writeComment, .send, .switchField, .confirm, .decline, .help, .redraw, .suspend, .program:
-      break
-    }
-    return []
-  }
-
-  private mutating func moveInList(_ action: Action) {
-    let capacity = feed.list.pageLength
+  mutating func moveInList(_ motion: Motion) -> [Effect] {
     feed.awaited = nil
-    switch action {
-    case .up: feed.list.move(by: -1)
-    case .down: feed.list.move(by: 1)
-    case .pageUp: feed.list.move(by: -capacity)
-    case .pageDown: feed.list.move(by: capacity)
-    case .halfPageUp: feed.list.move(by: -max(1, capacity / 2))
-    case .halfPageDown: feed.list.move(by: max(1, capacity / 2))
-    case .bottom: feed.list.move(to: feed.list.ids.count - 1)
-    case .top, .open, .back, .quit, .tab, .nextTab, .previousTab, .compose, .star, .delete,
-      .search, .nextMatch, .previousMatch, .writeComment, .send, .switchField, .confirm, .decline,
-      .reload,
-      .help, .redraw, .suspend, .reading, .program:
-      break
-    }
+    if motion == .top { return showFirst() }
+    feed.list.move(motion)
     feed.isFollowing = false
     feed.markSeen()
+    return tellPosition()
+  }
+
+  /// Shows the next list, or the one before.
+  mutating func selectNeighbour(by step: Int) -> [Effect] {
+    select(tab: neighbour(of: tab, by: step))
   }
 
   private func neighbour(of kind: FeedKind, by step: Int) -> FeedKind {
@@ -71,7 +30,7 @@ extension Model {
     return [.follow(kind)]
   }
 
-  private mutating func reload() -> [Effect] {
+  mutating func reload() -> [Effect] {
     if case .failed = feed.phase { feed.phase = .loading }
     message = .note("Reading the list again.")
     return [.stopFollowing(tab), .follow(tab)]

@@ -36,8 +36,11 @@ extension Model {
       return chooseItem()
     case .completion(let number): commandLine?.take(completion: number)
     case .wireEvent(let number):
-      if inspector.list.selection == number { return performInInspector(.open) }
-      inspector.list.select(number)
+      if inspector.list.selection == number {
+        showSelectedWireEvent()
+      } else {
+        inspector.list.select(number)
+      }
     case .line(let line):
       openPost?.isWriting = false
       openPost?.select(lineInView: line)
@@ -58,7 +61,7 @@ extension Model {
     feed.awaited = nil
     feed.isFollowing = false
     feed.list.select(id)
-    return tellPlace()
+    return tellPosition()
   }
 
   /// A click into a text puts the cursor there.
@@ -100,7 +103,7 @@ extension Model {
       feed.isFollowing = false
       feed.list.move(by: direction)
       feed.markSeen()
-      return tellPlace()
+      return tellPosition()
     }
     return []
   }

@@ -1,45 +1,6 @@
 import BlogModel
 
 extension Model {
-  mutating func performInPost(_ action: Action) -> [Effect] {
-    let capacity = openPost?.capacity ?? 1
-    switch action {
-    case .up: openPost?.moveUp()
-    case .down: openPost?.moveDown()
-    case .pageUp: openPost?.page(by: -capacity)
-    case .pageDown: openPost?.page(by: capacity)
-    case .halfPageUp: openPost?.page(by: -max(1, capacity / 2))
-    case .halfPageDown: openPost?.page(by: max(1, capacity / 2))
-    case .top: openPost?.moveToTop()
-    case .bottom: openPost?.moveToBottom()
-    case .writeComment: openPost?.isWriting = true
-    case .star: return openPost?.isGone == true ? refuseGone() : star(openPost?.post)
-    case .delete: return deleteInPost()
-    case .tab(let kind): return closePost() + select(tab: kind)
-    case .back, .quit: return closePost()
-    case .reading(let action): return performWhileReading(action)
-    case .open, .nextTab, .previousTab, .compose, .search, .nextMatch, .previousMatch, .send,
-      .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend, .program:
-      break
-    }
-    return []
-  }
-
-  mutating func performInComment(_ action: Action) -> [Effect] {
-    switch action {
-    case .send: return sendComment()
-    case .back, .quit:
-      leaveComment()
-      return endTyping()
-    case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .tab,
-      .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch, .previousMatch,
-      .writeComment, .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend,
-      .reading, .program:
-      break
-    }
-    return []
-  }
-
   mutating func typeIntoComment(_ key: KeyEvent) -> [Effect] {
     let before = openPost?.field.text.count ?? 0
     let outcome = openPost?.field.handle(key)
@@ -53,11 +14,10 @@ extension Model {
 
   /// The line has no use for keys that go up and down, so they move what is above it.
   private mutating func scrollWhileWriting(_ key: KeyEvent) {
-    let capacity = openPost?.capacity ?? 1
-    if key == .up { openPost?.moveUp() }
-    if key == .down { openPost?.moveDown() }
-    if key == .pageUp { openPost?.page(by: -capacity) }
-    if key == .pageDown { openPost?.page(by: capacity) }
+    if key == .up { openPost?.move(.up) }
+    if key == .down { openPost?.move(.down) }
+    if key == .pageUp { openPost?.move(.pageUp) }
+    if key == .pageDown { openPost?.move(.pageDown) }
   }
 
   /// Says so when a paste did not fit; a silent cut would lose text.
@@ -66,18 +26,19 @@ extension Model {
     message = .failure("The paste was cut: this field takes \(limit) characters.")
   }
 
-  private mutating func sendComment() -> [Effect] {
+  /// Why the comment that is written cannot be sent.
+  var obstacleToComment: Obstacle? {
+    guard let open = openPost else { return .nothingThere }
+    if open.isGone { return Self.goneObstacle }
+    guard !Self.isBlank(open.field.text) else {
+      return .failure("A comment cannot be empty. Esc goes back.")
+    }
+    return PostLimits.problem(comment: open.field.text).map { .failure($0) }
+  }
+
+  mutating func sendComment() -> [Effect] {
     guard let open = openPost else { return [] }
-    if open.isGone { return refuseGone() }
     let text = open.field.text
-    guard !Self.isBlank(text) else {
-      message = .failure("A comment cannot be empty. Esc goes back.")
-      return []
-    }
-    if let problem = PostLimits.problem(comment: text) {
-      message = .failure(problem)
-      return []
-    }
     let next = takeCommentDraft(open.id) ?? ""
     openPost?.field.setText(next)
     openPost?.isWriting = false
@@ -90,7 +51,7 @@ extension Model {
   }
 
   /// Back to reading; a change that was begun can be gone on with.
-  private mutating func leaveComment() {
+  mutating func leaveComment() {
     openPost?.isWriting = false
     guard let open = openPost, open.editing?.text == open.field.text else { return }
     let next = takeCommentDraft(open.id) ?? ""
@@ -98,24 +59,38 @@ extension Model {
     openPost?.field.setText(next)
   }
 
-  private mutating func refuseGone() -> [Effect] {
-    message = .failure("This post was deleted. What you typed stays here; Esc goes back.")
-    return []
+  /// Why nothing can be done with a post that was deleted.
+  static let goneObstacle = Obstacle.failure(
+    "This post was deleted. What you typed stays here; Esc goes back."
+  )
+
+  /// Why nothing can be done with the post that keys act on: there is none.
+  var noPostObstacle: Obstacle? { currentPost == nil ? .nothingThere : nil }
+
+  /// Why nothing can be done with the open post or the one selected behind it: there is none.
+  var noPostInViewObstacle: Obstacle? {
+    openPost?.post == nil && feed.selectedPost == nil ? .nothingThere : nil
   }
 
-  private mutating func deleteInPost() -> [Effect] {
-    guard let open = openPost else { return [] }
-    if open.isGone { return refuseGone() }
-    guard let comment = open.selectedComment else {
-      askToDelete(open.post)
-      return []
-    }
-    if comment.uid == me.uid {
-      question = .deleteComment(open.id, commentID: comment.id)
-    } else {
-      message = .failure("Only \(name(of: comment.uid, comment.author)) can delete this comment.")
-    }
-    return []
+  /// Why I cannot do that to the post that keys act on: only its author can.
+  func obstacleToPost(_ verb: String) -> Obstacle? {
+    guard let post = currentPost else { return .nothingThere }
+    guard post.uid != me.uid else { return nil }
+    return .failure("Only \(name(of: post.uid, post.author)) can \(verb) this post.")
+  }
+
+  /// Why I cannot do that to the selected comment, or else to the post.
+  func obstacleToSelection(_ verb: String) -> Obstacle? {
+    guard let comment = openPost?.selectedComment else { return obstacleToPost(verb) }
+    guard comment.uid != me.uid else { return nil }
+    return .failure("Only \(name(of: comment.uid, comment.author)) can \(verb) this comment.")
+  }
+
+  /// Asks before my selected comment, or else my open post, is deleted.
+  mutating func askToDeleteSelection() {
+    guard let open = openPost else { return }
+    question =
+      open.selectedComment.map { .deleteComment(open.id, commentID: $0.id) } ?? .deletePost(open.id)
   }
 
   /// Back to the list; a comment that was begun comes back with the post.
@@ -138,23 +113,12 @@ extension Model {
   }
 
   /// Stars or unstars; twice in a row is there and back, even before the first is known.
-  mutating func star(_ post: Post?) -> [Effect] {
-    guard let post else { return [] }
+  mutating func star(_ post: Post) -> [Effect] {
     let isStarred = !(starIntents[post.id] ?? post.stars.contains(me.uid))
     starIntents[post.id] = isStarred
     reading.add(.star(post.id, isStarred))
     note(post.id)
     return [.star(post.id, isStarred)]
-  }
-
-  /// Asks before a post of mine is deleted, and says why others cannot be.
-  mutating func askToDelete(_ post: Post?) {
-    guard let post else { return }
-    if post.uid == me.uid {
-      question = .deletePost(post.id)
-    } else {
-      message = .failure("Only \(name(of: post.uid, post.author)) can delete this post.")
-    }
   }
 
   /// A name as it is shown: with a mark of the account where another one could be taken for it.

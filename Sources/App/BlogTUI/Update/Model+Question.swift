@@ -5,24 +5,8 @@ import BlogModel
 /// What changes nothing is in front, and Enter gives the answer in front. A key that stands for a
 /// destructive answer only brings it to the front, so that no key does harm however often it is hit.
 extension Model {
-  mutating func performInQuestion(_ action: Action) -> [Effect] {
-    switch action {
-    case .confirm: return choose(question?.answers.dropFirst().first)
-    case .decline: return choose(question?.answers.dropFirst(2).first)
-    case .send: return give(answer)
-    case .down: moveAnswer(by: 1)
-    case .up: moveAnswer(by: -1)
-    case .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .back,
-      .quit, .tab, .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch,
-      .previousMatch, .writeComment, .switchField, .reload, .help, .redraw, .suspend,
-      .reading, .program:
-      question = nil
-    }
-    return []
-  }
-
   /// Gives an answer, or only shows it in front if something would be gone; nil changes nothing.
-  private mutating func choose(_ chosen: Answer?) -> [Effect] {
+  mutating func choose(_ chosen: Answer?) -> [Effect] {
     guard let chosen, chosen.isDestructive else { return give(chosen ?? .cancel) }
     answer = chosen
     return []
@@ -33,7 +17,7 @@ extension Model {
     chosen == answer ? give(chosen) : choose(chosen)
   }
 
-  private mutating func moveAnswer(by step: Int) {
+  mutating func moveAnswer(by step: Int) {
     guard let answers = question?.answers, let place = answers.firstIndex(of: answer) else {
       return
     }

@@ -85,10 +85,6 @@ extension Model {
 
   mutating func toggleRead() -> [Effect] {
     guard reading.state != nil, let post = currentPost else { return [] }
-    if post.uid == me.uid, !hasNews(post) {
-      message = .note("Your own posts are never unread.")
-      return []
-    }
     let latest = openPost?.id == post.id ? nil : reading.latestComments[post.id]?.last?.id
     let read = latest.map { ReadState.Mark.read(lastComment: $0) } ?? .read(until: now)
     let mark = hasNews(post) ? read : .unread

@@ -1,25 +1,6 @@
 import BlogModel
 
 extension Model {
-  /// Does what a key means that only readers have.
-  mutating func performWhileReading(_ action: ReadingAction) -> [Effect] {
-    switch action {
-    case .follow: return toggleFollowing()
-    case .undo: return undo()
-    case .edit: return edit()
-    case .toggleRead: return toggleRead()
-    case .markAllRead: return markAllRead()
-    case .nextUnread: showNextUnread()
-    case .author: return showAuthor()
-    case .people: openPeople()
-    case .density: chooseNext(.density, of: ["compact", "normal", "full"])
-    case .times: chooseNext(.times, of: ["age", "date"])
-    case .dayRules: chooseNext(.dayRules, of: ["true", "false"])
-    case .split: chooseNext(.split, of: ["auto", "never"])
-    }
-    return []
-  }
-
   /// The post that keys act on: the open one, or the selected one.
   var currentPost: Post? { openPost?.post ?? (openPost == nil ? feed.selectedPost : nil) }
 
@@ -43,7 +24,7 @@ extension Model {
   // MARK: The place in a list
 
   /// Stays with the newest posts from now on, or with what is selected.
-  private mutating func toggleFollowing() -> [Effect] {
+  mutating func toggleFollowing() -> [Effect] {
     feed.isFollowing.toggle()
     message =
       feed.isFollowing
@@ -62,14 +43,14 @@ extension Model {
   }
 
   /// Tells the blog where the reader is, if it has to know.
-  mutating func tellPlace() -> [Effect] {
-    guard let id = feed.placeToTell(isFiltered: search?.pattern != nil) else { return [] }
+  mutating func tellPosition() -> [Effect] {
+    guard let id = feed.positionToTell(isFiltered: search?.pattern != nil) else { return [] }
     return [.read(tab, at: id)]
   }
 
   // MARK: Authors
 
-  private mutating func showAuthor() -> [Effect] {
+  mutating func showAuthor() -> [Effect] {
     guard let post = currentPost, !post.uid.isEmpty else { return [] }
     if case .author(post.uid) = tab { return closePost() }
     var effects = closePost() + leaveAuthor()
@@ -99,7 +80,9 @@ extension Model {
 
   // MARK: Looks
 
-  private mutating func chooseNext(_ setting: Setting, of words: [String]) {
+  /// Chooses the next value of a setting, until the program ends.
+  mutating func chooseNextValue(of setting: Setting) {
+    let words = setting.suggestions(themes: [])
     let index = words.firstIndex(of: settings.word(setting)) ?? 0
     let word = words[(index + 1) % words.count]
     guard case .success(let value) = setting.value(of: word, themes: []) else { return }
@@ -109,7 +92,7 @@ extension Model {
     message = .note("\(setting.rawValue): \(word)")
   }
 
-  private mutating func openPeople() {
+  mutating func openPeople() {
     let now = self.now
     let people = reading.people.sorted { ($0.person.name, $0.id) < ($1.person.name, $1.id) }
     let lines = people.map { presence in

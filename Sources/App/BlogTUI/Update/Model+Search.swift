@@ -1,27 +1,6 @@
 import BlogModel
 
 extension Model {
-  mutating func performInSearch(_ action: Action) -> [Effect] {
-    switch action {
-    case .send:
-      search?.isEditing = false
-      if search?.pattern == nil { endSearch() }
-    case .back: endSearch()
-    case .down:
-      feed.list.move(by: 1)
-      feed.markSeen()
-      return tellPlace()
-    case .up: feed.list.move(by: -1)
-    case .pageUp, .pageDown, .halfPageUp, .halfPageDown, .top, .bottom, .open, .quit, .tab,
-      .nextTab, .previousTab, .compose, .star, .delete, .search, .nextMatch, .previousMatch,
-      .writeComment, .switchField, .confirm, .decline, .reload, .help, .redraw, .suspend, .reading,
-      .program:
-      break
-    }
-    feed.markSeen()
-    return []
-  }
-
   mutating func typeIntoSearch(_ key: KeyEvent) {
     if search?.field.handle(key) == .changed { refilter() }
   }
@@ -46,15 +25,19 @@ extension Model {
     feed.markSeen()
   }
 
+  /// Goes on with the list while the search limits it; a search for nothing ends.
+  mutating func keepSearch() {
+    search?.isEditing = false
+    if search?.pattern == nil { endSearch() }
+    feed.markSeen()
+  }
+
   /// To the match that many further, round at the ends.
-  mutating func moveToMatch(by step: Int) {
-    guard search?.pattern != nil else {
-      message = .note("Nothing was searched: / searches.")
-      return
-    }
-    guard let index = feed.list.selectedIndex else { return }
+  mutating func moveToMatch(by step: Int) -> [Effect] {
+    guard let index = feed.list.selectedIndex else { return [] }
     let count = feed.list.ids.count
     feed.list.move(to: (index + step + count) % count)
     feed.markSeen()
+    return tellPosition()
   }
 }

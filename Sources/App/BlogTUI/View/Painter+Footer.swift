@@ -101,7 +101,7 @@ extension Painter {
   private mutating func paintHints() {
     var column = frame.footer.column + 1
     let context = model.context
-    for (action, name) in Self.hints[context] ?? [] {
+    for (action, name) in ActionTable.hints[context] ?? [] {
       // There is always a way to all the other keys, whatever the configuration took away.
       let key = model.keys.keyText(for: action, in: context)
       guard let keyText = key ?? (action == .help ? ":help" : nil) else { continue }
@@ -113,44 +113,6 @@ extension Painter {
       screen.put(name, at: label, style: theme.dim, clip: frame.footer)
       hits.add(.action(action), at: Rect(row: start.row, column: column, width: width, height: 1))
       column += width + 2
-    }
-  }
-
-  /// What is worth a hint in each place.
-  private static let hints = Dictionary(
-    uniqueKeysWithValues: Context.allCases.map { ($0, hints(in: $0)) }
-  )
-
-  /// What is worth a hint, most important first: the way to all other keys.
-  private static func hints(in context: Context) -> [(Action, SafeText)] {
-    switch context {
-    case .list:
-      [
-        (.help, "help"), (.open, "open"), (.compose, "write"), (.star, "star"),
-        (.search, "search"), (.delete, "delete"), (.nextTab, "next list"), (.quit, "quit"),
-      ]
-    case .post:
-      [
-        (.help, "help"), (.back, "back"), (.writeComment, "comment"), (.star, "star"),
-        (.delete, "delete"), (.pageDown, "page"),
-      ]
-    case .comment: [(.help, "help"), (.send, "send"), (.back, "back, the text stays")]
-    case .compose:
-      [(.help, "help"), (.send, "post"), (.back, "back"), (.switchField, "title/text")]
-    case .search: [(.help, "help"), (.send, "keep"), (.back, "all")]
-    case .confirm: [(.send, "answer"), (.down, "next"), (.confirm, "yes"), (.decline, "no")]
-    case .help:
-      [
-        (.back, "back"), (.search, "search"), (.down, "down"), (.up, "up"), (.pageDown, "page"),
-      ]
-    case .find: [(.send, "keep"), (.back, "all")]
-    case .command: [(.send, "do it"), (.program(.complete), "complete"), (.back, "back")]
-    case .chooser: [(.send, "take it"), (.back, "back"), (.down, "down"), (.up, "up")]
-    case .inspector:
-      [
-        (.help, "help"), (.back, "back"), (.open, "details"), (.program(.pause), "pause"),
-        (.program(.nextKind), "filter"), (.program(.save), "save"), (.program(.clear), "clear"),
-      ]
     }
   }
 }

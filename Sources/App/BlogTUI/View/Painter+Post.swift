@@ -184,7 +184,7 @@ extension Painter {
     let mark: SafeText = isASCII ? ">" : "›"
     let style = open.isWriting ? theme.selectedBorder : theme.dim
     screen.put(mark, at: places.prompt.origin, style: style, clip: places.prompt)
-    let key = model.keys.key(for: .writeComment, in: .post).map(\.description) ?? ""
+    let key = model.keys.key(for: .comment, in: .post).map(\.description) ?? ""
     let prompt = open.editing == nil ? "Your comment" : "Your changed comment"
     let hint = SafeText(untrusted: open.isWriting ? prompt : "\(key): write a comment")
     let isFocused = open.isWriting && model.context == .comment

@@ -79,8 +79,8 @@ extension Painter {
   /// The answers to a question with their keys, the one that Enter gives in brackets.
   private func answers(to question: Question) -> [(Answer, SafeText)] {
     let keys =
-      [nil, model.keys.key(for: .confirm, in: .confirm)?.description]
-      + [model.keys.key(for: .decline, in: .confirm)?.description]
+      [nil, model.keys.key(for: .yes, in: .confirm)?.description]
+      + [model.keys.key(for: .no, in: .confirm)?.description]
     return zip(question.answers, keys).map { answer, key in
       let name = Self.name(of: answer)
       if answer == model.answer { return (answer, "[" + name + "]") }

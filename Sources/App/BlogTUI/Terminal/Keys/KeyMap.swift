@@ -4,38 +4,38 @@
 /// Keys that begin a longer sequence in one of the contexts always wait for the rest, even if they are
 /// also bound alone. No clock decides: a sequence can be typed as slowly as one likes, and any key that
 /// does not go on with it ends it.
-package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>: Sendable {
+package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: Sendable {
   /// An action where it is possible.
-  private struct Place: Hashable {
-    let action: Action
-    let context: Context
+  private struct Use: Hashable {
+    let action: Meaning
+    let context: Mode
   }
 
   /// The rows, in the order of the help screen.
-  package let bindings: [KeyBinding<Action, Context>]
+  package let bindings: [KeyBinding<Meaning, Mode>]
   // Every screen that is drawn asks for a dozen of these.
-  private let firstKeys: [Place: (sequence: KeySequence, text: SafeText)]
-  private let rows: [Context: [KeyBinding<Action, Context>]]
+  private let firstKeys: [Use: (sequence: KeySequence, text: SafeText)]
+  private let rows: [Mode: [KeyBinding<Meaning, Mode>]]
   /// What each sequence means in a context.
-  private let actions: [Context: [[KeyEvent]: Action]]
+  private let actions: [Mode: [[KeyEvent]: Meaning]]
   /// The keys that begin a longer sequence in a context.
-  private let beginnings: [Context: Set<[KeyEvent]>]
+  private let beginnings: [Mode: Set<[KeyEvent]>]
   /// The first keys of a sequence whose next key has not come yet.
   package private(set) var pendingKeys: [KeyEvent] = []
 
   /// Makes a table without pending keys.
-  package init(_ bindings: [KeyBinding<Action, Context>]) {
+  package init(_ bindings: [KeyBinding<Meaning, Mode>]) {
     self.bindings = bindings
-    var firstKeys: [Place: (sequence: KeySequence, text: SafeText)] = [:]
-    var rows: [Context: [KeyBinding<Action, Context>]] = [:]
-    var actions: [Context: [[KeyEvent]: Action]] = [:]
-    var beginnings: [Context: Set<[KeyEvent]>] = [:]
+    var firstKeys: [Use: (sequence: KeySequence, text: SafeText)] = [:]
+    var rows: [Mode: [KeyBinding<Meaning, Mode>]] = [:]
+    var actions: [Mode: [[KeyEvent]: Meaning]] = [:]
+    var beginnings: [Mode: Set<[KeyEvent]>] = [:]
     for row in bindings {
       for context in row.contexts {
         rows[context, default: []].append(row)
-        let place = Place(action: row.action, context: context)
-        if firstKeys[place] == nil, let first = row.keys.first {
-          firstKeys[place] = (first, SafeText(untrusted: first.description))
+        let use = Use(action: row.action, context: context)
+        if firstKeys[use] == nil, let first = row.keys.first {
+          firstKeys[use] = (first, SafeText(untrusted: first.description))
         }
         for keys in row.keys.map(\.keys) {
           if actions[context]?[keys] == nil { actions[context, default: [:]][keys] = row.action }
@@ -54,7 +54,7 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
   /// Tells what the key does in the first of the contexts that knows it.
   ///
   /// A further key that goes on with no sequence does nothing, and the table is idle again.
-  package mutating func match(_ key: KeyEvent, in contexts: [Context]) -> KeyMatch<Action> {
+  package mutating func match(_ key: KeyEvent, in contexts: [Mode]) -> KeyMatch<Meaning> {
     let typed = pendingKeys + [key]
     pendingKeys = []
     for context in contexts {
@@ -74,8 +74,8 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
 
   /// What can follow the pending keys in the context: the keys that are left, and what they do.
   package func continuations(
-    in context: Context
-  ) -> [(keys: [KeyEvent], binding: KeyBinding<Action, Context>)] {
+    in context: Mode
+  ) -> [(keys: [KeyEvent], binding: KeyBinding<Meaning, Mode>)] {
     guard !pendingKeys.isEmpty else { return [] }
     return bindings(in: context).flatMap { row in
       row.keys.filter { $0.continues(pendingKeys) }.map {
@@ -85,24 +85,24 @@ package struct KeyMap<Action: Hashable & Sendable, Context: Hashable & Sendable>
   }
 
   /// The rows that work in the context, in the order of the table.
-  package func bindings(in context: Context) -> [KeyBinding<Action, Context>] {
+  package func bindings(in context: Mode) -> [KeyBinding<Meaning, Mode>] {
     rows[context] ?? []
   }
 
   /// The first sequence that does this in the context, for hints.
-  package func key(for action: Action, in context: Context) -> KeySequence? {
-    firstKeys[Place(action: action, context: context)]?.sequence
+  package func key(for action: Meaning, in context: Mode) -> KeySequence? {
+    firstKeys[Use(action: action, context: context)]?.sequence
   }
 
   /// The name of that sequence.
-  package func keyText(for action: Action, in context: Context) -> SafeText? {
-    firstKeys[Place(action: action, context: context)]?.text
+  package func keyText(for action: Meaning, in context: Mode) -> SafeText? {
+    firstKeys[Use(action: action, context: context)]?.text
   }
 
   /// The sequences that have two meanings in one context, or that hide a longer one.
   ///
   /// A good table has none.
-  package func conflicts(in context: Context) -> [KeySequence] {
+  package func conflicts(in context: Mode) -> [KeySequence] {
     let sequences = bindings(in: context).flatMap(\.keys)
     var seen: Set<KeySequence> = []
     return sequences.filter { sequence in

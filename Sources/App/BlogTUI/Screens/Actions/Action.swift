@@ -1,0 +1,178 @@
+/// What a key or a command means; its name is its identity.
+///
+/// What an action does, where, and with which keys is declared once, as a ``BoundAction``, in the file
+/// of the screen that it belongs to. Only names that several files mention are listed here.
+package struct Action: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// The name in commands, configuration files and manual pages.
+  package let name: String
+
+  /// Makes the action of that name.
+  package init(stringLiteral name: String) {
+    self.name = name
+  }
+}
+
+extension Action {
+  package static let open: Action = "open"
+  package static let back: Action = "back"
+  package static let quit: Action = "quit"
+  package static let compose: Action = "write"
+  package static let comment: Action = "comment"
+  package static let star: Action = "star"
+  package static let search: Action = "search"
+  package static let help: Action = "help"
+  static let delete: Action = "delete"
+  static let send: Action = "send"
+  static let next: Action = "down"
+  static let previous: Action = "up"
+  static let yes: Action = "yes"
+  static let no: Action = "no"
+  static let top: Action = "top"
+  static let copy: Action = "copy"
+  static let redraw: Action = "redraw"
+  static let suspend: Action = "suspend"
+  static let commandLine: Action = "command-line"
+  static let palette: Action = "palette"
+}
+
+/// Why an action does not apply at the moment.
+enum Obstacle: Equatable {
+  /// There is nothing to act on; the user sees that and is told nothing.
+  case nothingThere
+  /// The user is told this.
+  case note(String)
+  /// The user is told this, as something that went wrong.
+  case failure(String)
+
+  /// What the user is told.
+  var message: Message? {
+    switch self {
+    case .nothingThere: nil
+    case .note(let text): .note(text)
+    case .failure(let text): .failure(text)
+    }
+  }
+}
+
+/// An action in one or more contexts: its keys, its description, when it applies, and what it does.
+///
+/// The key table, the help page, the hints in the footer, the palette, the completions of the command
+/// line, the names in configuration files and the manual pages all follow from these declarations.
+struct BoundAction: Sendable {
+  typealias Condition = @Sendable (Model) -> Obstacle?
+  typealias Change = @Sendable (inout Model) -> [Effect]
+
+  /// A hint in the footer: those with lower ranks come first, as far as there is room.
+  struct Hint: Sendable {
+    let rank: Int
+    let text: SafeText
+
+    init(_ rank: Int, _ text: SafeText) {
+      self.rank = rank
+      self.text = text
+    }
+  }
+
+  let binding: KeyBinding<Action, Context>
+  let hint: Hint?
+  /// Tells why the action does not apply now; nil if it does.
+  let obstacle: Condition
+  /// What the action does where it applies.
+  let perform: Change
+
+  /// Declares an action that has effects outside of the model.
+  ///
+  /// - Parameters:
+  ///   - action: The name.
+  ///   - keys: The keys as long as no configuration says otherwise; hints show the first.
+  ///   - contexts: Where the action exists.
+  ///   - help: The description.
+  ///   - hint: How the footer hints at it; nil if it does not.
+  ///   - obstacle: Tells why it does not apply now.
+  ///   - perform: Changes the model, and tells what has to be done outside of it.
+  init(
+    _ action: Action,
+    keys: [KeySequence],
+    in contexts: Set<Context>,
+    help: SafeText,
+    hint: Hint? = nil,
+    unless obstacle: @escaping Condition = { _ in nil },
+    perform: @escaping Change
+  ) {
+    binding = KeyBinding(keys, action, in: contexts, help: help)
+    self.hint = hint
+    self.obstacle = obstacle
+    self.perform = perform
+  }
+
+  /// Declares an action that only changes the model.
+  init(
+    _ action: Action,
+    keys: [KeySequence],
+    in contexts: Set<Context>,
+    help: SafeText,
+    hint: Hint? = nil,
+    unless obstacle: @escaping Condition = { _ in nil },
+    change: @escaping @Sendable (inout Model) -> Void
+  ) {
+    self.init(
+      action,
+      keys: keys,
+      in: contexts,
+      help: help,
+      hint: hint,
+      unless: obstacle,
+      perform: { model in
+        change(&model)
+        return []
+      }
+    )
+  }
+}
+
+// MARK: Motions
+
+extension BoundAction {
+  /// Declares the keys that move through something longer than the screen.
+  ///
+  /// - Parameters:
+  ///   - context: Where they exist.
+  ///   - toTop: The keys that lead to the top, and their description.
+  ///   - hints: How the footer hints at some of them.
+  ///   - move: Moves.
+  /// - Returns: A declaration for each motion.
+  static func motions(
+    in context: Context,
+    toTop: (keys: [KeySequence], help: SafeText) = (["g g", "Home"], "to the top"),
+    hints: [Motion: Hint] = [:],
+    move: @escaping @Sendable (inout Model, Motion) -> [Effect]
+  ) -> [BoundAction] {
+    func bind(
+      _ name: Action,
+      _ keys: [KeySequence],
+      _ help: SafeText,
+      _ motion: Motion
+    )
+      -> BoundAction
+    {
+      BoundAction(
+        name,
+        keys: keys,
+        in: [context],
+        help: help,
+        hint: hints[motion],
+        perform: { move(&$0, motion) }
+      )
+    }
+    return [
+      bind(.next, ["j", "Down", "^N"], "down", .down),
+      bind(.previous, ["k", "Up"], "up", .up),
+      bind("half-page-down", ["^D"], "half a page down", .halfPageDown),
+      bind("half-page-up", ["^U"], "half a page up", .halfPageUp),
+      bind("page-down", ["Space", "PgDn", "^F"], "a page down", .pageDown),
+      bind("page-up", ["b", "PgUp", "^B"], "a page up", .pageUp),
+      bind(.top, toTop.keys, toTop.help, .top),
+      bind("bottom", ["G", "End"], "to the bottom", .bottom),
+    ]
+  }
+}

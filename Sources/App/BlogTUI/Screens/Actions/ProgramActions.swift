@@ -1,0 +1,116 @@
+/// What keys do for the program as a whole, wherever the user is.
+enum ProgramActions {
+  private static let pages: Set<Context> = [.list, .post, .help, .inspector]
+  private static let typing: Set<Context> = [.comment, .compose, .search]
+  private static let both = pages.union(typing)
+
+  static let all: [BoundAction] = [
+    BoundAction(
+      .commandLine,
+      keys: [":"],
+      in: pages,
+      help: "type a command",
+      change: { $0.openCommandLine() }
+    ),
+    palette(keys: ["^P", "Alt-x"], in: pages),
+    palette(keys: ["Alt-x"], in: typing),
+    BoundAction(
+      "settings",
+      keys: ["F2"],
+      in: both,
+      help: "settings",
+      change: { $0.openSettings() }
+    ),
+    BoundAction(
+      "messages",
+      keys: ["F4"],
+      in: both,
+      help: "all messages",
+      change: { $0.openMessages() }
+    ),
+    BoundAction(
+      "account",
+      keys: ["F6"],
+      in: pages,
+      help: "switch account or sign out",
+      perform: { _ in [.changeAccount] }
+    ),
+    BoundAction(
+      "toggle-mouse",
+      keys: ["F8"],
+      in: both,
+      help: "mouse on or off",
+      perform: { $0.toggleMouse() }
+    ),
+    BoundAction(
+      "inspector",
+      keys: ["F12"],
+      in: both,
+      help: "what goes over the wire",
+      perform: { $0.toggleInspector() }
+    ),
+    BoundAction(
+      .copy,
+      keys: ["y"],
+      in: ListActions.reading,
+      help: "copy the post or comment",
+      unless: { $0.openPost?.selectedComment == nil ? $0.noPostInViewObstacle : nil },
+      perform: { $0.copySelection() }
+    ),
+    BoundAction(
+      "links",
+      keys: ["o"],
+      in: ListActions.reading,
+      help: "links of the post or comment",
+      unless: { $0.noPostInViewObstacle },
+      change: { $0.openLinks() }
+    ),
+    BoundAction(
+      "edit-in-editor",
+      keys: ["^E"],
+      in: [.compose],
+      help: "go on in your editor",
+      perform: { $0.composer.map { [.editExternally($0.draft)] } ?? [] }
+    ),
+  ]
+
+  static let everywhere: [BoundAction] = [
+    help(keys: ["?", "F1"], in: [.list, .post, .inspector]),
+    help(keys: ["F1"], in: [.comment, .compose, .search]),
+    BoundAction(
+      .redraw,
+      keys: ["^L"],
+      in: Set(Context.allCases),
+      help: "draw the screen again",
+      perform: { _ in [.redraw] }
+    ),
+    BoundAction(
+      .suspend,
+      keys: ["^Z"],
+      in: Set(Context.allCases),
+      help: "suspend; fg goes on",
+      perform: { _ in [.suspend] }
+    ),
+  ]
+
+  private static func palette(keys: [KeySequence], in contexts: Set<Context>) -> BoundAction {
+    BoundAction(
+      .palette,
+      keys: keys,
+      in: contexts,
+      help: "find a command",
+      change: { $0.openPalette() }
+    )
+  }
+
+  private static func help(keys: [KeySequence], in contexts: Set<Context>) -> BoundAction {
+    BoundAction(
+      .help,
+      keys: keys,
+      in: contexts,
+      help: "all keys",
+      hint: .init(1, "help"),
+      change: { $0.openHelp() }
+    )
+  }
+}

@@ -1,0 +1,143 @@
+/// A command of the command line that is no action, or that takes words: all about it in one place.
+package struct Command: Sendable {
+  /// One of the words that can be typed for a command.
+  struct Word {
+    let name: String
+    let detail: String
+
+    init(_ name: String, _ detail: String = "") {
+      self.name = name
+      self.detail = detail
+    }
+  }
+
+  /// The name.
+  package let name: String
+  /// The words that follow the name, for help.
+  package let arguments: String
+  /// What the command does, for help and manual pages.
+  package let help: String
+  /// Whether the command does nothing useful without more words.
+  let needsArguments: Bool
+  /// What can be typed as the last of these words, of which the first is the name.
+  let completions: @Sendable (_ words: [String], _ model: Model) -> [Word]
+  /// Does what the command says with the words behind its name.
+  let run: @Sendable (_ model: inout Model, _ rest: String) -> [Effect]
+
+  private init(
+    _ name: String,
+    _ arguments: String = "",
+    help: String,
+    completions: @escaping @Sendable ([String], Model) -> [Word] = { _, _ in [] },
+    run: @escaping @Sendable (inout Model, String) -> [Effect]
+  ) {
+    self.name = name
+    self.arguments = arguments
+    self.help = help
+    needsArguments = !arguments.isEmpty && !arguments.hasPrefix("[") || name == "search"
+    self.completions = completions
+    self.run = run
+  }
+
+  /// The command that only scripts need.
+  package static let waitIdle = "wait-idle"
+
+  /// The command of that name.
+  static func named(_ name: String) -> Command? { all.first { $0.name == name } }
+
+  /// All commands, in the order of the help page.
+  package static let all: [Command] = [
+    Command(
+      "set",
+      "NAME VALUE",
+      help: "choose a value and keep it in the configuration file",
+      completions: { words, model in
+        switch words.count {
+        case 2: return Setting.allCases.map { Word($0.rawValue, $0.help) }
+        case 3:
+          let setting = Setting(rawValue: words[1])
+          return setting?.suggestions(themes: model.configuration.themeNames).map { Word($0) } ?? []
+        default: return []
+        }
+      },
+      run: { model, rest in
+        let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
+        return model.set(words[0], words.count > 1 ? words[1].trimmingBlanks : nil)
+      }
+    ),
+    Command(
+      "theme",
+      "NAME",
+      help: "choose the colours and keep them in the configuration file",
+      completions: { words, model in
+        words.count == 2 ? model.configuration.themeNames.map { Word($0) } : []
+      },
+      run: { model, rest in model.set(Setting.theme.rawValue, rest) }
+    ),
+    Command(
+      "bind",
+      "PLACE KEYS ACTION",
+      help: "give keys another meaning until the program ends",
+      completions: { words, model in
+        if words.count == 2 { return Context.allCases.map { Word($0.name, $0.title.string) } }
+        guard words.count >= 4 else { return [] }
+        let context = Context.allCases.first { $0.name == words[1] } ?? .list
+        return model.keys.bindings(in: context).map { Word($0.action.name, $0.help.string) }
+      },
+      run: { model, rest in
+        model.bind(rest)
+        return []
+      }
+    ),
+    help("keys"),
+    help("help"),
+    Command(
+      "search",
+      "[WORD…]",
+      help: "search title, author and text",
+      run: { model, rest in model.searchPosts(for: rest) }
+    ),
+    Command(
+      "open-post",
+      "ID",
+      help: "open the post of that identifier",
+      run: { model, rest in model.open(rest) }
+    ),
+    Command(
+      "dump-screen",
+      "FILE",
+      help: "write what the screen shows to a file",
+      run: { model, rest in [.write(view(model).text() + "\n", file: rest)] }
+    ),
+    Command(
+      "save-messages",
+      "FILE",
+      help: "write all messages to a file",
+      run: { model, rest in [.write(model.messageLog.text, file: rest)] }
+    ),
+    Command(
+      "net",
+      "[on|off]",
+      help: "cut this terminal off from the database, or connect it again",
+      completions: { words, _ in
+        guard words.count == 2 else { return [] }
+        return [Word("off", "work without a connection"), Word("on", "connect again")]
+      },
+      run: { model, rest in model.network(rest) }
+    ),
+    Command(
+      waitIdle,
+      help: "in a script: wait until everything is acknowledged and quiet",
+      run: { _, _ in [] }
+    ),
+    Command("quit", help: "quit", run: { model, _ in model.quit() }),
+  ]
+
+  private static func help(_ name: String) -> Command {
+    let help = "show all keys and commands, or those that contain the word"
+    return Command(name, "[WORD]", help: help) { model, rest in
+      model.openHelp(search: rest)
+      return []
+    }
+  }
+}
