@@ -31,7 +31,7 @@ struct InspectorTests {
       model.send(.wire([event(1)]))
       let effects = exit.flatMap { model.type($0) }
       #expect(effects.filter { $0.isWatchWire } == [.watchWire(false)])
-      #expect(!model.inspector.isOpen)
+      #expect(!model.isInspecting)
       model.type(.escape)
     }
   }
@@ -61,7 +61,7 @@ struct InspectorTests {
         if isOn { looks += 1 }
       }
       model.question = nil
-      guard isWatching != model.inspector.isOpen else { continue }
+      guard isWatching != model.isInspecting else { continue }
       Issue.record("seed \(seed), step \(step)")
       return
     }

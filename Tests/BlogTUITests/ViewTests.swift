@@ -41,11 +41,11 @@ struct ViewTests {
   func tabs(kind: FeedKind, width: Int) {
     var model = Fixture.loaded(Size(width: width, height: 6))
     for tab in FeedKind.tabs {
-      _ = model.select(tab: tab)
+      _ = model.session.select(tab: tab)
       model.send(.blog(.feed(tab, posts: Fixture.numbered(1...100))))
     }
-    _ = model.select(tab: kind)
-    let bar = TabBar(model)
+    _ = model.session.select(tab: kind)
+    let bar = TabBar(model.session)
     let fits = bar.tabs.allSatisfy { $0.rect.width == $0.text.width && $0.rect.endColumn <= width }
     #expect(fits)
     #expect(

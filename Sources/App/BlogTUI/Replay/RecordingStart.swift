@@ -48,6 +48,6 @@ extension Model {
       now: start.now,
       unsent: start.unsent
     )
-    commandHistory = start.history
+    session.commandHistory = start.history
   }
 }

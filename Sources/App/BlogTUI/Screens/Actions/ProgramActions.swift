@@ -40,7 +40,7 @@ enum ProgramActions {
       keys: ["F8"],
       in: both,
       help: "mouse on or off",
-      perform: { $0.toggleMouse() }
+      perform: { $0.session.toggleMouse() }
     ),
     BoundAction(
       "inspector",

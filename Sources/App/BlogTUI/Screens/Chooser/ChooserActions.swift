@@ -56,7 +56,7 @@ enum ChooserActions {
       perform: { model in
         guard let link = model.chooser?.selectedLink else { return [] }
         model.chooser = nil
-        model.message = .note("Copied.")
+        model.session.message = .note("Copied.")
         return [.copy(link)]
       }
     ),

@@ -20,7 +20,7 @@ package struct Command: Sendable {
   /// Whether the command does nothing useful without more words.
   let needsArguments: Bool
   /// What can be typed as the last of these words, of which the first is the name.
-  let completions: @Sendable (_ words: [String], _ model: Model) -> [Word]
+  let completions: @Sendable (_ words: [String], _ session: Session) -> [Word]
   /// Does what the command says with the words behind its name.
   let run: @Sendable (_ model: inout Model, _ rest: String) -> [Effect]
 
@@ -28,7 +28,7 @@ package struct Command: Sendable {
     _ name: String,
     _ arguments: String = "",
     help: String,
-    completions: @escaping @Sendable ([String], Model) -> [Word] = { _, _ in [] },
+    completions: @escaping @Sendable ([String], Session) -> [Word] = { _, _ in [] },
     run: @escaping @Sendable (inout Model, String) -> [Effect]
   ) {
     self.name = name
@@ -51,12 +51,13 @@ package struct Command: Sendable {
       "set",
       "NAME VALUE",
       help: "choose a value and keep it in the configuration file",
-      completions: { words, model in
+      completions: { words, session in
         switch words.count {
         case 2: return Setting.allCases.map { Word($0.rawValue, $0.help) }
         case 3:
           let setting = Setting(rawValue: words[1])
-          return setting?.suggestions(themes: model.configuration.themeNames).map { Word($0) } ?? []
+          return setting?.suggestions(themes: session.configuration.themeNames).map { Word($0) }
+            ?? []
         default: return []
         }
       },
@@ -69,8 +70,8 @@ package struct Command: Sendable {
       "theme",
       "NAME",
       help: "choose the colours and keep them in the configuration file",
-      completions: { words, model in
-        words.count == 2 ? model.configuration.themeNames.map { Word($0) } : []
+      completions: { words, session in
+        words.count == 2 ? session.configuration.themeNames.map { Word($0) } : []
       },
       run: { model, rest in model.set(Setting.theme.rawValue, rest) }
     ),
@@ -78,11 +79,11 @@ package struct Command: Sendable {
       "bind",
       "PLACE KEYS ACTION",
       help: "give keys another meaning until the program ends",
-      completions: { words, model in
+      completions: { words, session in
         if words.count == 2 { return Context.allCases.map { Word($0.name, $0.title.string) } }
         guard words.count >= 4 else { return [] }
         let context = Context.allCases.first { $0.name == words[1] } ?? .list
-        return model.keys.bindings(in: context).map { Word($0.action.name, $0.help.string) }
+        return session.keys.bindings(in: context).map { Word($0.action.name, $0.help.string) }
       },
       run: { model, rest in
         model.bind(rest)
@@ -113,7 +114,7 @@ package struct Command: Sendable {
       "save-messages",
       "FILE",
       help: "write all messages to a file",
-      run: { model, rest in [.write(model.messageLog.text, file: rest)] }
+      run: { model, rest in [.write(model.session.messageLog.text, file: rest)] }
     ),
     Command(
       "net",
@@ -123,7 +124,7 @@ package struct Command: Sendable {
         guard words.count == 2 else { return [] }
         return [Word("off", "work without a connection"), Word("on", "connect again")]
       },
-      run: { model, rest in model.network(rest) }
+      run: { model, rest in model.session.network(rest) }
     ),
     Command(
       waitIdle,

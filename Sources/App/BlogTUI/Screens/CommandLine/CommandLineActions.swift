@@ -29,14 +29,14 @@ enum CommandLineActions {
       keys: ["Up", "^P"],
       in: [.command],
       help: "an earlier command",
-      change: { $0.commandLine?.recall(by: -1, from: $0.commandHistory) }
+      change: { $0.recallCommand(by: -1) }
     ),
     BoundAction(
       .next,
       keys: ["Down", "^N"],
       in: [.command],
       help: "a later command",
-      change: { $0.commandLine?.recall(by: 1, from: $0.commandHistory) }
+      change: { $0.recallCommand(by: 1) }
     ),
     BoundAction(
       .back,

@@ -1,7 +1,7 @@
 /// What keys do in the inspector.
 enum InspectorActions {
   static let motions = BoundAction.motions(in: .inspector) { model, motion in
-    model.inspector.list.move(motion)
+    model.session.inspector.list.move(motion)
     return []
   }
 
@@ -20,7 +20,7 @@ enum InspectorActions {
       in: [.inspector],
       help: "pause or go on",
       hint: .init(4, "pause"),
-      change: { $0.inspector.togglePause() }
+      change: { $0.session.inspector.togglePause() }
     ),
     BoundAction(
       "next-kind",
@@ -28,7 +28,7 @@ enum InspectorActions {
       in: [.inspector],
       help: "only one kind of events",
       hint: .init(5, "filter"),
-      change: { $0.inspector.showNextKind() }
+      change: { $0.session.inspector.showNextKind() }
     ),
     BoundAction(
       "clear",
@@ -36,7 +36,7 @@ enum InspectorActions {
       in: [.inspector],
       help: "forget all events",
       hint: .init(7, "clear"),
-      change: { $0.inspector.clear() }
+      change: { $0.session.inspector.clear() }
     ),
     BoundAction(
       "save",
@@ -44,7 +44,7 @@ enum InspectorActions {
       in: [.inspector],
       help: "write the events to a file",
       hint: .init(6, "save"),
-      perform: { [.write($0.inspector.text, file: "hearth-wire.txt")] }
+      perform: { [.write($0.session.inspector.text, file: "hearth-wire.txt")] }
     ),
     BoundAction(
       .back,

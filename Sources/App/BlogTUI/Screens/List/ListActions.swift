@@ -6,7 +6,7 @@ enum ListActions {
     in: .list,
     toTop: ([".", "g g", "Home"], "to the top, where new posts are")
   ) { model, motion in
-    model.moveInList(motion)
+    model.session.moveInList(motion)
   }
 
   /// Where posts are read.
@@ -19,8 +19,8 @@ enum ListActions {
       in: [.list],
       help: "open the post",
       hint: .init(2, "open"),
-      unless: { $0.feed.list.selection == nil ? .nothingThere : nil },
-      perform: { model in model.feed.list.selection.map { model.open($0) } ?? [] }
+      unless: { $0.session.feed.list.selection == nil ? .nothingThere : nil },
+      perform: { model in model.session.feed.list.selection.map { model.open($0) } ?? [] }
     ),
     BoundAction(
       .compose,
@@ -37,7 +37,7 @@ enum ListActions {
       help: "star or unstar",
       hint: .init(4, "star"),
       unless: { $0.openPost?.isGone == true ? Model.goneObstacle : $0.noPostObstacle },
-      perform: { model in model.currentPost.map { model.star($0) } ?? [] }
+      perform: { model in model.currentPost.map { model.session.star($0) } ?? [] }
     ),
     BoundAction(
       .delete,
@@ -69,14 +69,14 @@ enum ListActions {
       in: [.list],
       help: "next list",
       hint: .init(7, "next list"),
-      perform: { $0.selectNeighbour(by: 1) }
+      perform: { $0.session.selectNeighbour(by: 1) }
     ),
     BoundAction(
       "previous-list",
       keys: ["S-Tab"],
       in: [.list],
       help: "previous list",
-      perform: { $0.selectNeighbour(by: -1) }
+      perform: { $0.session.selectNeighbour(by: -1) }
     ),
     BoundAction(
       .search,
@@ -84,7 +84,7 @@ enum ListActions {
       in: [.list],
       help: "search title, author and text",
       hint: .init(5, "search"),
-      change: { $0.beginSearch() }
+      change: { $0.session.beginSearch() }
     ),
     BoundAction(
       "next-match",
@@ -92,7 +92,7 @@ enum ListActions {
       in: [.list],
       help: "next match",
       unless: noSearch,
-      perform: { $0.moveToMatch(by: 1) }
+      perform: { $0.session.moveToMatch(by: 1) }
     ),
     BoundAction(
       "previous-match",
@@ -100,7 +100,7 @@ enum ListActions {
       in: [.list],
       help: "previous match",
       unless: noSearch,
-      perform: { $0.moveToMatch(by: -1) }
+      perform: { $0.session.moveToMatch(by: -1) }
     ),
     BoundAction(
       .back,
@@ -108,8 +108,10 @@ enum ListActions {
       in: [.list],
       help: "end the search",
       perform: { model in
-        if model.search == nil, let effects = model.backFromAuthor() { return effects }
-        model.endSearch()
+        if model.session.search == nil, let effects = model.session.backFromAuthor() {
+          return effects
+        }
+        model.session.endSearch()
         return []
       }
     ),
@@ -119,14 +121,14 @@ enum ListActions {
       in: [.list],
       help: "quit",
       hint: .init(8, "quit"),
-      perform: { model in model.backFromAuthor() ?? model.quit() }
+      perform: { model in model.session.backFromAuthor() ?? model.quit() }
     ),
     BoundAction(
       "reload",
       keys: ["r"],
       in: [.list],
       help: "read the list again",
-      perform: { $0.reload() }
+      perform: { $0.session.reload() }
     ),
   ]
 
@@ -143,12 +145,12 @@ enum ListActions {
       keys: [key],
       in: reading,
       help: help,
-      perform: { $0.closePost() + $0.select(tab: kind) }
+      perform: { $0.closePost() + $0.session.select(tab: kind) }
     )
   }
 
   private static let noSearch: BoundAction.Condition = { model in
-    model.search?.pattern == nil ? .note("Nothing was searched: / searches.") : nil
+    model.session.search?.pattern == nil ? .note("Nothing was searched: / searches.") : nil
   }
 }
 
@@ -161,7 +163,7 @@ enum SearchActions {
       in: [.search],
       help: "keep the matches",
       hint: .init(2, "keep"),
-      change: { $0.keepSearch() }
+      change: { $0.session.keepSearch() }
     ),
     BoundAction(
       .back,
@@ -169,7 +171,7 @@ enum SearchActions {
       in: [.search],
       help: "show all posts again",
       hint: .init(3, "all"),
-      change: { $0.endSearch() }
+      change: { $0.session.endSearch() }
     ),
     BoundAction(
       .next,
@@ -177,9 +179,9 @@ enum SearchActions {
       in: [.search],
       help: "next match",
       perform: { model in
-        model.feed.list.move(.down)
-        model.feed.markSeen()
-        return model.tellPosition()
+        model.session.feed.list.move(.down)
+        model.session.feed.markSeen()
+        return model.session.tellPosition()
       }
     ),
     BoundAction(
@@ -188,8 +190,8 @@ enum SearchActions {
       in: [.search],
       help: "previous match",
       change: { model in
-        model.feed.list.move(.up)
-        model.feed.markSeen()
+        model.session.feed.list.move(.up)
+        model.session.feed.markSeen()
       }
     ),
   ]

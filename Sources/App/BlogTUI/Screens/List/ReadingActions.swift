@@ -8,7 +8,9 @@ enum ReadingActions {
       keys: ["u"],
       in: ListActions.reading,
       help: "take the last change back",
-      unless: { $0.reading.changes.isEmpty ? .note("There is nothing to take back.") : nil },
+      unless: {
+        $0.session.reading.changes.isEmpty ? .note("There is nothing to take back.") : nil
+      },
       perform: { $0.undo() }
     ),
     BoundAction(
@@ -33,8 +35,10 @@ enum ReadingActions {
       in: ListActions.reading,
       help: "mark as read or unread",
       unless: { model in
-        guard model.reading.state != nil, let post = model.currentPost else { return .nothingThere }
-        guard post.uid == model.me.uid, !model.hasNews(post) else { return nil }
+        guard model.session.reading.state != nil, let post = model.currentPost else {
+          return .nothingThere
+        }
+        guard post.uid == model.session.me.uid, !model.hasNews(post) else { return nil }
         return .note("Your own posts are never unread.")
       },
       perform: { $0.toggleRead() }
@@ -44,8 +48,8 @@ enum ReadingActions {
       keys: ["M"],
       in: [.list],
       help: "mark everything as read",
-      unless: { $0.reading.state == nil ? .nothingThere : nil },
-      perform: { $0.markAllRead() }
+      unless: { $0.session.reading.state == nil ? .nothingThere : nil },
+      perform: { $0.session.markAllRead() }
     ),
     BoundAction(
       "next-unread",
@@ -59,7 +63,7 @@ enum ReadingActions {
       keys: ["F"],
       in: [.list],
       help: "stay with the newest posts or not",
-      perform: { $0.toggleFollowing() }
+      perform: { $0.session.toggleFollowing() }
     ),
     BoundAction(
       "people",

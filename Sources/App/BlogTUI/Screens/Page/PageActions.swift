@@ -15,10 +15,7 @@ enum PageActions {
       in: [.help],
       help: "search this page",
       hint: .init(2, "search"),
-      change: { model in
-        model.help?.isSearching = true
-        model.relayout()
-      }
+      change: { $0.help?.isSearching = true }
     ),
     BoundAction(
       .back,
@@ -27,7 +24,11 @@ enum PageActions {
       help: "back",
       hint: .init(1, "back"),
       change: { model in
-        if model.help?.field.isEmpty == false { model.searchPage("") } else { model.help = nil }
+        if model.help?.field.isEmpty == false {
+          model.searchPage(for: "")
+        } else {
+          model.help = nil
+        }
       }
     ),
     BoundAction(
@@ -46,7 +47,7 @@ enum PageActions {
       hint: .init(2, "all"),
       change: { model in
         model.help?.isSearching = false
-        model.searchPage("")
+        model.searchPage(for: "")
       }
     ),
   ]

@@ -48,10 +48,7 @@ enum CommentActions {
       in: [.comment],
       help: "back; the text stays",
       hint: .init(3, "back, the text stays"),
-      perform: { model in
-        model.leaveComment()
-        return model.endTyping()
-      }
+      perform: { $0.leaveComment() }
     ),
   ]
 }

@@ -1,0 +1,247 @@
+import BlogModel
+
+/// A screen: what it shows, what keys and clicks do to it, and how it is drawn.
+///
+/// A screen owns its state and reads the ``Session``, which all screens share. What its actions do is
+/// declared in its folder as well; see ``BoundAction``. The ``Model`` holds a stack of screens, of which
+/// the one in front takes the keys.
+protocol AppScreen: Sendable {
+  /// What the screen can stand in front of.
+  static var layer: ScreenLayer { get }
+
+  /// Does what a click on a row of the screen stands for.
+  static func pick(_ row: Int, in model: inout Model) -> [Effect]
+
+  /// Whether the screen fills the content; otherwise what is behind it stays in view.
+  var fillsContent: Bool { get }
+
+  /// Where keys are typed while the screen is in front.
+  func context(in session: Session) -> Context
+
+  /// Takes a key that is bound to no action.
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome
+
+  /// Puts the cursor where a click into one of the fields was.
+  mutating func moveCursor(in field: Int, to offset: Position, session: inout Session)
+
+  /// Turns the wheel by a step; nil leaves that to the screen behind.
+  ///
+  /// - Parameters:
+  ///   - direction: 1 is down, -1 is up.
+  ///   - target: What is under the pointer.
+  ///   - session: What all screens share.
+  /// - Returns: What the program has to do, or nil.
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+
+  /// Follows the size of the terminal and the settings.
+  mutating func resize(in session: Session)
+
+  /// The line below the content, as far as the screen leaves room for it.
+  func lowerRule(in session: Session) -> Rect
+
+  /// Draws the header and the content.
+  func draw(on painter: inout Painter)
+
+  /// Draws the line below the content.
+  func drawFooter(on painter: inout Painter)
+
+  /// Draws what stands over everything else.
+  func drawOverlay(on painter: inout Painter)
+}
+
+/// What a screen did with a key that is bound to no action.
+enum TypingOutcome {
+  /// It took the key.
+  case taken([Effect])
+  /// It has no use for the key.
+  case ignored
+  /// The screen closes.
+  case closed
+}
+
+/// What stands in front of what, whenever it was opened.
+enum ScreenLayer: Int, Comparable {
+  /// Lists and posts.
+  case reading
+  /// Forms.
+  case form
+  /// The inspector.
+  case inspector
+  /// Pages that are read and left again.
+  case page
+  /// Choices.
+  case chooser
+  /// Lines in which something is typed.
+  case line
+  /// What has to be answered before anything else.
+  case question
+
+  static func < (left: ScreenLayer, right: ScreenLayer) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// How far the wheel scrolls a text.
+let wheelStep = 3
+
+extension AppScreen {
+  static func pick(_ row: Int, in model: inout Model) -> [Effect] { [] }
+
+  var fillsContent: Bool { true }
+
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome { .ignored }
+
+  mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {}
+
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    []
+  }
+
+  mutating func resize(in session: Session) {}
+
+  func lowerRule(in session: Session) -> Rect { Frame(session.size).lowerRule }
+
+  func drawFooter(on painter: inout Painter) { painter.paintHints() }
+
+  func drawOverlay(on painter: inout Painter) {}
+}
+
+/// The screens, one in front of the other; the list of posts is always behind all others.
+struct ScreenStack: Sendable {
+  /// No type of screen twice, ordered by layer, and within a layer by when it was opened.
+  private var screens: [any AppScreen] = [ListScreen()]
+
+  /// The screen that takes the keys.
+  var front: any AppScreen { screens.last ?? ListScreen() }
+
+  /// The screen that is seen in the content.
+  var content: any AppScreen { screens.last { $0.fillsContent } ?? ListScreen() }
+
+  /// The frontmost screen below a layer.
+  func screen(below layer: ScreenLayer) -> any AppScreen {
+    screens.last { Swift.type(of: $0).layer < layer } ?? ListScreen()
+  }
+
+  /// The screen of that type; a new one goes in front of its layer, and nil closes it.
+  subscript<S: AppScreen>(type: S.Type) -> S? {
+    get {
+      for screen in screens { if let screen = screen as? S { return screen } }
+      return nil
+    }
+    set { place(newValue, at: take(type)?.index) }
+    _modify {
+      // While it is changed it is not in the stack as well, so that nothing of it is copied.
+      let taken = take(type)
+      var screen = taken?.screen
+      defer { place(screen, at: taken?.index) }
+      yield &screen
+    }
+  }
+
+  private mutating func take<S: AppScreen>(_ type: S.Type) -> (screen: S, index: Int)? {
+    for (index, screen) in screens.enumerated() {
+      guard let screen = screen as? S else { continue }
+      screens.remove(at: index)
+      return (screen, index)
+    }
+    return nil
+  }
+
+  private mutating func place<S: AppScreen>(_ screen: S?, at index: Int?) {
+    guard let screen else { return }
+    let last = screens.lastIndex { Swift.type(of: $0).layer <= S.layer }
+    screens.insert(screen, at: index ?? last.map { $0 + 1 } ?? 0)
+  }
+
+  /// Whether the screen of that type is open.
+  func contains<S: AppScreen>(_ type: S.Type) -> Bool { screens.contains { $0 is S } }
+
+  /// The type of the screen that drew a part.
+  func type(of id: ScreenID) -> (any AppScreen.Type)? {
+    screens.map { Swift.type(of: $0) }.first { ScreenID($0) == id }
+  }
+
+  /// Gives a key to the screen in front.
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
+    let index = screens.count - 1
+    let outcome = screens[index].type(key, session: &session)
+    if case .closed = outcome { screens.remove(at: index) }
+    return outcome
+  }
+
+  /// Gives a turn of the wheel to the frontmost screen that has a use for it.
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]
+  {
+    for index in screens.indices.reversed() {
+      let effects = screens[index].scroll(by: direction, over: target, session: &session)
+      if let effects { return effects }
+    }
+    return []
+  }
+
+  /// Puts the cursor into a field of a screen.
+  mutating func moveCursor(
+    in field: Int,
+    of id: ScreenID,
+    to offset: Position,
+    session: inout Session
+  ) {
+    for index in screens.indices where ScreenID(Swift.type(of: screens[index])) == id {
+      screens[index].moveCursor(in: field, to: offset, session: &session)
+    }
+  }
+
+  /// Tells all screens that the terminal or the settings have changed.
+  mutating func resize(in session: Session) {
+    for index in screens.indices { screens[index].resize(in: session) }
+  }
+}
+
+/// The type of a screen, as what was drawn remembers it.
+struct ScreenID: Hashable, Sendable {
+  private let type: ObjectIdentifier
+
+  init(_ type: any AppScreen.Type) {
+    self.type = ObjectIdentifier(type)
+  }
+}
+
+/// A part of the screen that a pointer can mean.
+enum ClickTarget: Hashable {
+  /// A tab of the header.
+  case tab(FeedKind)
+  /// The list of posts, beside its rows.
+  case list
+  /// A row of the list, or the post shown beside it.
+  case post(PostID)
+  /// An answer to the question.
+  case answer(Answer)
+  /// A hint of what a key does.
+  case action(Action)
+  /// A row of a screen, by its number.
+  case row(Int, of: ScreenID)
+  /// A field of a screen, by its number.
+  case field(Int, of: ScreenID)
+
+  static func row(_ number: Int, of type: any AppScreen.Type) -> ClickTarget {
+    .row(number, of: ScreenID(type))
+  }
+
+  static func field(_ number: Int = 0, of type: any AppScreen.Type) -> ClickTarget {
+    .field(number, of: ScreenID(type))
+  }
+}

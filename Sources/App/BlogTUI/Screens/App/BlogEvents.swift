@@ -1,0 +1,163 @@
+import BlogModel
+
+/// What happens to the blog.
+extension Model {
+  /// Takes over what happened to the blog.
+  mutating func handle(_ event: BlogEvent) -> [Effect] {
+    for person in event.people { session.names.learn(person) }
+    switch event {
+    case .feed(let kind, let posts):
+      session.reading.lastEventAt = session.now
+      session[kind].update(posts, matching: session.filter(of: kind))
+      if kind == session.tab, session.search?.pattern == nil { return session.tellPosition() }
+    case .extent(let kind, let extent):
+      session[kind].extent = extent
+    case .latestComments(let id, let comments):
+      session.reading.latestComments[id] = comments
+    case .typing(let id, let typists):
+      if openPost?.id == id { openPost?.typists = typists }
+    case .people(let people):
+      session.reading.people = people
+    case .readState(let state):
+      return take(state)
+    case .markAnswered:
+      session.reading.takeAnswerToMark()
+      noteReadState()
+    case .notice(let notice):
+      // Whoever looks at the post sees it there.
+      return openPost?.id == notice.post ? [] : session.take(notice)
+    case .roundTrip(let milliseconds):
+      session.reading.roundTrip = milliseconds
+    case .feedFailed(let kind, let reason):
+      session[kind].phase = .failed(reason)
+      if kind == session.tab {
+        let why = Self.clause(reason)
+        session.message = .failure("This list cannot be read: \(why). r tries again.")
+      }
+    case .post(let id, let post):
+      session.reading.lastEventAt = session.now
+      update(openPost: id, post)
+    case .comments(let id, let comments):
+      session.reading.lastEventAt = session.now
+      guard openPost?.id == id else { return [] }
+      openPost?.update(comments: comments)
+      return markOpenPostRead()
+    case .connection(let state):
+      session.connectionBecame(state)
+    case .connectionProblem(let reason): session.connectionProblem = reason
+    case .pendingWrites(let count):
+      session.pendingWrites = max(0, count)
+      // The user was asked because of what was on its way: with nothing left there is no question.
+      if question == .quit, !hasOpenEnds { return give(.quit) }
+    case .succeeded(let action):
+      take(action, succeeded: true)
+    case .failed(let action, let reason):
+      take(action, succeeded: false)
+      fail(action, reason: reason)
+      return [.bell]
+    }
+    return []
+  }
+
+  private mutating func update(openPost id: PostID, _ post: Post?) {
+    guard let open = openPost, open.id == id else { return }
+    openPost?.update(post: post)
+    if post == nil, !open.isGone {
+      session.message = .failure("This post was deleted. What you typed stays here; Esc goes back.")
+    }
+  }
+
+  private mutating func take(_ action: BlogAction, succeeded: Bool) {
+    session.note(action, succeeded: succeeded)
+    hideDeleted()
+    session.forgetIntent(of: action)
+  }
+
+  /// Says what was refused, why, and what to do; what was typed comes back.
+  private mutating func fail(_ action: BlogAction, reason: String) {
+    let why = Self.clause(reason)
+    switch action {
+    case .post(let id, let title, let body):
+      for kind in session.allFeeds where session[kind].awaited == id {
+        session[kind].awaited = nil
+      }
+      restore(title: title, body: body, reason: reason)
+    case .comment(let id, _, let text):
+      restore(comment: text, on: id, why: why)
+    case .star(_, true):
+      session.message = .failure("The star was not saved: \(why). s tries again.")
+    case .star(_, false):
+      session.message = .failure("The star was not taken back: \(why). s tries again.")
+    case .edit(_, let title, let body):
+      restore(title: title, body: body, reason: reason)
+    case .editComment(let id, _, let text):
+      restore(comment: text, on: id, why: why)
+    case .deletePost:
+      session.message = .failure("The post was not deleted: \(why). d tries again.")
+    case .deleteComment:
+      session.message = .failure("The comment was not deleted: \(why). d tries again.")
+    }
+  }
+
+  private mutating func restore(comment text: String, on id: PostID, why: String) {
+    if let open = openPost, open.id == id, open.field.isEmpty {
+      openPost?.field.setText(text)
+      session.message = .failure("Your comment was not saved: \(why). It is back in its line.")
+      return
+    }
+    session.commentDrafts[id, default: []].append(text)
+    session.message = .failure("Your comment was not saved: \(why). It is kept with its post.")
+  }
+
+  /// Gives a post back that the database refused; what is typed just now is not touched.
+  private mutating func restore(title: String, body: String, reason: String) {
+    let why = Self.clause(reason)
+    let problem = "Not saved: \(why). Change it, or send it again."
+    let draft = Draft(title: title, body: body, problem: problem)
+    // Nothing is taken away from someone who types, reads or answers just now.
+    if composer?.draft.isEmpty == true || context == .list {
+      composer = Composer(draft)
+      relayout()
+      explain(problem)
+      return
+    }
+    session.drafts.append(draft)
+    let name = SafeText(untrusted: title).truncated(to: 30, ellipsis: session.glyphs.ellipsis)
+    session.message = .failure(
+      "Your post \"\(name.string)\" was not saved: \(why). It is kept: c opens it."
+    )
+  }
+
+  /// Logs what the form says is wrong, and shows all of it if it has no room in the form.
+  private mutating func explain(_ problem: String) {
+    let failure = Message.failure(problem)
+    if failure.text.width > session.composeFrame.problem.width - 2 {
+      session.message = failure
+    } else {
+      session.messageLog.add(failure, at: session.now)
+    }
+  }
+
+  /// A reason as part of a sentence, without the period at its end.
+  static func clause(_ reason: String) -> String {
+    let text = SafeText(untrusted: reason, limit: 1_000).string
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+}
+
+extension BlogEvent {
+  /// Everybody whose name the event tells.
+  fileprivate var people: [Author] {
+    switch self {
+    case .feed(_, let posts): posts.map { Author(uid: $0.uid, name: $0.author) }
+    case .post(_, let post?): [Author(uid: post.uid, name: post.author)]
+    case .comments(_, let comments): comments.map { Author(uid: $0.uid, name: $0.author) }
+    case .typing(_, let typists): typists.map(\.person)
+    case .people(let people): people.map(\.person)
+    case .notice(.comment(_, _, let author)): [author]
+    case .post(_, nil), .extent, .feedFailed, .latestComments, .readState, .markAnswered, .notice,
+      .roundTrip, .connection, .connectionProblem, .pendingWrites, .succeeded, .failed:
+      []
+    }
+  }
+}

@@ -1,0 +1,297 @@
+package import BlogModel
+
+/// Something I did that can be taken back.
+package enum Change: Hashable, Sendable {
+  /// A star was given (true) or taken back.
+  case star(PostID, Bool)
+  /// A post was changed; this is what it was before.
+  case edit(PostID, title: String, body: String)
+  /// A comment was changed; this is what it was before.
+  case editComment(PostID, commentID: String, text: String)
+  /// Something is about to disappear.
+  case deletion(Deletion.Subject)
+}
+
+/// Something of mine that disappears soon, unless I take that back.
+package struct Deletion: Hashable, Sendable {
+  /// What disappears.
+  package enum Subject: Hashable, Sendable {
+    /// A post with its comments.
+    case post(PostID)
+    /// A comment.
+    case comment(PostID, commentID: String)
+  }
+
+  /// How long it can be taken back, in milliseconds.
+  package static let delay: Int64 = 5_000
+
+  /// What disappears.
+  package let subject: Subject
+  /// When, in milliseconds since 1970.
+  package let deadline: Int64
+  /// Whether the database was told; what disappears stays hidden until it has answered.
+  package internal(set) var isSent = false
+
+  /// The key of what disappears.
+  var id: String {
+    switch subject {
+    case .post(let id): id
+    case .comment(_, let id): id
+    }
+  }
+
+  /// What has to be done when the time is over.
+  var effect: Effect {
+    switch subject {
+    case .post(let id): .deletePost(id)
+    case .comment(let post, let comment): .deleteComment(post, commentID: comment)
+    }
+  }
+}
+
+// MARK: Taking back
+
+extension Model {
+  /// Takes the last change back.
+  mutating func undo() -> [Effect] {
+    guard let change = session.reading.changes.popLast() else { return [] }
+    switch change {
+    case .star(let id, let isStarred):
+      session.starIntents[id] = !isStarred
+      session.note(id)
+      session.message = .note(isStarred ? "The star is taken back." : "The star is back.")
+      return [.star(id, !isStarred)]
+    case .edit(let id, let title, let body):
+      session.note(id)
+      session.message = .note("The post is as it was before.")
+      return [.edit(id, title: title, body: body)]
+    case .editComment(let post, let comment, let text):
+      session.note(comment)
+      session.message = .note("The comment is as it was before.")
+      return [.editComment(post, commentID: comment, text: text)]
+    case .deletion(let subject):
+      session.reading.deletions.removeAll { $0.subject == subject }
+      session.refilter()
+      hideDeleted()
+      if case .post(let id) = subject { session.feed.list.select(id) }
+      session.message = .note("Nothing was deleted.")
+      return []
+    }
+  }
+
+  // MARK: Deleting
+
+  /// Hides something of mine at once and deletes it when the time to take that back is over.
+  mutating func delete(_ subject: Deletion.Subject) {
+    let deletion = Deletion(subject: subject, deadline: session.now + Deletion.delay)
+    session.reading.deletions.append(deletion)
+    session.reading.add(.deletion(subject))
+    session.refilter()
+    hideDeleted()
+    let seconds = Deletion.delay / 1_000
+    session.message = .note("It is deleted in \(seconds) seconds; u takes that back.")
+  }
+
+  /// Hides the comments that disappear soon, and shows all others.
+  mutating func hideDeleted() {
+    let hidden = session.reading.hidden
+    openPost?.hide(hidden)
+  }
+
+  // MARK: Changing
+
+  /// Opens what I wrote for a change.
+  mutating func edit() {
+    if let comment = openPost?.selectedComment { return edit(comment) }
+    guard let post = currentPost else { return }
+    composer = Composer(Draft(title: post.title, body: post.body), editing: post)
+    relayout()
+  }
+
+  private mutating func edit(_ comment: Comment) {
+    guard let open = openPost else { return }
+    if open.editing == nil, !open.field.isEmpty {
+      session.commentDrafts[open.id, default: []].append(open.field.text)
+    }
+    openPost?.editing = comment
+    openPost?.field.setText(comment.text)
+    openPost?.isWriting = true
+  }
+
+  /// Writes the changed post.
+  mutating func sendEdit(of post: Post, title: String, body: String) -> [Effect] {
+    // The form shows some characters in another way; what was not touched stays as it was.
+    let shown = Composer(Draft(title: post.title, body: post.body))
+    let title = title == shown.title.text ? post.title : title
+    let body = body == shown.body.text ? post.body : body
+    guard title != post.title || body != post.body else {
+      session.message = .note("Nothing was changed.")
+      return []
+    }
+    guard isPresent(post.id) else {
+      session.drafts.append(Draft(title: title, body: body))
+      let text = "This post was deleted meanwhile. Your text is kept: c opens it."
+      session.message = .failure(text)
+      return []
+    }
+    session.reading.add(.edit(post.id, title: post.title, body: post.body))
+    session.note(post.id)
+    session.message = .note("The post is changed; u takes that back.")
+    return [.edit(post.id, title: title, body: body)]
+  }
+
+  /// Whether a post of a list is still there, as far as that is known here.
+  private func isPresent(_ id: PostID) -> Bool {
+    if let openPost, openPost.id == id { return !openPost.isGone }
+    return knownPost(id) != nil
+  }
+}
+
+extension Session {
+  /// The latest time that counts as one, in milliseconds since 1970.
+  private static let latestTime: Int64 = 1 << 53
+
+  /// Lets time pass: some signs are over, and what is due is deleted.
+  mutating func pass(to time: Int64) -> [Effect] {
+    // Nothing that is counted from a time may be more than a number can hold.
+    now = max(-Self.latestTime, min(time, Self.latestTime))
+    for (id, delivery) in reading.deliveries where delivery.isOver(now: now) {
+      reading.deliveries[id] = nil
+    }
+    return carryOutDeletions(until: now)
+  }
+
+  /// Deletes what can no longer be taken back.
+  mutating func carryOutDeletions(until time: Int64) -> [Effect] {
+    var effects: [Effect] = []
+    for (index, deletion) in reading.deletions.enumerated() {
+      guard !deletion.isSent, deletion.deadline <= time else { continue }
+      reading.deletions[index].isSent = true
+      reading.changes.removeAll { $0 == .deletion(deletion.subject) }
+      effects.append(deletion.effect)
+    }
+    return effects
+  }
+
+  /// Shows what was hidden again when the database has answered.
+  fileprivate mutating func endDeletion(_ id: String) {
+    guard reading.deletions.contains(where: { $0.isSent && $0.id == id }) else { return }
+    reading.deletions.removeAll { $0.isSent && $0.id == id }
+    refilter()
+  }
+
+  /// Writes the changed comment.
+  mutating func sendEdit(of comment: Comment, on post: PostID, text: String) -> [Effect] {
+    guard text != comment.text else {
+      message = .note("Nothing was changed.")
+      return []
+    }
+    reading.add(.editComment(post, commentID: comment.id, text: comment.text))
+    note(comment.id)
+    message = .note("The comment is changed; u takes that back.")
+    return [.editComment(post, commentID: comment.id, text: text)]
+  }
+
+  /// Stars or unstars; twice in a row is there and back, even before the first is known.
+  mutating func star(_ post: Post) -> [Effect] {
+    let isStarred = !(starIntents[post.id] ?? post.stars.contains(me.uid))
+    starIntents[post.id] = isStarred
+    reading.add(.star(post.id, isStarred))
+    note(post.id)
+    return [.star(post.id, isStarred)]
+  }
+
+  /// Forgets what a star key meant, if the database has answered the last one.
+  mutating func forgetIntent(of action: BlogAction) {
+    guard case .star(let id, let isStarred) = action, starIntents[id] == isStarred else { return }
+    starIntents[id] = nil
+  }
+}
+
+// MARK: Deliveries
+
+/// How far something I did has got.
+package enum Delivery: Hashable, Sendable {
+  /// Noted here; there is no connection.
+  case local
+  /// On its way to the server.
+  case sent
+  /// Stored by the server, since that time in milliseconds.
+  case acknowledged(at: Int64)
+  /// Refused by the server.
+  case refused
+
+  /// How long it is shown that something was stored, in milliseconds.
+  static let showsFor: Int64 = 5_000
+
+  /// Whether it is no longer worth a sign.
+  func isOver(now: Int64) -> Bool {
+    switch self {
+    case .acknowledged(let at): now >= at + Self.showsFor
+    case .local, .sent, .refused: false
+    }
+  }
+
+  /// The sign: noted here, on its way, stored, refused.
+  func sign(_ glyphs: GlyphSet) -> SafeText {
+    switch self {
+    case .local: glyphs.repertoire == .ascii ? "~" : "·"
+    case .sent: glyphs.pending
+    case .acknowledged: glyphs.check
+    case .refused: glyphs.cross
+    }
+  }
+
+  /// The style of that sign; it says the same again.
+  func style(_ theme: Theme) -> Style {
+    switch self {
+    case .local, .sent: theme.waiting
+    case .acknowledged: theme.good
+    case .refused: theme.bad
+    }
+  }
+}
+
+extension Session {
+  /// Notes that something of mine is on its way.
+  mutating func note(_ id: String) {
+    reading.deliveries[id] = connection == .online ? .sent : .local
+  }
+
+  /// Notes how something of mine ended.
+  mutating func note(_ action: BlogAction, succeeded: Bool) {
+    let id: String
+    switch action {
+    case .post(let post, _, _), .star(let post, _), .edit(let post, _, _): id = post
+    case .comment(_, let comment, _), .editComment(_, let comment, _): id = comment
+    case .deletePost(let gone), .deleteComment(_, let gone):
+      endDeletion(gone)
+      if succeeded { return }
+      id = gone
+    }
+    if case .star(_, let isStarred) = action, let intent = starIntents[id], intent != isStarred {
+      return
+    }
+    reading.deliveries[id] = succeeded ? .acknowledged(at: now) : .refused
+  }
+
+  /// Takes over the state of the connection: what waited for it is on its way now, or waits again.
+  mutating func connectionBecame(_ state: ConnectionState) {
+    // The same state told again is no new countdown, unless the old one is over.
+    if state != connection || secondsUntilRetry == 0 { connectionChangedAt = now }
+    connection = state
+    for (id, delivery) in reading.deliveries {
+      switch delivery {
+      case .local, .sent: note(id)
+      case .acknowledged, .refused: break
+      }
+    }
+  }
+
+  /// How far my last change of a post or comment has got.
+  func delivery(of id: String) -> Delivery? {
+    if let delivery = reading.deliveries[id] { return delivery.isOver(now: now) ? nil : delivery }
+    guard pendingWrites > 0, feed.extent.pending.contains(id) else { return nil }
+    return connection == .online ? .sent : .local
+  }
+}

@@ -1,0 +1,151 @@
+package import BlogModel
+
+/// Everything that is on the screen, as a value: what all screens share, and the screens.
+///
+/// Only ``update(_:_:)`` changes it, and ``view(_:)`` draws it.
+@dynamicMemberLookup
+package struct Model: Sendable {
+  /// What all screens share.
+  package internal(set) var session: Session
+  /// The screens, one in front of the other.
+  var stack = ScreenStack()
+
+  /// Makes the state before anything is known.
+  ///
+  /// - Parameters:
+  ///   - me: Who I am.
+  ///   - databaseName: Which database this is.
+  ///   - size: The number of columns and rows.
+  ///   - glyphs: The signs that the terminal can show.
+  ///   - now: The time in milliseconds since 1970.
+  ///   - unsent: What was typed and not sent earlier; the last post is offered first.
+  package init(
+    me: Author,
+    databaseName: String,
+    size: Size,
+    glyphs: GlyphSet = .unicode,
+    now: Int64,
+    unsent: Unsent = Unsent()
+  ) {
+    session = Session(
+      me: me,
+      databaseName: databaseName,
+      size: size,
+      glyphs: glyphs,
+      now: now,
+      unsent: unsent
+    )
+    relayout()
+  }
+
+  /// What all screens share can be read as if it belonged to the model itself.
+  package subscript<Value>(dynamicMember path: KeyPath<Session, Value>) -> Value {
+    session[keyPath: path]
+  }
+
+  /// What all screens share can be changed as if it belonged to the model itself.
+  subscript<Value>(dynamicMember path: WritableKeyPath<Session, Value>) -> Value {
+    get { session[keyPath: path] }
+    _modify { yield &session[keyPath: path] }
+  }
+
+  /// One of the lists.
+  package internal(set) subscript(feed: FeedKind) -> Feed {
+    get { session[feed] }
+    _modify { yield &session[feed] }
+  }
+
+  /// Tells every screen how much room it has.
+  mutating func relayout() {
+    session.resizeLists()
+    stack.resize(in: session)
+  }
+}
+
+// MARK: Where the user is
+
+extension Model {
+  /// Where keys are typed now.
+  package var context: Context { stack.front.context(in: session) }
+
+  /// Where commands have their effect: behind the line or the choice in which they are named.
+  var commandContext: Context { stack.screen(below: .chooser).context(in: session) }
+
+  /// The post that keys act on: the open one, or the selected one.
+  var currentPost: Post? { openPost?.post ?? (openPost == nil ? session.feed.selectedPost : nil) }
+
+  /// The post of that key as any of the screens knows it.
+  func knownPost(_ id: PostID) -> Post? {
+    if let openPost, openPost.id == id, let post = openPost.post { return post }
+    return session.feed.post(id)
+      ?? session.allFeeds.lazy.compactMap { session[$0].post(id) }.first
+  }
+}
+
+// MARK: What is not finished
+
+extension Model {
+  /// Posts that were typed and not sent, the one in the form last.
+  package var unsentDrafts: [Draft] {
+    session.drafts + (composer.map { $0.draft.isEmpty ? [] : [$0.draft] } ?? [])
+  }
+
+  /// Everything that was typed and not sent, as it is kept for another run.
+  package var unsent: Unsent {
+    var comments = session.commentDrafts
+    if let openPost, !openPost.field.isEmpty {
+      comments[openPost.id, default: []].append(openPost.field.text)
+    }
+    return Unsent(posts: unsentDrafts, comments: comments)
+  }
+
+  /// Comments that were typed and not sent.
+  package var unsentComments: [String] {
+    let typed = openPost.map { $0.field.isEmpty ? [] : [$0.field.text] } ?? []
+    return session.commentDrafts.values.flatMap(\.self) + typed
+  }
+
+  /// Whether something is typed and not sent, or written and not acknowledged.
+  var hasOpenEnds: Bool {
+    !unsentDrafts.isEmpty || !unsentComments.isEmpty || session.pendingWrites > 0
+  }
+
+  /// Whether nothing is under way: connected, all acknowledged, and all that is shown has come.
+  package var isQuiet: Bool {
+    guard session.connection == .online, session.pendingWrites == 0, session.starIntents.isEmpty
+    else { return false }
+    guard session.feed.phase != .loading, session.feed.phase != .idle else { return false }
+    guard let openPost else { return true }
+    return openPost.comments != nil && (openPost.post != nil || openPost.isGone)
+  }
+
+  /// How long the screen stays right if nothing happens; nil if for ever.
+  package var nextTick: Duration? {
+    if let seconds = session.secondsUntilRetry, seconds > 0 { return .seconds(1) }
+    if let time = nextChange { return .milliseconds(max(1, time - session.now)) }
+    let showsAges = openPost != nil || !session.feed.posts.isEmpty
+    return showsAges ? .seconds(30) : nil
+  }
+
+  /// When something on the screen is over: a deletion, a sign, somebody's typing.
+  private var nextChange: Int64? {
+    var times = session.reading.deletions.filter { !$0.isSent }.map(\.deadline)
+    for delivery in session.reading.deliveries.values {
+      if case .acknowledged(let at) = delivery { times.append(at + Delivery.showsFor) }
+    }
+    times += (openPost?.typists ?? []).map { $0.at + Typist.patience }
+    return times.filter { $0 > session.now }.min()
+  }
+
+  /// Leaves, or asks first when something would be lost, until nothing would be.
+  mutating func quit() -> [Effect] {
+    guard hasOpenEnds else { return leaveForGood() }
+    question = .quit
+    return []
+  }
+
+  /// Leaves; what was to be deleted is deleted.
+  mutating func leaveForGood() -> [Effect] {
+    session.carryOutDeletions(until: .max) + [.quit]
+  }
+}

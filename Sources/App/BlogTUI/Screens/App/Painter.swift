@@ -1,0 +1,178 @@
+import BlogModel
+
+/// Draws a model part by part; each part clips itself to its rectangle.
+struct Painter {
+  let model: Model
+  let session: Session
+  let frame: Frame
+  // Looked up once for all the rows of a screen.
+  let theme: Theme
+  let glyphs: GlyphSet
+  let isASCII: Bool
+  /// Between facts on one line.
+  let separator: SafeText
+  var screen: Screen
+  /// The rows of the list as they were drawn before.
+  var drawnRows: DrawnRows
+  /// What was drawn where.
+  var hits = HitMap<ClickTarget>()
+
+  init(_ model: Model, drawnRows: DrawnRows = DrawnRows()) {
+    self.drawnRows = drawnRows
+    self.model = model
+    session = model.session
+    frame = Frame(model.session.size)
+    theme = model.session.theme
+    glyphs = model.session.glyphs
+    isASCII = glyphs.repertoire == .ascii
+    separator = glyphs.factSeparator
+    screen = Screen(size: model.session.size)
+  }
+
+  /// Draws everything.
+  mutating func paint() {
+    guard Frame.isLargeEnough(session.size) else { return paintTooSmall() }
+    let content = model.stack.content
+    screen.horizontalLine(in: frame.upperRule, glyphs: glyphs, style: theme.rule)
+    let rule = content.lowerRule(in: session)
+    screen.horizontalLine(in: rule, glyphs: glyphs, style: theme.rule)
+    content.draw(on: &self)
+    paintStatus()
+    paintFooter()
+    model.stack.front.drawOverlay(on: &self)
+    let isHidden = session.settings.word(.cursor) == "hidden"
+    if isHidden, !model.context.isTyping { screen.cursor = nil }
+  }
+
+  private mutating func paintTooSmall() {
+    let text: SafeText = "Too small: need 20x6"
+    let lines = text.wrapped(width: session.size.width)
+    screen.put(lines: lines, in: screen.bounds)
+  }
+
+  /// The line between list and post; it goes all the way down, also beside a short post.
+  mutating func paintSplitLine() {
+    screen.verticalLine(in: session.postFrame.border, glyphs: glyphs, style: theme.border)
+  }
+
+  /// The tabs, and what is true as long as it is shown.
+  mutating func paintHeader() {
+    let bar = TabBar(session)
+    screen.put(bar.brand, at: frame.header.origin, style: theme.brand, clip: frame.header)
+    for tab in bar.tabs {
+      let isActive = tab.kind == session.tab
+      let style = isActive ? theme.activeTab : theme.tab
+      screen.put(tab.text, at: tab.rect.origin, style: style, clip: frame.header)
+      hits.add(.tab(tab.kind), at: tab.rect)
+    }
+    paintNotices(after: bar.tabs.last?.rect.endColumn ?? 0)
+  }
+
+  /// Notices stand in the upper rule, or at the right of the tabs where there is no rule.
+  private mutating func paintNotices(after column: Int) {
+    let mark = unseenMark
+    if frame.upperRule.isEmpty {
+      let room = Rect(
+        row: frame.header.row,
+        column: column,
+        width: frame.header.width - column,
+        height: 1
+      )
+      let short = model.openPost == nil ? mark.short : .empty
+      guard short.width < room.width else { return }
+      screen.put(short, in: room, style: theme.notice, aligned: .trailing)
+      return
+    }
+    if let notice {
+      let room = frame.upperRule.inset(rows: 0, columns: 2)
+      screen.put(
+        " " + notice.truncated(to: room.width - 2, ellipsis: glyphs.ellipsis) + " ",
+        at: room.origin,
+        style: theme.notice,
+        clip: room
+      )
+    }
+    guard model.openPost == nil, !mark.long.isEmpty else { return }
+    let room = frame.upperRule.inset(rows: 0, columns: 2)
+    let text = " " + mark.long + " "
+    let place = Position(row: room.row, column: max(room.column, room.endColumn - text.width))
+    screen.put(text, at: place, style: theme.notice, clip: room)
+  }
+
+  /// What is true as long as it is shown, unlike a message.
+  private var notice: SafeText? {
+    if model.openPost?.isGone == true { return "This post was deleted." }
+    if case .failed(let reason) = session.feed.phase, model.openPost == nil {
+      return SafeText(untrusted: "Cannot be read: \(Model.clause(reason)). r tries again.")
+    }
+    let texts = [searchNotice, followingNotice, offlineNotice].compactMap(\.self)
+    return texts.isEmpty ? nil : texts.joined(separator: separator)
+  }
+
+  private var followingNotice: SafeText? {
+    session.feed.isFollowing && model.openPost == nil ? "Following the newest." : nil
+  }
+
+  private var searchNotice: SafeText? {
+    guard model.openPost == nil, let search = session.search, !search.isEditing else { return nil }
+    let query = SafeText(untrusted: search.field.text, limit: 60)
+    return "/" + query + ": " + matchCount + ". Esc shows all."
+  }
+
+  private var offlineNotice: SafeText? {
+    switch session.connection {
+    case .online: return nil
+    case .connecting where session.connectionProblem == nil: return nil
+    case .connecting, .offline: break
+    }
+    if let reason = session.connectionProblem {
+      return SafeText(untrusted: "Offline: \(Model.clause(reason)).", limit: 400)
+    }
+    return frame.upperRule.width < 72
+      ? "Offline: this may be old."
+      : "Offline: what you see may be old, what you write is sent later."
+  }
+
+  /// The number of posts that a search found, of how many.
+  var matchCount: SafeText {
+    SafeText(session.feed.list.ids.count) + " of " + SafeText(session.feed.posts.count)
+  }
+
+  private var unseenMark: (long: SafeText, short: SafeText) {
+    let count = session.feed.unseenCount
+    let arrow: SafeText = isASCII ? "^" : "▲"
+    if session.feed.extent.hasNewer {
+      return (arrow + " newer posts" + hintToTop, arrow)
+    }
+    guard count > 0 else { return (.empty, .empty) }
+    return (arrow + " " + SafeText(count) + " new" + hintToTop, arrow + SafeText(count))
+  }
+
+  private var hintToTop: SafeText {
+    session.keys.keyText(for: .top, in: .list).map { ", " + $0 + " shows" } ?? .empty
+  }
+}
+
+// MARK: Views
+
+/// Draws the model; the same model is always the same screen, of exactly the model's size.
+package func view(_ model: Model) -> Screen {
+  var painter = Painter(model)
+  painter.paint()
+  return painter.screen
+}
+
+/// Draws the model as ``view(_:)`` does, but of the list only what looks different from before.
+///
+/// - Parameters:
+///   - model: What is drawn.
+///   - rows: The rows as they were drawn last; they are replaced by those that are drawn now.
+/// - Returns: The screen.
+package func view(_ model: Model, reusing rows: inout DrawnRows) -> Screen {
+  var painter = Painter(model, drawnRows: rows)
+  // Held once only, so that nothing of it is copied.
+  rows = DrawnRows()
+  painter.paint()
+  rows = painter.drawnRows
+  return painter.screen
+}

@@ -1,0 +1,254 @@
+package import BlogModel
+
+/// What readers are told beside the posts themselves, and what they can take back.
+package struct Reading: Equatable, Sendable {
+  /// How many changes can be taken back.
+  static let changeLimit = 100
+  /// How often notifications ring, in milliseconds.
+  static let noticePause: Int64 = 5_000
+  /// How often others are told that I go on typing, in milliseconds.
+  static let typingPause: Int64 = 10_000
+
+  /// How far what I did has got, by the key of the post or comment.
+  package internal(set) var deliveries: [String: Delivery] = [:]
+  /// The terminals that are here.
+  package internal(set) var people: [Presence] = []
+  /// What I have read; nil as long as nobody knows.
+  package private(set) var state: ReadState?
+  /// What the blog told last; older than ``state`` as long as a mark of mine is not answered.
+  private var told: ReadState?
+  /// How many marks of mine are not answered.
+  private var unansweredMarks = 0
+  /// The newest comments on posts in view whose text I have read, oldest first.
+  package internal(set) var latestComments: [PostID: [Comment]] = [:]
+  /// The posts whose newest comments the blog was asked for.
+  var watched: [PostID] = []
+  /// The posts in view, and what was read, when that was asked last.
+  var watchedAmong: (ids: [PostID], state: ReadState)?
+  /// How long the server took to answer last, in milliseconds.
+  package internal(set) var roundTrip: Int?
+  /// When the server told something last, in milliseconds since 1970.
+  package internal(set) var lastEventAt: Int64?
+  /// What I did, the last one last.
+  package internal(set) var changes: [Change] = []
+  /// What disappears soon.
+  package internal(set) var deletions: [Deletion] = []
+  /// Whose posts the additional list has.
+  package internal(set) var author: Author?
+  /// The list that was shown before it.
+  package internal(set) var tabBefore = FeedKind.recent
+  /// When a notification rang last.
+  var noticeAt: Int64?
+  /// Whether the blog was asked for notifications.
+  var hearsNotices = false
+  /// The post on which others see me typing, and since when.
+  var typing: (post: PostID, at: Int64)?
+
+  /// Changes what I have read before the blog knows of it.
+  mutating func mark(_ change: (inout ReadState) -> Void) {
+    guard var marked = state else { return }
+    change(&marked)
+    state = marked
+    unansweredMarks += 1
+  }
+
+  /// Takes over what the blog knows, once it knows all that I have marked: an echo of an older mark
+  /// would take back the newer one for a moment.
+  mutating func take(_ state: ReadState) {
+    told = state
+    if unansweredMarks == 0 { self.state = state }
+  }
+
+  /// Takes note that the blog has stored or refused a mark of mine.
+  mutating func takeAnswerToMark() {
+    unansweredMarks = max(0, unansweredMarks - 1)
+    if unansweredMarks == 0, let told { state = told }
+  }
+
+  /// Notes something that can be taken back.
+  mutating func add(_ change: Change) {
+    changes.append(change)
+    if changes.count > Self.changeLimit { changes.removeFirst() }
+  }
+
+  /// The keys of all that disappears soon.
+  var hidden: Set<String> { Set(deletions.map(\.id)) }
+
+  /// Compares everything that can be seen.
+  package static func == (left: Reading, right: Reading) -> Bool {
+    left.deliveries == right.deliveries && left.people == right.people && left.state == right.state
+      && left.latestComments == right.latestComments
+      && left.roundTrip == right.roundTrip && left.lastEventAt == right.lastEventAt
+      && left.changes == right.changes && left.deletions == right.deletions
+      && left.author == right.author && left.tabBefore == right.tabBefore
+  }
+}
+
+// MARK: What was read
+
+extension Session {
+  /// Whether the post is to be read by me.
+  func isUnread(_ post: Post) -> Bool {
+    post.uid != me.uid && reading.state?.isUnread(post) == true
+  }
+
+  mutating func markAllRead() -> [Effect] {
+    guard reading.state != nil else { return [] }
+    let now = now
+    reading.mark { $0 = ReadState(before: now) }
+    message = .note("Everything up to now counts as read.")
+    return [.markAllRead]
+  }
+}
+
+extension Model {
+  /// How many comments are to be read on a post whose text I have read.
+  func newComments(on post: Post) -> NewComments {
+    guard let state = session.reading.state, let comments = session.reading.latestComments[post.id],
+      openPost?.id != post.id
+    else { return NewComments(count: 0) }
+    return state.newComments(among: comments, on: post.id, for: session.me.uid)
+  }
+
+  /// Whether there is something to read: the post itself, or comments on it.
+  func hasNews(_ post: Post) -> Bool { session.isUnread(post) || newComments(on: post).count > 0 }
+
+  /// Asks for the newest comments on the posts in view that I have opened or written.
+  ///
+  /// Of others it is not known what was read of their comments, so that nothing can be new there.
+  mutating func watchComments() -> [Effect] {
+    // Behind an open post nothing is in view, and the same posts come back with the list.
+    guard openPost == nil || session.isSplit, let state = session.reading.state else { return [] }
+    let ids = session.feed.list.visibleIDs
+    // Most keys change neither, and this is asked after every one.
+    if let last = session.reading.watchedAmong, last.state == state, ids.elementsEqual(last.ids) {
+      return []
+    }
+    session.reading.watchedAmong = (Array(ids), state)
+    let wanted = postsToWatch(among: ids, state)
+    guard wanted != session.reading.watched else { return [] }
+    session.reading.watched = wanted
+    for id in session.reading.latestComments.keys where !wanted.contains(id) {
+      session.reading.latestComments[id] = nil
+    }
+    return [.watchComments(wanted)]
+  }
+
+  private func postsToWatch(among ids: ArraySlice<PostID>, _ state: ReadState) -> [PostID] {
+    ids.filter { id in
+      switch state.marks[id] {
+      case .read: true
+      case .unread: false
+      case nil: session.feed.post(id)?.uid == session.me.uid
+      }
+    }
+  }
+
+  /// Takes over what all my terminals have read.
+  mutating func take(_ readState: ReadState) -> [Effect] {
+    let isFirst = session.reading.state == nil
+    session.reading.take(readState)
+    noteReadState()
+    // Later on, another terminal may have marked the post as unread on purpose.
+    return isFirst && openPost?.comments != nil ? markOpenPostRead() : []
+  }
+
+  mutating func noteReadState() {
+    // Posts that were read leave a list of unread ones when it is searched again, not under the eyes.
+    guard let state = session.reading.state else { return }
+    let me = session.me.uid
+    openPost?.noteRead(state, me: me)
+  }
+
+  /// Notes that the open post was read with all its comments.
+  mutating func markOpenPostRead() -> [Effect] {
+    guard let state = session.reading.state, let open = openPost, open.post != nil,
+      !open.staysUnread
+    else { return [] }
+    let last = open.comments?.last?.id ?? state.lastComment(on: open.id) ?? ""
+    let mark = ReadState.Mark.read(lastComment: last)
+    guard state.marks[open.id] != mark else { return [] }
+    session.reading.mark { $0.marks[open.id] = mark }
+    return [.mark(open.id, mark)]
+  }
+
+  mutating func toggleRead() -> [Effect] {
+    guard session.reading.state != nil, let post = currentPost else { return [] }
+    let latest = openPost?.id == post.id ? nil : session.reading.latestComments[post.id]?.last?.id
+    let read = latest.map { ReadState.Mark.read(lastComment: $0) } ?? .read(until: session.now)
+    let mark = hasNews(post) ? read : .unread
+    session.reading.mark { $0.marks[post.id] = mark }
+    openPost?.staysUnread = mark == .unread
+    session.message = .note(mark == .unread ? "Marked as unread." : "Marked as read.")
+    return [.mark(post.id, mark)]
+  }
+
+  /// To the first comment that was not read, or to the next unread post of the list.
+  mutating func showNextUnread() {
+    if openPost != nil {
+      guard openPost?.selectFirstUnread() == true else {
+        session.message = .note("No comment here is unread.")
+        return
+      }
+      return
+    }
+    let ids = session.feed.list.ids
+    let start = (session.feed.list.selectedIndex ?? 0) + 1
+    let order = Array(ids.dropFirst(start)) + Array(ids.prefix(start))
+    var guess = start
+    let next = order.first { id in
+      guard let place = session.feed.posts.place(of: id, near: guess) else { return false }
+      guess = place + 1
+      return hasNews(session.feed.posts[place])
+    }
+    guard let id = next else {
+      session.message = .note("No post in this list is unread.")
+      return
+    }
+    session.feed.list.select(id)
+    session.feed.markSeen()
+  }
+}
+
+// MARK: Others
+
+extension Session {
+  /// A name as it is shown: with a mark of the account where another one could be taken for it.
+  func shownName(of uid: String, named name: String) -> SafeText {
+    let shown = names.shown(Author(uid: uid, name: name))
+    return SafeText(untrusted: shown, limit: SafeText.nameLimit)
+  }
+
+  /// A name as part of a sentence.
+  func name(of uid: String, named name: String) -> String {
+    shownName(of: uid, named: name).string
+  }
+
+  /// Tells of what others did to my posts.
+  mutating func take(_ notice: Notice) -> [Effect] {
+    guard settings.isOn(.notifications) else { return [] }
+    let text: String
+    switch notice {
+    case .comment(_, let title, let author):
+      text = "\(name(of: author.uid, named: author.name)) commented on \"\(Self.title(title))\"."
+    case .star(_, let title, let count):
+      text = "\"\(Self.title(title))\" has \(count) \(count == 1 ? "star" : "stars") now."
+    }
+    message = .note(text)
+    if let last = reading.noticeAt, now < last + Reading.noticePause { return [] }
+    reading.noticeAt = now
+    return [.notify(text)]
+  }
+
+  /// Asks the blog for notices, or for no more, when the settings have changed.
+  mutating func hearNotices() -> [Effect] {
+    let wants = settings.isOn(.notifications)
+    guard wants != reading.hearsNotices else { return [] }
+    reading.hearsNotices = wants
+    return [.hearNotices(wants)]
+  }
+
+  private static func title(_ title: String) -> String {
+    SafeText(untrusted: title, limit: 40).string
+  }
+}

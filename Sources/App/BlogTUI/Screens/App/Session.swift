@@ -1,0 +1,180 @@
+package import BlogModel
+
+/// What all screens share: who I am, the database, the connection, the clock, the lists of posts, the
+/// settings, and what was not sent yet.
+///
+/// Screens read it; they change it in what their actions do.
+package struct Session: Sendable {
+  /// Who I am.
+  package let me: Author
+  /// Which database this is.
+  package let databaseName: String
+  /// The signs that the terminal can show.
+  package let terminalGlyphs: GlyphSet
+
+  /// The number of columns and rows.
+  package internal(set) var size: Size
+  /// The time by the server's clock, in milliseconds since 1970.
+  package internal(set) var now: Int64
+  /// How the database can be reached.
+  package internal(set) var connection = ConnectionState.connecting
+  /// Why the server cannot be used, if waiting alone will not change that.
+  package internal(set) var connectionProblem: String?
+  /// Whether the user has cut this terminal off.
+  package internal(set) var isCutOff = false
+  /// When the connection came into that state.
+  package internal(set) var connectionChangedAt: Int64
+  /// The number of writes that are not acknowledged.
+  package internal(set) var pendingWrites = 0
+  /// The list that is shown, or that is behind what is shown.
+  package internal(set) var tab = FeedKind.recent
+  /// The search that limits the lists.
+  package internal(set) var search: Search?
+  /// What the user is told until the next key.
+  package internal(set) var message: Message? {
+    didSet { if let message { messageLog.add(message, at: now) } }
+  }
+  /// Posts that were begun and not sent, or that came back; the last one is offered first.
+  package internal(set) var drafts: [Draft]
+  /// Comments that were begun and not sent, or that came back.
+  package internal(set) var commentDrafts: [PostID: [String]] = [:]
+  /// The key table and the first key of a sequence.
+  package internal(set) var keys = KeyTable.standard
+  /// What files, variables and options say about the screens.
+  package internal(set) var configuration = Configuration()
+  /// The styles of all parts.
+  package internal(set) var theme = Theme.dark
+  /// What was typed into the command line before, oldest first.
+  package internal(set) var commandHistory: [String] = []
+  /// What goes over the wire.
+  package internal(set) var inspector = Inspector()
+  /// What the user was told so far.
+  package internal(set) var messageLog = MessageLog()
+  /// What readers are told beside the posts.
+  package internal(set) var reading = Reading()
+  /// Who goes by which name, so that no two people are confused.
+  package internal(set) var names = NameBook()
+  /// What a star key meant last, until the database has acknowledged it.
+  var starIntents: [PostID: Bool] = [:]
+
+  private var feeds: [FeedKind: Feed] = [:]
+
+  /// Makes the state before anything is known.
+  ///
+  /// - Parameters:
+  ///   - me: Who I am.
+  ///   - databaseName: Which database this is.
+  ///   - size: The number of columns and rows.
+  ///   - glyphs: The signs that the terminal can show.
+  ///   - now: The time in milliseconds since 1970.
+  ///   - unsent: What was typed and not sent earlier; the last post is offered first.
+  init(
+    me: Author,
+    databaseName: String,
+    size: Size,
+    glyphs: GlyphSet = .unicode,
+    now: Int64,
+    unsent: Unsent = Unsent()
+  ) {
+    self.me = me
+    names.learn(me)
+    self.databaseName = databaseName
+    self.size = size
+    terminalGlyphs = glyphs
+    self.now = now
+    drafts = unsent.posts
+    commentDrafts = unsent.comments
+    connectionChangedAt = now
+  }
+
+  /// One of the lists.
+  package internal(set) subscript(feed: FeedKind) -> Feed {
+    get { feeds[feed] ?? Feed() }
+    set { feeds[feed] = newValue }
+  }
+
+  /// The list that is shown.
+  package internal(set) var feed: Feed {
+    get { self[tab] }
+    set { self[tab] = newValue }
+  }
+
+  /// What the user has chosen.
+  package internal(set) var settings: Settings {
+    get { configuration.settings }
+    set { configuration.settings = newValue }
+  }
+
+  /// The signs that are drawn.
+  package var glyphs: GlyphSet { settings.isOn(.ascii) ? .ascii : terminalGlyphs }
+
+  /// The lists that are followed.
+  package var followedFeeds: [FeedKind] { allFeeds.filter { self[$0].phase != .idle } }
+
+  /// All lists, that of an author too if there is one.
+  var allFeeds: [FeedKind] {
+    FeedKind.tabs + (reading.author.map { [.author(uid: $0.uid)] } ?? [])
+  }
+
+  /// The seconds until another attempt to connect, by the present time.
+  package var secondsUntilRetry: Int? {
+    guard case .offline(let seconds?) = connection else { return nil }
+    let passed = now.subtractingReportingOverflow(connectionChangedAt).partialValue / 1_000
+    return max(0, max(0, seconds) - Int(clamping: max(0, passed)))
+  }
+}
+
+// MARK: Where things are
+
+extension Session {
+  /// The number of columns from which on list and post have room beside each other.
+  static let splitWidth = 140
+
+  /// Whether list and post are side by side.
+  package var isSplit: Bool {
+    size.width >= Self.splitWidth && size.height >= 10 && settings.word(.split) != "never"
+  }
+
+  /// Where the list is.
+  var listRect: Rect {
+    let content = Frame(size).content
+    guard isSplit else { return content }
+    return Rect(
+      row: content.row,
+      column: content.column,
+      width: content.width * 9 / 20,
+      height: content.height
+    )
+  }
+
+  /// Where the post is.
+  var postFrame: PostFrame {
+    let frame = Frame(size)
+    let textWidth = settings.number(.textWidth)
+    guard isSplit else { return PostFrame(frame, in: frame.content, textWidth: textWidth) }
+    let left = listRect.endColumn + 1
+    let right = Rect(
+      row: frame.content.row,
+      column: left,
+      width: frame.content.endColumn - left,
+      height: frame.content.height
+    )
+    return PostFrame(frame, in: right, textWidth: textWidth)
+  }
+
+  /// Where the parts of the form for a post are.
+  var composeFrame: ComposeFrame {
+    ComposeFrame(Frame(size), textWidth: settings.number(.textWidth))
+  }
+
+  /// Tells the lists how much room they have.
+  mutating func resizeLists() {
+    for kind in allFeeds {
+      self[kind].list.setRowHeight(Density(settings).rowHeight)
+      self[kind].list.resize(to: listRect.size)
+      self[kind].markSeen()
+    }
+    search?.field.resize(to: Frame(size).searchField.size)
+    inspector.resize(to: Frame(size).page.size)
+  }
+}

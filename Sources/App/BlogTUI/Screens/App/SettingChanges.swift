@@ -1,0 +1,98 @@
+/// What the user chooses, and what a changed configuration changes.
+extension Model {
+  /// Takes over what the files, variables and options say now.
+  mutating func apply(_ new: Configuration) -> [Effect] {
+    var next = new
+    // What was chosen here and not kept stays.
+    for setting in Setting.allCases where session.settings.origin(of: setting) == .session {
+      next.settings.choose(session.settings[setting], for: setting, from: .session)
+    }
+    var problems = next.problems
+    session.keys = KeyTable.standard.applying(next.keys, source: next.source, problems: &problems)
+    next.problems = problems
+    let isNews = problems != session.configuration.problems
+    session.configuration = next
+    if isNews, let first = problems.first {
+      let more = problems.count > 1 ? " And \(problems.count - 1) more: see :messages." : ""
+      for problem in problems.dropFirst().reversed() {
+        session.messageLog.add(.failure(problem.description), at: session.now)
+      }
+      session.message = .failure(first.description + "." + more)
+    }
+    return settingsChanged()
+  }
+
+  /// Chooses a value by name and keeps it.
+  mutating func set(_ name: String, _ text: String?) -> [Effect] {
+    guard let setting = Setting(rawValue: name) else {
+      let names = Setting.allCases.map(\.rawValue).joined(separator: ", ")
+      session.message = .failure("There is no setting \"\(name)\". There are: \(names).")
+      return []
+    }
+    guard let text else {
+      let origin = session.settings.origin(of: setting).text
+      let value = session.settings[setting]
+      session.message = .note("\(setting.rawValue) is \(value) (\(origin)). \(setting.help)")
+      return []
+    }
+    switch setting.value(of: text, themes: session.configuration.themeNames) {
+    case .failure(let problem):
+      session.message = .failure(problem.reason + ".")
+      return []
+    case .success(let value):
+      session.settings.choose(value, for: setting, from: .session)
+      session.message = .note("\(setting.rawValue) is now \(value).")
+      return [.keepSetting(setting, value)] + settingsChanged()
+    }
+  }
+
+  /// Makes everything follow the settings.
+  private mutating func settingsChanged() -> [Effect] {
+    let chosen = session.configuration.theme
+    session.theme = session.settings.word(.color) == "never" ? chosen.withoutColors : chosen
+    session.refilter()
+    relayout()
+    return [.configureTerminal(session.settings)]
+  }
+
+  /// Chooses the next value of a setting, until the program ends.
+  mutating func chooseNextValue(of setting: Setting) {
+    let words = setting.suggestions(themes: [])
+    let index = words.firstIndex(of: session.settings.word(setting)) ?? 0
+    let word = words[(index + 1) % words.count]
+    guard case .success(let value) = setting.value(of: word, themes: []) else { return }
+    session.settings.choose(value, for: setting, from: .session)
+    session.refilter()
+    relayout()
+    session.message = .note("\(setting.rawValue): \(word)")
+  }
+}
+
+extension Session {
+  /// Leaves the mouse to the terminal, or takes it back.
+  mutating func toggleMouse() -> [Effect] {
+    let isOn = !settings.isOn(.mouse)
+    settings.choose(.flag(isOn), for: .mouse, from: .session)
+    message = .note(isOn ? "The mouse works here." : "The mouse selects text of the terminal.")
+    return [.configureTerminal(settings)]
+  }
+
+  /// Cuts this terminal off or connects it again; without a word it says which of both holds.
+  mutating func network(_ word: String) -> [Effect] {
+    switch word {
+    case "off":
+      isCutOff = true
+      message = .note("This terminal is cut off: what you write waits. :net on connects again.")
+      return [.network(false)]
+    case "on":
+      isCutOff = false
+      message = .note("This terminal connects again.")
+      return [.network(true)]
+    case "":
+      message = .note(isCutOff ? "This terminal is cut off." : "This terminal is not cut off.")
+    default:
+      message = .failure("net is on or off, not \"\(word)\".")
+    }
+    return []
+  }
+}

@@ -1,0 +1,250 @@
+import BlogModel
+
+/// Where the parts of a choice are.
+struct ChooserFrame: Hashable {
+  /// The mark before the field.
+  let prompt: Rect
+  /// What is typed.
+  let field: Rect
+  /// The things to choose.
+  let list: Rect
+
+  init(_ frame: Frame) {
+    let rows = Layout.rows([.fixed(1), .flexible(1)], in: frame.content)
+    let columns = Layout.columns([.fixed(2), .flexible(1)], in: rows[0])
+    prompt = columns[0]
+    field = columns[1]
+    list = rows[1]
+  }
+}
+
+/// A choice between many things, of which a few letters are typed.
+package struct Chooser: Equatable, Sendable {
+  /// What is chosen between.
+  package enum Kind: Hashable, Sendable {
+    /// Commands.
+    case palette
+    /// Settings.
+    case settings
+    /// Links of a post.
+    case links
+  }
+
+  /// What choosing an item does.
+  enum Choice: Hashable, Sendable {
+    case action(Action)
+    case command(String)
+    case setting(Setting)
+    case link(String)
+  }
+
+  /// One thing to choose.
+  package struct Item: Hashable, Sendable {
+    /// What it is called.
+    package let title: String
+    /// What is shown at its right.
+    package let detail: String
+    let choice: Choice
+  }
+
+  /// What is chosen between.
+  package let kind: Kind
+  /// Everything there is.
+  package private(set) var items: [Item]
+  /// What is typed.
+  package private(set) var field = TextField(limit: 100)
+  /// The numbers of the items that fit, best first.
+  package internal(set) var list = ListView<Int>()
+
+  init(_ kind: Kind, items: [Item]) {
+    self.kind = kind
+    self.items = items
+    filter()
+  }
+
+  /// The selected item.
+  var selection: Item? {
+    list.selection.flatMap { items.indices.contains($0) ? items[$0] : nil }
+  }
+
+  /// The link that is selected.
+  var selectedLink: String? {
+    guard case .link(let link)? = selection?.choice else { return nil }
+    return link
+  }
+
+  /// The heading.
+  package var title: SafeText {
+    switch kind {
+    case .palette: "Commands"
+    case .settings: "Settings"
+    case .links: "Links"
+    }
+  }
+
+  /// How the typed letters fit a title.
+  package func match(_ item: Item) -> FuzzyMatch? {
+    FuzzyMatch(field.text, in: item.title)
+  }
+
+  /// Shows other items under the same number.
+  mutating func update(items new: [Item]) {
+    let index = list.selectedIndex
+    items = new
+    filter()
+    if let index { list.move(to: index) }
+  }
+
+  /// Shows what fits what was typed, best first.
+  private mutating func filter() {
+    let fitting = items.indices.compactMap { index -> (Int, Int)? in
+      if let match = match(items[index]) { return (index, match.score) }
+      return FuzzyMatch(field.text, in: items[index].detail).map { (index, $0.score - 100) }
+    }
+    let order = field.isEmpty ? fitting : fitting.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    list.update(ids: order.map(\.0))
+    list.move(to: 0)
+  }
+}
+
+// MARK: The screen
+
+extension Chooser: AppScreen {
+  static let layer = ScreenLayer.chooser
+
+  /// A click on an item chooses it.
+  static func pick(_ row: Int, in model: inout Model) -> [Effect] {
+    model.chooser?.list.select(row)
+    return model.chooseItem()
+  }
+
+  func context(in session: Session) -> Context { .chooser }
+
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
+    if field.handle(key) == .changed { filter() }
+    return .taken([])
+  }
+
+  mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
+    self.field.moveCursor(toColumn: offset.column)
+  }
+
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    list.move(by: direction)
+    return []
+  }
+
+  mutating func resize(in session: Session) {
+    let frame = ChooserFrame(Frame(session.size))
+    field.resize(to: frame.field.size)
+    list.resize(to: frame.list.size)
+  }
+
+  func draw(on painter: inout Painter) { painter.paint(self) }
+}
+
+extension Model {
+  /// A choice between many things, in front of everything but lines and questions.
+  package internal(set) var chooser: Chooser? {
+    get { stack[Chooser.self] }
+    _modify { yield &stack[Chooser.self] }
+  }
+
+  /// Shows everything that can be done here, to be found by a few letters.
+  mutating func openPalette() {
+    let context = commandContext
+    var seen: Set<Action> = [.palette, .commandLine]
+    let actions = session.keys.bindings(in: context).filter { seen.insert($0.action).inserted }.map
+    {
+      let keys = $0.keysText.string
+      return Chooser.Item(
+        title: $0.help.string,
+        detail: keys.isEmpty ? $0.action.name : "\($0.action.name)  \(keys)",
+        choice: .action($0.action)
+      )
+    }
+    let commands = Command.all.filter { $0.name != Command.waitIdle }.map {
+      Chooser.Item(title: $0.help, detail: ":\($0.name)", choice: .command($0.name))
+    }
+    show(Chooser(.palette, items: actions + commands))
+  }
+
+  /// Shows all settings with their values.
+  mutating func openSettings() {
+    show(Chooser(.settings, items: settingItems))
+  }
+
+  private var settingItems: [Chooser.Item] {
+    Setting.allCases.map { setting in
+      let value = session.settings[setting].description
+      let origin = session.settings.origin(of: setting).text
+      return Chooser.Item(
+        title: setting.rawValue,
+        detail: "\(value) (\(origin)): \(setting.help)",
+        choice: .setting(setting)
+      )
+    }
+  }
+
+  /// Shows the links of the post or comment that is selected.
+  mutating func openLinks() {
+    guard let post = postInView else { return }
+    let comments = openPost?.comments?.map(\.text) ?? []
+    let texts = openPost?.selectedComment.map { [$0.text] } ?? [post.body, post.title] + comments
+    var seen: Set<String> = []
+    let links = texts.flatMap { Link.all(in: $0) }.filter { seen.insert($0.text).inserted }
+    guard !links.isEmpty else {
+      session.message = .note("There is no link here.")
+      return
+    }
+    let items = links.map {
+      Chooser.Item(title: $0.text, detail: $0.host, choice: .link($0.text))
+    }
+    show(Chooser(.links, items: items))
+  }
+
+  private mutating func show(_ new: Chooser) {
+    chooser = new
+    relayout()
+  }
+
+  /// Does what the selected item stands for.
+  mutating func chooseItem() -> [Effect] {
+    guard let item = chooser?.selection else { return [] }
+    switch item.choice {
+    case .action(let action):
+      chooser = nil
+      return perform(action, in: commandContext)
+    case .command(let name):
+      chooser = nil
+      guard let command = Command.named(name), command.needsArguments else { return run(name) }
+      openCommandLine(name + " ")
+      return []
+    case .setting(let setting):
+      return keepNextValue(of: setting)
+    case .link(let link):
+      chooser = nil
+      return [.openLink(link)]
+    }
+  }
+
+  /// The next of the few values of a setting; a number has to be typed.
+  private mutating func keepNextValue(of setting: Setting) -> [Effect] {
+    let values = setting.suggestions(themes: session.configuration.themeNames)
+    guard !values.isEmpty else {
+      openCommandLine("set \(setting.rawValue) ")
+      return []
+    }
+    let index = values.firstIndex(of: session.settings[setting].description).map { $0 + 1 } ?? 0
+    let effects = set(setting.rawValue, values[index % values.count])
+    let items = settingItems
+    chooser?.update(items: items)
+    return effects
+  }
+}

@@ -1,0 +1,72 @@
+extension Painter {
+  /// A choice between many things, with what was typed to find it.
+  mutating func paint(_ chooser: Chooser) {
+    let places = ChooserFrame(frame)
+    screen.put(" " + chooser.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
+    let count = SafeText(chooser.list.ids.count) + " of " + SafeText(chooser.items.count) + " "
+    let room = Rect(row: frame.header.row, column: 12, width: frame.header.width - 12, height: 1)
+    screen.put(count, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
+    screen.put(isASCII ? ">" : "›", at: places.prompt.origin, style: theme.selectedBorder)
+    let column = min(
+      chooser.items.map { SafeText(untrusted: $0.title).width }.max() ?? 0,
+      max(8, screen.size.width / 2)
+    )
+    var copy = screen
+    var rows: [(Int, Rect)] = []
+    chooser.list.draw(on: &copy, in: places.list) { screen, id, isSelected, row in
+      guard chooser.items.indices.contains(id) else { return }
+      rows.append((id, row))
+      paint(
+        chooser.items[id],
+        in: chooser,
+        isSelected: isSelected,
+        column: column,
+        row,
+        on: &screen
+      )
+    }
+    screen = copy
+    for (id, row) in rows { hits.add(.row(id, of: Chooser.self), at: row) }
+    if chooser.list.ids.isEmpty {
+      screen.put("Nothing fits.", in: places.list, style: theme.dim, ellipsis: glyphs.ellipsis)
+    }
+    hits.add(.field(of: Chooser.self), at: places.field)
+    chooser.field.draw(
+      on: &screen,
+      in: places.field,
+      placeholder: "a part of a name",
+      isFocused: model.context == .chooser
+    )
+  }
+
+  private func paint(
+    _ item: Chooser.Item,
+    in chooser: Chooser,
+    isSelected: Bool,
+    column: Int,
+    _ row: Rect,
+    on screen: inout Screen
+  ) {
+    let style = isSelected ? theme.selected : theme.text
+    if isSelected { screen.fill(row, style: style) }
+    let mark: SafeText = isSelected ? glyphs.selection : " "
+    screen.put(mark, at: row.origin, style: style, clip: row)
+    let name = Rect(row: row.row, column: row.column + 2, width: column, height: 1)
+    let title = SafeText(untrusted: item.title)
+    screen.put(title, in: name, style: style, ellipsis: glyphs.ellipsis)
+    for place in chooser.match(item)?.positions ?? [] where !isSelected {
+      let cell = Rect(row: row.row, column: name.column + place, width: 1, height: 1)
+      screen.restyle(cell.intersection(name)) { _ in theme.match }
+    }
+    let start = name.endColumn + 2
+    let rest = Rect(
+      row: row.row,
+      column: start,
+      width: row.endColumn - start - 1,
+      height: 1
+    )
+    let detail = SafeText(untrusted: item.detail)
+    let detailStyle = isSelected ? style : theme.dim
+    screen.put(detail, in: rest, style: detailStyle, ellipsis: glyphs.ellipsis)
+  }
+}

@@ -1,0 +1,269 @@
+/// One way to go on with a command that is being typed.
+package struct Completion: Hashable, Sendable {
+  /// The whole line with what is completed.
+  package let line: String
+  /// What is shown for it.
+  package let title: SafeText
+  /// What it does.
+  package let detail: SafeText
+
+  init(line: String, title: String, detail: SafeText) {
+    self.line = line
+    self.title = SafeText(untrusted: title, limit: 80)
+    self.detail = detail
+  }
+}
+
+/// The line in which a command is typed, with what fits and what was typed before.
+package struct CommandLine: Equatable, Sendable {
+  /// What is typed.
+  package private(set) var field: TextField
+  /// What fits what was typed.
+  package private(set) var completions: [Completion] = []
+  /// The completion that the line shows now.
+  package private(set) var selected: Int?
+  /// Where the command will have its effect.
+  private let target: Context
+  private var recalled: Int?
+  private var typed: String
+
+  /// Makes a line.
+  init(_ text: String, target: Context, session: Session) {
+    self.target = target
+    field = TextField(text: text)
+    typed = text
+    complete(in: session)
+  }
+
+  /// Finds what fits what is typed.
+  private mutating func complete(in session: Session) {
+    typed = field.text
+    recalled = nil
+    selected = nil
+    completions = session.completions(of: typed, in: target)
+  }
+
+  /// Shows the next completion, or the one before; past the end is what was typed.
+  mutating func complete(by step: Int) {
+    guard !completions.isEmpty else { return }
+    let count = completions.count + 1
+    // The last number stands for the text as it was typed.
+    let number = ((selected ?? completions.count) + step + count) % count
+    selected = number == completions.count ? nil : number
+    field.setText(selected.map { completions[$0].line } ?? typed)
+  }
+
+  /// Shows the completion of that number.
+  mutating func take(completion number: Int) {
+    guard completions.indices.contains(number) else { return }
+    selected = number
+    field.setText(completions[number].line)
+  }
+
+  /// Shows an older or a newer line of those that begin like what was typed.
+  mutating func recall(by step: Int, from history: [String]) {
+    let fitting = history.filter { $0.hasPrefix(typed) && $0 != typed }
+    let number = (recalled ?? fitting.count) + step
+    selected = nil
+    if number >= fitting.count {
+      recalled = nil
+      field.setText(typed)
+    } else if number >= 0 {
+      recalled = number
+      field.setText(fitting[number])
+    }
+  }
+}
+
+// MARK: The screen
+
+extension CommandLine: AppScreen {
+  static let layer = ScreenLayer.line
+
+  /// A click on a completion takes it.
+  static func pick(_ row: Int, in model: inout Model) -> [Effect] {
+    model.commandLine?.take(completion: row)
+    return []
+  }
+
+  var fillsContent: Bool { false }
+
+  func context(in session: Session) -> Context { .command }
+
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
+    if key == .backspace, field.isEmpty { return .closed }
+    if field.handle(key) == .changed { complete(in: session) }
+    return .taken([])
+  }
+
+  mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
+    self.field.moveCursor(toColumn: offset.column)
+  }
+
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    guard case .row(_, of: ScreenID(Self.self))? = target else { return nil }
+    complete(by: direction)
+    return []
+  }
+
+  mutating func resize(in session: Session) {
+    field.resize(to: Frame(session.size).commandField.size)
+  }
+
+  func draw(on painter: inout Painter) {}
+
+  func drawFooter(on painter: inout Painter) { painter.paint(self) }
+
+  func drawOverlay(on painter: inout Painter) { painter.paintCompletions(of: self) }
+}
+
+extension Model {
+  private static let historyLimit = 200
+
+  /// The line in which a command is typed, in front of everything but a question.
+  package internal(set) var commandLine: CommandLine? {
+    get { stack[CommandLine.self] }
+    _modify { yield &stack[CommandLine.self] }
+  }
+
+  /// Begins to type a command.
+  mutating func openCommandLine(_ text: String = "") {
+    commandLine = CommandLine(text, target: commandContext, session: session)
+    relayout()
+  }
+
+  /// Shows an older or a newer command of those that begin like what was typed.
+  mutating func recallCommand(by step: Int) {
+    let history = session.commandHistory
+    commandLine?.recall(by: step, from: history)
+  }
+
+  mutating func runCommandLine() -> [Effect] {
+    let text = commandLine?.field.text.trimmingBlanks ?? ""
+    commandLine = nil
+    guard !text.isEmpty else { return [] }
+    session.commandHistory.removeAll { $0 == text }
+    session.commandHistory.append(text)
+    if session.commandHistory.count > Self.historyLimit { session.commandHistory.removeFirst() }
+    return [.keepHistory(session.commandHistory)] + run(text)
+  }
+
+  /// Does what a typed command says.
+  package mutating func run(_ text: String) -> [Effect] {
+    let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+    guard let typed = words.first else { return [] }
+    let rest = words.count > 1 ? words[1].trimmingBlanks : ""
+    let context = commandContext
+    guard let name = fullName(of: typed, in: context) else { return [] }
+    if let command = Command.named(name) { return run(command, with: rest) }
+    guard let action = session.keys.action(named: name) else { return [] }
+    return perform(action, in: context)
+  }
+
+  /// The name that is meant; says so when there is none, or more than one.
+  private mutating func fullName(of typed: String, in context: Context) -> String? {
+    let here = session.keys.bindings(in: context).map(\.action.name)
+    let names = Command.all.map(\.name) + here
+    if names.contains(typed) { return typed }
+    if let action = session.keys.action(named: typed) {
+      let places = Context.allCases.filter(session.keys.contexts(of: action).contains).map(\.name)
+      session.message = .failure(
+        "\"\(typed)\" has a meaning only in: \(places.joined(separator: ", "))."
+      )
+      return nil
+    }
+    let fitting = Set(names.filter { $0.hasPrefix(typed) })
+    if fitting.count == 1 { return fitting.first }
+    let similar = Set(names).compactMap { name in
+      FuzzyMatch(typed, in: name).map { (name, $0.score) }
+    }.max { ($0.1, $1.0) < ($1.1, $0.0) }?.0
+    let candidates = fitting.isEmpty ? similar.map { [$0] } ?? [] : fitting.sorted()
+    let hint = candidates.prefix(4).map { "\"\($0)\"" }.joined(separator: ", ")
+    session.message = .failure(
+      hint.isEmpty
+        ? "There is no command \"\(typed)\". :help shows all."
+        : "There is no command \"\(typed)\". Did you mean \(hint)?"
+    )
+    return nil
+  }
+
+  private mutating func run(_ command: Command, with rest: String) -> [Effect] {
+    guard !rest.isEmpty || !command.needsArguments else {
+      session.message = .failure("\(command.name) needs more: \(command.arguments). Tab completes.")
+      return []
+    }
+    return command.run(&self, rest)
+  }
+
+  /// Gives keys another meaning until the program ends.
+  mutating func bind(_ text: String) {
+    let words = text.split(separator: " ").map(String.init)
+    guard words.count >= 3, let place = words.first, let action = words.last else {
+      session.message = .failure(
+        "bind needs a place, keys and an action, such as: bind list x star"
+      )
+      return
+    }
+    let sequence = words.dropFirst().dropLast().joined(separator: " ")
+    var problems: [ConfigurationProblem] = []
+    let wish = KeyOverride(context: place, keys: sequence, action: action, line: 1)
+    session.keys = session.keys.applying([wish], source: "bind", problems: &problems)
+    session.message =
+      problems.first.map { .failure("\($0.reason).") } ?? .note("\(sequence) does \(action).")
+  }
+}
+
+// MARK: Completing
+
+extension Session {
+  /// What fits a line that is being typed.
+  func completions(of text: String, in context: Context) -> [Completion] {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    guard words.count > 1, let command = words.first else {
+      return nameCompletions(of: text, in: context)
+    }
+    let typed = words[words.count - 1]
+    let before = words.dropLast().joined(separator: " ") + " "
+    let all = Command.named(command)?.completions(words, self) ?? []
+    return all.filter { $0.name.hasPrefix(typed) }.map {
+      Completion(line: before + $0.name, title: $0.name, detail: SafeText(untrusted: $0.detail))
+    }
+  }
+
+  private func nameCompletions(of text: String, in context: Context) -> [Completion] {
+    var seen: Set<String> = []
+    let commands = Command.all.map { command in
+      let line = command.arguments.isEmpty ? command.name : command.name + " "
+      return Completion(
+        line: line,
+        title: "\(command.name) \(command.arguments)",
+        detail: SafeText(untrusted: command.help)
+      )
+    }
+    let actions = keys.bindings(in: context).map { binding in
+      let keys = binding.keysText
+      let detail = keys.isEmpty ? binding.help : binding.help + " (" + keys + ")"
+      return Completion(line: binding.action.name, title: binding.action.name, detail: detail)
+    }
+    let all = (commands + actions).filter { seen.insert($0.line.trimmingBlanks).inserted }
+    let fitting = all.filter { $0.line.hasPrefix(text) }
+    guard fitting.isEmpty else { return fitting.sorted { $0.line < $1.line } }
+    return all.compactMap { completion in
+      FuzzyMatch(text, in: completion.line).map { (completion, $0.score) }
+    }.sorted { ($1.1, $0.0.line) < ($0.1, $1.0.line) }.map(\.0)
+  }
+}
+
+extension String {
+  /// The text without blanks at both ends.
+  var trimmingBlanks: String {
+    let start = drop { $0 == " " }
+    return String(start.reversed().drop { $0 == " " }.reversed())
+  }
+}

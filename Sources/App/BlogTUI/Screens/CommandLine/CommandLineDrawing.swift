@@ -1,0 +1,49 @@
+extension Painter {
+  private static let completionLimit = 8
+
+  /// What is typed behind the colon.
+  mutating func paint(_ line: CommandLine) {
+    screen.put(":", at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    hits.add(.field(of: CommandLine.self), at: frame.commandField)
+    line.field.draw(
+      on: &screen,
+      in: frame.commandField,
+      placeholder: "a command; Tab completes",
+      isFocused: model.context == .command
+    )
+  }
+
+  /// What fits what was typed, above the line.
+  mutating func paintCompletions(of line: CommandLine) {
+    let height = min(line.completions.count, Self.completionLimit, frame.content.height)
+    guard height > 0 else { return }
+    let first = max(0, min((line.selected ?? 0) - height + 1, line.completions.count - height))
+    let names = line.completions.map(\.title.width).max() ?? 0
+    let column = min(names, max(8, screen.size.width / 2))
+    for offset in 0..<height {
+      let completion = line.completions[first + offset]
+      let row = Rect(
+        row: frame.footer.row - height + offset,
+        column: 0,
+        width: screen.size.width,
+        height: 1
+      )
+      hits.add(.row(first + offset, of: CommandLine.self), at: row)
+      let isSelected = line.selected == first + offset
+      let style = isSelected ? theme.selected : theme.text
+      screen.fill(row, style: style)
+      let mark: SafeText = isSelected ? (isASCII ? ">" : "▸") : " "
+      screen.put(mark, at: row.origin, style: style, clip: row)
+      let name = Rect(row: row.row, column: 1, width: column, height: 1)
+      screen.put(completion.title, in: name, style: style, ellipsis: glyphs.ellipsis)
+      let rest = Rect(
+        row: row.row,
+        column: column + 3,
+        width: row.width - column - 4,
+        height: 1
+      )
+      let detail = isSelected ? style : theme.dim
+      screen.put(completion.detail, in: rest, style: detail, ellipsis: glyphs.ellipsis)
+    }
+  }
+}

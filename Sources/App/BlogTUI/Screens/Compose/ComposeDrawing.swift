@@ -1,0 +1,111 @@
+/// Where the parts of the form for a post are.
+struct ComposeFrame: Hashable {
+  /// The name of the first field; empty on low screens.
+  let titleLabel: Rect
+  /// The title.
+  let title: Rect
+  /// The name of the second field; empty on low screens.
+  let bodyLabel: Rect
+  /// The text.
+  let body: Rect
+  /// What is wrong; the last row of the content, empty on low screens.
+  let problem: Rect
+
+  init(_ frame: Frame, textWidth: Int) {
+    let isHigh = frame.content.height >= 12
+    let label: Length = isHigh ? .fixed(1) : .fixed(0)
+    let gap: Length = isHigh ? .fixed(1) : .fixed(0)
+    let rows = Layout.rows(
+      [
+        gap, label, .fixed(1), gap, label, .flexible(1),
+        frame.lowerRule.isEmpty ? .fixed(0) : .fixed(1),
+      ],
+      in: frame.content
+    )
+    titleLabel = rows[1]
+    title = Self.field(rows[2], textWidth)
+    bodyLabel = rows[4]
+    body = Self.field(rows[5], textWidth)
+    problem = rows[6]
+  }
+
+  private static func field(_ rect: Rect, _ textWidth: Int) -> Rect {
+    Rect(
+      row: rect.row,
+      column: rect.column + 2,
+      width: min(textWidth, rect.width - 3),
+      height: rect.height
+    )
+  }
+}
+
+extension Painter {
+  mutating func paint(_ form: Composer) {
+    let places = session.composeFrame
+    let name: SafeText = form.editing == nil ? " New post " : " Edit post "
+    screen.put(name, at: frame.header.origin, style: theme.brand, clip: frame.header)
+    paintCount(form, after: name.width)
+    let isTitle = form.focus == .title
+    screen.put(" Title", in: places.titleLabel, style: isTitle ? theme.key : theme.dim)
+    screen.put(" Text", in: places.bodyLabel, style: isTitle ? theme.dim : theme.key)
+    paintBorder(of: places.title, isActive: isTitle)
+    paintBorder(of: places.body, isActive: !isTitle)
+    let takesKeys = model.context == .compose
+    hits.add(.field(0, of: Composer.self), at: places.title)
+    hits.add(.field(1, of: Composer.self), at: places.body)
+    form.title.draw(
+      on: &screen,
+      in: places.title,
+      style: theme.title,
+      placeholder: "Title",
+      isFocused: isTitle && takesKeys
+    )
+    form.body.draw(
+      on: &screen,
+      in: places.body,
+      style: theme.text,
+      placeholder: "Write your post" + glyphs.ellipsis,
+      isFocused: !isTitle && takesKeys
+    )
+    if let problem = form.problem { paintProblem(problem, in: places.problem) }
+  }
+
+  private mutating func paintBorder(of field: Rect, isActive: Bool) {
+    for row in field.row..<field.endRow {
+      let place = Position(row: row, column: max(0, field.column - 2))
+      let mark = isActive ? glyphs.selection : glyphs.vertical
+      screen.put(mark, at: place, style: isActive ? theme.selectedBorder : theme.border)
+    }
+  }
+
+  private mutating func paintProblem(_ problem: SafeText, in rect: Rect) {
+    let room = Rect(row: rect.row, column: 1, width: rect.width - 2, height: rect.height)
+    screen.put(problem, in: room, style: theme.failure, ellipsis: glyphs.ellipsis)
+  }
+
+  /// How much of each field is used, and what is too long; the focused field alone when narrow.
+  private mutating func paintCount(_ form: Composer, after column: Int) {
+    let title = form.title.text.utf16.count
+    let body = form.body.utf16Count
+    let isTitle = form.focus == .title
+    let (used, limit) = isTitle ? (title, PostLimits.title) : (body, PostLimits.body)
+    let isTooLong = title > PostLimits.title || body > PostLimits.body
+    var text = SafeText(used) + "/" + SafeText(limit) + " "
+    if frame.header.width >= 36 {
+      text = SafeText(used) + " of " + SafeText(limit) + " characters "
+    }
+    if let problem = PostLimits.problem(titleCount: title, bodyCount: body) {
+      text = frame.header.width >= 60 ? problem + " " : glyphs.cross + " " + text
+    }
+    let room = Rect(
+      row: frame.header.row,
+      column: column,
+      width: frame.header.width - column,
+      height: 1
+    )
+    guard text.width <= room.width else { return }
+    let isNearLimit = used * 10 >= limit * 9
+    let style = isTooLong ? theme.failure : isNearLimit ? theme.notice : theme.dim
+    screen.put(text, in: room, style: style, aligned: .trailing)
+  }
+}

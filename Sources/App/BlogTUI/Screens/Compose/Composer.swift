@@ -1,0 +1,167 @@
+package import BlogModel
+
+/// The form in which a post is written.
+package struct Composer: Equatable, Sendable {
+  /// The fields of the form.
+  package enum Field: Hashable, Sendable {
+    /// The title.
+    case title
+    /// The text.
+    case body
+  }
+
+  /// The title.
+  package internal(set) var title: TextField
+  /// The text.
+  package internal(set) var body: TextArea
+  /// The field that takes the keys.
+  package internal(set) var focus = Field.title
+  /// What is wrong with what was typed, or why it came back.
+  package internal(set) var problem: SafeText?
+
+  /// The post that is changed; nil for a new one.
+  package let editing: Post?
+
+  /// Makes a form with what was typed before, or with a post of mine that is to be changed.
+  init(_ draft: Draft, editing: Post? = nil) {
+    self.editing = editing
+    title = TextField(text: draft.title, limit: PostLimits.editor)
+    body = TextArea(text: draft.body, limit: PostLimits.editor)
+    problem = draft.problem.map { SafeText(untrusted: $0, limit: 1_200) }
+    focus = draft.title.isEmpty ? .title : .body
+  }
+
+  /// What was typed.
+  package var draft: Draft { Draft(title: title.text, body: body.text) }
+
+  /// Gives the keys to the other field.
+  mutating func switchField() {
+    focus = focus == .title ? .body : .title
+  }
+
+  /// Takes over what another editor made of the draft.
+  mutating func take(_ draft: Draft) {
+    title.setText(draft.title)
+    body.setText(draft.body)
+    problem = nil
+  }
+
+  /// What keeps the post from being sent; the field that it is about gets the keys.
+  mutating func findProblem() -> SafeText? {
+    if title.text.isBlank || body.text.isBlank {
+      focus = title.text.isBlank ? .title : .body
+      problem = "Neither title nor body can be empty."
+    } else if let excess = PostLimits.problem(title: title.text, body: body.text) {
+      problem = excess
+    } else {
+      return nil
+    }
+    return problem
+  }
+}
+
+extension Composer: AppScreen {
+  static let layer = ScreenLayer.form
+
+  func context(in session: Session) -> Context { .compose }
+
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
+    switch focus {
+    case .title:
+      if key == .down || key == .enter {
+        switchField()
+        break
+      }
+      let before = title.text.count
+      guard title.handle(key) == .changed else { break }
+      problem = nil
+      session.noteCut(key, from: before, to: title.text.count, limit: title.limit)
+    case .body:
+      let before = body
+      let outcome = body.handle(key)
+      if outcome == .changed {
+        problem = nil
+        session.noteCut(key, from: before.count, to: body.count, limit: body.limit)
+      } else if key == .up, body == before {
+        switchField()
+      }
+    }
+    return .taken([])
+  }
+
+  mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
+    focus = field == 0 ? .title : .body
+    switch focus {
+    case .title: title.moveCursor(toColumn: offset.column)
+    case .body: body.moveCursor(to: offset)
+    }
+  }
+
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    _ = body.handle(direction < 0 ? .up : .down)
+    return []
+  }
+
+  mutating func resize(in session: Session) {
+    let frame = session.composeFrame
+    title.resize(to: frame.title.size)
+    body.resize(to: frame.body.size)
+  }
+
+  func draw(on painter: inout Painter) { painter.paint(self) }
+
+  /// On a low screen what is wrong has no row of its own.
+  func drawFooter(on painter: inout Painter) {
+    if let problem, painter.session.composeFrame.problem.isEmpty {
+      painter.paintText(problem, style: painter.theme.failure)
+    } else {
+      painter.paintHints()
+    }
+  }
+}
+
+extension Model {
+  /// The form for a post, in front of the list.
+  package internal(set) var composer: Composer? {
+    get { stack[Composer.self] }
+    _modify { yield &stack[Composer.self] }
+  }
+
+  /// Opens the form, with the last draft if there is one.
+  mutating func openComposer() {
+    composer = Composer(session.drafts.popLast() ?? Draft(title: "", body: ""))
+    relayout()
+  }
+
+  mutating func sendPost() -> [Effect] {
+    guard composer?.findProblem() == nil, let form = composer else { return [] }
+    composer = nil
+    let draft = form.draft
+    if let edited = form.editing {
+      return sendEdit(of: edited, title: draft.title, body: draft.body)
+    }
+    return [.post(title: draft.title, body: draft.body)]
+  }
+
+  /// Leaves the form, or asks first what becomes of what was typed.
+  mutating func leaveComposer() {
+    if composer?.draft.isEmpty == true {
+      composer = nil
+    } else {
+      question = .keepDraft
+    }
+  }
+
+  /// Takes back what another editor made of the draft.
+  mutating func takeEdited(_ draft: Draft) {
+    guard composer != nil else { return }
+    composer?.take(draft)
+    relayout()
+  }
+}

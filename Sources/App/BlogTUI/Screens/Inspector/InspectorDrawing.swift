@@ -1,0 +1,95 @@
+extension Painter {
+  /// What goes over the wire, a line for each event.
+  mutating func paintInspector() {
+    let inspector = session.inspector
+    screen.put(" Inspector", at: frame.header.origin, style: theme.brand, clip: frame.header)
+    paintInspectorState(inspector)
+    let room = frame.page
+    let facts = [
+      SafeText(inspector.listeners.count) + " listeners",
+      SafeText(inspector.writes.count) + " writes under way",
+      SafeText(inspector.events.count) + " events",
+    ].joined(separator: separator)
+    screen.put(facts, in: room.line(0), style: theme.dim, ellipsis: glyphs.ellipsis)
+    let rows = Rect(
+      row: room.row + 1,
+      column: room.column,
+      width: room.width,
+      height: room.height - 1
+    )
+    if inspector.list.ids.isEmpty {
+      let text: SafeText = "Nothing happened yet."
+      screen.put(text, in: rows, style: theme.dim, ellipsis: glyphs.ellipsis)
+      return
+    }
+    var copy = screen
+    var places: [(Int, Rect)] = []
+    inspector.list.draw(on: &copy, in: rows) { screen, number, isSelected, row in
+      guard let event = inspector.event(number) else { return }
+      places.append((number, row))
+      paint(event, isSelected: isSelected, row, on: &screen)
+    }
+    screen = copy
+    for (number, row) in places { hits.add(.row(number, of: InspectorScreen.self), at: row) }
+  }
+
+  private mutating func paintInspectorState(_ inspector: Inspector) {
+    var words: [SafeText] = []
+    if let kind = inspector.kind { words.append("only " + SafeText(untrusted: kind.rawValue)) }
+    if inspector.isPaused {
+      words.append("paused, " + SafeText(inspector.waitingCount) + " waiting")
+    }
+    let text = words.joined(separator: separator) + " "
+    let room = Rect(row: frame.header.row, column: 12, width: frame.header.width - 12, height: 1)
+    screen.put(
+      text,
+      in: room,
+      style: theme.notice,
+      aligned: .trailing,
+      ellipsis: glyphs.ellipsis
+    )
+  }
+
+  private func paint(_ event: WireEvent, isSelected: Bool, _ row: Rect, on screen: inout Screen) {
+    let style = isSelected ? theme.selected : theme.text
+    if isSelected { screen.fill(row, style: style) }
+    // On a narrow screen what happened matters more than when.
+    let isNarrow = row.width < 36
+    let time = isNarrow ? .empty : SafeText(untrusted: Clock.text(event.time)) + " "
+    let used = screen.put(time, at: row.origin, style: isSelected ? style : theme.dim, clip: row)
+    let sign = Position(row: row.row, column: row.column + used)
+    let signStyle = isSelected ? style : Self.style(of: event.kind, theme)
+    let width = screen.put(self.sign(of: event.kind) + " ", at: sign, style: signStyle, clip: row)
+    let start = sign.column + width
+    let rest = Rect(row: row.row, column: start, width: row.endColumn - start, height: 1)
+    let title = SafeText(untrusted: event.title, limit: 400)
+    screen.put(title, in: rest, style: style, ellipsis: glyphs.ellipsis)
+  }
+
+  /// A sign and a word: neither colour nor sign alone tells the kinds apart.
+  private func sign(of kind: WireEvent.Kind) -> SafeText {
+    let arrow: SafeText
+    switch kind {
+    case .sent: arrow = glyphs.right
+    case .received: arrow = glyphs.left
+    case .event: arrow = glyphs.bullet
+    case .listener: arrow = "@"
+    case .write: arrow = glyphs.pending
+    case .transaction: arrow = "#"
+    case .connection: arrow = glyphs.online
+    }
+    return arrow + " " + SafeText(untrusted: kind.rawValue).padded(to: 11)
+  }
+
+  private static func style(of kind: WireEvent.Kind, _ theme: Theme) -> Style {
+    switch kind {
+    case .sent: theme.waiting
+    case .received: theme.author
+    case .event: theme.text
+    case .listener: theme.dim
+    case .write: theme.star
+    case .transaction: theme.notice
+    case .connection: theme.good
+    }
+  }
+}

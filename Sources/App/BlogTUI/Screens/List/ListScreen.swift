@@ -1,0 +1,261 @@
+import BlogModel
+
+/// The list of posts, which is behind all other screens, and the line in which it is searched.
+///
+/// The lists and the search that limits them belong to the ``Session``, since other screens show and
+/// change them too.
+struct ListScreen: AppScreen {
+  static let layer = ScreenLayer.reading
+
+  func context(in session: Session) -> Context {
+    session.search?.isEditing == true ? .search : .list
+  }
+
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
+    guard session.search?.isEditing == true else { return .ignored }
+    session.typeIntoSearch(key)
+    return .taken([])
+  }
+
+  mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
+    session.search?.field.moveCursor(toColumn: offset.column)
+  }
+
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    session.feed.awaited = nil
+    session.feed.isFollowing = false
+    session.feed.list.move(by: direction)
+    session.feed.markSeen()
+    return session.tellPosition()
+  }
+
+  func lowerRule(in session: Session) -> Rect {
+    let rule = Frame(session.size).lowerRule
+    guard session.isSplit else { return rule }
+    return rule.intersection(
+      Rect(row: rule.row, column: 0, width: session.listRect.width, height: 1)
+    )
+  }
+
+  func draw(on painter: inout Painter) {
+    painter.paintHeader()
+    painter.paintList()
+    guard painter.session.isSplit else { return }
+    painter.paintSplitLine()
+    painter.paintPreview()
+  }
+
+  func drawFooter(on painter: inout Painter) {
+    if painter.session.search?.isEditing == true {
+      painter.paintSearchLine()
+    } else {
+      painter.paintHints()
+    }
+  }
+}
+
+// MARK: Moving through lists
+
+extension Session {
+  /// What a list shows of its posts.
+  func filter(of kind: FeedKind) -> PostFilter {
+    PostFilter(
+      pattern: search?.pattern,
+      me: me.uid,
+      readState: reading.state,
+      hidden: reading.hidden,
+      dividesDays: settings.isOn(.dayRules) && !kind.isByStars
+    )
+  }
+
+  /// Shows the list by the present filter.
+  mutating func refilter() {
+    feed.filter(filter(of: tab))
+    feed.markSeen()
+  }
+
+  mutating func moveInList(_ motion: Motion) -> [Effect] {
+    feed.awaited = nil
+    if motion == .top { return showFirst() }
+    feed.list.move(motion)
+    feed.isFollowing = false
+    feed.markSeen()
+    return tellPosition()
+  }
+
+  /// To the first row, also when the list begins beyond what is there.
+  mutating func showFirst() -> [Effect] {
+    feed.list.move(to: 0)
+    feed.markSeen()
+    guard feed.extent.hasNewer else { return [] }
+    feed.awaitsFirst = true
+    return [.showFirst(tab)]
+  }
+
+  /// Tells the blog where the reader is, if it has to know.
+  mutating func tellPosition() -> [Effect] {
+    guard let id = feed.positionToTell(isFiltered: search?.pattern != nil) else { return [] }
+    return [.read(tab, at: id)]
+  }
+
+  /// Stays with the newest posts from now on, or with what is selected.
+  mutating func toggleFollowing() -> [Effect] {
+    feed.isFollowing.toggle()
+    message =
+      feed.isFollowing
+      ? .note("The newest posts stay in view; F or any motion ends that.")
+      : .note("What you read stays in view.")
+    return feed.isFollowing ? showFirst() : []
+  }
+
+  /// Shows a list; it is followed from the first look on, so that coming back shows it at once.
+  mutating func select(tab kind: FeedKind) -> [Effect] {
+    tab = kind
+    refilter()
+    guard feed.phase == .idle else { return [] }
+    feed.phase = .loading
+    return [.follow(kind)]
+  }
+
+  /// Shows the next list, or the one before.
+  mutating func selectNeighbour(by step: Int) -> [Effect] {
+    let all = allFeeds
+    let index = (all.firstIndex(of: tab) ?? 0) + step
+    return select(tab: all[(index + all.count) % all.count])
+  }
+
+  mutating func reload() -> [Effect] {
+    if case .failed = feed.phase { feed.phase = .loading }
+    message = .note("Reading the list again.")
+    return [.stopFollowing(tab), .follow(tab)]
+  }
+
+  /// Shows my new post where it is: at the top of the newest, of all or of mine.
+  mutating func showPosted(_ id: PostID) -> [Effect] {
+    search = nil
+    let kind: FeedKind
+    switch tab {
+    case .recent, .top: kind = .recent
+    case .mine, .myTop: kind = .mine
+    case .author: kind = .recent
+    }
+    var effects = leaveAuthor() + select(tab: kind)
+    note(id)
+    feed.awaited = feed.list.select(id) ? nil : id
+    if feed.extent.hasNewer { effects.append(.showFirst(kind)) }
+    feed.markSeen()
+    return effects
+  }
+
+  // MARK: The posts of an author
+
+  /// Ends the list of somebody's posts.
+  mutating func leaveAuthor() -> [Effect] {
+    guard let author = reading.author else { return [] }
+    let kind = FeedKind.author(uid: author.uid)
+    reading.author = nil
+    self[kind] = Feed()
+    return [.stopFollowing(kind)]
+  }
+
+  /// Back from the list of somebody's posts, if that is shown.
+  mutating func backFromAuthor() -> [Effect]? {
+    guard case .author = tab else { return nil }
+    let before = reading.tabBefore
+    return leaveAuthor() + select(tab: before)
+  }
+
+  // MARK: Searching
+
+  /// Opens the search line; a search that goes on is changed.
+  mutating func beginSearch() {
+    if search == nil { search = Search(origin: feed.list.selection) }
+    search?.isEditing = true
+    resizeLists()
+  }
+
+  mutating func typeIntoSearch(_ key: KeyEvent) {
+    if search?.field.handle(key) == .changed { refilter() }
+  }
+
+  /// Goes on with the list while the search limits it; a search for nothing ends.
+  mutating func keepSearch() {
+    search?.isEditing = false
+    if search?.pattern == nil { endSearch() }
+    feed.markSeen()
+  }
+
+  /// Shows all posts again; what is selected stays selected.
+  mutating func endSearch() {
+    guard let ended = search else {
+      message = .note("q quits, ? shows all keys.")
+      return
+    }
+    let selection = feed.list.selection ?? ended.origin
+    search = nil
+    refilter()
+    if let selection { feed.list.select(selection) }
+    feed.markSeen()
+  }
+
+  /// To the match that many further, round at the ends.
+  mutating func moveToMatch(by step: Int) -> [Effect] {
+    guard let index = feed.list.selectedIndex else { return [] }
+    let count = feed.list.ids.count
+    feed.list.move(to: (index + step + count) % count)
+    feed.markSeen()
+    return tellPosition()
+  }
+}
+
+// MARK: Opening
+
+extension Model {
+  /// Shows the posts of the author of the current one.
+  mutating func showAuthor() -> [Effect] {
+    guard let post = currentPost, !post.uid.isEmpty else { return [] }
+    if case .author(post.uid) = session.tab { return closePost() }
+    var effects = closePost() + session.leaveAuthor()
+    if case .author = session.tab {} else { session.reading.tabBefore = session.tab }
+    session.reading.author = Author(uid: post.uid, name: post.author)
+    session.search = nil
+    effects += session.select(tab: .author(uid: post.uid))
+    relayout()
+    return effects
+  }
+
+  /// A click on a post selects it, and a click on the selected one opens it.
+  mutating func clickPost(_ id: PostID) -> [Effect] {
+    session.search?.isEditing = false
+    if openPost != nil {
+      session.feed.list.select(id)
+      return openPostID == id ? [] : closePost() + open(id)
+    }
+    if session.feed.list.selection == id { return open(id) }
+    session.feed.awaited = nil
+    session.feed.isFollowing = false
+    session.feed.list.select(id)
+    return session.tellPosition()
+  }
+
+  /// Searches the list that is shown.
+  mutating func searchPosts(for text: String) -> [Effect] {
+    let effects = closeInspector()
+    help = nil
+    guard context == .list else {
+      session.message = .failure("Posts are searched in a list: go back to it first.")
+      return effects
+    }
+    session.beginSearch()
+    session.search?.field.setText("")
+    session.typeIntoSearch(.paste(text))
+    session.search?.isEditing = false
+    return effects
+  }
+}

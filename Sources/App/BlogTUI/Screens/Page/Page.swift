@@ -1,0 +1,213 @@
+import BlogModel
+
+/// A page of text in front of everything else: the table of all keys, what was said, a report.
+package struct Page: Equatable, Sendable {
+  /// What the page is made of.
+  package enum Content: Equatable, Sendable {
+    /// The keys, those of a place first.
+    case keys(Context)
+    /// Headings and paragraphs.
+    case text([Paragraph])
+  }
+
+  /// A part of a text.
+  package struct Paragraph: Equatable, Sendable {
+    /// The text.
+    package let text: SafeText
+    /// Whether it is a heading.
+    package let isHeading: Bool
+  }
+
+  /// The heading of the page.
+  package let title: SafeText
+  /// What the page is made of.
+  package let content: Content
+  /// How far it is scrolled; headings and rows are its lines.
+  package internal(set) var scroll = ScrollView()
+  /// The numbers of the lines that are headings.
+  package private(set) var headings: Set<Int> = []
+  /// What is looked for in the page; only lines that contain it are shown.
+  package private(set) var field = TextField(limit: 100)
+  /// Whether keys go into the search.
+  package internal(set) var isSearching = false
+
+  /// Makes a page; it has no lines before ``layout(keys:size:)``.
+  init(title: SafeText, content: Content, search: String = "") {
+    self.title = title
+    self.content = content
+    field.setText(search)
+  }
+
+  /// Makes the lines anew.
+  mutating func layout(keys: KeyTable, size: Size) {
+    var sections: [(heading: SafeText?, rows: [SafeText])] = []
+    switch content {
+    case .keys(let context): sections = Self.sections(keys, context, width: size.width)
+    case .text(let paragraphs):
+      for paragraph in paragraphs {
+        if paragraph.isHeading {
+          sections.append((paragraph.text, []))
+        } else {
+          if sections.isEmpty { sections.append((nil, [])) }
+          sections[sections.count - 1].rows += paragraph.text.wrapped(width: size.width)
+        }
+      }
+    }
+    let needle = field.text.lowercased()
+    var lines: [SafeText] = []
+    headings = []
+    for (heading, rows) in sections {
+      let isWhole = needle.isEmpty || heading?.string.lowercased().contains(needle) == true
+      let shown = isWhole ? rows : rows.filter { $0.string.lowercased().contains(needle) }
+      guard !shown.isEmpty || isWhole else { continue }
+      if !lines.isEmpty { lines.append(.empty) }
+      if let heading {
+        headings.insert(lines.count)
+        lines.append(heading)
+      }
+      lines += shown
+    }
+    scroll.update(lines: lines)
+    scroll.resize(to: size)
+  }
+
+  private static func sections(
+    _ keys: KeyTable,
+    _ context: Context,
+    width: Int
+  ) -> [(heading: SafeText?, rows: [SafeText])] {
+    let contexts = [context] + Context.allCases.filter { $0 != context }
+    let names = Context.allCases.flatMap { keys.bindings(in: $0) }.map { Self.keys(of: $0).width }
+    let column = min(names.max() ?? 0, max(8, width / 3))
+    var result: [(heading: SafeText?, rows: [SafeText])] = contexts.map { context in
+      let rows = keys.bindings(in: context).flatMap { binding in
+        Self.rows(Self.keys(of: binding), binding.help, column: column, width: width)
+      }
+      return (context.title, rows)
+    }
+    let commands = Command.all.flatMap { command in
+      let name = SafeText(untrusted: ":\(command.name) \(command.arguments)")
+      return rows(name, SafeText(untrusted: command.help), column: column, width: width)
+    }
+    result.append(("Commands, beside the names of all actions", commands))
+    return result.filter { !$0.rows.isEmpty }
+  }
+
+  /// The keys of a row, or the command for what has no key.
+  private static func keys(of binding: KeyBinding<Action, Context>) -> SafeText {
+    binding.keys.isEmpty ? SafeText(untrusted: ":" + binding.action.name) : binding.keysText
+  }
+
+  /// Keys at the left and their meaning at the right, both wrapped into their columns.
+  private static func rows(
+    _ keys: SafeText,
+    _ help: SafeText,
+    column: Int,
+    width: Int
+  ) -> [SafeText] {
+    let names = keys.wrapped(width: column)
+    let texts = help.wrapped(width: max(4, width - column - 2))
+    return (0..<max(names.count, texts.count)).map { row in
+      let name = row < names.count ? names[row] : .empty
+      return name.padded(to: column) + "  " + (row < texts.count ? texts[row] : .empty)
+    }
+  }
+}
+
+// MARK: The screen
+
+extension Page: AppScreen {
+  static let layer = ScreenLayer.page
+
+  func context(in session: Session) -> Context { isSearching ? .find : .help }
+
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
+    guard isSearching else { return .ignored }
+    if field.handle(key) == .changed { resize(in: session) }
+    return .taken([])
+  }
+
+  mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
+    self.field.moveCursor(toColumn: offset.column)
+  }
+
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    scroll.scroll(to: scroll.top + wheelStep * direction)
+    return []
+  }
+
+  mutating func resize(in session: Session) {
+    layout(keys: session.keys, size: Frame(session.size).page.size)
+  }
+
+  /// Shows only the lines that contain the text.
+  mutating func search(for text: String, in session: Session) {
+    field.setText(text)
+    resize(in: session)
+  }
+
+  func draw(on painter: inout Painter) { painter.paint(self) }
+
+  func drawFooter(on painter: inout Painter) {
+    if isSearching { painter.paintSearch(of: self) } else { painter.paintHints() }
+  }
+}
+
+extension Model {
+  /// A page of text, in front of everything but choices, lines and questions.
+  package internal(set) var help: Page? {
+    get { stack[Page.self] }
+    _modify { yield &stack[Page.self] }
+  }
+
+  /// Shows a page.
+  mutating func show(_ page: Page) {
+    help = page
+    relayout()
+  }
+
+  /// Narrows the page that is shown to the lines with a text.
+  mutating func searchPage(for text: String) {
+    let session = self.session
+    help?.search(for: text, in: session)
+  }
+
+  /// Shows all keys, those of the place where the user is first.
+  mutating func openHelp(search: String = "") {
+    let context = stack.screen(below: Page.layer).context(in: session)
+    show(Page(title: "All keys", content: .keys(context), search: search))
+  }
+
+  /// Shows what the user was told so far, the newest first.
+  mutating func openMessages() {
+    let glyphs = session.glyphs
+    let paragraphs = session.messageLog.entries.reversed().map { entry in
+      let sign = entry.message.kind == .failure ? glyphs.cross : glyphs.bullet
+      let time = SafeText(untrusted: Clock.text(entry.time))
+      return Page.Paragraph(text: time + " " + sign + " " + entry.message.text, isHeading: false)
+    }
+    show(Page(title: "Messages", content: .text(paragraphs)))
+  }
+
+  /// Shows who is here.
+  mutating func openPeople() {
+    let people = session.reading.people.sorted {
+      ($0.person.name, $0.id) < ($1.person.name, $1.id)
+    }
+    let lines = people.map { presence in
+      let name = session.shownName(of: presence.person.uid, named: presence.person.name)
+      let terminal = SafeText(untrusted: presence.terminal, limit: 60)
+      let since = Age.text(presence.since, now: session.now)
+      let age: SafeText = since == "now" ? "since just now" : "for " + since
+      return Page.Paragraph(text: name + "  " + terminal + "  " + age, isHeading: false)
+    }
+    let nobody = Page.Paragraph(text: "Nobody is known to be here.", isHeading: false)
+    show(Page(title: "Who is here", content: .text(lines.isEmpty ? [nobody] : lines)))
+  }
+}

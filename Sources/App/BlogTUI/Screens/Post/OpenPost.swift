@@ -1,0 +1,292 @@
+package import BlogModel
+
+/// The open post as the screen shows it: its text, its comments and the line to write one.
+///
+/// States: loading → present ⇄ gone. What was typed stays in each of them.
+package struct OpenPost: Equatable, Sendable {
+  /// The key of the post.
+  package let id: PostID
+  /// The post as it was last seen.
+  package private(set) var post: Post?
+  /// Whether the post was deleted.
+  package private(set) var isGone = false
+  /// The comments, oldest first; nil before they came.
+  package private(set) var comments: [Comment]?
+  /// The comment that keys act on; nil while the post itself is meant.
+  package internal(set) var selection: String?
+  /// The comment that is being written.
+  package internal(set) var field: TextField
+  /// Whether keys go into the comment.
+  package internal(set) var isWriting = false
+  /// All lines of the screen.
+  package private(set) var layout = PostLayout()
+  /// The number of lines above the first visible one.
+  package internal(set) var top = 0
+  /// The number of lines in view.
+  package private(set) var capacity = 1
+  /// The comment of mine that is to be brought into view as soon as it is there.
+  package internal(set) var awaited: String?
+
+  /// The comment that is changed; nil while a new one is written.
+  package internal(set) var editing: Comment?
+  /// Whether the post was marked as unread while it is open; then looking at it changes nothing.
+  package internal(set) var staysUnread = false
+  /// Who else is writing a comment.
+  package internal(set) var typists: [Typist] = []
+  /// The first comment that was not read when the post was opened; the line above it stays.
+  package private(set) var firstUnread: String?
+  /// What was read before the post was opened; nil as long as nobody knows.
+  private var readBefore: ReadState?
+  /// The comments as the database has them; those that disappear soon are not shown.
+  private var allComments: [Comment]?
+  private var hidden: Set<String> = []
+  private var me = ""
+
+  /// Makes the state for a post, of which the list may know something already.
+  init(id: PostID, known: Post?, comment: String) {
+    self.id = id
+    post = known
+    field = TextField(text: comment, limit: PostLimits.editor)
+  }
+
+  /// The number of the selected comment.
+  package var selectedIndex: Int? {
+    selection.flatMap { id in comments?.firstIndex { $0.id == id } }
+  }
+  /// The selected comment.
+  package var selectedComment: Comment? { selectedIndex.flatMap { comments?[$0] } }
+  /// The numbers of the lines in view.
+  package var visibleRange: Range<Int> { top..<min(layout.lines.count, top + capacity) }
+  /// The number of comments that begin below the last visible line.
+  package var commentsBelow: Int {
+    layout.ranges.reversed().prefix { $0.lowerBound >= top + capacity }.count
+  }
+  /// Whether the end of the text is in view.
+  var isAtEnd: Bool { top + capacity >= contentCount }
+
+  /// The number of lines without the blank one at the end.
+  private var contentCount: Int {
+    layout.lines.last == .blank ? layout.lines.count - 1 : layout.lines.count
+  }
+  var lastTop: Int { max(0, contentCount - capacity) }
+
+  /// Takes over what the database says about the post; nil if it is deleted.
+  mutating func update(post new: Post?) {
+    isGone = new == nil
+    guard let new, new != post else { return }
+    post = new
+    rebuild(width: layout.width)
+  }
+
+  /// Takes over the comments; what is read stays where it is.
+  mutating func update(comments new: [Comment]) {
+    allComments = new
+    var seen: Set<String> = hidden
+    let unique = new.filter { seen.insert($0.id).inserted }
+    seen.subtract(hidden)
+    guard unique != comments else { return }
+    let isFirst = comments == nil
+    let follows = isAtEnd && comments != nil && (top > 0 || isWriting || isLastSelected)
+    let neighbour = selectedIndex
+    comments = unique
+    if let selection, !seen.contains(selection) {
+      // The next comment takes the place of one that is gone, else the one before it.
+      let index = min(neighbour ?? 0, unique.count - 1)
+      self.selection = index >= 0 ? unique[index].id : nil
+    }
+    if isFirst { findFirstUnread() }
+    rebuild(width: layout.width)
+    if follows { followEnd() }
+    if let id = awaited, let index = unique.firstIndex(where: { $0.id == id }) {
+      awaited = nil
+      reveal(layout.ranges[index])
+    }
+  }
+
+  /// Hides the comments that disappear soon.
+  mutating func hide(_ ids: Set<String>) {
+    guard ids != hidden else { return }
+    hidden = ids
+    if let allComments { update(comments: allComments) }
+  }
+
+  /// Learns what was read before; only the first time counts, so that the line does not move.
+  mutating func noteRead(_ state: ReadState, me: String) {
+    guard readBefore == nil else { return }
+    readBefore = state
+    self.me = me
+    guard comments != nil else { return }
+    findFirstUnread()
+    rebuild(width: layout.width)
+  }
+
+  /// Comments are in the order of their keys, so the first one behind the last that was read is it.
+  private mutating func findFirstUnread() {
+    guard let readBefore else { return }
+    let last = readBefore.lastComment(on: id)
+    firstUnread =
+      comments?.first { comment in
+        guard comment.uid != me else { return false }
+        if let last { return last.utf16.lexicographicallyPrecedes(comment.id.utf16) }
+        return (comment.createdAt ?? 0) > readBefore.before
+      }?.id
+  }
+
+  /// Selects the first comment that was not read; false if there is none.
+  mutating func selectFirstUnread() -> Bool {
+    guard let firstUnread, let index = comments?.firstIndex(where: { $0.id == firstUnread }) else {
+      return false
+    }
+    selection = firstUnread
+    // The line above it is shown as well.
+    reveal(layout.ranges[index].lowerBound - 1..<layout.ranges[index].upperBound)
+    return true
+  }
+
+  /// Brings a new comment of mine into view, now or as soon as it is there.
+  mutating func await(comment id: String) {
+    guard let index = comments?.firstIndex(where: { $0.id == id }) else {
+      awaited = id
+      return
+    }
+    reveal(layout.ranges[index])
+  }
+
+  /// Scrolls to the end, but never so far that the selected comment leaves the view.
+  private mutating func followEnd() {
+    top = min(lastTop, selectedIndex.map { layout.ranges[$0].lowerBound } ?? lastTop)
+  }
+
+  private var isLastSelected: Bool { selection != nil && selection == comments?.last?.id }
+
+  /// Tells how much room there is for the text and for the line below.
+  mutating func resize(text: Size, field: Size) {
+    capacity = max(1, text.height)
+    if text.width != layout.width || layout.lines.isEmpty { rebuild(width: text.width) }
+    self.field.resize(to: field)
+    top = min(top, lastTop)
+    if let index = selectedIndex { reveal(layout.ranges[index]) }
+  }
+
+  /// Makes the lines again and keeps the same comment, or the same line of the post, at the top.
+  private mutating func rebuild(width: Int) {
+    let anchor = layout.ranges.lastIndex { $0.lowerBound <= top }
+    var anchorID: String?
+    var offset = 0
+    if let anchor {
+      offset = top - layout.ranges[anchor].lowerBound
+      anchorID = anchorIDs.indices.contains(anchor) ? anchorIDs[anchor] : nil
+    }
+    layout.update(post: post, comments: comments, firstUnread: firstUnread, width: width)
+    if let anchorID, let index = comments?.firstIndex(where: { $0.id == anchorID }) {
+      // The blank line behind a comment may be the one at the top.
+      top = layout.ranges[index].lowerBound + min(offset, layout.ranges[index].count)
+    }
+    anchorIDs = (comments ?? []).map(\.id)
+    top = max(0, min(top, lastTop))
+  }
+
+  /// The identifiers of the comments of the present layout.
+  private var anchorIDs: [String] = []
+}
+
+// MARK: Moving
+
+extension OpenPost {
+  /// Moves through the lines and comments.
+  mutating func move(_ motion: Motion) {
+    switch motion {
+    case .down: moveDown()
+    case .up: moveUp()
+    case .top: moveToTop()
+    case .bottom: moveToBottom()
+    case .halfPageDown, .halfPageUp, .pageDown, .pageUp:
+      page(by: motion.target(from: 0, page: capacity, count: 0))
+    }
+  }
+
+  /// To the next comment, or a line further where there is none in view.
+  private mutating func moveDown() {
+    guard let index = selectedIndex else {
+      let first = layout.ranges.firstIndex { $0.lowerBound >= top }
+      if let first, layout.ranges[first].lowerBound < top + capacity {
+        select(first)
+      } else {
+        scroll(by: 1)
+      }
+      return
+    }
+    let range = layout.ranges[index]
+    if range.upperBound > top + capacity {
+      scroll(by: 1)
+    } else if index + 1 < layout.ranges.count {
+      select(index + 1)
+    } else {
+      scroll(by: 1)
+    }
+  }
+
+  /// To the comment before, or a line back where there is none.
+  private mutating func moveUp() {
+    guard let index = selectedIndex else { return scroll(by: -1) }
+    if layout.ranges[index].lowerBound < top {
+      scroll(by: -1)
+    } else if index > 0 {
+      select(index - 1)
+    } else {
+      selection = nil
+      if top > 0 { scroll(by: -1) }
+    }
+  }
+
+  /// Scrolls by that many lines; the selection follows into view.
+  mutating func page(by count: Int) {
+    scroll(by: count)
+    keepSelectionInView(goingDown: count > 0)
+  }
+
+  /// To the first line.
+  private mutating func moveToTop() {
+    selection = nil
+    top = 0
+  }
+
+  /// To the last line, and to the last comment.
+  private mutating func moveToBottom() {
+    selection = comments?.last?.id
+    top = lastTop
+  }
+
+  /// Selects the comment under a line of the view, or the post itself.
+  mutating func select(lineInView line: Int) {
+    let number = top + line
+    guard let index = layout.ranges.firstIndex(where: { $0.contains(number) }) else {
+      selection = nil
+      return
+    }
+    select(index)
+  }
+
+  private mutating func select(_ index: Int) {
+    selection = comments?[index].id
+    reveal(layout.ranges[index])
+  }
+
+  private mutating func scroll(by count: Int) {
+    top = max(0, min(top + count, lastTop))
+  }
+
+  mutating func reveal(_ range: Range<Int>) {
+    if range.upperBound > top + capacity { top = range.upperBound - capacity }
+    if range.lowerBound < top { top = range.lowerBound }
+    top = max(0, min(top, lastTop))
+  }
+
+  private mutating func keepSelectionInView(goingDown: Bool) {
+    let visible = top..<(top + capacity)
+    if let index = selectedIndex, layout.ranges[index].overlaps(visible) { return }
+    let inView = layout.ranges.indices.filter { visible.contains(layout.ranges[$0].lowerBound) }
+    let index = goingDown || selection != nil ? (goingDown ? inView.first : inView.last) : nil
+    selection = index.flatMap { comments?[$0].id }
+  }
+}

@@ -1,0 +1,247 @@
+package import BlogModel
+
+/// The open post is a screen: its text, its comments, and the line in which one is written.
+extension OpenPost: AppScreen {
+  static let layer = ScreenLayer.reading
+
+  /// A click on a line selects the comment there.
+  static func pick(_ row: Int, in model: inout Model) -> [Effect] {
+    model.openPost?.isWriting = false
+    model.openPost?.select(lineInView: row)
+    return []
+  }
+
+  func context(in session: Session) -> Context { isWriting ? .comment : .post }
+
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
+    guard isWriting else { return .ignored }
+    let before = field.text.count
+    switch field.handle(key) {
+    case .changed:
+      session.noteCut(key, from: before, to: field.text.count, limit: field.limit)
+      return .taken(session.tellTyping(on: self))
+    case .ignored: scrollWhileWriting(key)
+    case .moved, .submitted: break
+    }
+    return .taken([])
+  }
+
+  /// The line has no use for keys that go up and down, so they move what is above it.
+  private mutating func scrollWhileWriting(_ key: KeyEvent) {
+    if key == .up { move(.up) }
+    if key == .down { move(.down) }
+    if key == .pageUp { move(.pageUp) }
+    if key == .pageDown { move(.pageDown) }
+  }
+
+  mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
+    isWriting = true
+    self.field.moveCursor(toColumn: offset.column)
+  }
+
+  /// Beside the open post the list scrolls where the pointer is over it.
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    switch target {
+    case .list, .post: return nil
+    case .tab, .answer, .action, .row, .field, nil:
+      page(by: wheelStep * direction)
+      return []
+    }
+  }
+
+  mutating func resize(in session: Session) {
+    let frame = session.postFrame
+    resize(text: frame.text.size, field: frame.field.size)
+  }
+
+  /// The row of the line is taken by the comment that is written.
+  func lowerRule(in session: Session) -> Rect {
+    session.isSplit ? ListScreen().lowerRule(in: session) : .zero
+  }
+
+  func draw(on painter: inout Painter) {
+    painter.paintHeader()
+    if painter.session.isSplit {
+      painter.paintList()
+      painter.paintSplitLine()
+    }
+    painter.paint(self)
+  }
+}
+
+extension Model {
+  /// The open post, in front of the list.
+  package internal(set) var openPost: OpenPost? {
+    get { stack[OpenPost.self] }
+    _modify { yield &stack[OpenPost.self] }
+  }
+
+  /// The key of the open post.
+  package var openPostID: PostID? { openPost?.id }
+}
+
+// MARK: Opening and closing
+
+extension Model {
+  /// Opens a post in front of the list, with what was begun to be written about it.
+  mutating func open(_ id: PostID) -> [Effect] {
+    let comment = session.takeCommentDraft(id) ?? ""
+    var post = OpenPost(id: id, known: knownPost(id), comment: comment)
+    post.hide(session.reading.hidden)
+    if let state = session.reading.state { post.noteRead(state, me: session.me.uid) }
+    openPost = post
+    relayout()
+    return [.open(id)]
+  }
+
+  /// Back to the list; a comment that was begun comes back with the post.
+  mutating func closePost() -> [Effect] {
+    guard let open = openPost else { return [] }
+    if !open.field.isEmpty, open.editing?.text != open.field.text {
+      session.commentDrafts[open.id, default: []].append(open.field.text)
+    }
+    let effects = session.endTyping() + markOpenPostRead()
+    openPost = nil
+    relayout()
+    return effects + [.close(open.id)]
+  }
+
+  // MARK: Commenting
+
+  /// Why the comment that is written cannot be sent.
+  var obstacleToComment: Obstacle? {
+    guard let open = openPost else { return .nothingThere }
+    if open.isGone { return Self.goneObstacle }
+    guard !open.field.text.isBlank else {
+      return .failure("A comment cannot be empty. Esc goes back.")
+    }
+    return PostLimits.problem(comment: open.field.text).map { .failure($0) }
+  }
+
+  mutating func sendComment() -> [Effect] {
+    guard let open = openPost else { return [] }
+    let text = open.field.text
+    let next = session.takeCommentDraft(open.id) ?? ""
+    openPost?.field.setText(next)
+    openPost?.isWriting = false
+    openPost?.editing = nil
+    let effects = session.endTyping()
+    if let edited = open.editing {
+      return effects + session.sendEdit(of: edited, on: open.id, text: text)
+    }
+    return effects + [.comment(open.id, text: text)]
+  }
+
+  /// Back to reading; a change that was begun can be gone on with.
+  mutating func leaveComment() -> [Effect] {
+    openPost?.isWriting = false
+    if let open = openPost, open.editing?.text == open.field.text {
+      let next = session.takeCommentDraft(open.id) ?? ""
+      openPost?.editing = nil
+      openPost?.field.setText(next)
+    }
+    return session.endTyping()
+  }
+
+  // MARK: What keys act on
+
+  /// Why nothing can be done with a post that was deleted.
+  static let goneObstacle = Obstacle.failure(
+    "This post was deleted. What you typed stays here; Esc goes back."
+  )
+
+  /// Why nothing can be done with the post that keys act on: there is none.
+  var noPostObstacle: Obstacle? { currentPost == nil ? .nothingThere : nil }
+
+  /// The open post, or the one that is selected behind it.
+  var postInView: Post? { openPost?.post ?? session.feed.selectedPost }
+
+  /// Why nothing can be done with the post in view: there is none.
+  var noPostInViewObstacle: Obstacle? { postInView == nil ? .nothingThere : nil }
+
+  /// Why I cannot do that to the post that keys act on: only its author can.
+  func obstacleToPost(_ verb: String) -> Obstacle? {
+    guard let post = currentPost else { return .nothingThere }
+    guard post.uid != session.me.uid else { return nil }
+    let author = session.name(of: post.uid, named: post.author)
+    return .failure("Only \(author) can \(verb) this post.")
+  }
+
+  /// Why I cannot do that to the selected comment, or else to the post.
+  func obstacleToSelection(_ verb: String) -> Obstacle? {
+    guard let comment = openPost?.selectedComment else { return obstacleToPost(verb) }
+    guard comment.uid != session.me.uid else { return nil }
+    let author = session.name(of: comment.uid, named: comment.author)
+    return .failure("Only \(author) can \(verb) this comment.")
+  }
+
+  /// Asks before my selected comment, or else my open post, is deleted.
+  mutating func askToDeleteSelection() {
+    guard let open = openPost else { return }
+    question =
+      open.selectedComment.map { .deleteComment(open.id, commentID: $0.id) } ?? .deletePost(open.id)
+  }
+
+  /// Copies the selected comment, or else the post.
+  mutating func copySelection() -> [Effect] {
+    if let comment = openPost?.selectedComment {
+      session.message = .note("The comment is copied.")
+      return [.copy(comment.text)]
+    }
+    guard let post = postInView else { return [] }
+    session.message = .note("The post is copied.")
+    return [.copy(post.title + "\n\n" + post.body + "\n")]
+  }
+}
+
+extension Session {
+  /// The comment on the post that was typed or came back last.
+  mutating func takeCommentDraft(_ id: PostID) -> String? {
+    let draft = commentDrafts[id]?.popLast()
+    if commentDrafts[id]?.isEmpty == true { commentDrafts[id] = nil }
+    return draft
+  }
+
+  /// Says so when a paste did not fit; a silent cut would lose text.
+  mutating func noteCut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) {
+    guard case .paste(let text) = key, after == limit, after - before < text.count else { return }
+    message = .failure("The paste was cut: this field takes \(limit) characters.")
+  }
+
+  // MARK: Typing
+
+  /// Tells others that I am typing, but not with every key.
+  mutating func tellTyping(on open: OpenPost) -> [Effect] {
+    guard settings.isOn(.sendTyping) else { return [] }
+    guard open.isWriting, open.editing == nil, !open.field.text.isBlank else {
+      return endTyping()
+    }
+    if let typing = reading.typing, typing.post == open.id,
+      now < typing.at + Reading.typingPause
+    {
+      return []
+    }
+    reading.typing = (open.id, now)
+    return [.typing(open.id, true)]
+  }
+
+  /// Tells others that I am no longer typing.
+  mutating func endTyping() -> [Effect] {
+    guard let typing = reading.typing else { return [] }
+    reading.typing = nil
+    return [.typing(typing.post, false)]
+  }
+}
+
+extension String {
+  /// Whether a reader would see nothing.
+  var isBlank: Bool {
+    SafeText(untrusted: self, mode: .multiLine, limit: .max).clusters.allSatisfy(\.isSpace)
+  }
+}

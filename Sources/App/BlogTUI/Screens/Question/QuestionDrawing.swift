@@ -1,0 +1,115 @@
+import BlogModel
+
+extension Painter {
+  /// A question with its answers, which are never cut, however small the screen is.
+  mutating func paint(_ asked: QuestionScreen) {
+    let question = asked.question
+    let width = frame.footer.width - 2
+    var lines = text(of: question).wrapped(width: width)
+    var last: [AnswerLine] = []
+    for (answer, text) in answers(to: asked) {
+      if let line = last.last, line.text.width + 2 + text.width <= width {
+        last[last.count - 1].append(answer, text)
+      } else {
+        last.append(AnswerLine(answer, text))
+      }
+    }
+    if let text = lines.last, let first = last.first, text.width + 2 + first.text.width <= width,
+      lines.count + last.count - 1 <= footerLimit
+    {
+      last[0] = first.behind(text)
+      lines.removeLast()
+    }
+    let room = max(1, footerLimit - last.count)
+    if lines.count + last.count > footerLimit, lines.count > room {
+      lines.removeLast(lines.count - room)
+      lines[room - 1] = lines[room - 1] + glyphs.ellipsis
+    }
+    paintLines(lines + last.map(\.text), style: theme.question)
+    for (index, line) in last.enumerated() {
+      let row = frame.footer.row - last.count + 1 + index
+      for (answer, columns) in line.places {
+        let column = frame.footer.column + 1 + columns.lowerBound
+        let rect = Rect(row: row, column: column, width: columns.count, height: 1)
+        hits.add(.answer(answer), at: rect)
+      }
+    }
+  }
+
+  /// Answers beside each other, and the columns that each of them takes.
+  private struct AnswerLine {
+    private(set) var text: SafeText
+    private(set) var places: [(answer: Answer, columns: Range<Int>)]
+
+    init(_ answer: Answer, _ text: SafeText) {
+      self.text = text
+      places = [(answer, 0..<text.width)]
+    }
+
+    mutating func append(_ answer: Answer, _ text: SafeText) {
+      self.text.append("  ")
+      let start = self.text.width
+      self.text.append(text)
+      places.append((answer, start..<start + text.width))
+    }
+
+    /// The same answers behind a text.
+    func behind(_ text: SafeText) -> AnswerLine {
+      let start = text.width + 2
+      var line = self
+      line.text = text + "  " + self.text
+      line.places = places.map {
+        ($0.answer, $0.columns.lowerBound + start..<$0.columns.upperBound + start)
+      }
+      return line
+    }
+  }
+
+  private func text(of question: Question) -> SafeText {
+    switch question {
+    case .deletePost(let id):
+      let title = SafeText(untrusted: model.knownPost(id)?.title ?? "", limit: 60)
+      let shown = title.truncated(to: max(8, frame.footer.width - 34), ellipsis: glyphs.ellipsis)
+      return "Delete \"" + shown + "\"?"
+    case .deleteComment: return "Delete this comment?"
+    case .keepDraft: return "Keep this draft?"
+    case .quit: return "Quit? " + openEnds
+    }
+  }
+
+  /// The answers to a question with their keys, the one that Enter gives in brackets.
+  private func answers(to asked: QuestionScreen) -> [(Answer, SafeText)] {
+    let keys =
+      [nil, session.keys.key(for: .yes, in: .confirm)?.description]
+      + [session.keys.key(for: .no, in: .confirm)?.description]
+    return zip(asked.question.answers, keys).map { answer, key in
+      let name = Self.name(of: answer)
+      if answer == asked.answer { return (answer, "[" + name + "]") }
+      return (answer, key.map { SafeText(untrusted: $0) + " " + name } ?? name)
+    }
+  }
+
+  private static func name(of answer: Answer) -> SafeText {
+    switch answer {
+    case .cancel: "Cancel"
+    case .delete: "Delete"
+    case .keep: "Keep"
+    case .discard: "Discard"
+    case .quit: "Quit"
+    }
+  }
+
+  /// What is not finished when leaving now.
+  private var openEnds: SafeText {
+    let typed = model.unsentDrafts.count + model.unsentComments.count
+    let pending = session.pendingWrites
+    var parts: [SafeText] = []
+    if typed > 0 {
+      parts.append(Self.count(typed, "unsent text is kept.", "unsent texts are kept."))
+    }
+    if pending > 0 {
+      parts.append(Self.count(pending, "write is unacknowledged.", "writes are unacknowledged."))
+    }
+    return parts.joined(separator: " ")
+  }
+}
