@@ -18,7 +18,7 @@ struct OfflineRun {
   /// What the server was asked and has not looked at.
   private var asked: [(id: Int64, request: ClientRequest)] = []
   private var requests: [ListenTarget: Int64] = [:]
-  private var listeners: [ListenerID: Place] = [:]
+  private var listeners: [ListenerID: QuerySpec] = [:]
   private var process = 1
   private var last: Int64 = 0
   private var time = RepoTime(wall: 0, monotonic: 0, random: 0.5)
@@ -63,16 +63,16 @@ struct OfflineRun {
   /// Compares what the store has with what the engine has.
   private func check() -> String? {
     let kept = store.model.state.writes
-    let pending = core.writes.map(\.value.request)
+    let pending = core.requests.writes.map(\.value.request)
     if kept.map(\.operation) != pending.map(\.operation) { return "other writes are kept" }
     if kept.map(\.path) != pending.map(\.path) { return "writes of other places are kept" }
-    for (_, target) in core.listens.targets where core.listens.isCurrent(target) {
+    for (_, target) in core.data.listens.targets where core.data.listens.isCurrent(target) {
       let entry = store.model.queries.values.first {
         $0.path == target.path && $0.query == target.query
       }
       // Behind until the listen is answered.
       guard let entry, entry.isComplete, requests[target] == nil else { continue }
-      let known = core.sync.serverNode(of: target)
+      let known = core.data.sync.serverNode(of: target)
       let data = store.model.data[entry.id] ?? .empty
       if data != known {
         return "\(target.path) \(target.query.id) is \(known.json(.export).text),"
@@ -132,7 +132,7 @@ struct OfflineRun {
     ])
     let path: Path = random.once(in: 8) ? .root : random.pick(["p", "q", "n", "p/a"])
     let listener = ListenerID(last)
-    listeners[listener] = Place(path: path, query: query)
+    listeners[listener] = QuerySpec(path: path, query: query)
     return feed(.observe(listener, path: path, query: query, events: [.value]))
   }
 

@@ -59,7 +59,7 @@ struct RepoCoreOfflineTests {
     driver.engine.receive(.push(.rangeMerge(path: "list", [range], tag: nil)))
     driver.engine.answer(try #require(driver.engine.requests.last).id)
     driver.persist()
-    let whole = driver.engine.core.sync.serverNode(
+    let whole = driver.engine.core.data.sync.serverNode(
       of: ListenTarget(path: "list", query: .all, tag: nil)
     )
     #expect(whole[ChildKey("k0")] == .integer(7))
@@ -120,7 +120,7 @@ struct RepoCoreOfflineTests {
     for push in steps {
       driver.engine.receive(.push(push))
       driver.persist()
-      let known = driver.engine.core.sync.serverNode(of: target)
+      let known = driver.engine.core.data.sync.serverNode(of: target)
       #expect(Array(driver.store.model.data.values) == [known])
     }
   }

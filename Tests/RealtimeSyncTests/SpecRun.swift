@@ -58,15 +58,15 @@ struct SpecRun {
         at: path,
         query: try Self.query(step["params"])
       ).events
-    case "serverUpdate": return tree.overwrite(at: path, with: data, tag: step["tag"]?.integer)
+    case "serverUpdate": return tree.applyServerOverwrite(at: path, with: data, tag: step["tag"]?.integer)
     case "serverMerge":
-      return tree.merge(at: path, try Self.changes(step["data"]), tag: step["tag"]?.integer)
+      return tree.applyServerMerge(at: path, changes: try Self.changes(step["data"]), tag: step["tag"]?.integer)
     case "set":
       return write(.set(data), at: path, isVisible: step["visible"]?.bool ?? true)
     case "update":
       return write(.merge(try Self.changes(step["data"])), at: path, isVisible: true)
     case "ackUserWrite":
-      return tree.answer(
+      return tree.ackUserWrite(
         step["writeId"]?.integer ?? -1,
         isAccepted: step["revert"]?.bool != true
       )
@@ -80,7 +80,7 @@ struct SpecRun {
     isVisible: Bool
   ) -> [ViewEvent] {
     defer { nextWrite += 1 }
-    return tree.write(
+    return tree.applyUserWrite(
       PendingWrite(id: nextWrite, path: path, operation: operation, isVisible: isVisible)
     )
   }

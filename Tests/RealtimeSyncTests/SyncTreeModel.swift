@@ -106,7 +106,7 @@ struct SyncTreeModel {
     let operation: WriteOperation =
       parts.count == 1 ? .set(parts[0].node) : .merge(parts)
     return raise(
-      tree.write(
+      tree.applyUserWrite(
         PendingWrite(
           id: lastID,
           path: parts.count == 1 ? parts[0].path : .root,
@@ -142,16 +142,16 @@ struct SyncTreeModel {
       let events: [ViewEvent]
       switch message {
       case .data(let path, let node, let tag):
-        events = tree.overwrite(at: path, with: node, tag: tag)
+        events = tree.applyServerOverwrite(at: path, with: node, tag: tag)
       case .merge(let path, let changes, let tag):
-        events = tree.merge(at: path, changes, tag: tag)
+        events = tree.applyServerMerge(at: path, changes: changes, tag: tag)
       case .listenComplete(let target):
-        events = tree.completeListen(at: target.path, tag: target.tag)
+        events = tree.applyListenComplete(at: target.path, tag: target.tag)
         openListens -= 1
       case .answer(let id, let isAccepted):
         pending.removeAll { $0.id == id }
         hasRemoved = hasRemoved && !pending.isEmpty
-        events = tree.answer(id, isAccepted: isAccepted)
+        events = tree.ackUserWrite(id, isAccepted: isAccepted)
       }
       if let problem = raise(events) { return problem }
     }

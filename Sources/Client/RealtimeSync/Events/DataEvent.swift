@@ -1,5 +1,37 @@
 package import RealtimeCore
 
+/// A kind of change that a listener may ask for, in the order in which one operation raises them.
+package enum EventKind: Int, Hashable, Sendable, CaseIterable, Comparable {
+  /// A child is gone; the node of the event is its last value.
+  case childRemoved
+  /// A child appeared.
+  case childAdded
+  /// What the query orders a child by has changed.
+  case childMoved
+  /// The data of a child changed.
+  case childChanged
+  /// The data of the whole query, after all changes of the children.
+  case value
+
+  package static func < (left: EventKind, right: EventKind) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}
+
+/// Where data come from.
+package struct DataMetadata: Hashable, Sendable {
+  /// Whether the server may have newer data: the listen for them is not answered on this connection.
+  package var isFromCache: Bool
+  /// Whether writes that are not answered yet have a part in the data.
+  package var hasPendingWrites: Bool
+
+  /// Makes a description, of the server's own data unless told otherwise.
+  package init(isFromCache: Bool = false, hasPendingWrites: Bool = false) {
+    self.isFromCache = isFromCache
+    self.hasPendingWrites = hasPendingWrites
+  }
+}
+
 /// Something that happened to the data of a query.
 package struct DataEvent: Sendable, Equatable {
   /// What happened.

@@ -1,3 +1,25 @@
+/// Names one listener of the caller; never used twice in the life of an engine.
+package struct ListenerID: Hashable, Sendable {
+  /// The number the caller chose.
+  package let number: Int64
+
+  /// Makes a name.
+  package init(_ number: Int64) {
+    self.number = number
+  }
+}
+
+/// Names one request of the caller whose completion will be reported; never used twice.
+package struct RequestToken: Hashable, Sendable {
+  /// The number the caller chose.
+  package let number: Int64
+
+  /// Makes a name.
+  package init(_ number: Int64) {
+    self.number = number
+  }
+}
+
 /// Someone who keeps a view alive and may want its events.
 struct Registration: Sendable, Hashable {
   /// Who it is.
@@ -12,4 +34,10 @@ struct Registration: Sendable, Hashable {
 
   let owner: Owner
   let kinds: Set<EventKind>
+}
+
+/// An event for one registration of a view.
+struct ViewEvent: Sendable, Equatable {
+  let owner: Registration.Owner
+  let event: DataEvent
 }

@@ -16,10 +16,10 @@ struct OfflineCache: Sendable {
   }
 
   private var entries: [Int64: TrackedQuery] = [:]
-  private var ids: [Place: Int64] = [:]
-  private var places = PlaceIndex()
+  private var ids: [QuerySpec: Int64] = [:]
+  private var places = PathIndex()
   private var followers: [Int64: Follower] = [:]
-  private var followed = PlaceIndex()
+  private var followed = PathIndex()
   /// What the process before kept up to date; not pruned before this one has had its chance.
   private var pinned: Set<Int64> = []
   private var lastID: Int64 = 0
@@ -69,21 +69,21 @@ struct OfflineCache: Sendable {
   /// The data of a place as the store has them: of the same query, or of all data at or above it.
   ///
   /// - Parameters:
-  ///   - place: The place.
+  ///   - spec: The query.
   ///   - now: The time, as the use of the entry that has them.
   /// - Returns: The data, and whether they are all that is kept of the same query; nil when there
   ///   are none.
   /// - Complexity: O(size of the entry), depending on the store
-  mutating func load(_ place: Place, now: Int64) -> (node: Node, isExact: Bool)? {
-    let own = place.normalized
+  mutating func load(_ spec: QuerySpec, now: Int64) -> (node: Node, isExact: Bool)? {
+    let own = spec.normalized
     if let node = readEntry(own, now: now) {
-      let selected = place.query.evaluate(node)
+      let selected = spec.query.evaluate(node)
       return (selected, selected == node)
     }
-    for depth in (0...place.path.count).reversed() {
-      let above = Place(path: Path(place.path.keys.prefix(depth)), query: .all)
+    for depth in (0...spec.path.count).reversed() {
+      let above = QuerySpec(path: Path(spec.path.keys.prefix(depth)), query: .all)
       guard above != own, let node = readEntry(above, now: now) else { continue }
-      return (place.query.evaluate(node[Path(place.path.keys.dropFirst(depth))]), false)
+      return (spec.query.evaluate(node[Path(spec.path.keys.dropFirst(depth))]), false)
     }
     return nil
   }
@@ -116,8 +116,8 @@ struct OfflineCache: Sendable {
     return result
   }
 
-  private mutating func readEntry(_ place: Place, now: Int64) -> Node? {
-    guard let id = ids[place], entries[id]?.isComplete == true else { return nil }
+  private mutating func readEntry(_ spec: QuerySpec, now: Int64) -> Node? {
+    guard let id = ids[spec], entries[id]?.isComplete == true else { return nil }
     guard let node = read(id) else {
       forget(id)
       return nil
@@ -136,7 +136,7 @@ struct OfflineCache: Sendable {
   ///   - loaded: The data, if they are those that the store has of this query; nil otherwise.
   ///   - now: The time.
   mutating func begin(_ target: ListenTarget, loaded: Node?, now: Int64) {
-    let id = entry(of: target.place, now: now)
+    let id = entry(of: target.spec, now: now)
     var follower = Follower(target: target, isLevel: loaded != nil)
     if let loaded, !target.query.loadsAllData { follower.window = loaded }
     if followers.updateValue(follower, forKey: id) == nil { followed.insert(id, at: target.path) }
@@ -157,7 +157,7 @@ struct OfflineCache: Sendable {
   }
 
   private mutating func unfollow(_ target: ListenTarget) -> Int64? {
-    guard let id = ids[target.place],
+    guard let id = ids[target.spec],
       followers.removeValue(forKey: id) != nil
     else { return nil }
     followed.remove(id, at: target.path)
@@ -170,23 +170,23 @@ struct OfflineCache: Sendable {
   ///   - target: The listen.
   ///   - node: The data.
   mutating func complete(_ target: ListenTarget, with node: Node) {
-    guard let id = ids[target.place],
+    guard let id = ids[target.spec],
       followers[id]?.isLevel == false
     else { return }
     replace(id, with: node)
   }
 
   /// Keeps data that were read once, unless a listen follows them anyway.
-  mutating func keep(_ node: Node, of place: Place, now: Int64) {
-    let id = entry(of: place.normalized, now: now)
+  mutating func keep(_ node: Node, of spec: QuerySpec, now: Int64) {
+    let id = entry(of: spec.normalized, now: now)
     guard followers[id] == nil else { return }
     entries[id]?.lastUse = now
     replace(id, with: node)
   }
 
   /// Whether a place is to be kept up to date, which the next process is to know.
-  mutating func setKept(_ place: Place, _ isKept: Bool) {
-    guard let id = ids[place.normalized], entries[id]?.isKept != isKept else { return }
+  mutating func setKept(_ spec: QuerySpec, to isKept: Bool) {
+    guard let id = ids[spec.normalized], entries[id]?.isKept != isKept else { return }
     entries[id]?.isKept = isKept
     pinned.remove(id)
     note(id)
@@ -203,31 +203,31 @@ struct OfflineCache: Sendable {
   mutating func follow(_ changed: [Path], tag: Int64?, in tree: SyncTree) {
     var reached: Set<Int64> = []
     if let tag {
-      if let target = tree.target(of: tag), let id = ids[target.place] { reached = [id] }
+      if let target = tree.target(of: tag), let id = ids[target.spec] { reached = [id] }
     } else {
       for path in changed { reached.formUnion(followed.overlapping(path)) }
     }
     for id in reached.sorted() {
       guard let follower = followers[id], follower.isLevel else { continue }
-      pass(changed, to: id, follower, tree.serverNode(of: follower.target))
+      pass(changed, to: id, follower: follower, node: tree.serverNode(of: follower.target))
     }
   }
 
   private mutating func pass(
     _ changed: [Path],
     to id: Int64,
-    _ follower: Follower,
-    _ node: Node
+    follower: Follower,
+    node: Node
   ) {
     let target = follower.target
     let reached = changed.filter { $0.overlaps(target.path) }
     let below = reached.compactMap { $0.relative(to: target.path) }.filter { !$0.isRoot }
     if below.count < reached.count { return replace(id, with: node) }
-    if target.query.loadsAllData { return update(id, below.map { Change($0, node[$0]) }) }
+    if target.query.loadsAllData { return update(id, by: below.map { Change($0, node[$0]) }) }
     followers[id]?.window = node
     let keys = Set(below.compactMap(\.first)).subtracting([.priority])
     let children = differing(keys, from: follower.window, to: node)
-    update(id, children.map { Change(Path([$0]), node[$0]) })
+    update(id, by: children.map { Change(Path([$0]), node[$0]) })
   }
 
   /// The children that differ: those that were changed, and others only if the numbers tell.
@@ -243,7 +243,7 @@ struct OfflineCache: Sendable {
   }
 
   /// What comes goes first, as in views, so that nothing is empty in between.
-  private mutating func update(_ id: Int64, _ updates: [Change]) {
+  private mutating func update(_ id: Int64, by updates: [Change]) {
     for isRemoval in [false, true] {
       for change in updates where change.node.isEmpty == isRemoval {
         changes.append(.update(query: id, change))
@@ -257,7 +257,7 @@ struct OfflineCache: Sendable {
   mutating func acknowledge(_ parts: [Change], now: Int64) {
     for part in parts {
       if !part.path.isPriority, !isWithinAllData(part.path) {
-        _ = entry(of: Place(path: part.path, query: .all), now: now)
+        _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
       }
       for id in places.overlapping(part.path) where followers[id] == nil {
         guard let entry = entries[id] else { continue }
@@ -280,7 +280,7 @@ struct OfflineCache: Sendable {
   /// Whether all data of a location or of one above it are kept, or are listened to.
   private func isWithinAllData(_ path: Path) -> Bool {
     (0...path.count).contains { depth in
-      let above = Place(path: Path(path.keys.prefix(depth)), query: .all)
+      let above = QuerySpec(path: Path(path.keys.prefix(depth)), query: .all)
       guard let id = ids[above] else { return false }
       return followers[id] != nil || entries[id]?.isComplete == true
     }
@@ -294,29 +294,30 @@ struct OfflineCache: Sendable {
   ///
   /// - Parameters:
   ///   - size: The size of the store in bytes.
-  ///   - configuration: How large it may be.
-  mutating func prune(size: Int64, _ configuration: RepoConfiguration) {
+  ///   - byteLimit: The size that it may have.
+  ///   - queryLimit: The most queries that it may keep without their being in use.
+  mutating func prune(size: Int64, byteLimit: Int64, queryLimit: Int) {
     let candidates = prunable
-    let surplus = candidates.count - configuration.offlineQueries
-    guard size > configuration.offlineBytes || surplus > 0 else { return }
+    let surplus = candidates.count - queryLimit
+    guard size > byteLimit || surplus > 0 else { return }
     for query in candidates.prefix(max(surplus, (candidates.count + 4) / 5)) { forget(query.id) }
   }
 
   // MARK: Entries
 
-  private mutating func entry(of place: Place, now: Int64) -> Int64 {
-    if let id = ids[place] {
+  private mutating func entry(of spec: QuerySpec, now: Int64) -> Int64 {
+    if let id = ids[spec] {
       entries[id]?.lastUse = now
       return id
     }
     lastID += 1
-    insert(TrackedQuery(id: lastID, path: place.path, query: place.query, lastUse: now))
+    insert(TrackedQuery(id: lastID, path: spec.path, query: spec.query, lastUse: now))
     return lastID
   }
 
   private mutating func insert(_ query: TrackedQuery) {
     entries[query.id] = query
-    ids[Place(path: query.path, query: query.query)] = query.id
+    ids[QuerySpec(path: query.path, query: query.query)] = query.id
     places.insert(query.id, at: query.path)
   }
 
@@ -346,9 +347,44 @@ struct OfflineCache: Sendable {
 
   private mutating func forget(_ id: Int64) {
     guard let entry = entries.removeValue(forKey: id) else { return }
-    ids[Place(path: entry.path, query: entry.query)] = nil
+    ids[QuerySpec(path: entry.path, query: entry.query)] = nil
     places.remove(id, at: entry.path)
     pinned.remove(id)
     changes.append(.forget(query: id))
+  }
+}
+
+/// Numbers by location, which finds those at, above and below a path.
+struct PathIndex: Sendable {
+  private var numbers = SortedMap<Path, Set<Int64>>()
+
+  /// Adds a number at a path.
+  mutating func insert(_ number: Int64, at path: Path) {
+    let found: Void? = numbers.modify(path) { $0.insert(number) }.map { _ in }
+    if found == nil { numbers.updateValue([number], forKey: path) }
+  }
+
+  /// Takes a number at a path away.
+  mutating func remove(_ number: Int64, at path: Path) {
+    let rest = numbers.modify(path) { here -> Int in
+      here.remove(number)
+      return here.count
+    }
+    if rest == 0 { numbers.removeValue(forKey: path) }
+  }
+
+  /// The numbers at, above and below a path.
+  ///
+  /// - Complexity: O(depth · log n + result)
+  func overlapping(_ path: Path) -> Set<Int64> {
+    var result: Set<Int64> = []
+    for depth in 0..<path.count {
+      result.formUnion(numbers[Path(path.keys.prefix(depth))] ?? [])
+    }
+    for (place, here) in numbers.ascending(after: { $0 < path }) {
+      guard path.contains(place) else { break }
+      result.formUnion(here)
+    }
+    return result
   }
 }

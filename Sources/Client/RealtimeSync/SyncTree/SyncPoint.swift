@@ -53,12 +53,12 @@ struct SyncPoint: Sendable {
   /// Changes the location at a path, making it if need be and dropping it when it ends up empty.
   mutating func modify<Result>(
     _ keys: ArraySlice<ChildKey>,
-    _ body: (inout SyncPoint) -> Result
+    with body: (inout SyncPoint) -> Result
   ) -> Result {
     guard let key = keys.first else { return body(&self) }
     let sibling = SiblingKey(key: key)
     let change = children.modify(sibling) { child -> (result: Result, isEmpty: Bool) in
-      let result = child.modify(keys.dropFirst(), body)
+      let result = child.modify(keys.dropFirst(), with: body)
       return (result, child.isEmpty)
     }
     if let change {
@@ -66,7 +66,7 @@ struct SyncPoint: Sendable {
       return change.result
     }
     var child = SyncPoint()
-    let result = child.modify(keys.dropFirst(), body)
+    let result = child.modify(keys.dropFirst(), with: body)
     if !child.isEmpty { children.updateValue(child, forKey: sibling) }
     return result
   }
@@ -108,5 +108,16 @@ struct SyncPoint: Sendable {
     guard !children.isEmpty else { return [] }
     guard let keys = operation.reachedKeys else { return children.map(\.key) }
     return keys.map { SiblingKey(key: $0) }.sorted()
+  }
+}
+
+/// A key in plain text order, in which siblings are visited.
+struct SiblingKey: Comparable, Sendable {
+  let key: ChildKey
+
+  static func == (left: SiblingKey, right: SiblingKey) -> Bool { left.key == right.key }
+
+  static func < (left: SiblingKey, right: SiblingKey) -> Bool {
+    CodeUnits.precedes(left.key.text, right.key.text)
   }
 }

@@ -1,13 +1,44 @@
 import RealtimeCore
 
+/// What a change of registrations comes to.
+struct SyncResult: Sendable {
+  /// The events to raise.
+  var events: [ViewEvent] = []
+  /// What to ask of the server, in order.
+  var actions: [ListenAction] = []
+  /// The registrations that ended.
+  var ended: [Registration.Owner] = []
+}
+
+/// Older data of the server that a store has of a query.
+enum StoredData: Sendable {
+  /// All of them, cut to the query.
+  case all(Node)
+  /// Some children of the location, each of them complete, without those that views know.
+  case some(Node)
+
+  /// None.
+  static let nothing = StoredData.some(.empty)
+
+  /// All of them, or nil.
+  var whole: Node? {
+    if case .all(let node) = self { node } else { nil }
+  }
+
+  /// The children that are known though not all are.
+  var children: Node {
+    if case .some(let node) = self { node } else { .empty }
+  }
+}
+
 /// The views of a client over a tree of data, with its pending writes.
 ///
 /// Every operation returns the events it raises; what else is to be done comes as values too.
 struct SyncTree: Sendable {
   private var root = SyncPoint()
   private var writes = WriteTree()
-  private var tags: [Place: Int64] = [:]
-  private var tagged: [Int64: Place] = [:]
+  private var tags: [QuerySpec: Int64] = [:]
+  private var tagged: [Int64: QuerySpec] = [:]
   private var lastTag: Int64 = 0
 
   /// The number of writes without an answer.
@@ -16,101 +47,106 @@ struct SyncTree: Sendable {
   // MARK: Writes of this client
 
   /// Adds a pending write, later than all others; a hidden one raises no events.
-  mutating func write(_ write: PendingWrite) -> [ViewEvent] {
+  mutating func applyUserWrite(_ write: PendingWrite) -> [ViewEvent] {
     writes.add(write)
     guard write.isVisible else { return [] }
     switch write.operation {
-    case .set(let node): return apply(.user, at: write.path, .overwrite(node))
-    case .merge: return apply(.user, at: write.path, .merge(write.overlay))
+    case .set(let node): return apply(.overwrite(node), from: .user, at: write.path)
+    case .merge: return apply(.merge(write.overlay), from: .user, at: write.path)
     }
   }
 
   /// Takes the server's answer to a pending write.
-  mutating func answer(_ id: Int64, isAccepted: Bool) -> [ViewEvent] {
+  mutating func ackUserWrite(_ id: Int64, isAccepted: Bool) -> [ViewEvent] {
     guard let removal = writes.remove(id), removal.mayChangeViews else { return [] }
     let overlay = removal.write.overlay
-    return apply(
-      .user,
-      at: removal.write.path,
-      isAccepted ? .acknowledge(overlay) : .revert(overlay)
-    )
+    let kind = isAccepted ? TreeOperation.Kind.acknowledge(overlay) : .revert(overlay)
+    return apply(kind, from: .user, at: removal.write.path)
   }
 
   /// Takes all pending writes back at once, so that nothing in between is shown.
   mutating func removeAllWrites() -> [ViewEvent] {
     guard writes.count > 0 else { return [] }
     writes = WriteTree()
-    return apply(.user, at: .root, .revert(.node(.empty)))
+    return apply(.revert(.node(.empty)), from: .user, at: .root)
   }
 
   // MARK: Data of the server
 
   /// The server replaces the data at a path; with a tag, for that query only.
-  mutating func overwrite(at path: Path, with node: Node, tag: Int64? = nil) -> [ViewEvent] {
-    applyPush(at: path, tag: tag, .overwrite(node))
+  mutating func applyServerOverwrite(
+    at path: Path,
+    with node: Node,
+    tag: Int64? = nil
+  ) -> [ViewEvent] {
+    applyPush(.overwrite(node), at: path, tag: tag)
   }
 
   /// The server replaces the data at several places below a path.
-  mutating func merge(at path: Path, _ changes: [Change], tag: Int64? = nil) -> [ViewEvent] {
+  mutating func applyServerMerge(
+    at path: Path,
+    changes: [Change],
+    tag: Int64? = nil
+  ) -> [ViewEvent] {
     let overlay = Overlay(changes)
     switch overlay {
     case .none: return []
-    case .node(let node): return applyPush(at: path, tag: tag, .overwrite(node))
-    case .children: return applyPush(at: path, tag: tag, .merge(overlay))
+    case .node(let node): return applyPush(.overwrite(node), at: path, tag: tag)
+    case .children: return applyPush(.merge(overlay), at: path, tag: tag)
     }
   }
 
   /// The server replaces ranges of what a listen has.
-  mutating func merge(_ ranges: [RangeMerge], into target: ListenTarget) -> [ViewEvent] {
+  mutating func applyServerRanges(_ ranges: [RangeMerge], to target: ListenTarget) -> [ViewEvent] {
     var node = serverNode(of: target)
     for range in ranges { node = range.applied(to: node) }
-    return overwrite(at: target.path, with: node, tag: target.tag)
+    return applyServerOverwrite(at: target.path, with: node, tag: target.tag)
   }
 
   /// The listen that a push at a path is meant for, or nil when it is for none of now.
   func target(at path: Path, tag: Int64?) -> ListenTarget? {
     guard let tag else { return ListenTarget(path: path, query: .all, tag: nil) }
-    guard let key = tagged[tag], key.path == path else { return nil }
-    return ListenTarget(path: path, query: key.query, tag: tag)
+    guard let spec = tagged[tag], spec.path == path else { return nil }
+    return ListenTarget(path: path, query: spec.query, tag: tag)
   }
 
   /// The listen that pushes with a tag are meant for, or nil when it has ended.
   func target(of tag: Int64) -> ListenTarget? { tagged[tag].map { target($0) } }
 
   /// The server has sent all data of a listen.
-  mutating func completeListen(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
+  mutating func applyListenComplete(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
     // What no push has brought is not there, also where an observer below knew it from before.
     if tag == nil, let view = root[path]?.completeView, !view.cache.server.isComplete {
-      return applyPush(at: path, tag: nil, .overwrite(view.cache.server.node))
+      return applyPush(.overwrite(view.cache.server.node), at: path, tag: nil)
     }
-    return applyPush(at: path, tag: tag, .listenComplete)
+    return applyPush(.listenComplete, at: path, tag: tag)
   }
 
   /// Data that the server sent for one query without a listen; they go to its view alone, if any.
-  mutating func fill(_ query: Query, at path: Path, with node: Node) -> [ViewEvent] {
-    guard let point = root[path], let index = point.viewIndex(of: query),
+  mutating func applyServerOverwrite(of spec: QuerySpec, with node: Node) -> [ViewEvent] {
+    guard let point = root[spec.path], let index = point.viewIndex(of: spec.query),
       point.views[index].completeEventNode == nil
     else { return [] }
-    return apply(.query(query), at: path, Place(path: path, query: query), .overwrite(node))
+    return apply(.overwrite(node), from: .query(spec.query), at: spec.path, of: spec)
   }
 
   private mutating func applyPush(
+    _ kind: TreeOperation.Kind,
     at path: Path,
-    tag: Int64?,
-    _ kind: TreeOperation.Kind
+    tag: Int64?
   ) -> [ViewEvent] {
-    guard let tag else { return apply(.server, at: path, kind) }
+    guard let tag else { return apply(kind, from: .server, at: path) }
     // Late pushes of a listen that one for all data has replaced would narrow what is known.
-    guard let key = tagged[tag], key.path.contains(path), !hasAllData(at: key.path) else {
+    guard let spec = tagged[tag], spec.path.contains(path), !hasAllData(at: spec.path) else {
       return []
     }
-    return apply(.query(key.query), at: path, key, kind)
+    return apply(kind, from: .query(spec.query), at: path, of: spec)
   }
 
   private mutating func apply(
-    _ source: TreeOperation.Source,
-    at path: Path,
-    _ kind: TreeOperation.Kind
+    _ kind: TreeOperation.Kind,
+    from source: TreeOperation.Source,
+    at path: Path
   ) -> [ViewEvent] {
     var events: [ViewEvent] = []
     let operation = TreeOperation(source: source, path: path, kind: kind)
@@ -120,16 +156,16 @@ struct SyncTree: Sendable {
 
   /// Applies an operation to the view of one query.
   private mutating func apply(
-    _ source: TreeOperation.Source,
+    _ kind: TreeOperation.Kind,
+    from source: TreeOperation.Source,
     at path: Path,
-    _ key: Place,
-    _ kind: TreeOperation.Kind
+    of spec: QuerySpec
   ) -> [ViewEvent] {
-    guard let relative = path.relative(to: key.path) else { return [] }
+    guard let relative = path.relative(to: spec.path) else { return [] }
     let operation = TreeOperation(source: source, path: relative, kind: kind)
-    let context = View.Context(overlay: writes.overlay[key.path], covering: nil)
-    return root.modify(key.path.keys[...]) { point in
-      guard let index = point.viewIndex(of: key.query) else { return [] }
+    let context = View.Context(overlay: writes.overlay[spec.path], covering: nil)
+    return root.modify(spec.path.keys[...]) { point in
+      guard let index = point.viewIndex(of: spec.query) else { return [] }
       return point.views[index].apply(operation, in: context)
     }
   }
@@ -167,13 +203,13 @@ struct SyncTree: Sendable {
   }
 
   /// What an observer of a query would see over data of the server that no view knows.
-  func value(of place: Place, over stored: Node) -> Node {
-    let overlay = writes.overlay[place.path]
-    if place.query.loadsAllData || overlay.completeNode != nil {
-      return place.query.evaluate(overlay.applied(to: stored))
+  func value(of spec: QuerySpec, over stored: Node) -> Node {
+    let overlay = writes.overlay[spec.path]
+    if spec.query.loadsAllData || overlay.completeNode != nil {
+      return spec.query.evaluate(overlay.applied(to: stored))
     }
     let known = View.knownChildren(of: stored, under: overlay) { stored.hasChild($0) }
-    return place.query.evaluate(known)
+    return spec.query.evaluate(known)
   }
 
   /// The server's data that a listen has already.
@@ -184,22 +220,22 @@ struct SyncTree: Sendable {
   }
 
   /// The listen that keeps a query up to date, or nil when there is none.
-  func covering(_ place: Place) -> ListenTarget? {
-    let above = root.firstResult(on: place.path) { point, rest -> Path? in
-      point.completeView == nil ? nil : Path(place.path.keys.dropLast(rest.count))
+  func covering(_ spec: QuerySpec) -> ListenTarget? {
+    let above = root.firstResult(on: spec.path) { point, rest -> Path? in
+      point.completeView == nil ? nil : Path(spec.path.keys.dropLast(rest.count))
     }
     if let above { return ListenTarget(path: above, query: .all, tag: nil) }
-    return tags[place] == nil ? nil : target(place)
+    return tags[spec] == nil ? nil : target(spec)
   }
 
   /// Whether visible pending writes have a part in what a query selects, or in one child of it.
-  func hasPendingWrites(_ place: Place, child key: ChildKey?, in node: Node) -> Bool {
-    let overlay = writes.overlay[place.path]
+  func hasPendingWrites(_ spec: QuerySpec, child key: ChildKey?, in node: Node) -> Bool {
+    let overlay = writes.overlay[spec.path]
     if let key { return !overlay[key].isTransparent }
-    if overlay.isTransparent || overlay.completeNode != nil || place.query.loadsAllData {
+    if overlay.isTransparent || overlay.completeNode != nil || spec.query.loadsAllData {
       return !overlay.isTransparent
     }
-    let server = serverNode(of: target(place))
+    let server = serverNode(of: target(spec))
     return overlay.touchedKeys.contains { node.hasChild($0) || server.hasChild($0) }
   }
 
@@ -248,11 +284,11 @@ struct SyncTree: Sendable {
       result.events = root.modify(path.keys[...]) { $0.views[index].add(registration) }
       return result
     }
-    let key = Place(path: path, query: query)
+    let spec = QuerySpec(path: path, query: query)
     if !query.loadsAllData {
       lastTag += 1
-      tags[key] = lastTag
-      tagged[lastTag] = key
+      tags[spec] = lastTag
+      tagged[lastTag] = spec
     }
     let known = completeServerNode(at: path) ?? stored.whole
     var view = View(
@@ -266,7 +302,7 @@ struct SyncTree: Sendable {
     result.events = view.add(registration)
     root.modify(path.keys[...]) { $0.views.append(view) }
     if !isCovered {
-      result.actions.append(.start(target(key)))
+      result.actions.append(.start(target(spec)))
       if query.loadsAllData { result.actions += superseded(at: path).map { .stop($0) } }
     }
     return result
@@ -335,21 +371,23 @@ struct SyncTree: Sendable {
         result.actions.append(.stop(ListenTarget(path: path, query: .all, tag: nil)))
       } else {
         for gone in removed where !gone.loadsAllData {
-          result.actions.append(.stop(target(Place(path: path, query: gone))))
+          result.actions.append(.stop(target(QuerySpec(path: path, query: gone))))
         }
       }
     }
     for gone in removed {
-      if let tag = tags.removeValue(forKey: Place(path: path, query: gone)) { tagged[tag] = nil }
+      if let tag = tags.removeValue(forKey: QuerySpec(path: path, query: gone)) {
+        tagged[tag] = nil
+      }
     }
     return result
   }
 
-  private func target(_ key: Place) -> ListenTarget {
+  private func target(_ spec: QuerySpec) -> ListenTarget {
     ListenTarget(
-      path: key.path,
-      query: key.query.loadsAllData ? .all : key.query,
-      tag: tags[key]
+      path: spec.path,
+      query: spec.query.loadsAllData ? .all : spec.query,
+      tag: tags[spec]
     )
   }
 
@@ -358,7 +396,7 @@ struct SyncTree: Sendable {
     var result: [ListenTarget] = []
     guard let point = root[path] else { return result }
     for view in point.views where !view.query.loadsAllData {
-      result.append(target(Place(path: path, query: view.query)))
+      result.append(target(QuerySpec(path: path, query: view.query)))
     }
     point.forEachChild { key, child in collect(child, at: path.appending(key), into: &result) }
     return result
@@ -376,7 +414,7 @@ struct SyncTree: Sendable {
       result.append(ListenTarget(path: path, query: .all, tag: nil))
       return
     }
-    for view in point.views { result.append(target(Place(path: path, query: view.query))) }
+    for view in point.views { result.append(target(QuerySpec(path: path, query: view.query))) }
     point.forEachChild { key, child in collect(child, at: path.appending(key), into: &result) }
   }
 }

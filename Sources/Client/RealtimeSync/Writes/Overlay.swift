@@ -86,7 +86,7 @@ enum Overlay: Sendable {
     switch self {
     case .none:
       var children = SortedMap<ChildKey, Overlay>()
-      children.updateValue(Overlay(keys.dropFirst(), node), forKey: key)
+      children.updateValue(Overlay(at: keys.dropFirst(), node: node), forKey: key)
       self = .children(children)
     case .node(var whole):
       self = .none
@@ -95,12 +95,14 @@ enum Overlay: Sendable {
     case .children(var children):
       self = .none
       let found: Void? = children.modify(key) { $0.set(keys.dropFirst(), to: node) }
-      if found == nil { children.updateValue(Overlay(keys.dropFirst(), node), forKey: key) }
+      if found == nil {
+        children.updateValue(Overlay(at: keys.dropFirst(), node: node), forKey: key)
+      }
       self = .children(children)
     }
   }
 
-  private init(_ keys: ArraySlice<ChildKey>, _ node: Node) {
+  private init(at keys: ArraySlice<ChildKey>, node: Node) {
     self = .none
     set(keys, to: node)
   }

@@ -1,0 +1,425 @@
+import RealtimeCore
+
+/// What the answer to a request will be for.
+enum RequestPurpose: Sendable, Equatable {
+  case listen(serial: Int64, ListenTarget)
+  case write(number: Int64)
+  case onDisconnect(number: Int64)
+  case get(RequestToken)
+  case authenticate(ClientRequest.Authentication)
+  case other
+}
+
+/// Decides when to connect, numbers the requests of a connection, and notices when it is dead.
+///
+///     interrupted ⇄ waiting → connecting → connected
+///          ↑___________________|____________|
+///
+/// A loss always leads to `interrupted`. The owner then deals with what the loss means for
+/// everything else and calls ``reconnect(at:)``, which moves on unless there is a reason not to.
+struct ConnectionMachine: Sendable {
+  private enum Phase: Sendable {
+    /// There are reasons not to connect, or none and ``reconnect(at:)`` is about to be called.
+    case interrupted(Set<InterruptReason>)
+    /// The next attempt starts at this time of the monotonic clock.
+    case waiting(until: Int64)
+    /// An attempt is under way; the server's greeting is awaited.
+    case connecting(ConnectionID)
+    /// The server has greeted.
+    case connected(ServerSession)
+  }
+
+  /// What ended, and what is to be done about it at once.
+  struct Loss: Sendable {
+    /// Whether the server had greeted; otherwise only an attempt ended, or nothing at all.
+    var wasConnected = false
+    var outputs: [RepoOutput] = []
+  }
+
+  /// The result of a look at how long the server has been silent.
+  enum Liveness: Sendable {
+    case alive([RepoOutput])
+    case silent
+  }
+
+  private let configuration: RepoConfiguration
+  private var phase = Phase.interrupted([.waitingForOpen])
+  private var backoff = Backoff()
+  /// The host that a server named, or nil for the database's own.
+  private var host: String?
+  private var lastAttempt: Int64 = 0
+  private var lastRequest: Int64 = 0
+  private var hasBeenConnected = false
+
+  init(configuration: RepoConfiguration) {
+    self.configuration = configuration
+  }
+
+  // MARK: Reading
+
+  /// The phase, as the outside sees it.
+  var publicPhase: ConnectionPhase {
+    switch phase {
+    case .interrupted: .interrupted
+    case .waiting(let time): .waiting(until: time)
+    case .connecting(let id): .connecting(id)
+    case .connected(let session): .connected(session.id)
+    }
+  }
+
+  var interrupts: Set<InterruptReason> {
+    if case .interrupted(let reasons) = phase { reasons } else { [] }
+  }
+
+  /// The connection or the attempt at one, or nil.
+  var current: ConnectionID? {
+    switch phase {
+    case .connected(let session): session.id
+    case .connecting(let id): id
+    case .interrupted, .waiting: nil
+    }
+  }
+
+  private var session: ServerSession? {
+    if case .connected(let session) = phase { session } else { nil }
+  }
+
+  var isConnected: Bool {
+    if case .connected = phase { true } else { false }
+  }
+
+  /// Whether a credential was sent and has not been answered.
+  var isAuthenticating: Bool { session?.isAuthenticating ?? false }
+
+  /// Whether requests can be sent whose outcome depends on who the user is.
+  ///
+  /// They wait for the answer to a credential: a server that rejects it would reject them as well.
+  var isSettled: Bool {
+    if case .connected(let session) = phase { !session.isAuthenticating } else { false }
+  }
+
+  /// The requests without an answer, by number.
+  var requests: [Int64: RequestPurpose] { session?.requests ?? [:] }
+
+  func offers(_ feature: ServerHello.Extension) -> Bool {
+    session?.extensions.contains(feature) ?? false
+  }
+
+  /// The serial of the listen whose answer comes next for a target, or nil.
+  func nextAnswered(_ target: ListenTarget) -> Int64? { session?.nextAnswered(target) }
+
+  // MARK: Connecting
+
+  mutating func goOnline(_ reason: InterruptReason, at time: RepoTime) -> [RepoOutput] {
+    switch phase {
+    case .interrupted(var reasons):
+      reasons.remove(reason)
+      if reason == .user {
+        // Going online explicitly also counts as the first use, and is not made to wait.
+        reasons.remove(.waitingForOpen)
+        backoff.reset()
+      }
+      phase = .interrupted(reasons)
+      return reconnect(at: time)
+    case .waiting:
+      guard reason == .user else { return [] }
+      backoff.reset()
+      return [.cancelTimer(.reconnect)] + connect(at: time)
+    case .connecting, .connected: return []
+    }
+  }
+
+  mutating func goOffline(_ reason: InterruptReason, at time: RepoTime) -> Loss {
+    switch phase {
+    case .interrupted(let reasons):
+      phase = .interrupted(reasons.union([reason]))
+      return Loss()
+    case .waiting:
+      phase = .interrupted([reason])
+      return Loss(outputs: [.cancelTimer(.reconnect)])
+    case .connecting, .connected: return disconnect(interruptedBy: [reason], at: time)
+    }
+  }
+
+  /// Closes the connection or the attempt from this end.
+  ///
+  /// - Parameters:
+  ///   - host: The host that the server wants the next connection to go to, if it named one.
+  ///   - time: The time.
+  mutating func close(redirectedTo host: String? = nil, at time: RepoTime) -> Loss {
+    let loss = disconnect(interruptedBy: [], at: time)
+    if let host, !loss.outputs.isEmpty {
+      self.host = host
+      backoff.redirected()
+    }
+    return loss
+  }
+
+  /// The transport reports that it closed; nil if it was not the current one.
+  mutating func transportClosed(_ id: ConnectionID, at time: RepoTime) -> Loss? {
+    current == id ? end(interruptedBy: [], at: time) : nil
+  }
+
+  /// The attempt took too long; nil if there is none any more.
+  mutating func connectTimedOut(at time: RepoTime) -> Loss? {
+    guard case .connecting = phase else { return nil }
+    return close(at: time)
+  }
+
+  mutating func reconnectTimerFired(at time: RepoTime) -> [RepoOutput] {
+    guard case .waiting = phase else { return [] }
+    return connect(at: time)
+  }
+
+  /// Starts or schedules the next attempt after a loss, unless there is a reason not to.
+  mutating func reconnect(at time: RepoTime) -> [RepoOutput] {
+    guard case .interrupted(let reasons) = phase, reasons.isEmpty else { return [] }
+    let pause = backoff.next(configuration, random: time.random)
+    guard pause > 0 else { return connect(at: time) }
+    phase = .waiting(until: time.monotonic + pause)
+    return [.schedule(.reconnect, after: pause)]
+  }
+
+  private mutating func connect(at time: RepoTime) -> [RepoOutput] {
+    lastAttempt += 1
+    let id = ConnectionID(lastAttempt)
+    phase = .connecting(id)
+    return [
+      .connect(id, host: host), .schedule(.connectTimeout, after: configuration.connectTimeout),
+    ]
+  }
+
+  private mutating func disconnect(
+    interruptedBy reasons: Set<InterruptReason>,
+    at time: RepoTime
+  ) -> Loss {
+    guard let id = current else { return Loss() }
+    var loss = end(interruptedBy: reasons, at: time)
+    loss.outputs.insert(.disconnect(id), at: 0)
+    return loss
+  }
+
+  private mutating func end(
+    interruptedBy reasons: Set<InterruptReason>,
+    at time: RepoTime
+  ) -> Loss {
+    defer { phase = .interrupted(reasons) }
+    guard case .connected(let session) = phase else {
+      host = nil
+      return Loss(outputs: [.cancelTimer(.connectTimeout)])
+    }
+    if time.monotonic - session.since > configuration.stableConnectionTime { backoff.settle() }
+    return Loss(wasConnected: true, outputs: [.cancelTimer(.keepalive)])
+  }
+
+  // MARK: The connection
+
+  /// The server greets; nil if no greeting is awaited.
+  ///
+  /// - Returns: What is to be done, and whether this is the engine's first connection.
+  mutating func greeted(
+    _ hello: ServerHello,
+    at time: RepoTime
+  ) -> (outputs: [RepoOutput], isFirst: Bool)? {
+    guard case .connecting(let id) = phase else { return nil }
+    phase = .connected(ServerSession(id: id, since: time.monotonic, extensions: hello.extensions))
+    if configuration.followsServerHost, !hello.host.isEmpty { host = hello.host }
+    let isFirst = !hasBeenConnected
+    hasBeenConnected = true
+    var outputs: [RepoOutput] = []
+    if hello.version != "5" {
+      outputs.append(.log("the server speaks version \(hello.version) of the protocol"))
+    }
+    outputs.append(.cancelTimer(.connectTimeout))
+    outputs.append(.schedule(.keepalive, after: configuration.keepaliveInterval))
+    return (outputs, isFirst)
+  }
+
+  /// Numbers a request and remembers what its answer is for; does nothing without a connection.
+  mutating func send(
+    _ request: ClientRequest,
+    for purpose: RequestPurpose,
+    at time: RepoTime
+  ) -> [RepoOutput] {
+    guard isConnected else { return [] }
+    lastRequest += 1
+    let number = lastRequest
+    return modifySession { session in
+      session.sent(number, for: purpose, at: time.monotonic)
+      return [.send(session.id, .request(id: number, request))]
+    } ?? []
+  }
+
+  /// A whole message arrived; false if it is not from the current connection or attempt.
+  mutating func received(from id: ConnectionID, at time: RepoTime) -> Bool {
+    guard current == id else { return false }
+    modifySession { $0.received(at: time.monotonic) }
+    return true
+  }
+
+  /// Part of a long message arrived.
+  mutating func progressed(_ id: ConnectionID, at time: RepoTime) {
+    guard current == id else { return }
+    modifySession { $0.progressed(at: time.monotonic) }
+  }
+
+  /// The server answered a request (or, with nil, a ping).
+  ///
+  /// - Returns: What the answer is for, or nil if nothing waits for it.
+  mutating func answered(_ number: Int64?, at time: RepoTime) -> RequestPurpose? {
+    modifySession { $0.answered(number, at: time.monotonic) } ?? nil
+  }
+
+  /// Keeps revoked listens until the answer to a credential, if one is awaited.
+  ///
+  /// - Returns: Whether they are kept.
+  mutating func deferRevocation(of targets: [ListenTarget]) -> Bool {
+    guard isAuthenticating else { return false }
+    modifySession { $0.unsettledTargets += targets }
+    return true
+  }
+
+  /// Takes the revoked listens that waited for the answer to a credential.
+  mutating func takeUnsettledTargets() -> [ListenTarget] {
+    modifySession { session in
+      defer { session.unsettledTargets = [] }
+      return session.unsettledTargets
+    } ?? []
+  }
+
+  mutating func keepaliveTimerFired(at time: RepoTime) -> Liveness {
+    let interval = configuration.keepaliveInterval
+    return modifySession { $0.liveness(at: time.monotonic, interval: interval) } ?? .alive([])
+  }
+
+  /// Changes the session in place: it is taken out of the phase so that nothing is copied.
+  @discardableResult
+  private mutating func modifySession<Result>(
+    _ body: (inout ServerSession) -> Result
+  ) -> Result? {
+    guard case .connected(var session) = phase else { return nil }
+    phase = .interrupted([])
+    defer { phase = .connected(session) }
+    return body(&session)
+  }
+}
+
+/// A greeted connection: the requests under way, and the signs of life.
+private struct ServerSession: Sendable {
+  let id: ConnectionID
+  /// When the server greeted.
+  let since: Int64
+  let extensions: Set<ServerHello.Extension>
+  private(set) var requests: [Int64: RequestPurpose] = [:]
+  private var pendingAuthentications = 0
+  /// The listens that the server revoked while a credential was under way.
+  ///
+  /// It may have done so because the previous credential expired, so they are sent again once the
+  /// new one is accepted.
+  var unsettledTargets: [ListenTarget] = []
+  private var lastSent: Int64
+  private var lastReceived: Int64
+  /// When something was sent that must be answered, or the last answer came while others are due.
+  ///
+  /// Pushes are no answers: they also arrive over a connection that no longer carries anything out.
+  private var unansweredSince: Int64?
+
+  init(id: ConnectionID, since: Int64, extensions: Set<ServerHello.Extension>) {
+    self.id = id
+    self.since = since
+    self.extensions = extensions
+    lastSent = since
+    lastReceived = since
+  }
+
+  var isAuthenticating: Bool { pendingAuthentications > 0 }
+
+  mutating func sent(_ number: Int64, for purpose: RequestPurpose, at time: Int64) {
+    requests[number] = purpose
+    if case .authenticate = purpose { pendingAuthentications += 1 }
+    lastSent = time
+    if unansweredSince == nil { unansweredSince = time }
+  }
+
+  mutating func received(at time: Int64) {
+    lastReceived = time
+  }
+
+  mutating func progressed(at time: Int64) {
+    lastReceived = time
+    if unansweredSince != nil { unansweredSince = time }
+  }
+
+  mutating func answered(_ number: Int64?, at time: Int64) -> RequestPurpose? {
+    let purpose = number.flatMap { requests.removeValue(forKey: $0) }
+    if case .authenticate = purpose { pendingAuthentications -= 1 }
+    unansweredSince = requests.isEmpty ? nil : time
+    return purpose
+  }
+
+  func nextAnswered(_ target: ListenTarget) -> Int64? {
+    var next: (request: Int64, serial: Int64)?
+    for (number, request) in requests {
+      guard case .listen(let serial, target) = request else { continue }
+      if next.map({ number < $0.request }) ?? true { next = (number, serial) }
+    }
+    return next?.serial
+  }
+
+  mutating func liveness(at time: Int64, interval: Int64) -> ConnectionMachine.Liveness {
+    if let since = unansweredSince, time - since >= 2 * interval { return .silent }
+    var outputs: [RepoOutput] = []
+    // A server may owe an answer and still be alive, which shows when it is asked directly.
+    let isOwed = unansweredSince.map { time - $0 >= interval } ?? false
+    if isOwed || time - lastReceived >= interval {
+      if unansweredSince == nil { unansweredSince = time }
+      lastSent = time
+      outputs.append(.send(id, .ping))
+    } else if time - lastSent >= interval {
+      lastSent = time
+      outputs.append(.sendKeepalive(id))
+    }
+    outputs.append(.schedule(.keepalive, after: interval))
+    return .alive(outputs)
+  }
+}
+
+/// The pauses between attempts to connect.
+private struct Backoff: Sendable {
+  /// The last pause before jitter; nil makes the next attempt immediate.
+  private var delay: Double?
+  /// Whether a server has named another host since a connection last proved stable.
+  private var isRedirected = false
+
+  mutating func reset() {
+    delay = nil
+  }
+
+  /// The connection proved stable, so the history of failures no longer counts.
+  mutating func settle() {
+    reset()
+    isRedirected = false
+  }
+
+  /// Makes the attempt at the named host immediate, but only once until a connection is stable.
+  ///
+  /// Servers that redirect a client to each other would otherwise keep it running in circles.
+  mutating func redirected() {
+    if !isRedirected { reset() }
+    isRedirected = true
+  }
+
+  /// The pause before the next attempt, in milliseconds.
+  mutating func next(_ configuration: RepoConfiguration, random: Double) -> Int64 {
+    let longest = Double(configuration.maximumReconnectDelay)
+    guard let current = delay else {
+      delay = 0
+      return 0
+    }
+    let shortest = min(Double(configuration.minimumReconnectDelay), longest)
+    let next = min(max(shortest, current * configuration.reconnectFactor), longest)
+    delay = next
+    let jitter = configuration.reconnectJitter
+    return Int64((1 - jitter) * next + jitter * next * random)
+  }
+}

@@ -1,0 +1,104 @@
+import RealtimeCore
+
+/// Something to tell the server about the listens.
+enum ListenCommand: Sendable {
+  /// Listen; what is known already is not sent again.
+  case listen(serial: Int64, ListenTarget, known: Node)
+  /// Stop listening.
+  case unlisten(ListenTarget)
+
+  /// The message.
+  ///
+  /// - Complexity: O(size of the known data), for their hash
+  var message: ClientRequest {
+    switch self {
+    case .listen(_, let target, let known):
+      let compound = CompoundHash.worthSending(of: known)
+      return .listen(
+        ListenRequest(
+          path: target.path,
+          query: target.query,
+          tag: target.tag,
+          hash: known.hash,
+          compoundHash: compound.map { .init(hashes: $0.hashes, posts: $0.posts) }
+        )
+      )
+    case .unlisten(let target):
+      return .unlisten(path: target.path, query: target.query, tag: target.tag)
+    }
+  }
+
+  /// What the answer is for.
+  var purpose: RequestPurpose {
+    switch self {
+    case .listen(let serial, let target, _): .listen(serial: serial, target)
+    case .unlisten: .other
+    }
+  }
+}
+
+/// The listens that the server should have, in the order they were started.
+struct ListenTable: Sendable {
+  private(set) var targets = SortedMap<Int64, ListenTarget>()
+  private var serials: [ListenTarget: Int64] = [:]
+  private var lastSerial: Int64 = 0
+  /// The listens that have their data from the server of this connection.
+  private var current: Set<ListenTarget> = []
+  /// The listens that have data of a store and none of a server yet.
+  private var unconfirmed: Set<ListenTarget> = []
+
+  /// The number under which a listen runs, or nil.
+  func serial(of target: ListenTarget) -> Int64? { serials[target] }
+
+  /// Adds a listen and returns its number; one that runs already starts anew.
+  mutating func start(_ target: ListenTarget) -> Int64 {
+    stop(target)
+    lastSerial += 1
+    serials[target] = lastSerial
+    targets.updateValue(target, forKey: lastSerial)
+    return lastSerial
+  }
+
+  /// Whether the data of a listen are those of the server of this connection.
+  func isCurrent(_ target: ListenTarget) -> Bool { current.contains(target) }
+
+  /// Whether the data of a listen are those of a store, which no server has confirmed.
+  func isUnconfirmed(_ target: ListenTarget) -> Bool { unconfirmed.contains(target) }
+
+  /// A listen starts from the data of a store.
+  mutating func startedFromStore(_ target: ListenTarget) {
+    unconfirmed.insert(target)
+  }
+
+  /// The server of this connection has sent or confirmed the data of a listen.
+  mutating func markCurrent(_ target: ListenTarget) {
+    guard serials[target] != nil else { return }
+    current.insert(target)
+    unconfirmed.remove(target)
+  }
+
+  /// The connection has ended: no data are known to be the server's any more.
+  mutating func connectionLost() {
+    current = []
+  }
+
+  /// Forgets a listen; returns whether it ran.
+  @discardableResult
+  mutating func stop(_ target: ListenTarget) -> Bool {
+    guard let serial = serials.removeValue(forKey: target) else { return false }
+    targets.removeValue(forKey: serial)
+    current.remove(target)
+    unconfirmed.remove(target)
+    return true
+  }
+
+  /// The listens at a path that a push names by their queries; without any, the default one or all.
+  func targets(at path: Path, queries: [Query]?) -> [ListenTarget] {
+    let here = targets.map(\.value).filter { $0.path == path }
+    if let queries {
+      return here.filter { target in queries.contains { $0.id == target.query.id } }
+    }
+    let untagged = here.filter { $0.tag == nil }
+    return untagged.isEmpty ? here : untagged
+  }
+}

@@ -1,0 +1,465 @@
+import RealtimeCore
+
+/// What a change of the data leads to.
+struct DataChange: Sendable {
+  /// The events for listeners.
+  var outputs: [RepoOutput] = []
+  /// Whether anyone saw a difference, transactions included.
+  var hasEvents = false
+}
+
+/// What a change of registrations leads to: first the commands, then the outputs.
+struct RegistrationChange: Sendable {
+  var commands: [ListenCommand] = []
+  var outputs: [RepoOutput] = []
+}
+
+/// What the client knows of the database: the views of everyone who looks at it, the listens that
+/// feed these views, and what a store keeps of them.
+///
+/// Also numbers everything that needs an order: writes (and so their keys), waiting requests,
+/// transactions.
+struct ObservedData: Sendable {
+  private(set) var sync = SyncTree()
+  private(set) var listens = ListenTable()
+  private var info = InfoTree()
+  private var listeners: [ListenerID: QuerySpec] = [:]
+  private var keptSynced: Set<QuerySpec> = []
+  private var offline: OfflineCache?
+  private var lastNumber: Int64 = 0
+  /// The server's clock minus the local one, in milliseconds.
+  private(set) var serverTimeOffset: Int64 = 0
+
+  mutating func makeNumber() -> Int64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// The server's time as far as it is known.
+  func serverTime(at time: RepoTime) -> Int64 { time.wall &+ serverTimeOffset }
+
+  // MARK: Registrations
+
+  mutating func observe(
+    _ listener: ListenerID,
+    spec: QuerySpec,
+    kinds: Set<EventKind>,
+    at time: RepoTime
+  ) -> RegistrationChange {
+    listeners[listener] = spec
+    return register(Registration(owner: .listener(listener), kinds: kinds), spec: spec, at: time)
+  }
+
+  mutating func stopObserving(_ listener: ListenerID, at time: RepoTime) -> RegistrationChange {
+    guard let spec = listeners.removeValue(forKey: listener) else { return RegistrationChange() }
+    return unregister(.listener(listener), spec: spec, at: time)
+  }
+
+  /// The listeners of a query, in the order in which they should be stopped.
+  func listeners(of spec: QuerySpec) -> [ListenerID] {
+    let found =
+      spec.path.isInfo
+      ? info.registrations(of: spec) : sync.registrations(at: spec.path, query: spec.query)
+    // Those of all data come last, so that the others do not need a listen in between.
+    return found.sorted { !$0.query.loadsAllData && $1.query.loadsAllData }.compactMap {
+      if case .listener(let listener) = $0.owner { listener } else { nil }
+    }
+  }
+
+  mutating func setKeptSynced(
+    _ spec: QuerySpec,
+    to isOn: Bool,
+    at time: RepoTime
+  ) -> RegistrationChange {
+    if isOn {
+      guard keptSynced.insert(spec).inserted else { return RegistrationChange() }
+      let change = register(Registration(owner: .keepSynced, kinds: []), spec: spec, at: time)
+      offline?.setKept(spec, to: true)
+      return change
+    }
+    guard keptSynced.remove(spec) != nil else { return RegistrationChange() }
+    offline?.setKept(spec, to: false)
+    return unregister(.keepSynced, spec: spec, at: time)
+  }
+
+  mutating func register(
+    _ registration: Registration,
+    spec: QuerySpec,
+    at time: RepoTime
+  ) -> RegistrationChange {
+    if spec.path.isInfo {
+      let events = info.add(registration, spec: spec)
+      return RegistrationChange(outputs: raised(events).outputs)
+    }
+    var stored: (node: Node, isExact: Bool)?
+    var data = StoredData.nothing
+    if sync.isUnknown(at: spec.path, query: spec.query) {
+      stored = offline?.load(spec, now: time.wall)
+      data = stored.map { .all($0.node) } ?? .some(offline?.children(of: spec.path) ?? .empty)
+    }
+    let result = sync.add(registration, at: spec.path, query: spec.query, stored: data)
+    let loaded = stored.map { (spec: spec.normalized, node: $0.node, isExact: $0.isExact) }
+    let commands = carryOut(result.actions, loaded: loaded, at: time)
+    if stored != nil, result.actions.isEmpty, let target = sync.covering(spec) {
+      // The listen above has yet to confirm these data.
+      listens.startedFromStore(target)
+    }
+    return RegistrationChange(commands: commands, outputs: raised(result.events).outputs)
+  }
+
+  mutating func unregister(
+    _ owner: Registration.Owner,
+    spec: QuerySpec,
+    at time: RepoTime
+  ) -> RegistrationChange {
+    if spec.path.isInfo {
+      let events = info.remove(owner, spec: spec)
+      return RegistrationChange(outputs: raised(events).outputs)
+    }
+    let result = sync.remove(owner, at: spec.path, query: spec.query)
+    return RegistrationChange(commands: carryOut(result.actions, at: time))
+  }
+
+  /// Starts and stops listens; one of them may start with data of the store.
+  private mutating func carryOut(
+    _ actions: [ListenAction],
+    loaded: (spec: QuerySpec, node: Node, isExact: Bool)? = nil,
+    at time: RepoTime
+  ) -> [ListenCommand] {
+    var commands: [ListenCommand] = []
+    for action in actions {
+      switch action {
+      case .start(let target):
+        let serial = listens.start(target)
+        let stored = loaded?.spec == target.spec ? loaded : nil
+        if stored != nil { listens.startedFromStore(target) }
+        let exact = stored?.isExact == true ? stored?.node : nil
+        offline?.begin(target, loaded: exact, now: time.wall)
+        commands.append(.listen(serial: serial, target, known: sync.serverNode(of: target)))
+      case .stop(let target):
+        guard listens.stop(target) else { continue }
+        offline?.end(target, now: time.wall)
+        commands.append(.unlisten(target))
+      }
+    }
+    return commands
+  }
+
+  // MARK: Listens
+
+  /// The commands that give a new connection all listens, in the order they were started.
+  var allListenCommands: [ListenCommand] {
+    listens.targets.map { serial, target in
+      .listen(serial: serial, target, known: sync.serverNode(of: target))
+    }
+  }
+
+  /// The command that starts a listen anew; nil if it has ended.
+  func listenCommand(for target: ListenTarget) -> ListenCommand? {
+    listens.serial(of: target).map { serial in
+      .listen(serial: serial, target, known: sync.serverNode(of: target))
+    }
+  }
+
+  /// The server has sent all data of a listen.
+  mutating func listenCompleted(_ target: ListenTarget) -> DataChange {
+    listens.markCurrent(target)
+    let events = sync.applyListenComplete(at: target.path, tag: target.tag)
+    offline?.complete(target, with: sync.serverNode(of: target))
+    return raised(events)
+  }
+
+  /// The server rejected a listen: everyone who relies on it is told and removed.
+  mutating func cancel(
+    _ target: ListenTarget,
+    with outcome: Outcome,
+    at time: RepoTime
+  ) -> RegistrationChange {
+    listens.stop(target)
+    offline?.refuse(target)
+    let result = sync.cancel(target)
+    var change = RegistrationChange(commands: carryOut(result.actions, at: time))
+    keptSynced = keptSynced.filter {
+      $0.path != target.path || (target.tag != nil && $0.query != target.query)
+    }
+    for case .listener(let listener) in result.ended {
+      listeners[listener] = nil
+      change.outputs.append(
+        .listenerCancelled(listener, outcome.status, reason: outcome.reason)
+      )
+    }
+    return change
+  }
+
+  /// The connection has ended: no data are known to be current any more.
+  mutating func connectionLost() {
+    listens.connectionLost()
+  }
+
+  // MARK: Data of the server
+
+  mutating func applyServerOverwrite(at path: Path, with node: Node, tag: Int64?) -> DataChange {
+    let events = sync.applyServerOverwrite(at: path, with: node, tag: tag)
+    offline?.follow([path], tag: tag, in: sync)
+    if let target = sync.target(at: path, tag: tag) {
+      // All data of a listen, even if its answer is still to come.
+      listens.markCurrent(target)
+      offline?.complete(target, with: sync.serverNode(of: target))
+    }
+    return raised(events)
+  }
+
+  mutating func applyServerMerge(at path: Path, changes: [Change], tag: Int64?) -> DataChange {
+    let events = sync.applyServerMerge(at: path, changes: changes, tag: tag)
+    if offline != nil {
+      let changed = Overlay(changes).changes.map { path.appending($0.path) }
+      offline?.follow(changed, tag: tag, in: sync)
+    }
+    return raised(events)
+  }
+
+  /// The server answers a compound hash with the ranges that differ.
+  ///
+  /// - Parameters:
+  ///   - ranges: The ranges.
+  ///   - path: The location.
+  ///   - tag: The tag of the listen, or nil for the default one.
+  ///   - isAwaited: Whether a listen (a target and its serial) waits for its answer.
+  mutating func applyServerRanges(
+    _ ranges: [RangeMerge],
+    at path: Path,
+    tag: Int64?,
+    isAwaited: (ListenTarget, Int64) -> Bool
+  ) -> DataChange {
+    // The ranges are relative to the data that the listen was sent with.
+    guard let target = sync.target(at: path, tag: tag),
+      let serial = listens.serial(of: target), isAwaited(target, serial)
+    else { return DataChange() }
+    listens.markCurrent(target)
+    let events = sync.applyServerRanges(ranges, to: target)
+    offline?.follow([path], tag: tag, in: sync)
+    return raised(events)
+  }
+
+  /// The server answered a read.
+  mutating func applyGet(_ node: Node, spec: QuerySpec, at time: RepoTime) -> DataChange {
+    offline?.keep(node, of: spec, now: time.wall)
+    let events = sync.applyServerOverwrite(of: spec, with: node)
+    return raised(events)
+  }
+
+  /// The server writes what it was asked to write at the end of the connection.
+  mutating func applyDisconnectWrite(_ change: Change, at time: RepoTime) -> DataChange {
+    let node = resolve(change.node, at: change.path, time: time)
+    let events = sync.applyServerOverwrite(at: change.path, with: node)
+    offline?.follow([change.path], tag: nil, in: sync)
+    return raised(events)
+  }
+
+  // MARK: Writes of this client
+
+  /// Shows a write and keeps it until it is answered.
+  ///
+  /// - Parameters:
+  ///   - request: The write, server values unresolved.
+  ///   - number: Its number.
+  ///   - owner: The user who makes it.
+  ///   - key: Its key, evaluated only if it is kept.
+  ///   - time: The time.
+  mutating func applyUserWrite(
+    _ request: WriteRequest,
+    number: Int64,
+    owner: String?,
+    key: @autoclosure () -> WriteKey,
+    at time: RepoTime
+  ) -> DataChange {
+    let path = request.path
+    let estimate = resolve(request.operation, at: path, time: time)
+    if offline != nil {
+      let write = StoredWrite(
+        number: number,
+        key: key(),
+        path: path,
+        operation: request.operation,
+        estimate: estimate,
+        owner: owner
+      )
+      offline?.append(.saveWrite(write))
+    }
+    let pending = PendingWrite(id: number, path: path, operation: estimate, isVisible: true)
+    let events = sync.applyUserWrite(pending)
+    return raised(events)
+  }
+
+  /// The server answered a write, or the write was given up.
+  mutating func ackUserWrite(_ number: Int64, isAccepted: Bool, at time: RepoTime) -> DataChange {
+    offline?.append(.removeWrite(number))
+    if isAccepted, offline != nil, let parts = sync.parts(of: number) {
+      offline?.acknowledge(parts, now: time.wall)
+    }
+    let events = sync.ackUserWrite(number, isAccepted: isAccepted)
+    return raised(events)
+  }
+
+  /// Shows the output of a transaction, in place of an earlier one if it had one.
+  mutating func applyTransaction(_ write: PendingWrite, replacing earlier: Int64?) -> DataChange {
+    var events = sync.applyUserWrite(write)
+    if let earlier { events += sync.ackUserWrite(earlier, isAccepted: false) }
+    return raised(events)
+  }
+
+  /// The write of a transaction was accepted or withdrawn.
+  mutating func ackTransaction(_ number: Int64, isAccepted: Bool) -> DataChange {
+    let events = sync.ackUserWrite(number, isAccepted: isAccepted)
+    return raised(events)
+  }
+
+  /// Takes all writes back at once, so that nothing in between is shown.
+  mutating func revertAllWrites() -> DataChange {
+    let events = sync.removeAllWrites()
+    return raised(events)
+  }
+
+  // MARK: Server values
+
+  private mutating func resolve(
+    _ operation: WriteOperation,
+    at path: Path,
+    time: RepoTime
+  ) -> WriteOperation {
+    switch operation {
+    case .set(let node): return .set(resolve(node, at: path, time: time))
+    case .merge(let changes):
+      var resolved: [Change] = []
+      for change in changes {
+        let whole = path.appending(change.path)
+        resolved.append(Change(change.path, resolve(change.node, at: whole, time: time)))
+      }
+      return .merge(resolved)
+    }
+  }
+
+  /// Estimates the values that the server will decide, from what this client would see.
+  private mutating func resolve(_ node: Node, at path: Path, time: RepoTime) -> Node {
+    guard node.hasDeferredValues else { return node }
+    let isUnknown = sync.isUnknown(at: path, query: .all)
+    let spec = QuerySpec(path: path, query: .all)
+    let stored = isUnknown ? offline?.load(spec, now: time.wall)?.node : nil
+    return node.resolvingDeferred(
+      existing: sync.latest(at: path, stored: stored),
+      timestamp: serverTime(at: time)
+    )
+  }
+
+  // MARK: Reading
+
+  /// The data that an observer of a query would see now, or nil while they are not complete.
+  func cachedValue(of spec: QuerySpec) -> Node? {
+    spec.path.isInfo
+      ? info.value(of: spec) : sync.cachedValue(at: spec.path, query: spec.query)
+  }
+
+  /// As ``cachedValue(of:)``, but nil for data of a store that no server has confirmed.
+  func confirmedValue(of spec: QuerySpec) -> (node: Node, metadata: DataMetadata)? {
+    if !spec.path.isInfo, let target = sync.covering(spec), listens.isUnconfirmed(target) {
+      return nil
+    }
+    return cachedValue(of: spec).map { ($0, metadata(of: $0, spec: spec)) }
+  }
+
+  /// What an observer of a query would see of everything known here, however old.
+  mutating func knownValue(
+    of spec: QuerySpec,
+    at time: RepoTime
+  ) -> (node: Node, metadata: DataMetadata)? {
+    if let node = cachedValue(of: spec) { return (node, metadata(of: node, spec: spec)) }
+    guard !spec.path.isInfo, let stored = offline?.load(spec, now: time.wall) else { return nil }
+    let node = sync.value(of: spec, over: stored.node)
+    return (node, metadata(of: node, spec: spec))
+  }
+
+  /// The result of a read that the server does not answer, or nil when nothing is known.
+  mutating func knownResult(of spec: QuerySpec, at time: RepoTime) -> GetResult? {
+    knownValue(of: spec, at: time).map { .value($0.node, $0.metadata) }
+  }
+
+  private func metadata(of node: Node, spec: QuerySpec) -> DataMetadata {
+    if spec.path.isInfo { return DataMetadata() }
+    return DataMetadata(
+      isFromCache: !isCurrent(spec),
+      hasPendingWrites: sync.hasPendingWrites(spec, child: nil, in: node)
+    )
+  }
+
+  /// Whether the data of a query are those of the server of this connection.
+  private func isCurrent(_ spec: QuerySpec) -> Bool {
+    sync.covering(spec).map { listens.isCurrent($0) } ?? false
+  }
+
+  /// Addresses events to their listeners and says where the data come from.
+  ///
+  /// The events must be in a variable: if a call that changes the data were the argument, `self`
+  /// would be copied before that change.
+  private func raised(_ events: [ViewEvent]) -> DataChange {
+    var change = DataChange(hasEvents: !events.isEmpty)
+    var source: (spec: QuerySpec, isCurrent: Bool)?
+    for event in events {
+      guard case .listener(let listener) = event.owner, let spec = listeners[listener] else {
+        continue
+      }
+      var data = event.event
+      if !spec.path.isInfo {
+        let isCurrent = source?.spec == spec ? source?.isCurrent == true : isCurrent(spec)
+        source = (spec, isCurrent)
+        data.metadata.isFromCache = !isCurrent
+        data.metadata.hasPendingWrites =
+          sync.hasPendingWrites(spec, child: data.key, in: data.node)
+      }
+      change.outputs.append(.raise(listener, data))
+    }
+    return change
+  }
+
+  // MARK: The client's own data
+
+  mutating func setConnected(_ isConnected: Bool) -> DataChange {
+    let events = info.set(InfoPath.connected, to: .bool(isConnected))
+    return raised(events)
+  }
+
+  mutating func setServerTime(_ serverTime: Int64, at time: RepoTime) -> DataChange {
+    serverTimeOffset = serverTime &- time.wall
+    let events = info.set(InfoPath.serverTimeOffset, to: .integer(serverTimeOffset))
+    return raised(events)
+  }
+
+  // MARK: The store
+
+  /// Continues with what previous processes kept; changes are collected for the store from now on.
+  mutating func restore(_ state: OfflineState, read: @escaping @Sendable (Int64) -> Node?) {
+    assert(lastNumber == 0, "the engine has been used")
+    offline = OfflineCache(state.queries, read: read)
+    for write in state.writes {
+      lastNumber = max(lastNumber, write.number)
+      let pending = PendingWrite(
+        id: write.number,
+        path: write.path,
+        operation: write.estimate,
+        isVisible: true
+      )
+      _ = sync.applyUserWrite(pending)
+    }
+  }
+
+  /// Takes what the store is to be told since the last call.
+  mutating func takeStoreChanges() -> [OfflineChange] { offline?.takeChanges() ?? [] }
+
+  /// Drops data of the store that were not used for a long time, if it has grown too large.
+  mutating func pruneStore(ofSize size: Int64, configuration: RepoConfiguration) {
+    offline?.prune(
+      size: size,
+      byteLimit: configuration.offlineBytes,
+      queryLimit: configuration.offlineQueries
+    )
+  }
+}

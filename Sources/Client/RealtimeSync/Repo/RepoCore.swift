@@ -1,0 +1,501 @@
+package import RealtimeCore
+
+/// The client engine of a database: inputs go in, and what is to be done comes out.
+///
+/// Pure: it holds no clock, no socket and no lock, and calls out only to the update functions of
+/// transactions. One owner feeds it inputs one after another and performs the outputs in order.
+///
+/// It only routes between four machines, each of which keeps its state to itself: the connection,
+/// the requests that wait for answers, the data with its listens and store, and the transactions.
+package struct RepoCore: Sendable {
+  /// What the engine was told when it was made.
+  package let configuration: RepoConfiguration
+
+  private(set) var connection: ConnectionMachine
+  private(set) var requests: RequestMachine
+  private(set) var data = ObservedData()
+  private var transactions: TransactionMachine
+  /// The time of the input being handled.
+  private var now = RepoTime(wall: 0, monotonic: 0, random: 0)
+  private var outputs: [RepoOutput] = []
+
+  /// Makes an engine that is not connected; its first use connects it.
+  package init(configuration: RepoConfiguration) {
+    self.configuration = configuration
+    connection = ConnectionMachine(configuration: configuration)
+    requests = RequestMachine(configuration: configuration)
+    transactions = TransactionMachine(configuration: configuration)
+  }
+
+  /// Continues where previous processes ended; to be called before anything else.
+  ///
+  /// Their writes are pending again and are sent, under their old keys, before all later ones.
+  ///
+  /// Changes are emitted for the store from now on; `read` is called only while an input is handled.
+  package mutating func restore(
+    _ state: OfflineState,
+    read: @escaping @Sendable (_ query: Int64) -> Node?
+  ) {
+    data.restore(state, read: read)
+    requests.restore(state.writes)
+  }
+
+  // MARK: Reading
+
+  /// Whether the server has greeted and the connection stands.
+  package var isConnected: Bool { connection.isConnected }
+
+  /// How far the connection is.
+  package var phase: ConnectionPhase { connection.publicPhase }
+
+  /// The reasons not to be connected.
+  package var interruptReasons: Set<InterruptReason> { connection.interrupts }
+
+  /// The number of writes (transactions among them) that wait for their acknowledgement.
+  package var pendingWriteCount: Int { data.sync.pendingWriteCount }
+
+  /// The server's clock minus the local one, in milliseconds.
+  package var serverTimeOffset: Int64 { data.serverTimeOffset }
+
+  /// The data that an observer of a query would see now, or nil while they are not complete.
+  package func cachedValue(at path: Path, query: Query) -> Node? {
+    data.cachedValue(of: QuerySpec(path: path, query: query))
+  }
+
+  /// What an observer of a query would see of everything known here, however old.
+  ///
+  /// Asking changes nothing that anyone could notice.
+  package mutating func knownValue(
+    at path: Path,
+    query: Query
+  ) -> (node: Node, metadata: DataMetadata)? {
+    data.knownValue(of: QuerySpec(path: path, query: query), at: now)
+  }
+
+  // MARK: Inputs
+
+  /// Takes an input and returns what is to be done, to be performed one after another.
+  package mutating func handle(_ input: RepoInput, at time: RepoTime) -> [RepoOutput] {
+    now = time
+    outputs = []
+    switch input {
+    case .observe, .stopObserving, .stopObservingAll, .keepSynced, .get, .write, .transaction,
+      .onDisconnect, .cancelOnDisconnect, .purgeOutstandingWrites:
+      request(input)
+    case .actAs(let user): act(as: user)
+    case .authenticate(let authentication):
+      outputs += requests.authenticate(authentication, on: &connection, at: now)
+      outputs += connection.goOnline(.tokenRefresh, at: now)
+    case .unauthenticate:
+      outputs += requests.unauthenticate(on: &connection, at: now)
+      outputs += connection.goOnline(.tokenRefresh, at: now)
+    case .goOnline(let reason): outputs += connection.goOnline(reason, at: now)
+    case .goOffline(let reason): lost(connection.goOffline(reason, at: now))
+    case .transportOpened: break
+    case .message(let id, let message): receive(message, on: id)
+    case .transportProgress(let id): connection.progressed(id, at: now)
+    case .transportClosed(let id, let reason):
+      if let loss = connection.transportClosed(id, at: now) {
+        log("the connection ended: \(reason)")
+        lost(loss)
+      }
+    case .storeSize(let size): data.pruneStore(ofSize: size, configuration: configuration)
+    case .timerFired(let timer): timerFired(timer)
+    }
+    let changes = data.takeStoreChanges()
+    if !changes.isEmpty { outputs.append(.persist(changes)) }
+    let result = outputs
+    outputs = []
+    return result
+  }
+
+  /// Takes what a caller asks for; whoever wants something from the server also connects.
+  private mutating func request(_ input: RepoInput) {
+    switch input {
+    case .observe(let listener, let path, let query, let events):
+      let spec = QuerySpec(path: path, query: query)
+      apply(data.stopObserving(listener, at: now))
+      apply(data.observe(listener, spec: spec, kinds: events, at: now))
+    case .stopObserving(let listener): return apply(data.stopObserving(listener, at: now))
+    case .stopObservingAll(let path, let query):
+      for listener in data.listeners(of: QuerySpec(path: path, query: query)) {
+        apply(data.stopObserving(listener, at: now))
+      }
+      return
+    case .keepSynced(let path, let query, let isOn):
+      let spec = QuerySpec(path: path, query: query)
+      apply(data.setKeptSynced(spec, to: isOn, at: now))
+      if !isOn { return }
+    case .get(let token, let path, let query):
+      get(token, spec: QuerySpec(path: path, query: query))
+    case .write(let token, let path, let operation): write(token, at: path, operation: operation)
+    case .transaction(let token, let path, let appliesLocally, let update):
+      let request = TransactionRequest(
+        token: token,
+        path: path,
+        appliesLocally: appliesLocally,
+        update: update
+      )
+      perform(transactions.begin(request, in: &data, time: now))
+    case .onDisconnect(let token, let path, let operation):
+      let kind = DisconnectAction.Kind.schedule(operation.withPrioritiesLast)
+      queue(DisconnectAction(token: token, path: path, kind: kind))
+    case .cancelOnDisconnect(let token, let path):
+      queue(DisconnectAction(token: token, path: path, kind: .cancel))
+    case .purgeOutstandingWrites: return purgeOutstandingWrites()
+    case .actAs, .authenticate, .unauthenticate, .goOnline, .goOffline, .transportOpened,
+      .message, .transportProgress, .transportClosed, .storeSize, .timerFired:
+      return
+    }
+    outputs += connection.goOnline(.waitingForOpen, at: now)
+  }
+
+  private mutating func timerFired(_ timer: RepoTimer) {
+    switch timer {
+    case .reconnect: outputs += connection.reconnectTimerFired(at: now)
+    case .connectTimeout:
+      guard let loss = connection.connectTimedOut(at: now) else { return }
+      log("the server did not greet in time")
+      lost(loss)
+    case .keepalive:
+      switch connection.keepaliveTimerFired(at: now) {
+      case .alive(let outputs): self.outputs += outputs
+      case .silent:
+        log("the server has been silent for too long")
+        lost(connection.close(at: now))
+      }
+    case .getDeadline(let token): failGet(token)
+    case .transactionRetry(let path):
+      perform(transactions.sendReady(around: path, in: &data, time: now))
+    }
+  }
+
+  // MARK: The connection
+
+  private mutating func receive(_ message: ServerMessage, on id: ConnectionID) {
+    guard connection.received(from: id, at: now) else { return }
+    switch message {
+    case .hello(let hello): greeted(hello)
+    case .reset(let host):
+      let other = configuration.followsServerHost && !host.isEmpty ? host : nil
+      lost(connection.close(redirectedTo: other, at: now))
+    case .shutdown(let reason):
+      log("the server asks not to be connected to again: \(reason)")
+      lost(connection.goOffline(.serverKill, at: now))
+    case .error(let text): log("the server reports an error: \(text)")
+    case .pong: _ = connection.answered(nil, at: now)
+    case .response(let number, let response):
+      if let purpose = connection.answered(number, at: now) { answered(purpose, with: response) }
+    case .push(let push):
+      if isConnected { receive(push) }
+    }
+  }
+
+  /// Brings a new connection to where the last one was, in the order that the protocol asks for.
+  private mutating func greeted(_ hello: ServerHello) {
+    guard let greeting = connection.greeted(hello, at: now) else { return }
+    outputs += greeting.outputs
+    outputs += data.setServerTime(hello.timestamp, at: now).outputs
+    if greeting.isFirst {
+      let statistics = JSONValue.object((configuration.statisticsName, .integer(1)))
+      outputs += connection.send(.stats(statistics), for: .other, at: now)
+    }
+    outputs += requests.sendCredential(on: &connection, at: now)
+    perform(data.allListenCommands)
+    let isOnce = connection.offers(.writeOnce)
+    let user = requests.user
+    failSentTransactions { $0.isHeld(from: user) || !isOnce && $0.request.key != nil }
+    outputs += requests.sendWaiting(on: &connection, at: now)
+    outputs += data.setConnected(true).outputs
+  }
+
+  /// Deals with the end of a connection or an attempt, and goes on to the next.
+  private mutating func lost(_ loss: ConnectionMachine.Loss) {
+    outputs += loss.outputs
+    data.connectionLost()
+    if loss.wasConnected {
+      failSentTransactions { $0.request.key == nil }
+      outputs += data.setConnected(false).outputs
+      for change in requests.takeScheduledWrites() {
+        outputs += data.applyDisconnectWrite(change, at: now).outputs
+        overrideTransactions(at: change.path)
+      }
+      outputs += requests.getDeadlines()
+    }
+    outputs += connection.reconnect(at: now)
+  }
+
+  private mutating func answered(
+    _ purpose: RequestPurpose,
+    with response: ServerMessage.Response
+  ) {
+    switch purpose {
+    case .listen(let serial, _): listenAnswered(serial, with: response)
+    case .write(let number): writeEnded(number, with: response.outcome)
+    case .onDisconnect(let number):
+      let isAccepted = response.status == .ok
+      if let token = requests.disconnectActionAnswered(number, isAccepted: isAccepted) {
+        complete(token, with: response.outcome)
+      }
+    case .get(let token): getAnswered(token, with: response)
+    case .authenticate(let authentication):
+      authenticationAnswered(authentication, with: response)
+    case .other: return
+    }
+  }
+
+  private mutating func receive(_ push: ServerPush) {
+    switch push {
+    case .data(let path, let node, let tag):
+      apply(data.applyServerOverwrite(at: path, with: node, tag: tag), changedAt: path)
+    case .merge(let path, let changes, let tag):
+      apply(data.applyServerMerge(at: path, changes: changes, tag: tag), changedAt: path)
+    case .rangeMerge(let path, let changes, let tag):
+      let ranges = changes.map { RangeMerge(start: $0.start, end: $0.end, node: $0.node) }
+      let change = data.applyServerRanges(ranges, at: path, tag: tag) {
+        connection.nextAnswered($0) == $1
+      }
+      apply(change, changedAt: path)
+    case .listenRevoked(let path, let queries):
+      let targets = data.listens.targets(at: path, queries: queries)
+      if connection.deferRevocation(of: targets) { return }
+      for target in targets {
+        apply(data.cancel(target, with: Outcome(.permissionDenied), at: now))
+      }
+    case .authenticationRevoked(let status, let reason):
+      rejectCredential(with: Outcome(status, reason: reason))
+    case .appCheckRevoked(let status, let reason): log("app check revoked: \(status) \(reason)")
+    case .securityDebug(let text): log(text)
+    case .unknown(let action): log("the server sent an unknown action \"\(action)\"")
+    }
+  }
+
+  // MARK: Who uses the database
+
+  /// Changes the user to whom writes belong.
+  ///
+  /// Unacknowledged writes of the user before are kept and still shown, but never sent under
+  /// another name. Transactions, and what is scheduled for the end of the connection, cannot wait.
+  private mutating func act(as user: String?) {
+    let hadUser = requests.user != nil
+    guard requests.setUser(user), hadUser else { return }
+    let reason = "another user signed in before it was acknowledged"
+    let canceled = Outcome(.writeCanceled, reason: reason)
+    abortTransactions(overlapping: .root, with: canceled)
+    for token in requests.dropDisconnectActions(besides: connection.requests.values) {
+      complete(token, with: canceled)
+    }
+  }
+
+  private mutating func authenticationAnswered(
+    _ authentication: ClientRequest.Authentication,
+    with response: ServerMessage.Response
+  ) {
+    if requests.isCurrent(authentication) {
+      guard response.status == .ok else { return rejectCredential(with: response.outcome) }
+      outputs.append(.credentialAccepted)
+    }
+    guard !connection.isAuthenticating else { return }
+    for target in connection.takeUnsettledTargets() {
+      if let command = data.listenCommand(for: target) { perform([command]) }
+    }
+    outputs += requests.sendWaiting(on: &connection, at: now)
+  }
+
+  /// Drops the credential and the connection, until the caller presents another or does without.
+  private mutating func rejectCredential(with outcome: Outcome) {
+    requests.dropCredential()
+    outputs.append(.credentialRejected(outcome.status, reason: outcome.reason))
+    lost(connection.goOffline(.tokenRefresh, at: now))
+  }
+
+  // MARK: Listens
+
+  private mutating func apply(_ change: RegistrationChange) {
+    perform(change.commands)
+    outputs += change.outputs
+  }
+
+  private mutating func perform(_ commands: [ListenCommand]) {
+    guard isConnected else { return }
+    for command in commands {
+      outputs += connection.send(command.message, for: command.purpose, at: now)
+    }
+  }
+
+  /// Takes the answer to a listen; one that ended in the meantime does not count.
+  private mutating func listenAnswered(_ serial: Int64, with response: ServerMessage.Response) {
+    guard let target = data.listens.targets[serial] else { return }
+    guard response.status == .ok else {
+      return apply(data.cancel(target, with: response.outcome, at: now))
+    }
+    if let warnings = response.json?["w"]?.elements, !warnings.isEmpty {
+      let text = warnings.compactMap(\.string).joined(separator: ", ")
+      log("the server warns of the listen at \(target.path): \(text)")
+    }
+    apply(data.listenCompleted(target), changedAt: target.path)
+  }
+
+  // MARK: Reads
+
+  private mutating func get(_ token: RequestToken, spec: QuerySpec) {
+    if let (node, metadata) = data.confirmedValue(of: spec) {
+      return outputs.append(.getCompleted(token, .value(node, metadata)))
+    }
+    // No connection will come before the caller goes online again.
+    if connection.interrupts.contains(.user) {
+      let known = data.knownResult(of: spec, at: now)
+      return outputs.append(.getCompleted(token, known ?? PendingGet.offline))
+    }
+    let get = PendingGet(token: token, spec: spec)
+    outputs += requests.add(get, number: data.makeNumber(), on: &connection, at: now)
+  }
+
+  private mutating func getAnswered(_ token: RequestToken, with response: ServerMessage.Response) {
+    guard let spec = requests.removeGet(token)?.spec else { return }
+    guard response.status == .ok else {
+      let failure = GetResult.failure(response.status, reason: response.outcome.reason)
+      // What the rules forbid is not shown from a store either.
+      let isForbidden = response.status == .permissionDenied
+      let result = isForbidden ? nil : data.knownResult(of: spec, at: now)
+      return outputs.append(.getCompleted(token, result ?? failure))
+    }
+    let node: Node
+    do throws(NodeError) {
+      node = try response.node
+    } catch {
+      let failure = GetResult.failure(.invalidData, reason: error.description)
+      return outputs.append(.getCompleted(token, failure))
+    }
+    apply(data.applyGet(node, spec: spec, at: now), changedAt: spec.path)
+    outputs.append(.getCompleted(token, .value(node, DataMetadata())))
+  }
+
+  private mutating func failGet(_ token: RequestToken) {
+    guard !isConnected, let spec = requests.removeGet(token)?.spec else { return }
+    outputs.append(.getCompleted(token, data.knownResult(of: spec, at: now) ?? PendingGet.offline))
+  }
+
+  // MARK: Writes
+
+  private mutating func write(_ token: RequestToken, at path: Path, operation: WriteOperation) {
+    guard !path.isInfo else { return complete(token, with: .readOnly) }
+    let raw = operation.withPrioritiesLast
+    if case .merge(let changes) = raw, changes.isEmpty {
+      return complete(token, with: Outcome(.ok))
+    }
+    let number = data.makeNumber()
+    let request = WriteRequest(path: path, operation: raw)
+    let change = data.applyUserWrite(
+      request,
+      number: number,
+      owner: requests.user,
+      key: requests.key(of: number, ownedBy: requests.user),
+      at: now
+    )
+    outputs += change.outputs
+    outputs += requests.enqueue(
+      request,
+      number: number,
+      for: .caller(token),
+      on: &connection,
+      at: now
+    )
+    for changed in raw.paths(at: path) { overrideTransactions(at: changed) }
+  }
+
+  /// A write was answered, or is given up.
+  private mutating func writeEnded(_ number: Int64, with outcome: Outcome) {
+    guard let write = requests.removeWrite(number) else { return }
+    let path = write.request.path
+    guard case .caller(let token) = write.purpose else {
+      return perform(transactions.putEnded(number, at: path, with: outcome, in: &data, time: now))
+    }
+    let change = data.ackUserWrite(number, isAccepted: outcome.status == .ok, at: now)
+    outputs += change.outputs
+    if let token {
+      complete(token, with: outcome)
+    } else if outcome.status != .ok {
+      log("a write at \(path) of an earlier run was given up: \(outcome)")
+    }
+    if change.hasEvents { rerunTransactions(at: path) }
+  }
+
+  private mutating func complete(_ token: RequestToken, with outcome: Outcome) {
+    outputs.append(.writeCompleted(token, outcome.status, reason: outcome.reason))
+  }
+
+  private mutating func purgeOutstandingWrites() {
+    let reason = "the write was taken back before it was acknowledged"
+    let canceled = Outcome(.writeCanceled, reason: reason)
+    outputs += data.revertAllWrites().outputs
+    abortTransactions(overlapping: .root, with: canceled)
+    for (number, _) in requests.writes { writeEnded(number, with: canceled) }
+    for token in requests.dropDisconnectActions(besides: EmptyCollection()) {
+      let reason = "taken back before it was acknowledged"
+      complete(token, with: Outcome(.writeCanceled, reason: reason))
+    }
+  }
+
+  private mutating func queue(_ action: DisconnectAction) {
+    guard !action.path.isInfo else { return complete(action.token, with: .readOnly) }
+    outputs += requests.add(action, number: data.makeNumber(), on: &connection, at: now)
+  }
+
+  // MARK: Transactions
+
+  private mutating func perform(_ steps: [TransactionStep]) {
+    for step in steps {
+      switch step {
+      case .output(let output): outputs.append(output)
+      case .tell(let commands): perform(commands)
+      case .put(let request, let number):
+        outputs += requests.enqueue(
+          request,
+          number: number,
+          for: .transactions,
+          on: &connection,
+          at: now
+        )
+      }
+    }
+  }
+
+  /// Raises the events of a change, and runs transactions there again if there were any.
+  private mutating func apply(_ change: DataChange, changedAt path: Path) {
+    outputs += change.outputs
+    if change.hasEvents { rerunTransactions(at: path) }
+  }
+
+  private mutating func rerunTransactions(at path: Path) {
+    perform(transactions.rerun(at: path, in: &data, time: now))
+  }
+
+  /// Ends the transactions that a write overrides, and runs what depended on them again.
+  private mutating func overrideTransactions(at path: Path) {
+    guard !transactions.isEmpty else { return }
+    let top = transactions.topmost(on: path) ?? path
+    let reason = "a later write replaced the data of the transaction"
+    abortTransactions(overlapping: path, with: Outcome(.overriddenBySet, reason: reason))
+    rerunTransactions(at: top)
+  }
+
+  private mutating func abortTransactions(overlapping path: Path, with outcome: Outcome) {
+    for number in transactions.puts(overlapping: path) {
+      if let path = requests.withdrawWrite(number) {
+        transactions.putWithdrawn(number, below: path)
+      }
+    }
+    perform(transactions.abort(overlapping: path, with: outcome, in: &data, time: now))
+  }
+
+  /// Ends transactions whose write may or may not have been applied and cannot be sent again.
+  private mutating func failSentTransactions(where isLost: (OutstandingWrite) -> Bool) {
+    let lost = Outcome(.disconnect, reason: "the connection was lost before the answer came")
+    for number in requests.sentTransactions(where: isLost) { writeEnded(number, with: lost) }
+  }
+
+  private mutating func log(_ line: String) {
+    outputs.append(.log(line))
+  }
+}

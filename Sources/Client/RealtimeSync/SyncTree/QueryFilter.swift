@@ -1,0 +1,188 @@
+import RealtimeCore
+
+/// Keeps the data of a view cut to what its query selects, and tells which children changed.
+struct QueryFilter: Sendable {
+  let query: Query
+
+  /// Whether the query may leave children out.
+  var filters: Bool { !query.loadsAllData }
+
+  /// The same order without leaving anything out.
+  var unfiltered: QueryFilter { QueryFilter(query: Query(index: query.index)) }
+
+  /// What the query selects of a node.
+  ///
+  /// - Complexity: O(n log n)
+  func window(of node: Node) -> IndexedNode {
+    IndexedNode(query.evaluate(node), by: query.index)
+  }
+
+  /// Replaces a child, cutting to the query, and tracks what that changed.
+  ///
+  /// - Parameters:
+  ///   - key: The child.
+  ///   - child: Its new data.
+  ///   - affected: The only place below the child where its data may differ from before.
+  ///   - cache: The data to change.
+  ///   - source: Where to look for children to fill a gap with; nil is nowhere.
+  ///   - changes: Takes the changes.
+  /// - Complexity: O(log n), and what looking for another child costs
+  func set(
+    _ key: ChildKey,
+    to child: Node,
+    affected: Path,
+    in cache: inout IndexedNode,
+    source: ChildSource?,
+    changes: inout ChangeSet
+  ) {
+    let new = query.contains(key, child) ? child : .empty
+    let old = cache.node[key]
+    if old.isEmpty == new.isEmpty, old[affected] == new[affected] { return }
+    guard let limit = query.limit, cache.node.childCount >= limit.count else {
+      return replace(key, from: old, with: new, in: &cache, changes: &changes)
+    }
+    if old.isEmpty {
+      insert(key, node: new, limit: limit, in: &cache, changes: &changes)
+    } else {
+      update(key, from: old, to: new, limit: limit, in: &cache, source: source, changes: &changes)
+    }
+  }
+
+  private func replace(
+    _ key: ChildKey,
+    from old: Node,
+    with new: Node,
+    in cache: inout IndexedNode,
+    changes: inout ChangeSet
+  ) {
+    if new.isEmpty {
+      if old.isEmpty { return }
+      changes.track(.removed(old), of: key)
+    } else {
+      changes.track(old.isEmpty ? .added(new) : .changed(from: old, to: new), of: key)
+    }
+    cache.set(key, to: new)
+  }
+
+  /// A child outside a full window: it comes in if it lies before the boundary.
+  private func insert(
+    _ key: ChildKey,
+    node new: Node,
+    limit: Query.Limit,
+    in cache: inout IndexedNode,
+    changes: inout ChangeSet
+  ) {
+    guard !new.isEmpty, let boundary = limit.side == .first ? cache.last : cache.first else {
+      return
+    }
+    let position = query.index.entry(key, new)
+    let edge = query.index.entry(boundary.key, boundary.node)
+    guard limit.side == .first ? position < edge : edge < position else { return }
+    changes.track(.removed(boundary.node), of: boundary.key)
+    changes.track(.added(new), of: key)
+    cache.set(boundary.key, to: .empty)
+    cache.set(key, to: new)
+  }
+
+  /// A child inside a full window: it stays unless another one is now nearer.
+  private func update(
+    _ key: ChildKey,
+    from old: Node,
+    to new: Node,
+    limit: Query.Limit,
+    in cache: inout IndexedNode,
+    source: ChildSource?,
+    changes: inout ChangeSet
+  ) {
+    guard let boundary = limit.side == .first ? cache.last : cache.first else { return }
+    let shown = cache.node
+    let next = source?.nearest(
+      beyond: query.index.entry(boundary.key, boundary.node),
+      keeping: limit.side,
+      where: { $0 != key && !shown.hasChild($0) }
+    )
+    if !new.isEmpty {
+      guard let next else {
+        return replace(key, from: old, with: new, in: &cache, changes: &changes)
+      }
+      let position = query.index.entry(key, new)
+      let candidate = query.index.entry(next.key, next.node)
+      if limit.side == .first ? position < candidate : candidate < position {
+        return replace(key, from: old, with: new, in: &cache, changes: &changes)
+      }
+    }
+    changes.track(.removed(old), of: key)
+    cache.set(key, to: .empty)
+    if let next, query.contains(next.key, next.node) {
+      changes.track(.added(next.node), of: next.key)
+      cache.set(next.key, to: next.node)
+    }
+  }
+}
+
+/// Where a limited view finds children that it does not show.
+struct ChildSource: Sendable {
+  /// The pending writes over the view's location.
+  let overlay: Overlay
+  /// What events were raised for.
+  let event: KnownData
+  /// The server's data as the view knows them.
+  let server: CacheNode
+  /// The server's complete data of the location as another view knows them, or nil.
+  let covering: Node?
+  let index: Index
+
+  /// The child with pending writes, or nil when it is not known.
+  func completeChild(_ key: ChildKey) -> Node? {
+    if event.isComplete(for: key) { return event.node[key] }
+    let hidden = overlay[key]
+    if let node = hidden.completeNode { return node }
+    if let covering { return hidden.applied(to: covering[key]) }
+    return server.isComplete(for: key) ? hidden.applied(to: server.node[key]) : nil
+  }
+
+  /// The complete data of the server in order, from the cheapest place that has them.
+  private var base: IndexedNode? {
+    if case .node(let node) = overlay { return IndexedNode(node, by: index) }
+    if server.isComplete, !server.isFiltered { return server.indexed }
+    if let covering { return IndexedNode(covering, by: index) }
+    return server.isComplete ? server.indexed : nil
+  }
+
+  /// The next children beyond a position, nearest first, away from the side a limit keeps.
+  ///
+  /// - Parameters:
+  ///   - position: Where to start; a child at the position itself does not count.
+  ///   - side: The side of the range that the limit keeps.
+  ///   - isWanted: Whether a child may be returned.
+  /// - Returns: The nearest wanted child, or nil when there is none or it is not known.
+  /// - Complexity: O(log n + pending writes at children + unwanted children passed)
+  func nearest(
+    beyond position: IndexEntry,
+    keeping side: Query.LimitSide,
+    where isWanted: (ChildKey) -> Bool
+  ) -> (key: ChildKey, node: Node)? {
+    guard let base else { return nil }
+    let touched = overlay.touchedKeys
+    let hidden = Set(touched)
+    func isBeyond(_ entry: IndexEntry) -> Bool {
+      side == .first ? position < entry : entry < position
+    }
+    let rest =
+      side == .first
+      ? base.ascending { !isBeyond($0) } : base.descending { isBeyond($0) }
+    var best = rest.first { !hidden.contains($0.key) && isWanted($0.key) }
+    for key in touched where isWanted(key) {
+      let node = overlay[key].applied(to: base.node[key])
+      if node.isEmpty { continue }
+      let entry = index.entry(key, node)
+      guard isBeyond(entry) else { continue }
+      if let present = best {
+        let other = index.entry(present.key, present.node)
+        if side == .first ? other < entry : entry < other { continue }
+      }
+      best = (key, node)
+    }
+    return best
+  }
+}

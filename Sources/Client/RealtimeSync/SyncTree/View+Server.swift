@@ -1,0 +1,203 @@
+import RealtimeCore
+
+extension View {
+  /// The server has other data at a place.
+  mutating func overwrite(
+    at path: Path,
+    with node: Node,
+    filtered: Bool,
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    let old = cache.server.known
+    let serverFilter = filtered ? filter : filter.unfiltered
+    if path.isRoot {
+      cache.server.indexed = serverFilter.window(of: node)
+    } else if serverFilter.filters, !old.isFiltered {
+      cache.server.indexed = serverFilter.window(of: old.node.setting(path, to: node))
+    } else if let key = path.first {
+      // Deep data of a child that is not known belong to another listen.
+      if path.count > 1, !old.isComplete(for: path) || key == .priority { return }
+      if key == .priority {
+        if !serverFilter.filters { cache.server.indexed.setPriority(node.leafValue) }
+      } else {
+        var ignored = ChangeSet()
+        serverFilter.set(
+          key,
+          to: old.node[key].setting(path.rest, to: node),
+          affected: path.rest,
+          in: &cache.server.indexed,
+          source: nil,
+          changes: &ignored
+        )
+      }
+    }
+    cache.server.isComplete = old.isComplete || path.isRoot
+    cache.server.isFiltered = serverFilter.filters
+    let place = affectedPlace(on: path, since: old.node)
+    refreshEvent(at: place, source: source(in: context), in: context, changes: &changes)
+  }
+
+  /// Where events may see other data after the server's data changed at the end of a path.
+  ///
+  /// That is above the end where a leaf was, which pending writes may have hidden, and where
+  /// nothing is left, so that the priority has gone too though pending writes are still there.
+  private func affectedPlace(on path: Path, since old: Node) -> Path {
+    var before = old
+    var after = cache.server.node
+    for depth in 0..<path.count where !before.isEmpty {
+      // What becomes of an empty location of the view itself, the end of the refresh sees to.
+      let hasGone = depth > 0 && after.isEmpty
+      if hasGone || before.leafValue != nil { return Path(path.keys.prefix(depth)) }
+      before = before[path.keys[depth]]
+      after = after[path.keys[depth]]
+    }
+    return path
+  }
+
+  /// The server has other data at several places.
+  mutating func merge(
+    at path: Path,
+    with overlay: Overlay,
+    filtered: Bool,
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    // Without any data, the merge was meant for a listen that has ended.
+    if cache.server.node.isEmpty, !cache.server.isComplete { return }
+    var rooted = Overlay.none
+    for change in overlay.changes { rooted.set(path.appending(change.path), to: change.node) }
+    guard case .children(let children) = rooted else {
+      if let node = rooted.completeNode {
+        overwrite(at: .root, with: node, filtered: filtered, in: context, changes: &changes)
+      }
+      return
+    }
+    if query.loadsAllData {
+      return merge(children, filtered: filtered, in: context, changes: &changes)
+    }
+    let known = cache.server.known
+    // What is there goes first: with a limit, removals make room for what comes.
+    for isPresent in [true, false] {
+      for (key, below) in children where known.node.hasChild(key) == isPresent {
+        if !isPresent, below.completeNode == nil, !known.isComplete(for: key) { continue }
+        let child = below.applied(to: known.node[key])
+        overwrite(at: Path([key]), with: child, filtered: filtered, in: context, changes: &changes)
+      }
+    }
+  }
+
+  /// Merges piece by piece, so that the work grows with the pieces and not with the children.
+  ///
+  /// What comes goes first, so that the location is not empty in between and keeps its priority.
+  private mutating func merge(
+    _ children: SortedMap<ChildKey, Overlay>,
+    filtered: Bool,
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    let pieces = Overlay.children(children).changes
+    for isRemoval in [false, true] {
+      for piece in pieces where piece.node.isEmpty == isRemoval {
+        overwrite(
+          at: piece.path,
+          with: piece.node,
+          filtered: filtered,
+          in: context,
+          changes: &changes
+        )
+      }
+    }
+  }
+
+  /// The server has sent all that the listen at or above this view asks for.
+  mutating func complete(
+    at path: Path,
+    isOwnListen: Bool,
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    if path.isRoot {
+      if isOwnListen, !cache.server.isComplete, filter.filters {
+        // Nothing was sent because the selection is what was known; the rest remains unknown.
+        cache.server.indexed = filter.window(of: cache.server.node)
+        cache.server.isFiltered = true
+      } else if !isOwnListen, !cache.server.isComplete || cache.server.isFiltered,
+        let covering = context.covering
+      {
+        cache.server.indexed = IndexedNode(covering, by: query.index)
+        cache.server.isFiltered = false
+      }
+      cache.server.isComplete = true
+    }
+    refreshEvent(at: path, source: nil, in: context, changes: &changes)
+  }
+
+  /// Brings the event data up to date where the server's data may have changed.
+  private mutating func refreshEvent(
+    at path: Path,
+    source: ChildSource?,
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    if context.overlay[path].completeNode != nil { return }
+    let isComplete = cache.event.isComplete || path.isRoot
+    guard let key = path.first else {
+      let new = wholeEvent(under: context.overlay)
+      changes.trackDifferences(from: cache.event.node, to: new.node)
+      return setEvent(new, isComplete: isComplete)
+    }
+    if key == .priority {
+      if !filter.filters {
+        let priority = context.overlay[path].applied(to: cache.server.node[path]).leafValue
+        cache.event.indexed.setPriority(priority)
+      }
+    } else if let child = eventChild(key, at: path, under: context.overlay) {
+      filter.set(
+        key,
+        to: child,
+        affected: path.rest,
+        in: &cache.event.indexed,
+        source: source,
+        changes: &changes
+      )
+      alignPriority(under: context.overlay)
+    }
+    cache.event.isComplete = isComplete
+  }
+
+  /// A location that was empty in between has lost its priority, though events saw it filled.
+  private mutating func alignPriority(under overlay: Overlay) {
+    guard !filter.filters, cache.server.isComplete, overlay.completeNode == nil else { return }
+    let hidden = overlay[.priority].completeNode
+    let priority = hidden.map(\.leafValue) ?? cache.server.node.priority
+    if cache.event.node.priority != priority { cache.event.indexed.setPriority(priority) }
+  }
+
+  private func wholeEvent(under overlay: Overlay) -> IndexedNode {
+    if cache.server.isFiltered {
+      let server = cache.server.node
+      return filter.window(
+        of: Self.knownChildren(of: server, under: overlay) { server.hasChild($0) }
+      )
+    }
+    if overlay.isTransparent, !filter.filters { return cache.server.indexed }
+    return filter.window(of: overlay.applied(to: cache.server.node))
+  }
+
+  /// The child that events see after the server changed a place in it, or nil if it is not known.
+  private func eventChild(_ key: ChildKey, at path: Path, under overlay: Overlay) -> Node? {
+    if cache.event.isComplete(for: key) {
+      let update = overlay[path].applied(to: cache.server.node[path])
+      return cache.event.node[key].setting(path.rest, to: update)
+    }
+    return completeChild(key, under: overlay)
+  }
+
+  /// The child with pending writes as far as the server's data tell, or nil if it is not known.
+  func completeChild(_ key: ChildKey, under overlay: Overlay) -> Node? {
+    let hidden = overlay[key]
+    if let node = hidden.completeNode { return node }
+    return cache.server.isComplete(for: key) ? hidden.applied(to: cache.server.node[key]) : nil
+  }
+}

@@ -1,0 +1,167 @@
+import RealtimeCore
+
+extension View {
+  /// This client wrote at a place.
+  mutating func overwriteByUser(
+    at path: Path,
+    with node: Node,
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    guard let key = path.first else {
+      let new = filter.window(of: node)
+      changes.trackDifferences(from: cache.event.node, to: new.node)
+      return setEvent(new, isComplete: true)
+    }
+    if key == .priority {
+      if !filter.filters { cache.event.indexed.setPriority(node.leafValue) }
+      return
+    }
+    let source = source(in: context)
+    var child = Node.empty
+    if path.count == 1 {
+      child = node
+    } else if let present = source.completeChild(key) {
+      child = present
+      let isPriorityOfNothing =
+        path.isPriority && path.rest.parent.map { present[$0].isEmpty } == true
+      if !isPriorityOfNothing { child.update(at: path.rest, to: node) }
+    }
+    // Where the child was not shown, all of it may be new.
+    let affected = cache.event.isComplete(for: key) ? path.rest : .root
+    filter.set(
+      key,
+      to: child,
+      affected: affected,
+      in: &cache.event.indexed,
+      source: source,
+      changes: &changes
+    )
+  }
+
+  /// This client wrote at several places at once.
+  mutating func mergeByUser(
+    at path: Path,
+    with merged: [Change],
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    let places = merged.map { Change(path.appending($0.path), $0.node) }
+    let old = cache.event.known
+    func isShown(_ change: Change) -> Bool {
+      change.path.first.map { old.isComplete(for: $0) } ?? false
+    }
+    for change in places where isShown(change) {
+      overwriteByUser(at: change.path, with: change.node, in: context, changes: &changes)
+    }
+    for change in places where !isShown(change) {
+      overwriteByUser(at: change.path, with: change.node, in: context, changes: &changes)
+    }
+  }
+
+  /// The server accepted a write: what it says about the places written counts again.
+  mutating func acknowledge(
+    at path: Path,
+    touched: Overlay,
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    if context.overlay[path].completeNode != nil { return }
+    let server = cache.server.known
+    if touched.completeNode == nil {
+      let known = touched.changes.compactMap { change -> Change? in
+        let place = path.appending(change.path)
+        return server.isComplete(for: place) ? Change(change.path, server.node[place]) : nil
+      }
+      merge(
+        at: path,
+        with: Overlay(known),
+        filtered: server.isFiltered,
+        in: context,
+        changes: &changes
+      )
+      if server.isComplete, server.isFiltered {
+        for change in touched.changes {
+          dropUnknown(path.appending(change.path), in: context, changes: &changes)
+        }
+      }
+    } else if path.isRoot ? server.isComplete : server.isComplete(for: path) {
+      overwrite(
+        at: path,
+        with: server.node[path],
+        filtered: server.isFiltered,
+        in: context,
+        changes: &changes
+      )
+    } else if path.isRoot, let children = server.node.children {
+      let known = children.map.map { Change(Path([$0.key]), $0.value) }
+      merge(
+        at: path,
+        with: Overlay(known),
+        filtered: server.isFiltered,
+        in: context,
+        changes: &changes
+      )
+    } else if server.isComplete, server.isFiltered {
+      dropUnknown(path, in: context, changes: &changes)
+    }
+  }
+
+  /// After a write was accepted, a child is not shown that the server does not select.
+  private mutating func dropUnknown(
+    _ path: Path,
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    guard let key = path.first, key != .priority, !cache.server.node.hasChild(key),
+      context.overlay[key].isTransparent
+    else { return }
+    revertChild(key, at: path, in: context, changes: &changes)
+  }
+
+  /// The server refused a write: the place looks as it does without it.
+  mutating func revert(at path: Path, in context: Context, changes: inout ChangeSet) {
+    if context.overlay[path].completeNode != nil { return }
+    let server = cache.server.known
+    if let key = path.first, key != .priority {
+      revertChild(key, at: path, in: context, changes: &changes)
+      if cache.event.node.isEmpty, server.isComplete {
+        // The last child written has gone, and the server has a leaf there.
+        let whole = context.overlay.applied(to: server.node)
+        if whole.leafValue != nil { cache.event.indexed = filter.window(of: whole) }
+      }
+    } else {
+      let whole: Node
+      if server.isComplete {
+        whole = context.overlay.applied(to: server.node)
+      } else {
+        whole = Self.knownChildren(of: server.node, under: context.overlay) {
+          server.node.hasChild($0)
+        }
+      }
+      let event = filter.window(of: whole)
+      changes.trackDifferences(from: cache.event.node, to: event.node)
+      cache.event.indexed = event
+    }
+    cache.event.isComplete = server.isComplete || context.overlay.completeNode != nil
+  }
+
+  private mutating func revertChild(
+    _ key: ChildKey,
+    at path: Path,
+    in context: Context,
+    changes: inout ChangeSet
+  ) {
+    let known = completeChild(key, under: context.overlay)
+    guard known != nil || cache.event.node.hasChild(key) else { return }
+    let source = source(in: context)
+    filter.set(
+      key,
+      to: known ?? .empty,
+      affected: known == nil ? .root : path.rest,
+      in: &cache.event.indexed,
+      source: source,
+      changes: &changes
+    )
+  }
+}

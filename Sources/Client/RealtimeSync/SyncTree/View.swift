@@ -1,0 +1,174 @@
+import RealtimeCore
+
+/// The data of one query at one location, and those who follow it.
+///
+/// State: the server's data (cut to the query when it sends only those), and the event data: the
+/// server's with visible pending writes over them, cut to the query. Events follow the event data.
+struct View: Sendable {
+  /// What surrounds a view while an operation is applied to it.
+  struct Context: Sendable {
+    /// The visible pending writes over the view's location, after the operation.
+    let overlay: Overlay
+    /// The server's complete data of the location as a view above knows them, or nil.
+    let covering: Node?
+  }
+
+  let path: Path
+  let query: Query
+  let filter: QueryFilter
+  var cache: ViewCache
+  private(set) var registrations: [Registration] = []
+
+  /// Makes a view that knows what others know already.
+  ///
+  /// - Parameters:
+  ///   - path: The location.
+  ///   - query: The query.
+  ///   - server: The server's data there, as far as they are known.
+  ///   - isComplete: Whether those are all.
+  ///   - isFiltered: Whether those are only what the query selects.
+  ///   - overlay: The visible pending writes over the location.
+  init(
+    path: Path,
+    query: Query,
+    server: Node,
+    isComplete: Bool,
+    isFiltered: Bool = false,
+    overlay: Overlay
+  ) {
+    self.path = path
+    self.query = query
+    filter = QueryFilter(query: query)
+    let event: Node
+    if (isComplete && !isFiltered) || overlay.completeNode != nil {
+      event = overlay.applied(to: server)
+    } else {
+      event = Self.knownChildren(of: server, under: overlay, isKnown: { server.hasChild($0) })
+    }
+    cache = ViewCache(
+      server: CacheNode(
+        indexed: IndexedNode(server, by: query.index),
+        isComplete: isComplete,
+        isFiltered: isFiltered
+      ),
+      event: CacheNode(
+        indexed: filter.window(of: event),
+        isComplete: isComplete || overlay.completeNode != nil,
+        isFiltered: filter.filters
+      )
+    )
+  }
+
+  /// Whether no one follows the view.
+  var isEmpty: Bool { registrations.isEmpty }
+
+  /// The event data, or nil while they are not complete.
+  var completeEventNode: Node? { cache.event.isComplete ? cache.event.node : nil }
+
+  /// The server's data at a place below, or nil when this view does not know them all.
+  func completeServerNode(at path: Path) -> Node? {
+    guard cache.server.isComplete else { return nil }
+    let node = cache.server.node
+    if query.loadsAllData { return node[path] }
+    guard let key = path.first, node.hasChild(key) else { return nil }
+    return node[path]
+  }
+
+  /// The children of a node that are known, with pending writes over them, and those only written.
+  static func knownChildren(
+    of node: Node,
+    under overlay: Overlay,
+    isKnown: (ChildKey) -> Bool
+  ) -> Node {
+    switch overlay {
+    case .node(let whole): return whole.children == nil ? .empty : whole.withPriority(nil)
+    case .none, .children:
+      var result = node.children == nil ? Node.empty : node.withPriority(nil)
+      for key in overlay.touchedKeys {
+        let hidden = overlay[key]
+        if isKnown(key) || hidden.completeNode != nil {
+          result.update(at: Path([key]), to: hidden.applied(to: node[key]))
+        }
+      }
+      return result
+    }
+  }
+
+  /// Applies an operation and returns the events it raises, in order.
+  mutating func apply(_ operation: TreeOperation, in context: Context) -> [ViewEvent] {
+    let old = cache.event.known
+    var changes = ChangeSet()
+    switch operation.kind {
+    case .overwrite(let node):
+      if operation.source == .user {
+        overwriteByUser(at: operation.path, with: node, in: context, changes: &changes)
+      } else {
+        let isFiltered =
+          operation.source != .server || (cache.server.isFiltered && !operation.path.isRoot)
+        overwrite(
+          at: operation.path,
+          with: node,
+          filtered: isFiltered,
+          in: context,
+          changes: &changes
+        )
+      }
+    case .merge(let overlay):
+      if operation.source == .user {
+        mergeByUser(at: operation.path, with: overlay.changes, in: context, changes: &changes)
+      } else {
+        let isFiltered = operation.source != .server || cache.server.isFiltered
+        merge(
+          at: operation.path,
+          with: overlay,
+          filtered: isFiltered,
+          in: context,
+          changes: &changes
+        )
+      }
+    case .acknowledge(let touched):
+      acknowledge(at: operation.path, touched: touched, in: context, changes: &changes)
+    case .revert: revert(at: operation.path, in: context, changes: &changes)
+    case .listenComplete:
+      let isOwnListen = operation.source != .server
+      complete(at: operation.path, isOwnListen: isOwnListen, in: context, changes: &changes)
+    }
+    return events(since: old, changes: changes)
+  }
+
+  mutating func add(_ registration: Registration) -> [ViewEvent] {
+    registrations.append(registration)
+    return initialEvents(for: registration)
+  }
+
+  /// Takes a registration away, or with nil all of them; returns those taken away.
+  mutating func remove(_ owner: Registration.Owner?) -> [Registration.Owner] {
+    guard let owner else {
+      let owners = registrations.map(\.owner)
+      registrations = []
+      return owners
+    }
+    let count = registrations.count
+    registrations.removeAll { $0.owner == owner }
+    return registrations.count < count ? [owner] : []
+  }
+
+  /// Replaces the event data.
+  mutating func setEvent(_ indexed: IndexedNode, isComplete: Bool) {
+    cache.event = CacheNode(
+      indexed: indexed,
+      isComplete: isComplete,
+      isFiltered: filter.filters
+    )
+  }
+
+  func source(in context: Context) -> ChildSource {
+    ChildSource(
+      overlay: context.overlay,
+      event: cache.event.known,
+      server: cache.server,
+      covering: context.covering,
+      index: query.index
+    )
+  }
+}
