@@ -23,8 +23,8 @@ struct ReadStateTests {
   @Test("Posts that were not read have a dot, those of mine never")
   func dots() {
     let model = model()
-    #expect(model.feed.posts.filter(model.isUnread).map(\.id) == ["p12"])
-    #expect(Fixture.loaded().feed.posts.filter(Fixture.loaded().isUnread).isEmpty)
+    #expect(model.feed.posts.filter(model.session.isUnread).map(\.id) == ["p12"])
+    #expect(Fixture.loaded().feed.posts.filter(Fixture.loaded().session.isUnread).isEmpty)
     var other = model
     other.type("j")
     #expect(other.rows[2].hasPrefix(" •The hearth is lit"))
@@ -38,7 +38,7 @@ struct ReadStateTests {
     model.send(.blog(.post("p12", Fixture.posts[0])))
     let first = model.send(.blog(.comments("p12", Array(Fixture.comments.prefix(1)))))
     #expect(first == [.mark("p12", .read(lastComment: "c1"))])
-    #expect(model.feed.posts.filter(model.isUnread).isEmpty)
+    #expect(model.feed.posts.filter(model.session.isUnread).isEmpty)
     let more = model.send(.blog(.comments("p12", Array(Fixture.comments.prefix(2)))))
     #expect(more == [.mark("p12", .read(lastComment: "c2"))])
     #expect(model.type("q").first == .close("p12"))
@@ -50,7 +50,7 @@ struct ReadStateTests {
     model.send(
       .blog(.readState(ReadState(before: 0, marks: ["p12": .read(lastComment: "")])))
     )
-    #expect(!model.feed.posts.filter(model.isUnread).map(\.id).contains("p12"))
+    #expect(!model.feed.posts.filter(model.session.isUnread).map(\.id).contains("p12"))
   }
 
   @Test("m marks as read and as unread, M everything, U goes to the next")
@@ -73,7 +73,7 @@ struct ReadStateTests {
   func lateEcho() {
     var model = model()
     model.type("jjj", "m", "M")
-    func hasUnread() -> Bool { model.feed.posts.contains(where: model.isUnread) }
+    func hasUnread() -> Bool { model.feed.posts.contains(where: model.session.isUnread) }
     #expect(!hasUnread())
     // What the database said when it knew of the first mark only comes after the second.
     let old = ReadState(before: Fixture.ago(minutes: 10), marks: ["p09": .unread])
@@ -95,10 +95,10 @@ struct ReadStateTests {
   func refusedMark() {
     var model = model()
     model.type("m")
-    #expect(model.feed.posts.filter(model.isUnread).isEmpty)
+    #expect(model.feed.posts.filter(model.session.isUnread).isEmpty)
     model.send(.blog(.readState(ReadState(before: Fixture.ago(minutes: 10)))))
     model.send(.blog(.markAnswered))
-    #expect(model.feed.posts.filter(model.isUnread).map(\.id) == ["p12"])
+    #expect(model.feed.posts.filter(model.session.isUnread).map(\.id) == ["p12"])
   }
 
   @Test("A post that is marked as unread while it is open stays so")
@@ -110,7 +110,7 @@ struct ReadStateTests {
     #expect(model.type("m") == [.mark("p12", .unread)])
     #expect(model.send(.blog(.comments("p12", Fixture.comments))) == [])
     #expect(model.type("q") == [.close("p12")])
-    #expect(model.feed.posts.filter(model.isUnread).map(\.id) == ["p12"])
+    #expect(model.feed.posts.filter(model.session.isUnread).map(\.id) == ["p12"])
   }
 
   @Test("A line stands above the first comment that was not read, and U selects it")

@@ -39,11 +39,24 @@ extension EndToEnd {
       )
     }
 
-    /// How long a server lives, in microseconds.
-    private func life(_ disk: Disk, _ random: inout SplitMix64) -> UInt32 {
-      // A disk that is full is left alone for 200 ms; sometimes the end comes after that.
-      let isLong = disk == .faulty && Int.random(in: 0..<5, using: &random) == 0
-      return UInt32.random(in: isLong ? 250_000...400_000 : 1_000...40_000, using: &random)
+    /// When a server dies: by what it has done, so that a round means the same on any machine.
+    private enum End {
+      /// After so many answers.
+      case answers(Int)
+      /// When it has stored something after it had refused something.
+      case recovery
+
+      init(_ disk: Disk, _ random: inout SplitMix64) {
+        let waitsForRoom = disk == .faulty && Int.random(in: 0..<5, using: &random) == 0
+        self = waitsForRoom ? .recovery : .answers(Int.random(in: 1...40, using: &random))
+      }
+
+      func isReached(_ progress: CrashProgress) -> Bool {
+        switch self {
+        case .answers(let count): progress.answers >= count
+        case .recovery: progress.hasRecovered
+        }
+      }
     }
 
     private func start(
@@ -97,24 +110,27 @@ extension EndToEnd {
       return unknown.isEmpty ? nil : "\(count), but no one has set \(unknown)"
     }
 
-    /// Lets all write until the server is killed after a while, or has ended by itself.
+    /// Lets all write until the server is killed, or has ended by itself.
     ///
     /// - Returns: Whether it has ended by itself, as it could not know what the disk has.
     private func traffic(
       _ writers: [CrashWriter],
       _ socket: String,
       _ server: Spawned,
-      killedAfter life: UInt32
+      killedAt end: End
     ) -> Bool {
+      let progress = CrashProgress()
       let group = DispatchGroup()
       for writer in writers {
         group.enter()
         Thread.detachNewThread {
-          writer.write(to: socket)
+          writer.write(to: socket, progress: progress)
           group.leave()
         }
       }
-      usleep(life)
+      // A fault that the traffic does not come to would never let the end be reached.
+      let deadline = Date().addingTimeInterval(2)
+      while !end.isReached(progress), !server.hasEnded, Date() < deadline { usleep(500) }
       kill(server.processIdentifier, SIGKILL)
       let status = server.wait()
       group.wait()
@@ -146,7 +162,7 @@ extension EndToEnd {
         }
         try #require(checkShared(stored, writers) == nil, "\(note)")
         let before = writers.reduce(0) { $0 + $1.refusedCount }
-        let hasEnded = traffic(writers, socket, server, killedAfter: life(disk, &random))
+        let hasEnded = traffic(writers, socket, server, killedAt: End(disk, &random))
         if hasEnded { endings += 1 }
         #expect(fault != nil || !hasEnded, "\(note)")
         let hasRefused = writers.reduce(0) { $0 + $1.refusedCount } > before

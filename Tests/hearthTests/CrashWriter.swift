@@ -1,6 +1,21 @@
 import Foundation
 import RealtimeCore
+import Synchronization
 import TestSupport
+
+/// How far the writers of a round have come, for whoever decides when the server dies.
+final class CrashProgress: Sendable {
+  private let answerCount = Atomic(0)
+  private let recoveryCount = Atomic(0)
+
+  /// How many writes have been answered.
+  var answers: Int { answerCount.load(ordering: .relaxed) }
+  /// Whether a write was stored after one was refused.
+  var hasRecovered: Bool { recoveryCount.load(ordering: .relaxed) > 0 }
+
+  fileprivate func noteAnswer() { answerCount.add(1, ordering: .relaxed) }
+  fileprivate func noteRecovery() { recoveryCount.add(1, ordering: .relaxed) }
+}
 
 /// A client that writes until the server dies, and after the restart sends again what had no answer.
 ///
@@ -48,6 +63,8 @@ final class CrashWriter: @unchecked Sendable {
   private(set) var refusedCount = 0
   /// How often a write was acknowledged after one that was refused by the same server.
   private(set) var recoveryCount = 0
+  /// Where it is told how far this round is.
+  private var progress = CrashProgress()
   /// Whether the server that is there has refused anything since it last acknowledged something.
   private var isRefusing = false
 
@@ -62,8 +79,13 @@ final class CrashWriter: @unchecked Sendable {
   }
 
   /// Sends again what was not answered, then new writes until no one listens any more.
-  func write(to socket: String, onlyPending: Bool = false) {
+  func write(
+    to socket: String,
+    onlyPending: Bool = false,
+    progress: CrashProgress = CrashProgress()
+  ) {
     isRefusing = false
+    self.progress = progress
     while let client = WireClient(socket: socket) {
       write(to: client, onlyPending: onlyPending)
       if onlyPending, pending.isEmpty { return }
@@ -153,11 +175,15 @@ final class CrashWriter: @unchecked Sendable {
       return problems.append("no answer to \(first.message): \(answer)")
     }
     pending.removeFirst()
+    progress.noteAnswer()
   }
 
   private func acknowledge(_ write: Write) {
     acknowledgedCount += 1
-    if isRefusing { recoveryCount += 1 }
+    if isRefusing {
+      recoveryCount += 1
+      progress.noteRecovery()
+    }
     isRefusing = false
     if case .transaction(let value) = write.kind { transactionValues.append(value) }
     acknowledged = Self.trace(acknowledged, with: write)
