@@ -45,12 +45,12 @@ struct PrivateDirectoryTests {
       try PrivateDirectory.create(place.file("a/b"))
     } throws: { error in
       error as? FileFailure
-        == FileFailure(ENOTDIR, "cannot create the directory \(place.file("a/b"))")
+        == FileFailure(ENOTDIR, action: "cannot create the directory \(place.file("a/b"))")
     }
     #expect {
       try PrivateDirectory.create("/proc/none/b")
     } throws: { error in
-      error as? FileFailure == FileFailure(ENOENT, "cannot create the directory /proc/none")
+      error as? FileFailure == FileFailure(ENOENT, action: "cannot create the directory /proc/none")
     }
   }
 }

@@ -52,7 +52,7 @@ struct PrivateFileTests {
   @Test("A disk that does not keep the names is reported")
   func namesNotKept() throws {
     let place = try TemporaryDirectory()
-    let failure = FileFailure(EIO, "cannot write \(place.path)")
+    let failure = FileFailure(EIO, action: "cannot write \(place.path)")
     #expect(throws: failure) {
       try PrivateFile.create(place.file("f"), followsLink: true) { _ throws(FileFailure) in
         throw failure
@@ -66,7 +66,7 @@ struct PrivateFileTests {
     try Data("elsewhere".utf8).write(to: URL(fileURLWithPath: place.file("target")))
     #expect(symlink(place.file("target"), place.file("f")) == 0)
     try PrivateFile.create(place.file("f"), followsLink: true)
-    #expect(throws: FileFailure(ELOOP, "cannot open \(place.file("f"))")) {
+    #expect(throws: FileFailure(ELOOP, action: "cannot open \(place.file("f"))")) {
       try PrivateFile.create(place.file("f"), followsLink: false)
     }
   }
@@ -75,10 +75,10 @@ struct PrivateFileTests {
   func notMade() throws {
     let place = try TemporaryDirectory()
     let path = place.file("none/f")
-    #expect(throws: FileFailure(ENOENT, "cannot open \(path)")) {
+    #expect(throws: FileFailure(ENOENT, action: "cannot open \(path)")) {
       try PrivateFile.create(path, followsLink: true)
     }
-    #expect(FileFailure(ENOENT, "").reason == "No such file or directory")
+    #expect(FileFailure(ENOENT, action: "").reason == "No such file or directory")
   }
 
   // MARK: Replacing
@@ -126,11 +126,11 @@ struct PrivateFileTests {
     let place = try TemporaryDirectory()
     let file = place.file("f")
     try PrivateDirectory.create(file + "/inside")
-    #expect(throws: FileFailure(EISDIR, "cannot write \(file)")) {
+    #expect(throws: FileFailure(EISDIR, action: "cannot write \(file)")) {
       try PrivateFile.replace(file, with: [1], isDurable: true)
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["f"])
-    #expect(throws: FileFailure(ENOENT, "cannot write \(place.file("none/f.new"))")) {
+    #expect(throws: FileFailure(ENOENT, action: "cannot write \(place.file("none/f.new"))")) {
       try PrivateFile.replace(place.file("none/f"), with: [1], isDurable: true)
     }
   }
@@ -162,7 +162,7 @@ struct PrivateFileTests {
     let missing = place.file("none")
     // There, names are not waited for at all.
     for (path, code) in [(missing, ENOENT), ("/proc", EINVAL), ("/dev/null", ENOTDIR)] {
-      #expect(throws: FileFailure(code, "cannot write \(path)")) {
+      #expect(throws: FileFailure(code, action: "cannot write \(path)")) {
         try DirectoryNames.synchronize(path)
       }
       try DirectoryNames.synchronizeIfPossible(path)

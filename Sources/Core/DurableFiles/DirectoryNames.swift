@@ -1,48 +1,48 @@
 internal import Foundation
 
-/// The names in directories, which the disk keeps apart from what they name.
+/// Makes directory entries durable, which `fsync` on the files themselves does not.
 ///
-/// A file whose content was waited for is still lost with its name when the power goes.
+/// If the power fails, a synchronized file is still lost if its directory entry is.
 package enum DirectoryNames {
-  /// Waits until the names in a directory are on the disk.
+  /// Waits until the entries of a directory are on the disk.
   ///
-  /// - Parameter directory: The path of a directory of ours.
-  /// - Throws: ``FileFailure`` when it cannot be opened or the disk does not keep them.
+  /// - Parameter directory: The path of one of our own directories.
+  /// - Throws: ``FileFailure`` if it cannot be opened or synchronized.
   package static func synchronize(_ directory: String) throws(FileFailure) {
     let action = "cannot write \(directory)"
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileFailure(errno, action) }
+    guard descriptor >= 0 else { throw FileFailure(errno, action: action) }
     defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw FileFailure(errno, action) }
+    guard fsync(descriptor) == 0 else { throw FileFailure(errno, action: action) }
   }
 
-  /// Waits until the names in a directory are on the disk, where the system can do that and lets us.
+  /// Waits until the entries of a directory are on the disk, if the system supports and permits that.
   ///
-  /// - Parameter directory: The path of a directory that may be somebody else's.
-  /// - Throws: ``FileFailure`` when the disk does not keep them.
+  /// - Parameter directory: The path of a directory that may belong to another user.
+  /// - Throws: ``FileFailure`` if the disk fails.
   package static func synchronizeIfPossible(_ directory: String) throws(FileFailure) {
     do {
       try synchronize(directory)
     } catch {
-      // Others may let us only pass through theirs, and some file systems know no waiting for names.
+      // We may lack permission to open the directory, and some file systems cannot synchronize it.
       if [EIO, ENOSPC, EDQUOT].contains(error.code) { throw error }
     }
   }
 
-  /// Waits until the name of a file and those of all directories above it are on the disk.
+  /// Waits until the entries of a file and of all directories above it are on the disk.
   ///
   /// - Parameters:
-  ///   - path: The path of the file; links in it are followed.
-  ///   - synchronize: What waits for the names in a directory.
-  /// - Throws: ``FileFailure`` when the disk does not keep them.
+  ///   - path: The path of the file; symbolic links are followed.
+  ///   - synchronize: Waits for the entries of a directory.
+  /// - Throws: ``FileFailure`` if the disk fails.
   static func synchronize(
     above path: String,
-    _ synchronize: (String) throws(FileFailure) -> Void
+    with synchronize: (String) throws(FileFailure) -> Void
   ) throws(FileFailure) {
-    var place = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-    while place.path != "/" {
-      place.deleteLastPathComponent()
-      try synchronize(place.path)
+    var location = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    while location.path != "/" {
+      location.deleteLastPathComponent()
+      try synchronize(location.path)
     }
   }
 }

@@ -1,25 +1,24 @@
 internal import Foundation
 
-/// How far a file has come, in a small file beside it, so that a file shows that has lost its end.
+/// Records in a small second file how far a file has been written, to detect that its end was lost.
 ///
-/// Whoever has waited for the disk moves the mark then. That is one write without a wait of its own:
-/// the mark is never ahead of the file, it outlives the process at once, and a loss of power after
-/// some seconds, or once ``synchronize()`` has returned. Two places take turns, each with a
-/// checksum, so that there is always one that is whole.
+/// After the file has been synchronized, its owner moves the mark. That is one write without a wait of
+/// its own: the mark is never ahead of the file. It survives the process at once, and a power failure
+/// after some seconds or once ``synchronize()`` has returned. Two slots with checksums are written
+/// alternately, so that one of them is always intact.
 ///
-/// It holds no lock: whoever has the file beside it has the mark as well, and moves it from one thread
-/// at a time.
+/// It holds no lock: the owner of the file also owns the mark, and moves it from one thread at a time.
 package final class HighWaterMark {
   /// A position in the history of a file.
   package struct Position: Sendable, Hashable {
     /// The number of the last commit.
     package var commit: Int64
-    /// How many other changes there have been.
+    /// The number of other changes.
     package var others: Int64
-    /// The checksum of the last commit, or 0 where it has none.
+    /// The checksum of the last commit, or 0 if it has none.
     package var seal: UInt64
 
-    /// Makes a position; without arguments the one before everything.
+    /// Makes a position; by default, the one before everything.
     package init(commit: Int64 = 0, others: Int64 = 0, seal: UInt64 = 0) {
       self.commit = commit
       self.others = others
@@ -27,17 +26,17 @@ package final class HighWaterMark {
     }
   }
 
-  /// What is in the file of a mark.
+  /// The content of a mark's file.
   package enum Reading: Sendable, Hashable {
     /// Nothing, as before the first position.
     case nothing
-    /// The last position that is whole.
+    /// The last intact position.
     case position(Position)
-    /// Bytes that no mark has.
+    /// Invalid bytes.
     case damaged
   }
 
-  /// The bytes of a place; the two are in different sectors of a disk.
+  /// The size of a slot, which puts the two into different disk sectors.
   private static let stride = 4_096
   private static let recordBytes = 48
   /// "HrthMark", read as a number.
@@ -45,43 +44,43 @@ package final class HighWaterMark {
 
   private let path: String
   private let descriptor: CInt
-  /// How often the mark has been moved, which decides where it is written next.
+  /// The number of moves, which selects the slot.
   private var turn: UInt64
 
-  /// Opens the file of a mark, which is made durably when it is missing.
+  /// Opens the file of a mark, which is created durably if it is missing.
   ///
   /// - Parameter path: The path of the file.
-  /// - Throws: ``FileFailure`` when it cannot be used.
+  /// - Throws: ``FileFailure`` if it cannot be used.
   package init(path: String) throws(FileFailure) {
     try PrivateFile.create(path, followsLink: false)
     self.path = path
     descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     turn = 0
-    guard descriptor >= 0 else { throw FileFailure(errno, "cannot open \(path)") }
-    turn = try Self.read(descriptor, path).turn
+    guard descriptor >= 0 else { throw FileFailure(errno, action: "cannot open \(path)") }
+    turn = try Self.read(descriptor, path: path).turn
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Reads a mark, also while somebody moves it.
+  /// Reads a mark; another thread or process may move it meanwhile.
   ///
   /// - Parameter path: The path of the file, which may be missing.
-  /// - Returns: What is in it.
-  /// - Throws: ``FileFailure`` when it cannot be read.
+  /// - Returns: The content.
+  /// - Throws: ``FileFailure`` if it cannot be read.
   package static func read(_ path: String) throws(FileFailure) -> Reading {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       if errno == ENOENT { return .nothing }
-      throw FileFailure(errno, "cannot open \(path)")
+      throw FileFailure(errno, action: "cannot open \(path)")
     }
     defer { close(descriptor) }
-    return try read(descriptor, path).reading
+    return try read(descriptor, path: path).reading
   }
 
   /// Moves the mark.
   ///
-  /// - Parameter position: What the disk has of the file beside it.
-  /// - Throws: ``FileFailure``; then the mark is where it was, which is safe.
+  /// - Parameter position: How far the file has been synchronized.
+  /// - Throws: ``FileFailure``; the mark is then where it was, which is safe.
   package func move(to position: Position) throws(FileFailure) {
     turn &+= 1
     let numbers = [
@@ -93,31 +92,33 @@ package final class HighWaterMark {
       pwrite(descriptor, $0.baseAddress, $0.count, Int(turn & 1) * Self.stride)
     }
     guard count == Self.recordBytes else {
-      throw FileFailure(count < 0 ? errno : EIO, "cannot write \(path)")
+      throw FileFailure(count < 0 ? errno : EIO, action: "cannot write \(path)")
     }
   }
 
-  /// Waits until the disk has the mark; this may be called while another thread moves it.
+  /// Waits until the mark is on the disk; another thread may move it meanwhile.
   ///
-  /// - Throws: ``FileFailure`` when the disk does not keep it.
+  /// - Throws: ``FileFailure`` if the disk fails.
   package func synchronize() throws(FileFailure) {
-    guard fdatasync(descriptor) == 0 else { throw FileFailure(errno, "cannot write \(path)") }
+    guard fdatasync(descriptor) == 0 else {
+      throw FileFailure(errno, action: "cannot write \(path)")
+    }
   }
 
   // MARK: Records
 
   private static func read(
     _ descriptor: CInt,
-    _ path: String
+    path: String
   ) throws(FileFailure) -> (reading: Reading, turn: UInt64) {
     var best: (position: Position, turn: UInt64)?
     var isBlank = true
-    for place in 0...1 {
+    for slot in 0...1 {
       var numbers = [UInt64](repeating: 0, count: recordBytes / 8)
       let count = numbers.withUnsafeMutableBytes {
-        pread(descriptor, $0.baseAddress, $0.count, place * stride)
+        pread(descriptor, $0.baseAddress, $0.count, slot * stride)
       }
-      guard count >= 0 else { throw FileFailure(errno, "cannot read \(path)") }
+      guard count >= 0 else { throw FileFailure(errno, action: "cannot read \(path)") }
       numbers = numbers.map { UInt64(littleEndian: $0) }
       if numbers.contains(where: { $0 != 0 }) { isBlank = false }
       guard numbers[0] == magic, numbers[5] == sum(numbers[..<5]) else { continue }

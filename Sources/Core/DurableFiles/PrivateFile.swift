@@ -2,16 +2,16 @@ internal import Foundation
 
 /// Files that only their owner may read.
 package enum PrivateFile {
-  /// Makes an empty file with mode 0600 unless there is one.
+  /// Creates an empty file with mode 0600 unless it exists.
   ///
-  /// As long as it is empty, its name and those of all directories above are made durable, whoever has
-  /// made them: what is written later would go with them when the power does.
+  /// While it is empty, its directory entry and those of all directories above are made durable, whoever
+  /// created them: otherwise a power failure could lose them together with everything written later.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - followsLink: Whether the file may be a symbolic link to one that lies elsewhere.
-  ///   - synchronize: What waits for the names in a directory.
-  /// - Throws: ``FileFailure`` when it cannot be made, or the disk does not keep the names.
+  ///   - followsLink: Whether the file may be a symbolic link.
+  ///   - synchronize: Waits for the entries of a directory.
+  /// - Throws: ``FileFailure`` if the file cannot be created or the disk fails.
   package static func create(
     _ path: String,
     followsLink: Bool,
@@ -19,52 +19,54 @@ package enum PrivateFile {
   ) throws(FileFailure) {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
     let descriptor = open(path, flags, 0o600)
-    guard descriptor >= 0 else { throw FileFailure(errno, "cannot open \(path)") }
+    guard descriptor >= 0 else { throw FileFailure(errno, action: "cannot open \(path)") }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw FileFailure(errno, "cannot read \(path)") }
-    if status.st_size == 0 { try DirectoryNames.synchronize(above: path, synchronize) }
+    guard fstat(descriptor, &status) == 0 else {
+      throw FileFailure(errno, action: "cannot read \(path)")
+    }
+    if status.st_size == 0 { try DirectoryNames.synchronize(above: path, with: synchronize) }
   }
 
-  /// Replaces a file as a whole with one of mode 0600: a reader sees the old content or the new one.
+  /// Replaces a file atomically by one of mode 0600: a reader sees the old content or the new one.
   ///
-  /// The new content has the name with ".new" at its end until it is complete; two processes that
-  /// replace the same file at the same time need a lock.
+  /// The new content is written to a file with the suffix ".new" first. Processes that replace the same
+  /// file concurrently need a lock.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - bytes: Its new content.
-  ///   - isDurable: Whether the new content is waited for, so that it is also there, or the old one is,
-  ///     when the power goes. Without that it only outlives the process.
-  /// - Throws: ``FileFailure``. The old content is there then, unless it was the disk that did not keep
-  ///   the new name.
+  ///   - bytes: The new content.
+  ///   - isDurable: Whether to wait for the disk, so that the old or the new content survives a power
+  ///     failure. Otherwise it only survives the process.
+  /// - Throws: ``FileFailure``. The old content is then still there, unless the disk failed to keep the
+  ///   new directory entry.
   package static func replace(
     _ path: String,
     with bytes: [UInt8],
     isDurable: Bool
   ) throws(FileFailure) {
     let draft = path + ".new"
-    // What is there was left by a process that ended in the middle.
+    // A process that was interrupted may have left one behind.
     unlink(draft)
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw FileFailure(errno, "cannot write \(draft)") }
+    guard descriptor >= 0 else { throw FileFailure(errno, action: "cannot write \(draft)") }
     var code = writeAll(bytes, to: descriptor)
     if code == 0, isDurable, fsync(descriptor) != 0 { code = errno }
     if close(descriptor) != 0, code == 0 { code = errno }
     if code == 0, rename(draft, path) != 0 { code = errno }
     guard code == 0 else {
       unlink(draft)
-      throw FileFailure(code, "cannot write \(path)")
+      throw FileFailure(code, action: "cannot write \(path)")
     }
     guard isDurable else { return }
     let directory = (path as NSString).deletingLastPathComponent
     try DirectoryNames.synchronize(directory.isEmpty ? "." : directory)
   }
 
-  /// Writes all of some bytes, in as many calls as that takes.
+  /// Writes all bytes, in as many calls as necessary.
   ///
   /// - Parameters:
-  ///   - bytes: What to write.
+  ///   - bytes: The bytes.
   ///   - descriptor: An open file or pipe.
   /// - Returns: The number of the system's error, or 0.
   package static func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> CInt {
@@ -79,4 +81,47 @@ package enum PrivateFile {
     }
     return 0
   }
+}
+
+/// Directories that only their owner may enter.
+package enum PrivateDirectory {
+  /// Creates a directory, and missing ones above it, with mode 0700.
+  ///
+  /// Each is private from the start, because other programs may look at it. Existing directories are
+  /// left as they are.
+  ///
+  /// - Parameter path: The path of the directory.
+  /// - Throws: ``FileFailure`` that names the directory that could not be created.
+  package static func create(_ path: String) throws(FileFailure) {
+    var current = path.hasPrefix("/") ? "" : "."
+    for component in path.split(separator: "/") {
+      current += "/" + component
+      if mkdir(current, 0o700) == 0 { continue }
+      let code = errno
+      // On a read-only file system, `mkdir` fails even for an existing directory.
+      if access(current, F_OK) == 0 { continue }
+      throw FileFailure(code, action: "cannot create the directory \(current)")
+    }
+  }
+}
+
+/// A failed operation on a file or directory.
+package struct FileFailure: Error, Equatable {
+  /// The `errno` of the failure.
+  package let code: CInt
+  /// What failed, with the path: "cannot open /a/b".
+  package let action: String
+
+  /// Makes a failure.
+  ///
+  /// - Parameters:
+  ///   - code: The `errno`.
+  ///   - action: What failed, with the path.
+  package init(_ code: CInt, action: String) {
+    self.code = code
+    self.action = action
+  }
+
+  /// The system's description of the error.
+  package var reason: String { String(cString: strerror(code)) }
 }

@@ -110,20 +110,20 @@ struct StoreDirectory: Sendable {
   /// Copies a file piece by piece into a new one for its owner only, durably.
   private static func copy(_ source: String, to target: String) throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
-    guard input >= 0 else { throw FileFailure(errno, "cannot open \(source)") }
+    guard input >= 0 else { throw FileFailure(errno, action: "cannot open \(source)") }
     defer { close(input) }
     let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard output >= 0 else { throw FileFailure(errno, "cannot write \(target)") }
+    guard output >= 0 else { throw FileFailure(errno, action: "cannot write \(target)") }
     defer { close(output) }
     var buffer = [UInt8](repeating: 0, count: 1_024 * 1_024)
     while true {
       let count = read(input, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw FileFailure(errno, "cannot read \(source)") }
+      guard count >= 0 else { throw FileFailure(errno, action: "cannot read \(source)") }
       if count == 0 { break }
       let code = PrivateFile.writeAll(Array(buffer[..<count]), to: output)
-      guard code == 0 else { throw FileFailure(code, "cannot write \(target)") }
+      guard code == 0 else { throw FileFailure(code, action: "cannot write \(target)") }
     }
-    guard fsync(output) == 0 else { throw FileFailure(errno, "cannot write \(target)") }
+    guard fsync(output) == 0 else { throw FileFailure(errno, action: "cannot write \(target)") }
   }
 }
