@@ -82,7 +82,8 @@ struct IndexedNodeTests {
 
   private func check(_ indexed: IndexedNode, _ model: Node, _ index: Index) {
     #expect(indexed.node == model)
-    let entries = (model.children?.map.map { index.entry($0.key, $0.value) } ?? []).sorted()
+    let entries = (model.children?.map.map { index.entry(for: $0.key, node: $0.value) } ?? [])
+      .sorted()
     let keys = entries.map(\.key)
     #expect(indexed.ascending.map(\.key) == keys)
     #expect(indexed.ascending.map(\.node) == keys.map { model[$0] })
@@ -91,19 +92,19 @@ struct IndexedNodeTests {
     #expect(indexed.last?.key == keys.last)
     for (position, key) in keys.enumerated() {
       let expected = position > 0 ? keys[position - 1] : nil
-      #expect(indexed.keyBefore(key, model[key]) == expected)
+      #expect(indexed.keyBefore(key, child: model[key]) == expected)
     }
     guard let middle = entries.dropFirst(entries.count / 2).first, index != .key else { return }
     #expect(
       indexed.ascending(after: { $0 < middle }).map(\.key)
         == keys.filter { key in
-          !(index.entry(key, model[key]) < middle)
+          !(index.entry(for: key, node: model[key]) < middle)
         }
     )
     #expect(
       indexed.descending(within: { !(middle < $0) }).map(\.key)
         == keys.reversed().filter { key in
-          !(middle < index.entry(key, model[key]))
+          !(middle < index.entry(for: key, node: model[key]))
         }
     )
   }

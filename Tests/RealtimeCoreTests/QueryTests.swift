@@ -92,7 +92,9 @@ struct QueryTests {
     #expect(Set(result.childNames) == Set(selected))
     for key in selected { #expect(result[ChildKey(key)] == node[ChildKey(key)]) }
     if query.limit == nil {
-      let contained = indexed.ascending.filter { query.contains($0.key, $0.node) }.map(\.key.text)
+      let contained = indexed.ascending.filter { query.contains($0.key, node: $0.node) }.map(
+        \.key.text
+      )
       #expect(contained == selected)
     }
   }
@@ -149,9 +151,9 @@ struct QueryTests {
   private static func naive(_ query: Query, _ node: Node) -> [(key: ChildKey, node: Node)] {
     let children = node.children?.map.map { (key: $0.key, node: $0.value) } ?? []
     let sorted = children.sorted {
-      query.index.entry($0.key, $0.node) < query.index.entry($1.key, $1.node)
+      query.index.entry(for: $0.key, node: $0.node) < query.index.entry(for: $1.key, node: $1.node)
     }
-    let inRange = sorted.filter { query.contains($0.key, $0.node) }
+    let inRange = sorted.filter { query.contains($0.key, node: $0.node) }
     switch query.limit?.side {
     case nil: return inRange
     case .first?: return Array(inRange.prefix(query.limit?.count ?? 0))

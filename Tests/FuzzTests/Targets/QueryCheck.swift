@@ -24,8 +24,8 @@ enum QueryCheck {
 
   private static func search(_ query: Query, _ place: Node) -> [ChildKey] {
     guard let children = place.children else { return [] }
-    let entries = children.map.filter { query.contains($0.key, $0.value) }
-      .map { query.index.entry($0.key, $0.value) }.sorted().map(\.key)
+    let entries = children.map.filter { query.contains($0.key, node: $0.value) }
+      .map { query.index.entry(for: $0.key, node: $0.value) }.sorted().map(\.key)
     return switch query.limit?.side {
     case nil: entries
     case .first?: Array(entries.prefix(query.limit?.count ?? 0))

@@ -15,7 +15,7 @@ final class FeedEntry: Identifiable {
   init(_ snapshot: DataSnapshot, by index: Index) {
     id = snapshot.key
     self.snapshot = snapshot
-    position = index.entry(ChildKey(snapshot.key), snapshot.node)
+    position = index.entry(for: ChildKey(snapshot.key), node: snapshot.node)
     post = Post(snapshot)
   }
 

@@ -78,7 +78,7 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   }
 
   private func position(of snapshot: DataSnapshot) -> IndexEntry {
-    index.entry(ChildKey(snapshot.key), snapshot.node)
+    index.entry(for: ChildKey(snapshot.key), node: snapshot.node)
   }
 
   private mutating func remove(_ key: String) {

@@ -35,7 +35,7 @@ struct QueryFilter: Sendable {
     source: ChildSource?,
     changes: inout ChangeSet
   ) {
-    let new = query.contains(key, child) ? child : .empty
+    let new = query.contains(key, node: child) ? child : .empty
     let old = cache.node[key]
     if old.isEmpty == new.isEmpty, old[affected] == new[affected] { return }
     guard let limit = query.limit, cache.node.childCount >= limit.count else {
@@ -75,8 +75,8 @@ struct QueryFilter: Sendable {
     guard !new.isEmpty, let boundary = limit.side == .first ? cache.last : cache.first else {
       return
     }
-    let position = query.index.entry(key, new)
-    let edge = query.index.entry(boundary.key, boundary.node)
+    let position = query.index.entry(for: key, node: new)
+    let edge = query.index.entry(for: boundary.key, node: boundary.node)
     guard limit.side == .first ? position < edge : edge < position else { return }
     changes.track(.removed(boundary.node), of: boundary.key)
     changes.track(.added(new), of: key)
@@ -97,7 +97,7 @@ struct QueryFilter: Sendable {
     guard let boundary = limit.side == .first ? cache.last : cache.first else { return }
     let shown = cache.node
     let next = source?.nearest(
-      beyond: query.index.entry(boundary.key, boundary.node),
+      beyond: query.index.entry(for: boundary.key, node: boundary.node),
       keeping: limit.side,
       where: { $0 != key && !shown.hasChild($0) }
     )
@@ -105,15 +105,15 @@ struct QueryFilter: Sendable {
       guard let next else {
         return replace(key, from: old, with: new, in: &cache, changes: &changes)
       }
-      let position = query.index.entry(key, new)
-      let candidate = query.index.entry(next.key, next.node)
+      let position = query.index.entry(for: key, node: new)
+      let candidate = query.index.entry(for: next.key, node: next.node)
       if limit.side == .first ? position < candidate : candidate < position {
         return replace(key, from: old, with: new, in: &cache, changes: &changes)
       }
     }
     changes.track(.removed(old), of: key)
     cache.set(key, to: .empty)
-    if let next, query.contains(next.key, next.node) {
+    if let next, query.contains(next.key, node: next.node) {
       changes.track(.added(next.node), of: next.key)
       cache.set(next.key, to: next.node)
     }
@@ -175,10 +175,10 @@ struct ChildSource: Sendable {
     for key in touched where isWanted(key) {
       let node = overlay[key].applied(to: base.node[key])
       if node.isEmpty { continue }
-      let entry = index.entry(key, node)
+      let entry = index.entry(for: key, node: node)
       guard isBeyond(entry) else { continue }
       if let present = best {
-        let other = index.entry(present.key, present.node)
+        let other = index.entry(for: present.key, node: present.node)
         if side == .first ? other < entry : entry < other { continue }
       }
       best = (key, node)

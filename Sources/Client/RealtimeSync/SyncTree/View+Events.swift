@@ -9,7 +9,7 @@ extension View {
     for registration in registrations { kinds.formUnion(registration.kinds) }
     if !changes.isEmpty, kinds.contains(where: { $0 != .value }) {
       let changes = Array(changes.changes)
-      let entries = changes.map { query.index.entry($0.key, $0.value.node) }
+      let entries = changes.map { query.index.entry(for: $0.key, node: $0.value.node) }
       // Numbers are sorted: a change is large, and would be moved at each step.
       let order = entries.indices.sorted { entries[$0] < entries[$1] }
       for kind in EventKind.allCases where kind != .value && kinds.contains(kind) {
@@ -64,7 +64,7 @@ extension View {
     node: Node,
     into events: inout [ViewEvent]
   ) {
-    let previous = kind == .childRemoved ? nil : cache.event.indexed.keyBefore(key, node)
+    let previous = kind == .childRemoved ? nil : cache.event.indexed.keyBefore(key, child: node)
     let event = DataEvent(kind: kind, path: path, key: key, node: node, previousKey: previous)
     for registration in registrations where registration.kinds.contains(kind) {
       events.append(ViewEvent(owner: registration.owner, event: event))

@@ -1,19 +1,19 @@
-/// The "V2" hash of the protocol: a hash for each of the ranges that a node is cut into.
+/// The "V2" hash of the protocol: one hash for each range of a node's leaves.
 ///
-/// Whoever has other data can tell which ranges differ, and needs to send only those.
+/// The other end compares the hashes with its own data and sends only the ranges that differ.
 package struct CompoundHash: Sendable, Equatable {
   /// The path of the last leaf of each range.
   package let posts: [Path]
-  /// One hash for each range, and an empty one for what comes after the last.
+  /// One hash for each range, and an empty one for everything after the last.
   package let hashes: [String]
 
-  /// Makes a compound hash as it came from elsewhere.
+  /// Makes a compound hash from its parts.
   package init(posts: [Path], hashes: [String]) {
     self.posts = posts
     self.hashes = hashes
   }
 
-  /// Hashes a node, cut where official clients cut it.
+  /// Hashes a node, divided into the same ranges as by official clients.
   ///
   /// - Complexity: O(size)
   package init(of node: Node) {
@@ -25,7 +25,7 @@ package struct CompoundHash: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - node: The data.
-  ///   - isCut: Whether a range ends with a leaf, by the length of its text so far and the path.
+  ///   - isCut: Whether a range ends after a leaf, given the length of its text so far and the path.
   /// - Complexity: O(size)
   package init(of node: Node, cutting isCut: (Int, Path) -> Bool) {
     var posts: [Path] = []
@@ -45,7 +45,7 @@ package struct CompoundHash: Sendable, Equatable {
     self.init(posts: posts, hashes: hashes + [""])
   }
 
-  /// The compound hash to send for a node, or nil when it is small or its hash would not tell all.
+  /// The compound hash to send for a node; nil if it is small or the hash would miss a priority.
   ///
   /// - Complexity: O(size)
   package static func worthSending(of node: Node) -> CompoundHash? {
@@ -53,10 +53,10 @@ package struct CompoundHash: Sendable, Equatable {
     return CompoundHash(of: node)
   }
 
-  /// The ranges in which a node differs from the one that this is the hash of.
+  /// The changes that turn the hashed node into another one.
   ///
-  /// - Parameter node: The data to be had.
-  /// - Returns: What makes the other node equal to this one; nil when ranges cannot tell.
+  /// - Parameter node: The desired data.
+  /// - Returns: The ranges that differ; nil if ranges cannot express the difference.
   /// - Complexity: O(size)
   package func changes(to node: Node) -> [RangeMerge]? {
     guard hashes.count == posts.count + 1, !node.hasHiddenPriority,
@@ -69,14 +69,14 @@ package struct CompoundHash: Sendable, Equatable {
   }
 }
 
-/// Cuts a node into the ranges of a compound hash and keeps those whose hashes differ.
+/// Divides a node into the ranges of a compound hash and collects those whose hashes differ.
 private struct RangeCollector {
   private let compound: CompoundHash
   private var index = 0
   private var text = RangeText()
   private var leaves: [(path: Path, leaf: Node)] = []
   private var merges: [RangeMerge]? = []
-  /// Whether the range before differs too, so that this one may join it.
+  /// Whether the previous range differs too, so that this one is merged into it.
   private var isJoining = false
 
   init(_ compound: CompoundHash) {
@@ -114,10 +114,224 @@ private struct RangeCollector {
     for (path, leaf) in leaves where !path.isPriority { node.update(at: path, to: leaf) }
     for (path, leaf) in leaves where path.isPriority {
       node.update(at: path, to: leaf)
-      // A node that has nothing but a priority in the range cannot be written down.
+      // A node with only a priority in this range cannot be represented.
       if node[path].isEmpty { merges = nil }
     }
     merges?.append(RangeMerge(start: start, end: end, node: node))
     isJoining = true
+  }
+}
+
+/// New data for a range of paths, from an exclusive start to an inclusive end, without its descendants.
+package struct RangeMerge: Sendable, Equatable {
+  /// The exclusive start, or nil for the beginning.
+  package let start: Path?
+  /// The inclusive end, or nil for the end of the data.
+  package let end: Path?
+  /// All data within the range.
+  package let node: Node
+
+  /// Makes a range merge.
+  package init(start: Path?, end: Path?, node: Node) {
+    self.start = start
+    self.end = end
+    self.node = node
+  }
+
+  /// Replaces the data of the range in a node.
+  ///
+  /// - Complexity: O(children along the paths to start and end)
+  package func applied(to old: Node) -> Node {
+    applied(to: old, from: node, at: .root)
+  }
+
+  private func applied(to old: Node, from new: Node, at path: Path) -> Node {
+    let isAfterStart = start.map { $0 < path } ?? true
+    let isBeforeEnd = end.map { path < $0 } ?? true
+    let isOnEnd = end.map { path.contains($0) } ?? false
+    let isOnStart = start.map { path.contains($0) } ?? false
+    if isAfterStart {
+      if isBeforeEnd, !isOnEnd { return new }
+      if isOnEnd, new.leafValue != nil { return new }
+      // Descendants of the end are outside the range.
+      if path == end { return old.leafValue == nil ? old : .empty }
+    }
+    guard isOnStart || isOnEnd else { return old }
+    return applyingChildren(to: old, from: new, at: path)
+  }
+
+  private func applyingChildren(to old: Node, from new: Node, at path: Path) -> Node {
+    var changes: [(key: ChildKey, node: Node)] = []
+    for (key, child) in old.children?.map.map({ ($0.key, $0.value) }) ?? [] {
+      changes.append((key, applied(to: child, from: new[key], at: path.appending(key))))
+    }
+    for (key, child) in new.children?.map.map({ ($0.key, $0.value) }) ?? []
+    where !old.hasChild(key) {
+      changes.append((key, applied(to: .empty, from: child, at: path.appending(key))))
+    }
+    var result = old
+    // Removals come last, so that the node never becomes empty in between and loses its priority.
+    for (key, node) in changes where !node.isEmpty { result.update(at: Path([key]), to: node) }
+    for (key, node) in changes where node.isEmpty { result.update(at: Path([key]), to: node) }
+    // The priority of a leaf belongs to the leaf, which is outside the range.
+    if new.priority != nil || (old.children != nil && old.priority != nil) {
+      let priority = applied(
+        to: old[ChildKey.priority],
+        from: new[ChildKey.priority],
+        at: path.appending(ChildKey.priority)
+      )
+      result = result.withPriority(priority.leafValue)
+    }
+    return result
+  }
+}
+
+/// The text from which the hash of one range is computed, built leaf by leaf in path order.
+private struct RangeText {
+  private var bytes: [UInt8] = []
+  /// The keys with an open parenthesis.
+  private var open: [ChildKey] = []
+  /// The length so far, in UTF-16 code units.
+  private(set) var length = 0
+  /// The path of the last leaf.
+  var lastPath: Path { Path(open) }
+
+  var isEmpty: Bool { bytes.isEmpty }
+
+  /// Appends a leaf that sorts after all others.
+  mutating func append(_ leaf: Node, at keys: [ChildKey]) {
+    if bytes.isEmpty {
+      append("(")
+      open = []
+    } else {
+      let shared = zip(open, keys).prefix { $0.0 == $0.1 }.count
+      append(String(repeating: ")", count: open.count - shared))
+      open.removeLast(open.count - shared)
+      append(",")
+    }
+    for key in keys[open.count...] {
+      appendQuoted(key.text)
+      append(":(")
+      open.append(key)
+    }
+    if let priority = leaf.priority {
+      append("priority:")
+      append(priority)
+      append(":")
+    }
+    if let value = leaf.leafValue { append(value) }
+  }
+
+  /// Ends the range and returns its hash, which is empty if the range has no leaves.
+  mutating func finish() -> String {
+    if bytes.isEmpty { return "" }
+    append(String(repeating: ")", count: open.count + 1))
+    let hash = Base64.encode(SHA1.digest(of: bytes))
+    self = RangeText()
+    return hash
+  }
+
+  private mutating func append(_ text: String) {
+    bytes.append(contentsOf: text.utf8)
+    length += text.utf16.count
+  }
+
+  private mutating func appendQuoted(_ text: String) {
+    append("\"")
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+        bytes.append(UInt8(ascii: "\\"))
+        length += 1
+      }
+      bytes.append(byte)
+    }
+    length += text.utf16.count
+    append("\"")
+  }
+
+  private mutating func append(_ value: LeafValue) {
+    switch value {
+    case .bool(let value): append(value ? "boolean:true" : "boolean:false")
+    case .integer(let value): appendNumber(Double(value))
+    case .double(let value): appendNumber(value)
+    case .string(let value):
+      append("string:")
+      appendQuoted(value)
+    case .deferred(let value):
+      append("deferred:")
+      append(value.json.text)
+    }
+  }
+
+  private mutating func appendNumber(_ value: Double) {
+    let digits = String(value.bitPattern, radix: 16)
+    append("number:" + String(repeating: "0", count: 16 - digits.utf8.count) + digits)
+  }
+}
+
+extension Node {
+  /// The size of the node in bytes, as official clients estimate it.
+  ///
+  /// - Complexity: O(size)
+  package var estimatedSize: Int {
+    switch self {
+    case .empty: return 4
+    case .leaf(let value, let priority):
+      return value.estimatedSize + (priority.map { 24 + $0.value.estimatedSize } ?? 0)
+    case .children(let children):
+      var size = 1
+      for (key, child) in children.map { size += key.text.utf16.count + 4 + child.estimatedSize }
+      if let priority = children.priority {
+        size += ChildKey.priority.text.utf16.count + 4 + priority.value.estimatedSize
+      }
+      return size
+    }
+  }
+
+  /// Whether a compound hash omits a priority and so would miss a difference.
+  ///
+  /// Official clients include the priority of a node with children only before a child whose key sorts
+  /// after `.priority`. If all keys are integers or push ids, there is no such child.
+  ///
+  /// - Complexity: O(nodes with children)
+  package var hasHiddenPriority: Bool {
+    guard let children else { return false }
+    if children.priority != nil, let last = children.map.last, last.key < .priority { return true }
+    return children.map.contains { $0.value.hasHiddenPriority }
+  }
+
+  /// Visits the leaves in path order, including the priorities that are not hidden.
+  ///
+  /// - Parameters:
+  ///   - keys: The path of this node, extended during the visit.
+  ///   - body: Takes the path of a leaf and the leaf.
+  /// - Complexity: O(size)
+  fileprivate func forEachLeaf(at keys: inout [ChildKey], _ body: ([ChildKey], Node) -> Void) {
+    switch self {
+    case .empty: return
+    case .leaf: body(keys, self)
+    case .children(let children):
+      var priority = children.priority
+      for (key, child) in children.map {
+        if let value = priority?.value, ChildKey.priority < key {
+          priority = nil
+          body(keys + [.priority], .leaf(value))
+        }
+        keys.append(key)
+        child.forEachLeaf(at: &keys, body)
+        keys.removeLast()
+      }
+    }
+  }
+}
+
+extension LeafValue {
+  fileprivate var estimatedSize: Int {
+    switch self {
+    case .bool: 4
+    case .integer, .double: 8
+    case .string(let text): 2 + text.utf16.count
+    case .deferred(let value): value.json.text.utf16.count
+    }
   }
 }

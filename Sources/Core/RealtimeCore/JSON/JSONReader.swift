@@ -1,33 +1,33 @@
-/// Reads JSON text member by member, so that each part becomes at once what it is wanted as.
+/// Reads JSON text member by member, so that each value is decoded directly into its final type.
 ///
-/// An object is walked by ``startObject()`` and then ``nextName()`` until that gives nil; each name is
-/// followed by reading or skipping its value:
+/// To read an object, call ``startObject()`` and then ``nextName()`` until it returns nil. After each
+/// name, read or skip its value:
 ///
 ///     try reader.startObject()
 ///     while let name = try reader.nextName() {
 ///       if name == .letter("n") { number = try reader.value().integer } else { _ = try reader.value() }
 ///     }
 ///
-/// Valid only as long as the closure runs that was handed the text.
+/// Valid only while the closure runs that was lent the text.
 package struct JSONReader {
   private var scanner: JSONScanner
   private let source: UnsafeBufferPointer<UInt8>
   private var depth = 0
-  /// Whether an object has just been opened.
+  /// Whether no member of the current object has been read yet.
   private var isAtStart = false
 
-  /// Starts at the beginning of UTF-8 text, of which no deeper nesting is followed than to a limit.
+  /// Starts at the beginning of UTF-8 text.
   package init(_ source: UnsafeBufferPointer<UInt8>, depthLimit: Int = Limits.jsonDepth) {
     self.source = source
     scanner = JSONScanner(source, depthLimit: depthLimit)
   }
 
-  /// Whether the value that comes next is an object.
+  /// Whether the next value is an object.
   package var nextIsObject: Bool { scanner.nextIsObject }
 
-  /// Steps into the object that comes next.
+  /// Enters the next value, which must be an object.
   ///
-  /// - Throws: ``JSONError`` when something else comes.
+  /// - Throws: ``JSONError`` if it is not.
   package mutating func startObject() throws(JSONError) {
     guard nextIsObject else { throw scanner.error("expected an object") }
     _ = try scanner.start(depth: depth)
@@ -35,9 +35,9 @@ package struct JSONReader {
     isAtStart = true
   }
 
-  /// Reads the name of the next member, or steps out of the object and gives nil.
+  /// Reads the name of the next member, or leaves the object and returns nil.
   ///
-  /// - Throws: ``JSONError`` with the reason and the place.
+  /// - Throws: ``JSONError`` with the reason and the offset.
   package mutating func nextName() throws(JSONError) -> Name? {
     let hasMore: Bool
     if isAtStart {
@@ -56,7 +56,7 @@ package struct JSONReader {
 
   /// The name of a member.
   package enum Name: Equatable {
-    /// One letter, as most names in messages are.
+    /// A single lowercase letter, like most names in messages.
     case letter(Unicode.Scalar)
     /// Anything else.
     case text(String)
@@ -72,52 +72,104 @@ package struct JSONReader {
 
   /// Reads a value of any kind.
   ///
-  /// - Throws: ``JSONError`` with the reason and the place.
+  /// - Throws: ``JSONError`` with the reason and the offset.
   /// - Complexity: O(bytes)
   package mutating func value() throws(JSONError) -> JSONValue {
     try scanner.value(depth: depth)
   }
 
-  /// Reads a string; nil, and the value is passed over, when another kind comes.
+  /// Reads a string; a value of another kind is skipped, and nil returned.
   ///
-  /// - Throws: ``JSONError`` with the reason and the place.
+  /// - Throws: ``JSONError`` with the reason and the offset.
   package mutating func string() throws(JSONError) -> String? {
     if let text = scanner.unescapedString() { return String(decoding: text, as: UTF8.self) }
     return try value().string
   }
 
-  /// Reads a path from a string; nil, and the value is passed over, when another kind comes.
+  /// Reads a path from a string; a value of another kind is skipped, and nil returned.
   ///
-  /// - Throws: ``JSONError`` with the reason and the place.
+  /// - Throws: ``JSONError`` with the reason and the offset.
   package mutating func path() throws(JSONError) -> Path? {
     if let text = scanner.unescapedString() { return Path(validUTF8: text) }
     guard let text = try value().string else { return nil }
     return Path(wire: text)
   }
 
-  /// Reads a value as data for a tree, without making a JSON value first.
+  /// Reads a value directly as a node.
   ///
-  /// - Returns: The data, or why the value is none; and the place of the value.
-  /// - Throws: ``JSONError`` with the reason and the place.
+  /// - Returns: The node, or why the value is not valid data; and the span of the value.
+  /// - Throws: ``JSONError`` with the reason and the offset.
   /// - Complexity: O(bytes), for children out of order O(n log n)
   package mutating func node() throws(JSONError) -> (Result<Node, NodeError>, JSONSpan) {
     let start = scanner.position
     let node = try NodeParser.parse(&scanner)
-    return (node, JSONSpan(source, start..<scanner.position, depthLimit: scanner.depthLimit))
+    return (
+      node, JSONSpan(of: source, range: start..<scanner.position, depthLimit: scanner.depthLimit)
+    )
   }
 
-  /// Steps over a value, which is checked when the span that stands for it is read.
+  /// Skips a value, which is validated only when the returned span is read.
   ///
-  /// - Throws: ``JSONError`` when the text ends before the value.
+  /// - Throws: ``JSONError`` if the text ends before the value does.
   /// - Complexity: O(bytes)
   package mutating func skip() throws(JSONError) -> JSONSpan {
-    JSONSpan(source, try scanner.skipValue(), depthLimit: scanner.depthLimit)
+    JSONSpan(of: source, range: try scanner.skipValue(), depthLimit: scanner.depthLimit)
   }
 
-  /// Makes sure that nothing but white space is left.
+  /// Checks that only white space is left.
   ///
-  /// - Throws: ``JSONError`` when there is more.
+  /// - Throws: ``JSONError`` if there is more text.
   package mutating func finish() throws(JSONError) {
     try scanner.finish()
+  }
+}
+
+/// A value within JSON text that has been located but not parsed yet.
+///
+/// Valid only while the closure runs that was lent the text.
+package struct JSONSpan {
+  private let source: UnsafeBufferPointer<UInt8>
+  private let range: Range<Int>
+  private let depthLimit: Int
+
+  init(of source: UnsafeBufferPointer<UInt8>, range: Range<Int>, depthLimit: Int) {
+    self.source = source
+    self.range = range
+    self.depthLimit = depthLimit
+  }
+
+  private var scanner: JSONScanner {
+    JSONScanner(source, range: range, depthLimit: depthLimit)
+  }
+
+  /// Parses the value directly as a node.
+  ///
+  /// - Throws: ``NodeParserError`` if it is not valid JSON or not valid data.
+  /// - Complexity: O(bytes), for children out of order O(n log n)
+  package func node() throws(NodeParserError) -> Node {
+    var scanner = scanner
+    let result: Result<Node, NodeError>
+    do throws(JSONError) {
+      result = try NodeParser.parse(&scanner)
+      try scanner.finish()
+    } catch {
+      throw .syntax(error)
+    }
+    do throws(NodeError) {
+      return try result.get()
+    } catch {
+      throw .data(error)
+    }
+  }
+
+  /// Parses the value.
+  ///
+  /// - Throws: ``JSONError`` with the reason and the offset in the whole text.
+  /// - Complexity: O(bytes)
+  package func json() throws(JSONError) -> JSONValue {
+    var scanner = scanner
+    let value = try scanner.value()
+    try scanner.finish()
+    return value
   }
 }

@@ -1,6 +1,6 @@
-/// A reason why a text is no JSON value, with the place.
+/// Why a text is not valid JSON, and where.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong.
+  /// The reason.
   package let reason: String
   /// The position of the first bad byte, counted from 0.
   package let offset: Int
@@ -8,22 +8,22 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String { "invalid JSON at byte \(offset): \(reason)" }
 }
 
-/// Reads the tokens of JSON text in UTF-8, strictly; what becomes of them is the caller's business.
+/// Scans the tokens of UTF-8 JSON text strictly; callers build values from them.
 ///
-// Safety: `source` is only read below `end`, which every read checks first, and a scanner does not
-// leave the closure that lends it the bytes.
+// Safety: every read of `source` first checks that it is below `end`, and a scanner does not escape
+// the closure that lends it the bytes.
 struct JSONScanner {
   let source: UnsafeBufferPointer<UInt8>
   let end: Int
   var position: Int
-  /// The deepest nesting that is followed.
+  /// The deepest nesting that is accepted.
   let depthLimit: Int
 
-  /// Reads a part of some bytes, or all of them.
-  init(_ source: UnsafeBufferPointer<UInt8>, _ part: Range<Int>? = nil, depthLimit: Int) {
+  /// Scans all bytes, or a range of them.
+  init(_ source: UnsafeBufferPointer<UInt8>, range: Range<Int>? = nil, depthLimit: Int) {
     self.source = source
-    position = part?.lowerBound ?? 0
-    end = min(part?.upperBound ?? source.count, source.count)
+    position = range?.lowerBound ?? 0
+    end = min(range?.upperBound ?? source.count, source.count)
     self.depthLimit = depthLimit
   }
 
@@ -32,7 +32,7 @@ struct JSONScanner {
     JSONError(reason: reason, offset: position)
   }
 
-  /// A number as it was read: whole ones within 64 bits are integers.
+  /// A number; whole numbers within 64 bits are integers.
   enum Number {
     case integer(Int64)
     case double(Double)
@@ -40,12 +40,12 @@ struct JSONScanner {
 
   // MARK: Structure
 
-  /// What a value begins with.
+  /// The kind of a value, known from its first byte.
   enum Start {
     case object, array, string, yes, no, null, number
   }
 
-  /// The byte that comes next, or nil at the end.
+  /// The next byte, or nil at the end.
   @inline(__always)
   var current: UInt8? { position < end ? source[position] : nil }
 
@@ -60,7 +60,7 @@ struct JSONScanner {
     }
   }
 
-  /// Tells what comes next, and steps over the bracket or the word.
+  /// Determines the kind of the next value, and consumes its bracket or literal.
   @inline(__always)
   mutating func start(depth: Int) throws(JSONError) -> Start {
     guard depth <= depthLimit else { throw tooDeep }
@@ -74,11 +74,11 @@ struct JSONScanner {
       position += 1
       return .array
     case UInt8(ascii: "\""): return .string
-    case UInt8(ascii: "t"): return try word("true", .yes)
-    case UInt8(ascii: "f"): return try word("false", .no)
-    case UInt8(ascii: "n"): return try word("null", .null)
+    case UInt8(ascii: "t"): return try literal("true", as: .yes)
+    case UInt8(ascii: "f"): return try literal("false", as: .no)
+    case UInt8(ascii: "n"): return try literal("null", as: .null)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number
-    default: throw noStart(byte)
+    default: throw invalidStart(byte)
     }
   }
 
@@ -86,11 +86,11 @@ struct JSONScanner {
   private var tooDeep: JSONError { error("nested deeper than \(depthLimit) levels") }
 
   @inline(never)
-  private func noStart(_ byte: UInt8) -> JSONError {
+  private func invalidStart(_ byte: UInt8) -> JSONError {
     error("a value cannot start with \(Self.describe(byte))")
   }
 
-  private mutating func word(_ text: StaticString, _ start: Start) throws(JSONError) -> Start {
+  private mutating func literal(_ text: StaticString, as start: Start) throws(JSONError) -> Start {
     let length = text.utf8CodeUnitCount
     let matches =
       position + length <= end
@@ -106,14 +106,14 @@ struct JSONScanner {
     (0x21...0x7E).contains(byte) ? "'\(Character(UnicodeScalar(byte)))'" : "byte \(byte)"
   }
 
-  /// Whether a value that comes next is an object.
+  /// Whether the next value is an object.
   var nextIsObject: Bool {
     var ahead = self
     ahead.skipWhitespace()
     return ahead.current == UInt8(ascii: "{")
   }
 
-  /// Steps over a closing bracket if one comes next, as it may right after the opening one.
+  /// Consumes a closing bracket directly after the opening one, if there is one.
   @inline(__always)
   mutating func endsAtOnce(_ bracket: UInt8) -> Bool {
     skipWhitespace()
@@ -122,7 +122,7 @@ struct JSONScanner {
     return true
   }
 
-  /// Steps over a comma, which means that more follows, or over the closing bracket.
+  /// Consumes a comma and returns true, or consumes the closing bracket and returns false.
   @inline(__always)
   mutating func continues(_ bracket: UInt8, in what: StaticString) throws(JSONError) -> Bool {
     skipWhitespace()
@@ -133,24 +133,24 @@ struct JSONScanner {
     case bracket:
       position += 1
       return false
-    default: throw noEnd(bracket, what)
+    default: throw missingEnd(of: what, bracket: bracket)
     }
   }
 
   @inline(never)
-  private func noEnd(_ bracket: UInt8, _ what: StaticString) -> JSONError {
+  private func missingEnd(of what: StaticString, bracket: UInt8) -> JSONError {
     error("expected ',' or '\(Character(UnicodeScalar(bracket)))' in \(what)")
   }
 
-  /// Makes sure that nothing but white space is left.
+  /// Checks that only white space is left.
   mutating func finish() throws(JSONError) {
     skipWhitespace()
     if position < end { throw error("text after the value") }
   }
 
-  /// Steps over a value without looking into it closely, and tells where it is.
+  /// Skips a value without validating it, and returns its range.
   ///
-  /// Brackets are counted and strings are followed; whether the value is one shows when it is read.
+  /// Only brackets and strings are tracked; the value is validated when it is parsed.
   ///
   /// - Complexity: O(bytes)
   mutating func skipValue() throws(JSONError) -> Range<Int> {
@@ -178,7 +178,7 @@ struct JSONScanner {
     return start..<position
   }
 
-  /// Goes from the quote that opens a string to the one that closes it.
+  /// Advances from the opening quote of a string to the closing one.
   private mutating func skipString() throws(JSONError) {
     position += 1
     while position < end {
@@ -195,7 +195,7 @@ struct JSONScanner {
 
   // MARK: Numbers
 
-  /// Reads a number, standing at its first byte.
+  /// Scans a number that starts here.
   mutating func number() throws(JSONError) -> Number {
     let start = position
     let isNegative = current == UInt8(ascii: "-")
@@ -232,7 +232,7 @@ struct JSONScanner {
     return Int64(exactly: value).map { .integer($0) } ?? .double(value)
   }
 
-  /// Steps over digits and gives their value, or nil when it may not fit.
+  /// Skips digits and returns their value, or nil if it may not fit.
   private mutating func skipDigits() -> Int64? {
     let start = position
     var value: Int64 = 0
@@ -243,5 +243,230 @@ struct JSONScanner {
       position += 1
     }
     return position - start <= 18 ? value : nil
+  }
+}
+
+// Safety: as for `JSONScanner`.
+extension JSONScanner {
+  // MARK: Names
+
+  /// Scans the name of a member and the colon.
+  mutating func name() throws(JSONError) -> String {
+    try startName()
+    let name = try string()
+    try endName()
+    return name
+  }
+
+  /// Scans the name of a member and the colon if the name is one letter; else consumes nothing.
+  mutating func letterName() throws(JSONError) -> Unicode.Scalar? {
+    skipWhitespace()
+    guard position + 3 < end, source[position] == UInt8(ascii: "\""),
+      source[position + 2] == UInt8(ascii: "\""), (0x61...0x7A).contains(source[position + 1])
+    else { return nil }
+    let letter = Unicode.Scalar(source[position + 1])
+    position += 3
+    try endName()
+    return letter
+  }
+
+  /// Scans the name of a member and the colon if the name has no escapes; else consumes nothing.
+  @inline(__always)
+  mutating func unescapedName() throws(JSONError) -> UnsafeBufferPointer<UInt8>? {
+    guard let name = unescapedString() else { return nil }
+    try endName()
+    return name
+  }
+
+  /// Scans the name of a member, which may have escapes, and the colon.
+  mutating func nameBytes() throws(JSONError) -> [UInt8] {
+    var name: [UInt8] = []
+    try startName()
+    try string(into: &name)
+    try endName()
+    return name
+  }
+
+  @inline(__always)
+  private mutating func startName() throws(JSONError) {
+    skipWhitespace()
+    guard current == UInt8(ascii: "\"") else { throw error("expected a member name in quotes") }
+  }
+
+  @inline(__always)
+  private mutating func endName() throws(JSONError) {
+    skipWhitespace()
+    guard current == UInt8(ascii: ":") else { throw error("expected ':' after a member name") }
+    position += 1
+  }
+
+  // MARK: Strings
+
+  /// Counts printable ASCII bytes other than quote and backslash from an offset on, eight at a time.
+  ///
+  /// Each test sets the top bit of the bytes it finds: those with their own top bit set, those below
+  /// 0x20, and those that exclusive-or with the quote or the backslash turns into zero. See "Determine
+  /// if a word has a byte less than n" in Anderson's "Bit Twiddling Hacks".
+  @inline(__always)
+  func plainBytes(at start: Int) -> Int {
+    guard let base = source.baseAddress else { return 0 }
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let tops: UInt64 = 0x8080_8080_8080_8080
+    var index = start
+    while index + 8 <= end {
+      // Safety: the condition of the loop keeps all eight bytes within the buffer.
+      let word = UInt64(
+        littleEndian: UnsafeRawPointer(base).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      )
+      let quote = word ^ (ones &* 0x22)
+      let backslash = word ^ (ones &* 0x5C)
+      let found = (word &- (ones &* 0x20)) | (quote &- ones) | (backslash &- ones) | word
+      if found & tops != 0 { return index - start + (found & tops).trailingZeroBitCount / 8 }
+      index += 8
+    }
+    return index - start
+  }
+
+  /// Scans a string without escapes and returns its bytes in the text; else consumes nothing.
+  mutating func unescapedString() -> UnsafeBufferPointer<UInt8>? {
+    skipWhitespace()
+    guard current == UInt8(ascii: "\"") else { return nil }
+    let start = position + 1
+    var index = start
+    var isASCII = true
+    while index < end {
+      index += plainBytes(at: index)
+      guard index < end else { return nil }
+      let byte = source[index]
+      if byte == UInt8(ascii: "\"") {
+        let bytes = UnsafeBufferPointer(rebasing: source[start..<index])
+        if !isASCII, !Self.isUTF8(bytes) { return nil }
+        position = index + 1
+        return bytes
+      }
+      if byte < 0x20 || byte == UInt8(ascii: "\\") { return nil }
+      if byte >= 0x80 { isASCII = false }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Scans a string that starts here.
+  mutating func string() throws(JSONError) -> String {
+    if let text = unescapedString() { return String(decoding: text, as: UTF8.self) }
+    var buffer: [UInt8] = []
+    try string(into: &buffer)
+    return String(decoding: buffer, as: UTF8.self)
+  }
+
+  /// Scans a string that starts here, and appends its UTF-8 to a buffer.
+  mutating func string(into buffer: inout [UInt8]) throws(JSONError) {
+    position += 1
+    let start = position
+    var isASCII = true
+    while position < end {
+      position += plainBytes(at: position)
+      guard position < end else { break }
+      switch source[position] {
+      case UInt8(ascii: "\""):
+        let bytes = UnsafeBufferPointer(rebasing: source[start..<position])
+        if !isASCII, !Self.isUTF8(bytes) { throw invalidText }
+        buffer.append(contentsOf: bytes)
+        position += 1
+        return
+      case UInt8(ascii: "\\"): return try escapedString(from: start, into: &buffer)
+      case 0..<0x20: throw error("a control character in a string must be escaped")
+      case 0x80...: isASCII = false
+      default: break
+      }
+      position += 1
+    }
+    throw error("a string is not closed")
+  }
+
+  private var invalidText: JSONError { error("a string is not valid UTF-8") }
+
+  private static func isUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    do {
+      _ = try UTF8Span(validating: bytes.span)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private mutating func escapedString(
+    from start: Int,
+    into buffer: inout [UInt8]
+  ) throws(JSONError) {
+    let offset = buffer.count
+    buffer.append(contentsOf: source[start..<position])
+    while let byte = current {
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        let isValid = buffer.withUnsafeBufferPointer {
+          Self.isUTF8(UnsafeBufferPointer(rebasing: $0[offset...]))
+        }
+        if !isValid { throw invalidText }
+        return
+      case UInt8(ascii: "\\"): try escape(into: &buffer)
+      case 0..<0x20: throw error("a control character in a string must be escaped")
+      default: buffer.append(byte)
+      }
+    }
+    throw error("a string is not closed")
+  }
+
+  private mutating func escape(into buffer: inout [UInt8]) throws(JSONError) {
+    guard let byte = current else { throw error("a string is not closed") }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): buffer.append(byte)
+    case UInt8(ascii: "b"): buffer.append(0x08)
+    case UInt8(ascii: "f"): buffer.append(0x0C)
+    case UInt8(ascii: "n"): buffer.append(0x0A)
+    case UInt8(ascii: "r"): buffer.append(0x0D)
+    case UInt8(ascii: "t"): buffer.append(0x09)
+    case UInt8(ascii: "u"): buffer.append(contentsOf: try unicodeEscape())
+    default:
+      position -= 1
+      throw error("unknown escape \(Self.describe(byte))")
+    }
+  }
+
+  private mutating func unicodeEscape() throws(JSONError) -> [UInt8] {
+    let high = try hexUnit()
+    guard UTF16.isSurrogate(high) else { return encode(UInt32(high)) }
+    guard UTF16.isLeadSurrogate(high), current == UInt8(ascii: "\\") else {
+      throw error("half a surrogate pair")
+    }
+    position += 1
+    guard current == UInt8(ascii: "u") else { throw error("half a surrogate pair") }
+    position += 1
+    let low = try hexUnit()
+    guard UTF16.isTrailSurrogate(low) else { throw error("half a surrogate pair") }
+    return encode(0x10000 + (UInt32(high - 0xD800) << 10) + UInt32(low - 0xDC00))
+  }
+
+  private func encode(_ codePoint: UInt32) -> [UInt8] {
+    UnicodeScalar(codePoint).map { Array(String($0).utf8) } ?? []
+  }
+
+  private mutating func hexUnit() throws(JSONError) -> UInt16 {
+    guard position + 4 <= end else { throw error("expected four hexadecimal digits") }
+    var unit: UInt16 = 0
+    for _ in 0..<4 {
+      let digit: UInt8
+      switch source[position] {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = source[position] - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = source[position] - UInt8(ascii: "a") + 10
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = source[position] - UInt8(ascii: "A") + 10
+      default: throw error("expected four hexadecimal digits")
+      }
+      unit = unit << 4 | UInt16(digit)
+      position += 1
+    }
+    return unit
   }
 }

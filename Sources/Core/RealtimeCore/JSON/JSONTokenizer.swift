@@ -1,13 +1,12 @@
-/// Reads JSON text of any length token by token, while only a part of it is in memory.
+/// Tokenizes JSON text of any length that arrives in chunks, which may end anywhere.
 ///
-/// The text arrives in chunks that may end anywhere. Only one string or number at a time has to fit
-/// into memory; it is read as ``JSONParser`` reads it.
+/// Only one string or number at a time has to fit into memory; it is parsed by ``JSONParser``.
 package struct JSONTokenizer {
-  /// A piece of a JSON text.
+  /// A token of JSON text.
   package enum Token: Sendable, Equatable {
     /// An object begins.
     case objectStart
-    /// The name of the member whose value comes next.
+    /// The name of a member, whose value follows.
     case name(String)
     /// The innermost object ends.
     case objectEnd
@@ -30,14 +29,14 @@ package struct JSONTokenizer {
     case end
   }
 
-  /// The number of the line that was read last, counted from 1.
+  /// The line of the last token, counted from 1.
   package private(set) var line = 1
 
   private let source: () throws -> [UInt8]
   private let depthLimit: Int
   private var buffer: [UInt8] = []
   private var position = 0
-  /// How many bytes came before those in the buffer.
+  /// The number of bytes before those in the buffer.
   private var consumed = 0
   private var hasEnded = false
   private var state = State.value
@@ -47,8 +46,8 @@ package struct JSONTokenizer {
   /// Makes a tokenizer.
   ///
   /// - Parameters:
-  ///   - depthLimit: The deepest nesting that is followed.
-  ///   - source: Gives the next bytes of the text, and none at its end.
+  ///   - depthLimit: The deepest nesting that is accepted.
+  ///   - source: Returns the next bytes of the text, and none at its end.
   package init(depthLimit: Int = Limits.jsonDepth, source: @escaping () throws -> [UInt8]) {
     self.source = source
     self.depthLimit = depthLimit
@@ -56,8 +55,8 @@ package struct JSONTokenizer {
 
   /// Reads the next token.
   ///
-  /// - Returns: The token, or nil when the text has ended after one whole value.
-  /// - Throws: ``JSONError`` with the reason and the place, or what the source throws.
+  /// - Returns: The token, or nil at the end of the text, after one whole value.
+  /// - Throws: ``JSONError`` with the reason and the offset, or what the source throws.
   package mutating func next() throws -> Token? {
     let byte = try significantByte()
     switch state {
@@ -138,7 +137,7 @@ package struct JSONTokenizer {
       completeValue()
       return .scalar(text)
     default:
-      // One byte at least, so that what cannot start a value is named by the parser.
+      // At least one byte, so that the parser reports a byte that cannot start a value.
       let value = try scalar(length: max(1, try wordLength()))
       completeValue()
       return .scalar(value)
@@ -147,7 +146,7 @@ package struct JSONTokenizer {
 
   // MARK: Scalars
 
-  /// The length of the string that starts here, with its quotes; to the end when it is not closed.
+  /// The length of the string that starts here, with its quotes; up to the end if it is not closed.
   private mutating func stringLength() throws -> Int {
     var length = 1
     while let byte = try byte(at: length) {
@@ -158,7 +157,7 @@ package struct JSONTokenizer {
     return length
   }
 
-  /// The length of the number or the word that starts here.
+  /// The length of the number or literal that starts here.
   private mutating func wordLength() throws -> Int {
     var length = 0
     while let byte = try byte(at: length) {
@@ -184,7 +183,7 @@ package struct JSONTokenizer {
 
   // MARK: Bytes
 
-  /// The next byte that is no white space, or nil at the end.
+  /// The next byte other than white space, or nil at the end.
   private mutating func significantByte() throws -> UInt8? {
     while let byte = try byte(at: 0) {
       guard byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D else { return byte }
@@ -194,7 +193,7 @@ package struct JSONTokenizer {
     return nil
   }
 
-  /// The byte at a distance from here, or nil behind the end.
+  /// The byte at a distance from here, or nil after the end.
   private mutating func byte(at distance: Int) throws -> UInt8? {
     while position + distance >= buffer.count {
       guard !hasEnded else { return nil }

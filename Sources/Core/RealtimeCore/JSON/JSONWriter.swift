@@ -13,12 +13,12 @@ package struct JSONWriter: Sendable {
   /// The text written so far.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Writes bytes that are JSON already, such as brackets, commas or an encoded value.
+  /// Writes text that is already JSON, such as brackets and commas.
   package mutating func raw(_ text: StaticString) {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
 
-  /// Writes bytes that are JSON already.
+  /// Writes bytes that are already JSON.
   package mutating func raw(_ encoded: [UInt8]) {
     bytes.append(contentsOf: encoded)
   }
@@ -29,10 +29,10 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: String(value).utf8)
   }
 
-  /// Writes a finite number, the shortest text that reads back the same.
+  /// Writes a finite number as the shortest text that reads back the same.
   ///
-  /// Whole numbers within 64 bits have neither point nor exponent. Those beyond have an exponent:
-  /// there are clients that refuse longer integers.
+  /// Whole numbers within 64 bits have neither point nor exponent. Larger ones have an exponent,
+  /// because some clients reject longer integers.
   package mutating func write(_ value: Double) {
     if let whole = Int64(exactly: value) {
       write(whole)
@@ -43,7 +43,7 @@ package struct JSONWriter: Sendable {
     }
   }
 
-  /// Writes a string in quotes, escaping what JSON demands.
+  /// Writes a string in quotes, escaped as JSON requires.
   package mutating func write(_ text: String) {
     var text = text
     text.withUTF8 { write(text: $0) }
@@ -54,7 +54,7 @@ package struct JSONWriter: Sendable {
     key.withUTF8 { write(text: $0) }
   }
 
-  /// Writes UTF-8 in quotes, escaping what JSON demands.
+  /// Writes UTF-8 in quotes, escaped as JSON requires.
   mutating func write(text source: UnsafeBufferPointer<UInt8>) {
     bytes.append(UInt8(ascii: "\""))
     var start = 0
@@ -116,10 +116,9 @@ package struct JSONWriter: Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// How many bytes from a place on need no escape in JSON, looked at eight at a time.
+  /// Counts the bytes from an offset on that JSON need not escape, eight at a time.
   ///
-  /// Each test makes the top bit of a byte show what is looked for, as in ``JSONScanner``; a byte with
-  /// a top bit of its own is left out by the mask.
+  /// The tests are those of ``JSONScanner``; the mask excludes bytes with their own top bit set.
   fileprivate func plainLength(from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let tops: UInt64 = 0x8080_8080_8080_8080

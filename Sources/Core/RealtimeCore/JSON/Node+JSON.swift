@@ -1,6 +1,6 @@
-/// A reason why a JSON value is no data for a tree.
+/// Why a JSON value is not valid data.
 package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong and where.
+  /// The reason, with the member concerned.
   package let description: String
 
   /// Makes an error.
@@ -10,7 +10,7 @@ package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Node {
-  /// How a node is written as JSON.
+  /// The two JSON forms of a node.
   package enum JSONForm: Sendable {
     /// With priorities, as `.value` and `.priority`; never arrays.
     case export
@@ -18,10 +18,10 @@ extension Node {
     case value
   }
 
-  /// Reads the JSON that clients, servers and REST write, in either form.
+  /// Reads the JSON of clients, servers and REST, in either form.
   ///
   /// - Parameter json: A value in export or value form; arrays become children with integer keys.
-  /// - Throws: ``NodeError`` for a priority that is no number or text, or a `.value` that is no leaf.
+  /// - Throws: ``NodeError`` if a priority is not a number or text, or a `.value` is not a leaf.
   /// - Complexity: O(size · log children)
   package init(json: JSONValue) throws(NodeError) {
     switch json {
@@ -64,7 +64,7 @@ extension Node {
     return Node(sortedChildren: sorted(entries), priority: priority)
   }
 
-  /// Sorts by key; of two entries with one key, the later counts.
+  /// Sorts by key; if a key occurs twice, the later entry counts.
   private static func sorted(
     _ entries: [(key: ChildKey, value: Node)]
   ) -> [(key: ChildKey, value: Node)] {
@@ -117,7 +117,7 @@ extension Node {
     }
   }
 
-  /// Writes the node in export form, without building a JSON value first.
+  /// Writes the node in export form without creating a JSON value.
   ///
   /// - Complexity: O(size)
   package func write(to writer: inout JSONWriter) {
@@ -151,7 +151,7 @@ extension Node {
 }
 
 extension NodeChildren {
-  /// The children as array elements when all keys are canonical indexes and over half are present.
+  /// The children as array elements, if all keys are canonical indexes and over half are present.
   fileprivate var arrayElements: [JSONValue]? {
     guard let last = map.last?.key.integer, last >= 0, last < 2 * Int64(count) else { return nil }
     var elements = [JSONValue](repeating: .null, count: Int(last) + 1)
@@ -187,7 +187,7 @@ extension LeafValue {
 }
 
 extension DeferredValue {
-  /// Reads what stands after `.sv`.
+  /// Reads the value of `.sv`.
   package init(json: JSONValue) {
     if json.string == "timestamp" {
       self = .timestamp
@@ -202,13 +202,138 @@ extension DeferredValue {
     }
   }
 
-  /// What stands after `.sv`.
+  /// The value of `.sv`.
   package var json: JSONValue {
     switch self {
     case .timestamp: .string("timestamp")
     case .incrementInteger(let value): .object(("increment", .integer(value)))
     case .incrementDouble(let value): .object(("increment", .double(value)))
     case .unknown(let text): (try? JSONParser.parse(text)) ?? .null
+    }
+  }
+}
+
+extension PackedChildren {
+  /// Writes the children as an object, directly from their bytes.
+  ///
+  /// - Complexity: O(size)
+  func write(to writer: inout JSONWriter) {
+    bytes.withUnsafeBytes { writer.write(packed: $0) }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func write(packed source: UnsafeRawBufferPointer) {
+    raw("{")
+    var cursor = PackedCursor(source)
+    var isFirst = true
+    while let entry = cursor.next() {
+      if !isFirst { raw(",") }
+      isFirst = false
+      entry.key.withMemoryRebound(to: UInt8.self) { write(text: $0) }
+      raw(":")
+      write(entry.value)
+    }
+    raw("}")
+  }
+
+  private mutating func write(_ value: PackedValue) {
+    switch value.tag {
+    case .no: raw("false")
+    case .yes: raw("true")
+    case .small, .integer: write(value.integer)
+    case .double: write(value.double)
+    case .string: value.content.withMemoryRebound(to: UInt8.self) { write(text: $0) }
+    case .children: write(packed: value.content)
+    }
+  }
+}
+
+// MARK: Excerpts
+
+extension Node {
+  /// Writes the beginning of the node in export form, and stops after a limit.
+  ///
+  /// - Parameters:
+  ///   - writer: Receives the JSON, which is cut off anywhere if the node is larger.
+  ///   - limit: The number of bytes in the writer from which on content is left out.
+  /// - Complexity: O(limit), regardless of the size
+  package func write(to writer: inout JSONWriter, limit: Int) {
+    switch self {
+    case .empty: writer.raw("null")
+    case .leaf(let value, nil): value.write(to: &writer, limit: limit)
+    case .leaf(let value, let priority?):
+      writer.raw("{\".value\":")
+      value.write(to: &writer, limit: limit)
+      writer.raw(",\".priority\":")
+      priority.value.write(to: &writer, limit: limit)
+      writer.raw("}")
+    case .children(let children):
+      if let packed = children.packed { return packed.write(to: &writer) }
+      children.write(to: &writer, limit: limit)
+    }
+  }
+
+  /// The approximate number of bytes of the node and its descendants, counted up to a limit.
+  ///
+  /// - Returns: The number, or any number above the limit.
+  /// - Complexity: O(limit), regardless of the size
+  package func byteCount(upTo limit: Int) -> Int {
+    switch self {
+    case .empty: 0
+    case .leaf(let value, let priority): value.byteCount + (priority?.value.byteCount ?? 0)
+    case .children(let children): children.byteCount(upTo: limit)
+    }
+  }
+}
+
+extension NodeChildren {
+  fileprivate func write(to writer: inout JSONWriter, limit: Int) {
+    writer.raw("{")
+    var isFirst = true
+    for (key, child) in map {
+      guard writer.bytes.count <= limit else { return }
+      if !isFirst { writer.raw(",") }
+      isFirst = false
+      writer.write(key)
+      writer.raw(":")
+      child.write(to: &writer, limit: limit)
+    }
+    if let priority {
+      writer.raw(",\".priority\":")
+      priority.value.write(to: &writer, limit: limit)
+    }
+    writer.raw("}")
+  }
+
+  fileprivate func byteCount(upTo limit: Int) -> Int {
+    if let packed { return packed.bytes.count }
+    var count = priority?.value.byteCount ?? 0
+    for (key, child) in map {
+      count += 40 + key.byteCount + child.byteCount(upTo: limit - count)
+      if count > limit { break }
+    }
+    return count
+  }
+}
+
+extension LeafValue {
+  /// Writes the leaf, or only the beginning of a long text.
+  fileprivate func write(to writer: inout JSONWriter, limit: Int) {
+    let room = max(1, limit + 1 - writer.bytes.count)
+    guard case .string(var text) = self, text.utf8.count > room else {
+      return write(to: &writer)
+    }
+    text.withUTF8 { writer.write(text: UnsafeBufferPointer(rebasing: $0[..<room])) }
+  }
+
+  /// The approximate number of bytes of the leaf.
+  fileprivate var byteCount: Int {
+    switch self {
+    case .bool, .integer, .double: 8
+    case .string(let text): 16 + text.utf8.count
+    case .deferred(.unknown(let text)): 16 + text.utf8.count
+    case .deferred: 16
     }
   }
 }

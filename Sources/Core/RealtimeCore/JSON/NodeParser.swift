@@ -1,8 +1,8 @@
-/// A reason why JSON text is no data for a tree.
+/// Why JSON text is not valid data.
 package enum NodeParserError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The text is no JSON.
+  /// The text is not JSON.
   case syntax(JSONError)
-  /// The value is no data.
+  /// The value is not valid data.
   case data(NodeError)
 
   package var description: String {
@@ -13,31 +13,31 @@ package enum NodeParserError: Error, Hashable, Sendable, CustomStringConvertible
   }
 }
 
-/// Reads JSON text straight into nodes; the result is that of `Node(json:)`.
+/// Parses JSON text directly into nodes, with the same result as `Node(json:)`.
 ///
-/// A value is written down packed as it is read, until it turns out that an object around it cannot
-/// be packed. The children of such an object lie on two stacks, so that each map is made of arrays
-/// of the right size, and nothing in between is made at all.
+/// Values are packed as they are read, until an object around them turns out not to be packable. The
+/// children of such an object are collected on two stacks, so that its map is built from arrays of
+/// the right size without intermediate copies.
 struct NodeParser: ~Copyable {
-  /// What has been read: a value at the end of `packed`, or a node.
+  /// A parsed value: either at the end of `packed`, or a node.
   private enum Value {
     case packed
     case node(Node)
   }
 
   private var scanner: JSONScanner
-  /// The values that have been read last, and the objects that they are in.
+  /// The latest values, and the objects around them.
   private var packed = PackedBuffer(capacity: PackedChildren.mostBytes / 2)
   private var keys: [ChildKey] = []
   private var nodes: [Node] = []
-  /// The first thing that is JSON and no data; it counts only when all of the text is JSON.
+  /// The first value that is not valid data; reported only if the whole text is valid JSON.
   private var problem: NodeError?
 
   private init(_ scanner: JSONScanner) {
     self.scanner = scanner
   }
 
-  /// Reads a value as a node, and leaves the scanner behind it.
+  /// Parses a value as a node, and advances the scanner past it.
   ///
   /// - Complexity: O(bytes), for children out of order O(n log n)
   static func parse(_ scanner: inout JSONScanner) throws(JSONError) -> Result<Node, NodeError> {
@@ -59,7 +59,7 @@ struct NodeParser: ~Copyable {
     }
   }
 
-  /// Takes the packed value that starts at a place off the end.
+  /// Removes the packed value that starts at an offset from the end, and unpacks it.
   private mutating func takeNode(from start: Int) -> Node {
     let node = PackedValue(UnsafeRawBufferPointer(packed.bytes(from: start)), at: 0).node
     packed.truncate(to: start)
@@ -116,21 +116,21 @@ struct NodeParser: ~Copyable {
 
   // MARK: Objects
 
-  /// What has been read of an object.
+  /// The members of an object so far.
   private struct Members {
-    /// Where it starts in what is packed.
+    /// The offset of the object in `packed`.
     let start: Int
-    /// Where its children start on the stacks, as soon as it cannot be packed.
+    /// The index of its first child on the stacks, used once it cannot be packed.
     let stackStart: Int
-    /// How many children are packed; nil when it cannot be packed.
+    /// The number of packed children; nil once the object cannot be packed.
     var packedCount: Int? = 0
-    /// The name that was read last, in the text.
+    /// The last name, in the text.
     var lastName: UnsafeBufferPointer<UInt8>?
-    /// Whether the keys are known to be in their order.
+    /// Whether all keys so far are known to be ascending.
     var isAscending = true
     var special = SpecialMembers()
 
-    /// Looks whether a name that lies in the text belongs behind the last one.
+    /// Checks whether a name in the text sorts after the last one.
     mutating func follow(_ name: UnsafeBufferPointer<UInt8>) {
       if isAscending, let lastName { isAscending = ChildKey.precedes(lastName, name) }
       lastName = name
@@ -154,16 +154,16 @@ struct NodeParser: ~Copyable {
     let length: Int
     if let name = try scanner.unescapedName() {
       if name.first == UInt8(ascii: ".") {
-        return try specialMember(String(decoding: name, as: UTF8.self), &members, depth: depth)
+        return try specialMember(String(decoding: name, as: UTF8.self), of: &members, depth: depth)
       }
       members.follow(name)
       length = appendName(name)
     } else {
       let name = try scanner.nameBytes()
       if name.first == UInt8(ascii: ".") {
-        return try specialMember(String(decoding: name, as: UTF8.self), &members, depth: depth)
+        return try specialMember(String(decoding: name, as: UTF8.self), of: &members, depth: depth)
       }
-      // It cannot be looked at again; to sort costs less than to keep it.
+      // The unescaped name is not kept for comparison, because sorting later costs less.
       members.isAscending = false
       length = name.withUnsafeBufferPointer { appendName($0) }
     }
@@ -188,7 +188,7 @@ struct NodeParser: ~Copyable {
     nodes.append(node)
   }
 
-  /// Writes a name down, of which the length may not fit, and gives that.
+  /// Appends a name, and returns its length, which may be too long for a packed key.
   @inline(__always)
   private mutating func appendName(_ name: UnsafeBufferPointer<UInt8>) -> Int {
     packed.append(UInt8(truncatingIfNeeded: name.count))
@@ -196,7 +196,7 @@ struct NodeParser: ~Copyable {
     return name.count
   }
 
-  /// Puts the children of an object that cannot be packed on the stacks.
+  /// Moves the children of an object that cannot be packed to the stacks.
   private mutating func unpack(_ members: inout Members) {
     guard members.packedCount != nil else { return }
     members.packedCount = nil
@@ -233,7 +233,7 @@ struct NodeParser: ~Copyable {
     return .node(children)
   }
 
-  /// Brings packed children into order, unless two of them have one key.
+  /// Sorts packed children; returns false if a key occurs twice.
   private mutating func sortPacked(from start: Int) -> Bool {
     let source = UnsafeRawBufferPointer(packed.bytes(from: start))
     guard let sorted = PackedChildren.sorted(source) else { return false }
@@ -242,7 +242,7 @@ struct NodeParser: ~Copyable {
     return true
   }
 
-  /// What names that begin with a dot said.
+  /// The values of `.priority`, `.value` and `.sv`.
   private struct SpecialMembers {
     var priority: LeafValue?
     var value: Node?
@@ -251,7 +251,7 @@ struct NodeParser: ~Copyable {
 
   private mutating func specialMember(
     _ name: String,
-    _ members: inout Members,
+    of members: inout Members,
     depth: Int
   ) throws(JSONError) {
     unpack(&members)
@@ -274,7 +274,7 @@ struct NodeParser: ~Copyable {
     }
   }
 
-  /// Takes the children of one node off the stacks.
+  /// Pops the children of one node from the stacks.
   private mutating func children(
     from start: Int,
     isAscending: Bool,
@@ -285,7 +285,7 @@ struct NodeParser: ~Copyable {
     keys.removeSubrange(start...)
     nodes.removeSubrange(start...)
     if !isAscending || ownNodes.contains(where: \.isEmpty) {
-      (ownKeys, ownNodes) = Self.sorted(ownKeys, ownNodes)
+      (ownKeys, ownNodes) = Self.sorted(keys: ownKeys, nodes: ownNodes)
     }
     guard !ownKeys.isEmpty else { return .empty }
     return .children(
@@ -293,8 +293,8 @@ struct NodeParser: ~Copyable {
     )
   }
 
-  /// Sorts by key, leaving out what is empty; of two children with one key, the later counts.
-  private static func sorted(_ keys: [ChildKey], _ nodes: [Node]) -> ([ChildKey], [Node]) {
+  /// Sorts by key and drops empty nodes; if a key occurs twice, the later child counts.
+  private static func sorted(keys: [ChildKey], nodes: [Node]) -> ([ChildKey], [Node]) {
     let order = keys.indices.sorted { keys[$0] == keys[$1] ? $0 < $1 : keys[$0] < keys[$1] }
     var sortedKeys: [ChildKey] = []
     var sortedNodes: [Node] = []

@@ -2,7 +2,7 @@ extension Query {
   /// Reads a query object of the protocol.
   ///
   /// - Parameter json: The object; null stands for the default query.
-  /// - Throws: ``NodeError`` naming the member that is wrong.
+  /// - Throws: ``NodeError`` naming the invalid member.
   package init(json: JSONValue) throws(NodeError) {
     guard json != .null else {
       self = .all
@@ -11,8 +11,8 @@ extension Query {
     guard json.members != nil else { throw NodeError(description: "a query must be an object") }
     self.init(
       index: try Self.index(json["i"]),
-      start: try Self.bound(json, "sp", "sn", "sin"),
-      end: try Self.bound(json, "ep", "en", "ein"),
+      start: try Self.bound(of: json, names: .start),
+      end: try Self.bound(of: json, names: .end),
       limit: try Self.limit(json)
     )
   }
@@ -29,13 +29,21 @@ extension Query {
     }
   }
 
+  /// The names of the members of a bound.
+  private struct BoundNames {
+    let value: String
+    let key: String
+    let isInclusive: String
+
+    static let start = BoundNames(value: "sp", key: "sn", isInclusive: "sin")
+    static let end = BoundNames(value: "ep", key: "en", isInclusive: "ein")
+  }
+
   private static func bound(
-    _ json: JSONValue,
-    _ value: String,
-    _ key: String,
-    _ inclusive: String
+    of json: JSONValue,
+    names: BoundNames
   ) throws(NodeError) -> QueryBound? {
-    guard let bound = json[value] else { return nil }
+    guard let bound = json[names.value] else { return nil }
     let leaf: LeafValue?
     switch bound {
     case .null: leaf = nil
@@ -44,16 +52,18 @@ extension Query {
     case .double(let number): leaf = LeafValue(number: number)
     case .string(let text): leaf = .string(text)
     case .array, .object:
-      throw NodeError(description: "\"\(value)\" must be null, a boolean, a number or a string")
+      throw NodeError(
+        description: "\"\(names.value)\" must be null, a boolean, a number or a string"
+      )
     }
     let name: QueryBound.KeyPart?
-    switch json[key] {
+    switch json[names.key] {
     case nil, .null?: name = nil
     case .string(let text)?: name = keyPart(text)
     case .bool?, .integer?, .double?, .array?, .object?:
-      throw NodeError(description: "\"\(key)\" must be a string")
+      throw NodeError(description: "\"\(names.key)\" must be a string")
     }
-    return QueryBound(leaf, key: name, isInclusive: json[inclusive]?.bool ?? true)
+    return QueryBound(leaf, key: name, isInclusive: json[names.isInclusive]?.bool ?? true)
   }
 
   private static func keyPart(_ text: String) -> QueryBound.KeyPart {
@@ -80,8 +90,8 @@ extension Query {
   /// The query object of the protocol; empty for the default query.
   package var json: JSONValue {
     var members: [JSONMember] = []
-    if let start { members += Self.members(start, "sp", "sn", "sin") }
-    if let end { members += Self.members(end, "ep", "en", "ein") }
+    if let start { members += Self.members(of: start, names: .start) }
+    if let end { members += Self.members(of: end, names: .end) }
     if let limit {
       members.append(JSONMember("l", .integer(Int64(limit.count))))
       members.append(JSONMember("vf", .string(limit.side == .first ? "l" : "r")))
@@ -95,23 +105,18 @@ extension Query {
     return .object(members)
   }
 
-  private static func members(
-    _ bound: QueryBound,
-    _ value: String,
-    _ key: String,
-    _ inclusive: String
-  ) -> [JSONMember] {
-    var members = [JSONMember(value, bound.value?.json ?? .null)]
+  private static func members(of bound: QueryBound, names: BoundNames) -> [JSONMember] {
+    var members = [JSONMember(names.value, bound.value?.json ?? .null)]
     switch bound.key {
     case nil: break
-    case .minimum: members.append(JSONMember(key, .string("[MIN_NAME]")))
-    case .maximum: members.append(JSONMember(key, .string("[MAX_NAME]")))
-    case .key(let name): members.append(JSONMember(key, .string(name.text)))
+    case .minimum: members.append(JSONMember(names.key, .string("[MIN_NAME]")))
+    case .maximum: members.append(JSONMember(names.key, .string("[MAX_NAME]")))
+    case .key(let name): members.append(JSONMember(names.key, .string(name.text)))
     }
-    members.append(JSONMember(inclusive, .bool(bound.isInclusive)))
+    members.append(JSONMember(names.isInclusive, .bool(bound.isInclusive)))
     return members
   }
 
-  /// What tells queries of one location apart: "default", or the query object with sorted members.
+  /// Identifies a query among those of one location: "default", or its JSON with sorted members.
   package var id: String { isDefault ? "default" : json.canonicalText }
 }

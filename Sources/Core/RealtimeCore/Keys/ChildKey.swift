@@ -1,35 +1,35 @@
-/// The name of a child: ordered integers first, then by UTF-16 code units, compared without Unicode equivalence.
+/// The name of a child, compared by code units rather than by Unicode equivalence.
 ///
-/// Swift's `String` treats composed and decomposed characters as equal; a database does not. Two
-/// keys are equal when their code units are, and order is the one that official clients use: keys
-/// that read as 32-bit integers come first, by number, then all others by UTF-16 code unit.
+/// Swift's `String` treats composed and decomposed characters as equal; the database does not. Keys
+/// sort as they do in official clients: those that read as 32-bit integers come first, by number,
+/// and all others follow by UTF-16 code unit.
 ///
-/// A key of up to 21 bytes, as a push id is, lies in the value itself, in a form that compares by a
-/// few integers; a longer one is text, with the same form of its beginning.
+/// Keys of up to 21 bytes, which includes push ids, are stored inline in a form that compares as a
+/// few integers. A longer key is a string beside the same form of its first bytes.
 package struct ChildKey: Hashable, Comparable, Sendable {
-  // The beginning lies open, since it is what nearly all comparisons are decided by.
+  // Stored flat rather than as a `SortableText`, because these words decide nearly all comparisons.
   private let first: UInt64
   private let second: UInt64
   private let rest: Rest
 
-  /// What comes after the beginning; with it the key takes 24 bytes.
+  /// The remaining 8 bytes, which make the key 24 bytes long.
   private enum Rest: Sendable {
     case short(SortableText.Tail)
     case long(LongKey)
   }
 
-  /// A key that is too long to lie in the value.
+  /// A key that is too long to be stored inline.
   private final class LongKey: Sendable {
     let start: SortableText
     let text: String
 
-    init(_ start: SortableText, _ text: String) {
+    init(start: SortableText, text: String) {
       self.start = start
       self.text = text
     }
   }
 
-  /// Makes a key of any text; whether the text is legal in a database is checked elsewhere.
+  /// Makes a key of any text; ``Validation`` checks whether a database accepts it.
   package init(_ text: String) {
     var text = text
     self = text.withUTF8 { ChildKey(validUTF8: $0) }
@@ -42,10 +42,11 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     second = start.second
     rest =
       start.isWhole
-      ? .short(start.tail) : .long(LongKey(start, String(decoding: bytes, as: UTF8.self)))
+      ? .short(start.tail)
+      : .long(LongKey(start: start, text: String(decoding: bytes, as: UTF8.self)))
   }
 
-  /// Makes a key of text, wherever that lies.
+  /// Makes a key of borrowed text.
   package init(_ text: LeafText) {
     self.init(validUTF8: text.utf8)
   }
@@ -70,7 +71,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     }
   }
 
-  /// Hands out the UTF-8 of the key, without making text of it.
+  /// Lends the UTF-8 of the key without creating a string.
   package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     switch rest {
     case .short: return start.withUTF8(body)
@@ -104,7 +105,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
   }
 
   private func endsLike(_ other: ChildKey) -> Bool {
-    // One after the other: to match both as a pair would copy them first.
+    // Matched one after the other, because matching a pair would copy both first.
     if case .short(let tail) = rest {
       if case .short(let otherTail) = other.rest { return tail == otherTail }
       return false
@@ -128,7 +129,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
   ) -> Bool {
-    // Most names begin with letters, and with different ones.
+    // Fast path: most names begin with different letters.
     if let first = left.first, let other = right.first, first != other,
       (0x3A..<0x80).contains(first), (0x3A..<0x80).contains(other)
     {
@@ -155,5 +156,171 @@ extension ChildKey: CustomStringConvertible {
 extension ChildKey: ExpressibleByStringLiteral {
   package init(stringLiteral value: String) {
     self.init(value)
+  }
+}
+
+/// The text of a short key, or the start of a long one, as integers that sort in key order.
+///
+/// The first byte, and with it the top of `first`, tells integers (0) from other text (1):
+///
+///     text      1 · 21 bytes · length
+///     integer   0 · value, biased, 4 bytes · length · 2 bytes unused · 14 bytes of text · length
+///
+/// Missing bytes are zero and the length comes last, so that a prefix sorts before the longer text.
+/// If the text does not fit, its start is kept with a length that no whole text has.
+struct SortableText: Hashable, Comparable, Sendable {
+  let first: UInt64
+  let second: UInt64
+  let tail: Tail
+
+  /// The last seven bytes; their widths leave the eighth byte free for the tag of an enum.
+  struct Tail: Hashable, Comparable, Sendable {
+    fileprivate let third: UInt32
+    fileprivate let fourth: UInt16
+    fileprivate let last: UInt8
+
+    fileprivate var word: UInt64 { UInt64(third) << 24 | UInt64(fourth) << 8 | UInt64(last) }
+
+    static func == (left: Tail, right: Tail) -> Bool { left.word == right.word }
+    static func < (left: Tail, right: Tail) -> Bool { left.word < right.word }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(word)
+    }
+  }
+
+  /// Reassembles a text from its parts.
+  init(first: UInt64, second: UInt64, tail: Tail) {
+    self.first = first
+    self.second = second
+    self.tail = tail
+  }
+
+  private static let textBytes = 21
+  private static let integerBytes = 14
+  private static let tooLong: UInt8 = 0xFF
+
+  /// Makes a sortable form of UTF-8.
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    if let value = Self.integer(bytes) {
+      let length = UInt64(min(bytes.count, Int(Self.tooLong)))
+      self.init(
+        Self.start(of: bytes, limit: Self.integerBytes),
+        isWhole: bytes.count <= Self.integerBytes,
+        head: UInt64(value + 0x8000_0000) << 24 | length << 16,
+        offset: 8
+      )
+    } else {
+      self.init(
+        Self.start(of: bytes, limit: Self.textBytes),
+        isWhole: bytes.count <= Self.textBytes,
+        head: 1 << 56,
+        offset: 1
+      )
+    }
+  }
+
+  private static func start(
+    of bytes: UnsafeBufferPointer<UInt8>,
+    limit: Int
+  ) -> UnsafeBufferPointer<UInt8> {
+    bytes.count <= limit ? bytes : UnsafeBufferPointer(rebasing: bytes[..<limit])
+  }
+
+  private init(
+    _ bytes: UnsafeBufferPointer<UInt8>,
+    isWhole: Bool,
+    head: UInt64,
+    offset: Int
+  ) {
+    var words = (head.bigEndian, UInt64(0), UInt64(0))
+    // Safety: 21 bytes at most from the second byte on, or 14 from the ninth, fit into 24.
+    withUnsafeMutableBytes(of: &words) { target in
+      UnsafeMutableRawBufferPointer(rebasing: target[offset..<(offset + bytes.count)])
+        .copyMemory(from: UnsafeRawBufferPointer(bytes))
+    }
+    if (words.0 | words.1 | words.2) & 0x8080_8080_8080_8080 != 0 {
+      withUnsafeMutableBytes(of: &words) { target in
+        for index in offset..<(offset + bytes.count) {
+          target[index] = Self.remapped(target[index])
+        }
+      }
+    }
+    let tail = UInt64(bigEndian: words.2)
+    first = UInt64(bigEndian: words.0)
+    second = UInt64(bigEndian: words.1)
+    self.tail = Tail(
+      third: UInt32(truncatingIfNeeded: tail >> 32),
+      fourth: UInt16(truncatingIfNeeded: tail >> 16),
+      last: isWhole ? UInt8(bytes.count) : Self.tooLong
+    )
+  }
+
+  /// Whether the whole text fits.
+  var isWhole: Bool { tail.last != Self.tooLong }
+
+  /// The length of a whole text in bytes.
+  var byteCount: Int { Int(tail.last) }
+
+  private var isInteger: Bool { first >> 56 == 0 }
+
+  /// The value as a 32-bit integer, or nil when the text does not read as one.
+  var integer: Int64? {
+    isInteger ? Int64(first >> 24) - 0x8000_0000 : nil
+  }
+
+  /// Lends the UTF-8 of a whole text.
+  func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    let tail = (self.tail.word >> 8) << 16
+    var words = (first.bigEndian, second.bigEndian, tail.bigEndian)
+    let offset = isInteger ? 8 : 1
+    return withUnsafeMutableBytes(of: &words) { buffer in
+      let bytes = buffer[offset..<(offset + byteCount)]
+      if (first | second | tail) & 0x8080_8080_8080_8080 != 0 {
+        for index in bytes.indices { buffer[index] = Self.restored(buffer[index]) }
+      }
+      // Safety: the bytes belong to a local variable, and any memory may be read as bytes.
+      return UnsafeRawBufferPointer(rebasing: bytes).withMemoryRebound(to: UInt8.self, body)
+    }
+  }
+
+  // MARK: Order
+
+  static func < (left: SortableText, right: SortableText) -> Bool {
+    if left.first != right.first { return left.first < right.first }
+    if left.second != right.second { return left.second < right.second }
+    return left.tail < right.tail
+  }
+
+  /// Remaps a byte of UTF-8 so that bytes compare in UTF-16 order.
+  ///
+  /// See ``CodeUnits/precedes(_:_:)``.
+  private static func remapped(_ byte: UInt8) -> UInt8 {
+    byte == 0xEE || byte == 0xEF ? byte + 0x10 : byte
+  }
+
+  private static func restored(_ byte: UInt8) -> UInt8 {
+    byte >= 0xFE ? byte - 0x10 : byte
+  }
+
+  // MARK: Integers
+
+  /// Reads `-?0*[0-9]{1,10}` within 32 bits, as official clients do.
+  static func integer(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+    // For nearly every key, the first byte or two already rule out a number.
+    guard let first = bytes.first else { return nil }
+    let isNegative = first == UInt8(ascii: "-")
+    var value: Int64 = 0
+    var index = isNegative ? 1 : 0
+    guard index < bytes.count else { return nil }
+    while index < bytes.count {
+      let digit = bytes[index] &- UInt8(ascii: "0")
+      guard digit <= 9 else { return nil }
+      value = value * 10 + Int64(digit)
+      if value > 2_147_483_648 { return nil }
+      index += 1
+    }
+    if isNegative { value = -value }
+    return value <= 2_147_483_647 ? value : nil
   }
 }

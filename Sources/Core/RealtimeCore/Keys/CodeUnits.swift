@@ -17,7 +17,7 @@ package enum CodeUnits {
     left.count == right.count && commonPrefix(left, right) == left.count
   }
 
-  /// How many bytes at the start are the same, looked at eight at a time.
+  /// The length of the common prefix in bytes, compared eight at a time.
   private static func commonPrefix(
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
@@ -40,9 +40,9 @@ package enum CodeUnits {
 
   /// Whether one string comes before the other in UTF-16 order.
   ///
-  /// UTF-8 order differs from UTF-16 order in one way only: code points beyond the basic plane (lead
-  /// bytes from F0) come before U+E000–U+FFFF (lead bytes EE and EF). So bytes are compared with
-  /// those two leads moved to the end.
+  /// UTF-8 order differs from UTF-16 order in only one way: in UTF-16, code points beyond the basic
+  /// plane (lead bytes from F0) come before U+E000–U+FFFF (lead bytes EE and EF). Comparing bytes with
+  /// those two leads moved to the end therefore gives UTF-16 order.
   package static func precedes(_ left: String, _ right: String) -> Bool {
     let fast: Bool?? = left.utf8.withContiguousStorageIfAvailable { leftBytes in
       right.utf8.withContiguousStorageIfAvailable { precedes(leftBytes, $0) }
@@ -60,7 +60,7 @@ package enum CodeUnits {
   ) -> Bool {
     let index = commonPrefix(left, right)
     guard index < min(left.count, right.count) else { return left.count < right.count }
-    return position(of: left[index]) < position(of: right[index])
+    return sortWeight(of: left[index]) < sortWeight(of: right[index])
   }
 
   /// Feeds the code units of a string to a hasher.
@@ -69,7 +69,80 @@ package enum CodeUnits {
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 
-  static func position(of byte: UInt8) -> UInt8 {
+  /// A byte of UTF-8 remapped so that bytes compare in UTF-16 order.
+  static func sortWeight(of byte: UInt8) -> UInt8 {
     byte == 0xEE || byte == 0xEF ? byte + 0x10 : byte
+  }
+}
+
+/// Borrowed text: bytes that belong to a tree, a key or another owner.
+///
+/// Comparing or measuring it creates no string and counts no references.
+///
+// Safety: valid only for as long as the lender states, usually the run of a closure. Until then the
+// owner of the bytes is retained and not changed.
+package struct LeafText {
+  /// The text in UTF-8.
+  package let utf8: UnsafeBufferPointer<UInt8>
+
+  /// Lends text that is known to be UTF-8.
+  package init(_ utf8: UnsafeBufferPointer<UInt8>) {
+    self.utf8 = utf8
+  }
+
+  init(_ utf8: UnsafeRawBufferPointer) {
+    self.utf8 = utf8.assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// The length in bytes of UTF-8.
+  package var byteCount: Int { utf8.count }
+
+  /// The length in code units of UTF-16.
+  ///
+  /// - Complexity: O(length)
+  package var utf16Count: Int {
+    // Each lead byte counts one, and that of a four-byte character two: it becomes a surrogate pair.
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let bytes = UnsafeRawBufferPointer(utf8)
+    var count = bytes.count
+    var index = 0
+    // Safety: the condition of the loop keeps all eight bytes within the buffer.
+    while index + 8 <= bytes.count {
+      let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      index += 8
+      if word & (ones << 7) == 0 { continue }
+      let following = word >> 7 & ~(word >> 6) & ones
+      let pairs = word >> 7 & word >> 6 & word >> 5 & word >> 4 & ones
+      count += pairs.nonzeroBitCount - following.nonzeroBitCount
+    }
+    while index < bytes.count {
+      let byte = bytes[index]
+      index += 1
+      if byte & 0xC0 == 0x80 { count -= 1 } else if byte >= 0xF0 { count += 1 }
+    }
+    return count
+  }
+
+  /// An owned copy of the text.
+  ///
+  /// - Complexity: O(length)
+  package var string: String { String(decoding: utf8, as: UTF8.self) }
+}
+
+extension LeafText: Equatable {
+  /// Compares code units.
+  ///
+  /// - Complexity: O(length)
+  package static func == (left: LeafText, right: LeafText) -> Bool {
+    CodeUnits.areEqual(left.utf8, right.utf8)
+  }
+}
+
+extension LeafText: Comparable {
+  /// Orders by code units of UTF-16.
+  ///
+  /// - Complexity: O(length)
+  package static func < (left: LeafText, right: LeafText) -> Bool {
+    CodeUnits.precedes(left.utf8, right.utf8)
   }
 }

@@ -16,13 +16,13 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
     self.keys = Array(keys)
   }
 
-  /// Reads a path as the wire spells it: slashes between keys, empty segments dropped, nothing decoded.
+  /// Parses the wire form: keys separated by slashes, empty segments dropped, nothing decoded.
   package init(wire text: String) {
     var text = text
     self = text.withUTF8 { Path(validUTF8: $0) }
   }
 
-  /// Reads a path as the wire spells it, of bytes that are known to be UTF-8.
+  /// Parses the wire form from bytes that are known to be UTF-8.
   init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
     let slash = UInt8(ascii: "/")
     var keys: [ChildKey] = []
@@ -32,7 +32,7 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
       var end = start
       while end < bytes.count, bytes[end] != slash { end += 1 }
       if start < end {
-        // A slash is no part of a character, so that what lies between two is valid as well.
+        // A slash is never part of a longer character, so what lies between two is valid UTF-8.
         keys.append(ChildKey(validUTF8: UnsafeBufferPointer(rebasing: bytes[start..<end])))
       }
       start = end + 1

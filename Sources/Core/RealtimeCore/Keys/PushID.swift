@@ -1,15 +1,15 @@
-/// Makes keys that sort by the time they were made, also among many clients.
+/// Makes keys that sort by creation time, even across clients.
 ///
 /// Twenty characters of an alphabet in ASCII order: eight for the milliseconds since 1970, twelve
-/// (72 bits) of randomness, which within one millisecond counts up instead of being drawn again.
+/// (72 bits) of randomness. Within one millisecond the random part is incremented, not redrawn.
 package struct PushIDGenerator: Sendable {
-  /// The time that was last asked for.
+  /// The time of the last request.
   private var lastRequest: Int64 = -1
-  /// The time in the last key, later than what was asked for once the tail is used up.
+  /// The time in the last key; later than the requested time once the tail has overflowed.
   private var lastTime: Int64 = -1
   private var tail = [UInt8](repeating: 0, count: 12)
 
-  /// Makes a generator; a program has one for all its keys, so that they ascend.
+  /// Makes a generator; a program uses a single one, so that its keys ascend.
   package init() {}
 
   /// The next key.
@@ -39,7 +39,7 @@ package struct PushIDGenerator: Sendable {
   }
 }
 
-/// Reads what is written in a push id.
+/// The format of push ids.
 package enum PushID {
   static let alphabet = Array(
     "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz".utf8

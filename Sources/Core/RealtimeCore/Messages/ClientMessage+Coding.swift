@@ -1,11 +1,11 @@
 extension ClientMessage {
-  /// Reads the JSON of a whole message.
+  /// Decodes the JSON of a message.
   ///
   /// - Parameters:
   ///   - bytes: The UTF-8 text of one message.
-  ///   - depthLimit: The deepest nesting that is followed: of data for a tree counted from where they
-  ///     begin, of all else from the message.
-  /// - Throws: ``MessageError`` with the number of the request, where it could be read.
+  ///   - depthLimit: The deepest nesting that is accepted, counted from the start of the data of a
+  ///     write, and otherwise from the start of the message.
+  /// - Throws: ``MessageError``, with the number of the request if it could be read.
   /// - Complexity: O(bytes)
   package init(
     decoding bytes: [UInt8],
@@ -26,7 +26,7 @@ extension ClientMessage {
   }
 
   private static func request(_ envelope: MessageEnvelope) throws(MessageError) -> ClientMessage {
-    // The data are read first: text that is no JSON has no number that could be answered.
+    // Data are decoded first: if they are not JSON, the request number cannot be trusted either.
     let body = envelope.body
     let id = envelope.requestID
     let data = try body.data?.node(at: body.path ?? .root, requestID: id)
@@ -35,7 +35,7 @@ extension ClientMessage {
       throw MessageError("a request needs an action \"a\"", requestID: id)
     }
     do throws(NodeError) {
-      return .request(id: id, try ClientRequest(action: action, body, data))
+      return .request(id: id, try ClientRequest(action: action, body: body, data: data))
     } catch {
       throw MessageError(error.description, requestID: id)
     }
@@ -66,15 +66,15 @@ extension ClientMessage {
 }
 
 extension ClientRequest {
-  /// Makes a request of its action and its body, of which the data have been read.
-  fileprivate init(action: String, _ body: MessageBody, _ data: Node?) throws(NodeError) {
+  /// Makes a request from its action, its body and the decoded data.
+  fileprivate init(action: String, body: MessageBody, data: Node?) throws(NodeError) {
     let path = body.path
     switch action {
     case "p", "m":
       self = .write(
         WriteRequest(
           path: try Self.known(path),
-          operation: try Self.operation(body, data, isMerge: action == "m"),
+          operation: try Self.operation(of: body, data: data, isMerge: action == "m"),
           hash: try body.string("h"),
           key: try body.writeKey
         )
@@ -92,7 +92,7 @@ extension ClientRequest {
     case "unauth": self = .unauthenticate
     case "appcheck": self = .appCheck(try body.string("token") ?? "")
     case "unappeck", "unappcheck": self = .appCheck(nil)
-    case "q": self = .listen(try ListenRequest(Self.known(path), body))
+    case "q": self = .listen(try ListenRequest(path: Self.known(path), body: body))
     case "n":
       self = .unlisten(
         path: try Self.known(path),
@@ -103,7 +103,7 @@ extension ClientRequest {
     case "o", "om":
       self = .onDisconnect(
         path: try Self.known(path),
-        try Self.operation(body, data, isMerge: action == "om")
+        try Self.operation(of: body, data: data, isMerge: action == "om")
       )
     case "oc": self = .cancelOnDisconnect(path: try Self.known(path))
     default: self = .unknown(action: action)
@@ -116,8 +116,8 @@ extension ClientRequest {
   }
 
   private static func operation(
-    _ body: MessageBody,
-    _ data: Node?,
+    of body: MessageBody,
+    data: Node?,
     isMerge: Bool
   ) throws(NodeError) -> WriteOperation {
     if !isMerge, let data { return .set(data) }
@@ -190,7 +190,7 @@ extension ClientRequest {
 }
 
 extension ListenRequest {
-  fileprivate init(_ path: Path, _ body: MessageBody) throws(NodeError) {
+  fileprivate init(path: Path, body: MessageBody) throws(NodeError) {
     self.init(
       path: path,
       query: try Query(json: body["q"] ?? .null),
@@ -230,11 +230,11 @@ extension ListenRequest {
 }
 
 extension Change {
-  /// Reads an object whose names are relative paths.
+  /// Decodes an object whose names are relative paths.
   ///
   /// - Parameter json: The object.
   /// - Returns: The changes in the order of the members.
-  /// - Throws: ``NodeError`` when it is no object, a value is no data, or one path contains another.
+  /// - Throws: ``NodeError`` if it is not an object, a value is not valid data, or paths overlap.
   package static func changes(json: JSONValue) throws(NodeError) -> [Change] {
     guard let members = json.members else {
       throw NodeError(description: "the data of an update must be an object")
@@ -259,7 +259,7 @@ extension Change {
 }
 
 extension WriteOperation {
-  /// Whether several places change at once.
+  /// Whether several locations change at once.
   package var isMerge: Bool {
     if case .merge = self { true } else { false }
   }

@@ -1,8 +1,8 @@
-/// What a client sends.
+/// A message from a client.
 package enum ClientMessage: Sendable, Equatable {
-  /// Asks whether the socket is healthy.
+  /// Checks that the connection is alive.
   case ping
-  /// Any other control message, which a server ignores.
+  /// Any other control message, which the server ignores.
   case control(String)
   /// A numbered request, which the server answers.
   case request(id: Int64, ClientRequest)
@@ -10,11 +10,11 @@ package enum ClientMessage: Sendable, Equatable {
 
 /// A request of a client.
 package enum ClientRequest: Sendable, Equatable {
-  /// Counters about the client.
+  /// Reports counters about the client.
   case stats(JSONValue)
-  /// Credentials: `auth` carries a user's token, `gauth` an administrator's.
+  /// Signs in: `auth` carries a user's token, `gauth` an administrator's.
   case authenticate(Authentication)
-  /// Gives up the credentials.
+  /// Signs out.
   case unauthenticate
   /// Presents or drops (nil) an App Check token.
   case appCheck(String?)
@@ -28,20 +28,20 @@ package enum ClientRequest: Sendable, Equatable {
   case write(WriteRequest)
   /// Schedules a write for the end of the connection.
   case onDisconnect(path: Path, WriteOperation)
-  /// Withdraws what is scheduled at a path and below.
+  /// Cancels the writes scheduled at a path and below.
   case cancelOnDisconnect(path: Path)
   /// An action that this version does not know.
   case unknown(action: String)
 
-  /// What an authentication presents.
+  /// The credential of an `auth` or `gauth` request.
   package struct Authentication: Sendable, Equatable {
     /// The token.
     package var credential: String
-    /// Whether it came as `gauth`.
+    /// Whether the request is `gauth`.
     package var isAdministrative: Bool
-    /// The user to act as, for administrators only.
+    /// The user as whom an administrator wants to act.
     package var override: JSONValue?
-    /// Whether to act as nobody, for administrators only.
+    /// Whether an administrator wants to act as nobody.
     package var actsAsNobody: Bool
 
     /// Makes an authentication.
@@ -59,17 +59,17 @@ package enum ClientRequest: Sendable, Equatable {
   }
 }
 
-/// A listen that a client asks for.
+/// A request to start a listen.
 package struct ListenRequest: Sendable, Equatable {
   /// The location.
   package var path: Path
-  /// Which children are wanted.
+  /// The query.
   package var query: Query
-  /// What pushes for this listen are marked with; nil for the default query.
+  /// The tag of pushes for this listen; nil for the default query.
   package var tag: Int64?
-  /// The hash of what the client has already, empty for nothing.
+  /// The hash of the data that the client already has; empty if it has none.
   package var hash: String
-  /// Hashes of parts of what the client has, with the last path of each part.
+  /// Hashes of ranges of the data that the client already has.
   package var compoundHash: CompoundHash?
 
   /// Makes a listen.
@@ -87,11 +87,11 @@ package struct ListenRequest: Sendable, Equatable {
     self.compoundHash = compoundHash
   }
 
-  /// Hashes of consecutive parts of a node.
+  /// Hashes of consecutive ranges of a node.
   package struct CompoundHash: Sendable, Equatable {
-    /// One hash for each part, and an empty one for what comes after the last.
+    /// One hash for each range, and an empty one for everything after the last.
     package var hashes: [String]
-    /// The last path of each part but the final one.
+    /// The last path of each range.
     package var posts: [Path]
 
     /// Makes a compound hash.
@@ -102,7 +102,7 @@ package struct ListenRequest: Sendable, Equatable {
   }
 }
 
-/// What a write does at a path.
+/// The operation of a write.
 package enum WriteOperation: Sendable, Equatable {
   /// Replaces the data.
   case set(Node)
@@ -112,9 +112,9 @@ package enum WriteOperation: Sendable, Equatable {
 
 /// New data at a path.
 package struct Change: Sendable, Equatable {
-  /// Where, relative to what the change belongs to.
+  /// The path, relative to that of the whole write.
   package var path: Path
-  /// The new data; empty removes.
+  /// The new data; an empty node removes the present data.
   package var node: Node
 
   /// Makes a change.
@@ -124,15 +124,15 @@ package struct Change: Sendable, Equatable {
   }
 }
 
-/// A write that a client asks for.
+/// A request to write.
 package struct WriteRequest: Sendable, Equatable {
   /// The location.
   package var path: Path
-  /// What to do there.
+  /// The operation.
   package var operation: WriteOperation
-  /// The hash the data at the location must have, or nil for an unconditional write.
+  /// The hash that the present data must have, or nil for an unconditional write.
   package var hash: String?
-  /// The name of the write, where the server offers to apply it once only.
+  /// The key that lets the server recognise a repetition, if it offers that.
   package var key: WriteKey?
 
   /// Makes a write.
@@ -142,4 +142,44 @@ package struct WriteRequest: Sendable, Equatable {
     self.hash = hash
     self.key = key
   }
+}
+
+/// Identifies one write of one client for good, so that the server applies it only once.
+///
+/// This extension of the protocol is used only with servers whose hello offers it. The server keeps
+/// the writes of each user apart. Writes of clients that have not signed in belong to whoever knows
+/// the name of the client, so the name must be long, random and secret.
+package struct WriteKey: Hashable, Sendable {
+  /// The name of the client instance, unique forever.
+  package let client: String
+  /// The number of the write; a client numbers and sends its writes in ascending order.
+  package let number: Int64
+
+  /// Marks the names of clients whose writes belong to whoever knows the name, even if a user sends
+  /// them who has signed in since they were first sent.
+  private static let bearerMark = "~"
+
+  /// The client name for writes that were made before anybody signed in.
+  package static func bearerName(_ client: String) -> String { bearerMark + client }
+
+  /// Whether the write belongs to whoever knows the client's name.
+  package var isBearer: Bool { client.hasPrefix(Self.bearerMark) }
+
+  /// Makes a key.
+  package init(client: String, number: Int64) {
+    self.client = client
+    self.number = number
+  }
+
+  /// Parses the wire form `CLIENT:NUMBER`; nil if the text has another form.
+  package init?(wire text: String) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.count <= 64,
+      let number = Int64(parts[1]), number >= 0
+    else { return nil }
+    self.init(client: String(parts[0]), number: number)
+  }
+
+  /// The wire form.
+  package var wireText: String { "\(client):\(number)" }
 }

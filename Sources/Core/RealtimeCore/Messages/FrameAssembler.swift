@@ -1,21 +1,20 @@
-/// Puts messages together that arrive cut into text frames, and cuts those that are sent.
+/// Reassembles messages that arrive split into text frames, and splits those that are sent.
 ///
-/// State: either between messages, or in the middle of one with a known number of frames to come.
-/// A frame that is only a short number announces how many frames the next message has; "0" is a
-/// sign of life and nothing else.
+/// State: either between messages, or within one whose number of frames is known. A frame that is
+/// only a short number announces the number of frames of the next message; "0" is a keepalive.
 package struct FrameAssembler: Sendable {
   private var expected = 0
   private var received = 0
   private var buffer: [UInt8] = []
   private let segmentLimit: Int
-  /// The most bytes that a message may have.
+  /// The most bytes of a message.
   package var byteLimit: Int
 
   /// Makes an assembler.
   ///
   /// - Parameters:
-  ///   - segmentLimit: The most frames a message may announce.
-  ///   - byteLimit: The most bytes a message may have.
+  ///   - segmentLimit: The most frames of a message.
+  ///   - byteLimit: The most bytes of a message.
   package init(segmentLimit: Int = Limits.segments, byteLimit: Int = Limits.messageBytes) {
     self.segmentLimit = segmentLimit
     self.byteLimit = byteLimit
@@ -24,20 +23,20 @@ package struct FrameAssembler: Sendable {
   /// Whether some but not all frames of a message have arrived.
   package var isAssembling: Bool { expected > 0 }
 
-  /// How many frames the message has that is being assembled; 0 between messages.
+  /// The number of frames of the current message; 0 between messages.
   package var announcedFrames: Int { expected }
 
-  /// How many bytes of it have arrived.
+  /// The number of bytes of the current message that have arrived.
   package var assembledBytes: Int { buffer.count }
 
-  /// Makes room for a message, so that it is not copied while it grows.
+  /// Reserves capacity, so that the message is not copied while it grows.
   package mutating func reserve(_ bytes: Int) {
     buffer.reserveCapacity(min(bytes, byteLimit))
   }
 
-  /// Gives up the message that is being assembled: whoever calls this skips the rest of its frames.
+  /// Abandons the current message; the caller has to skip its remaining frames.
   ///
-  /// - Returns: What has arrived of it, and how many of its frames are still to come.
+  /// - Returns: The bytes that have arrived, and the number of frames still to come.
   package mutating func giveUp() -> (bytes: [UInt8], framesToCome: Int) {
     defer {
       expected = 0
@@ -47,12 +46,12 @@ package struct FrameAssembler: Sendable {
     return (buffer, expected - received)
   }
 
-  /// Takes a text frame.
+  /// Receives a text frame.
   ///
   /// - Parameter frame: The bytes of the frame.
-  /// - Returns: A whole message, or nil while there is none.
-  /// - Throws: ``MessageError`` when a limit is passed; the message can then only be given up, with
-  ///   this frame as the one that is missing first.
+  /// - Returns: The message, if this frame completes one.
+  /// - Throws: ``MessageError`` if a limit is exceeded. The message must then be abandoned; this frame
+  ///   counts as the first of those still to come.
   package mutating func receive(_ frame: [UInt8]) throws(MessageError) -> [UInt8]? {
     if expected == 0 {
       guard let count = Self.count(frame) else {
@@ -81,7 +80,7 @@ package struct FrameAssembler: Sendable {
     MessageError("a message is longer than \(byteLimit) bytes")
   }
 
-  /// The number that a short frame of digits stands for.
+  /// The number in a frame that consists of a few digits.
   private static func count(_ frame: [UInt8]) -> Int? {
     guard !frame.isEmpty, frame.count <= 6 else { return nil }
     var value = 0
@@ -92,9 +91,9 @@ package struct FrameAssembler: Sendable {
     return value
   }
 
-  /// The frames of a message: itself when it is short, else a count and the pieces.
+  /// Splits a message into frames: itself if it is short, else a count followed by the pieces.
   ///
-  /// Pieces are measured in UTF-16 units, as clients do, and never end within a character.
+  /// Pieces are measured in UTF-16 units, as in official clients, and never split a character.
   ///
   /// - Complexity: O(bytes)
   package static func frames(
@@ -129,5 +128,91 @@ package struct FrameAssembler: Sendable {
     case 0xC0...: (2, 1)
     default: (1, 1)
     }
+  }
+}
+
+/// Finds the number of a request in a message that is too long to be kept.
+///
+/// It scans the passing bytes for just enough JSON: the member "r" of the member "d".
+package struct RequestSkimmer: Sendable {
+  /// The number, once it has been found.
+  package private(set) var requestID: Int64?
+
+  private var depth = 0
+  private var isInString = false
+  private var isEscaped = false
+  /// The last string, if it is a single byte.
+  private var text: UInt8?
+  private var length = 0
+  /// The names of the enclosing members, if they are single bytes.
+  private var outerName: UInt8?
+  private var innerName: UInt8?
+  /// The value of the digits so far.
+  private var number: Int64?
+
+  /// Makes a skimmer for a new message.
+  package init() {}
+
+  /// Scans the next bytes; those after the number are ignored.
+  ///
+  /// - Complexity: O(bytes)
+  package mutating func scan(_ bytes: [UInt8]) {
+    for byte in bytes {
+      if requestID != nil { return }
+      if isInString { scanString(byte) } else { scan(byte) }
+    }
+  }
+
+  private mutating func scanString(_ byte: UInt8) {
+    if isEscaped {
+      isEscaped = false
+      length += 1
+    } else if byte == UInt8(ascii: "\\") {
+      isEscaped = true
+    } else if byte == UInt8(ascii: "\"") {
+      isInString = false
+      if length != 1 { text = nil }
+    } else {
+      text = byte
+      length += 1
+    }
+  }
+
+  private mutating func scan(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""):
+      (isInString, text, length) = (true, nil, 0)
+    case UInt8(ascii: ":"):
+      if depth == 1 { outerName = text }
+      if depth == 2 { innerName = text }
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      depth += 1
+      innerName = nil
+    case UInt8(ascii: "}"), UInt8(ascii: "]"):
+      endNumber()
+      depth -= 1
+    case UInt8(ascii: ","):
+      endNumber()
+      if depth == 2 { innerName = nil }
+    case UInt8(ascii: "0")...UInt8(ascii: "9") where isAtNumber:
+      let (tens, overflow) = (number ?? 0).multipliedReportingOverflow(by: 10)
+      number = overflow ? nil : tens &+ Int64(byte - UInt8(ascii: "0"))
+      if overflow { innerName = nil }
+    case 0x20, 0x09, 0x0A, 0x0D: break
+    default:
+      if isAtNumber {
+        number = nil
+        innerName = nil
+      }
+    }
+  }
+
+  private var isAtNumber: Bool {
+    depth == 2 && outerName == UInt8(ascii: "d") && innerName == UInt8(ascii: "r")
+  }
+
+  private mutating func endNumber() {
+    if isAtNumber, let number, number >= 0 { requestID = number }
+    number = nil
   }
 }

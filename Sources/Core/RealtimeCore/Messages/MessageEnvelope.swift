@@ -1,16 +1,16 @@
-/// The outer object of every message, with what messages have in common.
+/// The outer object that all messages have in common.
 struct MessageEnvelope {
   enum Kind {
     case control
     case data
   }
 
-  /// Who sends a message.
+  /// The sender of a message.
   enum Sender {
     case client
     case server
 
-    /// Whether an action replaces the data of one location by the data that it carries.
+    /// Whether an action carries data that replace those at its path.
     func carriesData(_ action: String) -> Bool {
       switch self {
       case .client: action == "p" || action == "o"
@@ -20,28 +20,28 @@ struct MessageEnvelope {
   }
 
   private(set) var kind = Kind.control
-  /// The number "r" of a request, or of the one that is answered.
+  /// The number "r" of the request, or of the request that is answered.
   private(set) var requestID: Int64?
   /// The action "a".
   private(set) var action: String?
-  /// The object "b"; empty when there is none, or another value.
+  /// The object "b"; empty if it is missing or not an object.
   private(set) var body = MessageBody()
   /// All other members of the inner object.
   private(set) var members: [JSONMember] = []
 
-  /// A member of the inner object that is none of those above; the later counts of two.
+  /// Any other member of the inner object; if a name occurs twice, the later member counts.
   subscript(name: String) -> JSONValue? { members.last { $0.name == name }?.value }
 
-  /// Reads a message and hands it on.
+  /// Decodes a message.
   ///
   /// - Parameters:
   ///   - bytes: The UTF-8 text of one message.
-  ///   - sender: Who sends it.
-  ///   - depthLimit: The deepest nesting that is followed: of data for a tree counted from where they
-  ///     begin, of all else from the message.
-  ///   - decode: Makes the message; data for a tree are read as such, or left to it.
+  ///   - sender: The sender of the message.
+  ///   - depthLimit: The deepest nesting that is accepted, counted from the start of the data of a
+  ///     write, and otherwise from the start of the message.
+  ///   - decode: Makes the message from the envelope, which is valid only while it runs.
   /// - Returns: The message.
-  /// - Throws: ``MessageError`` when the text is no message.
+  /// - Throws: ``MessageError`` if the text is not a message.
   /// - Complexity: O(bytes)
   static func read<Message>(
     _ bytes: [UInt8],
@@ -50,14 +50,14 @@ struct MessageEnvelope {
     _ decode: (MessageEnvelope) throws(MessageError) -> Message
   ) throws(MessageError) -> Message {
     try bytes.withUnsafeBufferPointer { (source) throws(MessageError) in
-      try decode(MessageEnvelope(source, from: sender, depthLimit))
+      try decode(MessageEnvelope(source, from: sender, depthLimit: depthLimit))
     }
   }
 
   private init(
     _ source: UnsafeBufferPointer<UInt8>,
     from sender: Sender,
-    _ depthLimit: Int
+    depthLimit: Int
   ) throws(MessageError) {
     var type: String?
     var hasInner = false
@@ -136,7 +136,7 @@ struct MessageEnvelope {
     }
   }
 
-  /// Makes the data of an action that puts none into a tree a member like others.
+  /// Turns "d" into an ordinary member if the action does not carry data for a path.
   private mutating func settleData(from sender: Sender) throws(JSONError) {
     if carriesData(from: sender) { return }
     guard let data = body.data else { return }
@@ -147,4 +147,118 @@ struct MessageEnvelope {
   private func carriesData(from sender: Sender) -> Bool {
     action.map(sender.carriesData) ?? false
   }
+}
+
+/// The body of a request, an answer or a push.
+struct MessageBody {
+  /// The path "p", if it is a string.
+  var path: Path?
+  /// The data "d", if the action replaces data at a path.
+  var data: MessageData?
+  /// All other members, in the order of the text.
+  var members: [JSONMember] = []
+
+  /// The value of a member, or nil; if a name occurs twice, the later member counts.
+  ///
+  /// - Complexity: O(members)
+  subscript(name: String) -> JSONValue? { members.last { $0.name == name }?.value }
+
+  // MARK: Members of a request
+
+  // A member of the wrong type is an error rather than treated as missing: a conditional write must not
+  // become unconditional, and a request to act as nobody must not act as an administrator.
+
+  func string(_ name: String) throws(NodeError) -> String? {
+    try member(name, kind: "a string") { $0.string }
+  }
+
+  func integer(_ name: String) throws(NodeError) -> Int64? {
+    try member(name, kind: "a whole number") { $0.integer }
+  }
+
+  func bool(_ name: String) throws(NodeError) -> Bool? {
+    try member(name, kind: "true or false") { $0.bool }
+  }
+
+  /// The key "i" of a write.
+  var writeKey: WriteKey? {
+    get throws(NodeError) {
+      try member("i", kind: "a client's name, a colon and a number") {
+        $0.string.flatMap { WriteKey(wire: $0) }
+      }
+    }
+  }
+
+  private func member<Value>(
+    _ name: String,
+    kind: String,
+    read: (JSONValue) -> Value?
+  ) throws(NodeError) -> Value? {
+    guard let json = self[name] else { return nil }
+    guard let value = read(json) else {
+      throw NodeError(description: "the member \"\(name)\" must be \(kind)")
+    }
+    return value
+  }
+}
+
+/// The data of a message that replace those at its path.
+struct MessageData {
+  /// The span of the data in the text.
+  let span: JSONSpan
+  /// The decoded data, if path and action came first in the text; nil if they are not decoded yet.
+  let early: Result<Node, NodeError>?
+
+  /// Decodes the data for a path, which may be that of a priority.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the data.
+  ///   - requestID: The number of the request.
+  /// - Returns: The data.
+  /// - Throws: ``MessageError``, with the number of the request if the message itself is well-formed.
+  func node(at path: Path, requestID: Int64? = nil) throws(MessageError) -> Node {
+    do throws(NodeParserError) {
+      if path.isPriority { return try priority() }
+      switch early {
+      case .success(let node): return node
+      case .failure(let error): throw .data(error)
+      case nil: return try span.node()
+      }
+    } catch {
+      switch error {
+      case .syntax(let error): throw MessageError(error.description)
+      case .data(let error): throw MessageError(error.description, requestID: requestID)
+      }
+    }
+  }
+
+  private func priority() throws(NodeParserError) -> Node {
+    let value: JSONValue
+    do throws(JSONError) {
+      value = try span.json()
+    } catch {
+      throw .syntax(error)
+    }
+    do throws(NodeError) {
+      return try Node.priorityValue(value).map { .leaf($0) } ?? .empty
+    } catch {
+      throw .data(error)
+    }
+  }
+}
+
+/// Why a message cannot be decoded.
+package struct MessageError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The reason.
+  package let reason: String
+  /// The number of the request, if known, so that it can be answered.
+  package let requestID: Int64?
+
+  /// Makes an error.
+  package init(_ reason: String, requestID: Int64? = nil) {
+    self.reason = reason
+    self.requestID = requestID
+  }
+
+  package var description: String { reason }
 }

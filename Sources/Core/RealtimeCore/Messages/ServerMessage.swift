@@ -1,4 +1,4 @@
-/// What a server sends.
+/// A message from a server.
 package enum ServerMessage: Sendable, Equatable {
   /// The first message on every connection.
   case hello(ServerHello)
@@ -6,20 +6,20 @@ package enum ServerMessage: Sendable, Equatable {
   case reset(host: String)
   /// Do not connect again.
   case shutdown(reason: String)
-  /// Something for the log.
+  /// A message for the log.
   case error(String)
   /// Answers a ping.
   case pong
   /// Answers a request.
   case response(id: Int64, Response)
-  /// Says something unasked.
+  /// Notifies the client without a request.
   case push(ServerPush)
 
   /// The answer to a request.
   package struct Response: Sendable, Equatable {
     /// The outcome.
     package var status: StatusCode
-    /// What belongs to it: data, a reason, or warnings.
+    /// Data, a reason or warnings.
     package var payload: Payload
 
     /// Makes an answer.
@@ -31,9 +31,9 @@ package enum ServerMessage: Sendable, Equatable {
 
   /// The data of an answer.
   package enum Payload: Sendable, Equatable {
-    /// Any JSON.
+    /// Arbitrary JSON.
     case json(JSONValue)
-    /// Data of the tree, written in export form.
+    /// Data, written in export form.
     case node(Node)
   }
 }
@@ -42,13 +42,13 @@ package enum ServerMessage: Sendable, Equatable {
 package struct ServerHello: Sendable, Equatable {
   /// The server's clock, in milliseconds since 1970.
   package var timestamp: Int64
-  /// The version of the protocol.
+  /// The protocol version.
   package var version: String
-  /// The host to use from now on.
+  /// The host to which the client connects from now on.
   package var host: String
   /// The name of the connection.
   package var session: String
-  /// Extensions that the server offers.
+  /// The protocol extensions that the server offers.
   package var extensions: Set<Extension>
 
   /// Makes a greeting.
@@ -66,26 +66,26 @@ package struct ServerHello: Sendable, Equatable {
     self.extensions = extensions
   }
 
-  /// Something beyond the published protocol that both ends must agree on.
+  /// An extension of the published protocol that both ends must support.
   package enum Extension: String, Sendable, CaseIterable {
-    /// Writes that carry a ``WriteKey`` are applied once, however often they are sent.
+    /// A write with a ``WriteKey`` is applied only once, even if it is sent repeatedly.
     case writeOnce = "once"
   }
 }
 
-/// Something that a server says unasked.
+/// A message that the server sends without a request.
 package enum ServerPush: Sendable, Equatable {
-  /// The data at a path are now these; with a tag, for that query only.
+  /// New data at a path; with a tag, only for the query of that tag.
   case data(path: Path, Node, tag: Int64?)
-  /// The data at paths below are now these, all at once.
+  /// New data at several paths below, which change at once.
   case merge(path: Path, [Change], tag: Int64?)
-  /// Ranges of the data below a path are now these.
+  /// New data for ranges below a path.
   case rangeMerge(path: Path, [RangeChange], tag: Int64?)
-  /// A listen has ended; with nil, the default one.
+  /// The server ended listens; nil means that of the default query.
   case listenRevoked(path: Path, queries: [Query]?)
-  /// The credential is no longer valid.
+  /// The credential has become invalid.
   case authenticationRevoked(StatusCode, reason: String)
-  /// The App Check token is no longer valid.
+  /// The App Check token has become invalid.
   case appCheckRevoked(StatusCode, reason: String)
   /// A message about security rules, for the log.
   case securityDebug(String)
@@ -93,11 +93,11 @@ package enum ServerPush: Sendable, Equatable {
   case unknown(action: String)
 }
 
-/// New data for a range of paths, start exclusive and end inclusive.
+/// New data for a range of paths, from an exclusive start to an inclusive end.
 package struct RangeChange: Sendable, Equatable {
-  /// After which path, or nil from the beginning.
+  /// The exclusive start, or nil for the beginning.
   package var start: Path?
-  /// Up to which path, or nil to the end.
+  /// The inclusive end, or nil for the end of the data.
   package var end: Path?
   /// The data within the range.
   package var node: Node
@@ -107,5 +107,267 @@ package struct RangeChange: Sendable, Equatable {
     self.start = start
     self.end = end
     self.node = node
+  }
+}
+
+/// The outcome of a request.
+package struct StatusCode: Hashable, Sendable, CustomStringConvertible {
+  /// The word on the wire.
+  package let text: String
+
+  /// Makes a status from its word on the wire.
+  package init(_ text: String) {
+    self.text = text
+  }
+
+  /// The request succeeded.
+  package static let ok = StatusCode("ok")
+  /// The rules deny the request.
+  package static let permissionDenied = StatusCode("permission_denied")
+  /// The data changed after the transaction read them.
+  package static let dataStale = StatusCode("datastale")
+  /// The request or its data are invalid.
+  package static let invalidData = StatusCode("invalid_data")
+  /// The server cannot handle the request now.
+  package static let unavailable = StatusCode("unavailable")
+  /// The data exceed a limit.
+  package static let tooBig = StatusCode("too_big")
+  /// The credential is invalid.
+  package static let invalidToken = StatusCode("invalid_token")
+  /// The credential has expired.
+  package static let expiredToken = StatusCode("expired_token")
+  /// Any other failure.
+  package static let failure = StatusCode("failure")
+  /// Client side: the connection was lost before the answer arrived.
+  package static let disconnect = StatusCode("disconnect")
+  /// Client side: a later write to the same path cancelled the transaction.
+  package static let overriddenBySet = StatusCode("set")
+  /// Client side: the transaction was tried too often.
+  package static let maximumRetries = StatusCode("maxretry")
+  /// Client side: the write was purged before it was acknowledged.
+  package static let writeCanceled = StatusCode("write_canceled")
+
+  package var description: String { text }
+}
+
+extension ServerMessage {
+  /// Decodes the JSON of a message.
+  ///
+  /// - Parameter bytes: The UTF-8 text of one message.
+  /// - Throws: ``MessageError`` with the reason.
+  /// - Complexity: O(bytes)
+  package init(decoding bytes: [UInt8]) throws(MessageError) {
+    self = try MessageEnvelope.read(bytes, from: .server) { (envelope) throws(MessageError) in
+      let body = envelope.body
+      if let data = body.data, envelope.kind == .data, envelope.requestID == nil {
+        let path = body.path ?? .root
+        return .push(.data(path: path, try data.node(at: path), tag: body["t"]?.integer))
+      }
+      do throws(NodeError) {
+        switch envelope.kind {
+        case .control: return try Self.control(envelope)
+        case .data: return try Self.data(envelope)
+        }
+      } catch {
+        throw MessageError(error.description)
+      }
+    }
+  }
+
+  private static func control(_ envelope: MessageEnvelope) throws(NodeError) -> ServerMessage {
+    guard let kind = envelope["t"]?.string, let payload = envelope["d"] else {
+      throw NodeError(description: "a control message needs \"t\" and \"d\"")
+    }
+    switch kind {
+    case "h":
+      guard let timestamp = payload["ts"]?.integer else {
+        throw NodeError(description: "a hello needs the time \"ts\"")
+      }
+      let names = payload["x"]?.elements?.compactMap(\.string) ?? []
+      return .hello(
+        ServerHello(
+          timestamp: timestamp,
+          version: payload["v"]?.string ?? "",
+          host: payload["h"]?.string ?? "",
+          session: payload["s"]?.string ?? "",
+          extensions: Set(names.compactMap(ServerHello.Extension.init(rawValue:)))
+        )
+      )
+    case "r": return .reset(host: payload.string ?? "")
+    case "s": return .shutdown(reason: payload.string ?? "")
+    case "o": return .pong
+    case "e": return .error(payload.string ?? payload.text)
+    default: return .error("unknown control message \"\(kind)\"")
+    }
+  }
+
+  private static func data(_ envelope: MessageEnvelope) throws(NodeError) -> ServerMessage {
+    if let id = envelope.requestID {
+      let answer = envelope.body
+      guard let status = answer["s"]?.string else {
+        throw NodeError(description: "an answer needs a status \"s\"")
+      }
+      return .response(id: id, Response(StatusCode(status), .json(answer["d"] ?? .null)))
+    }
+    if let action = envelope.action {
+      return .push(try ServerPush(action: action, body: envelope.body))
+    }
+    return .error(envelope["error"]?.string ?? "a message that is neither answer nor push")
+  }
+
+  /// The JSON of the message.
+  ///
+  /// - Complexity: O(size)
+  package func encoded() -> [UInt8] {
+    // Enough for an answer without data, which most messages are.
+    var writer = JSONWriter(capacity: 64)
+    switch self {
+    case .hello(let hello): writer.writeControl("h", payload: hello.json)
+    case .reset(let host): writer.writeControl("r", payload: .string(host))
+    case .shutdown(let reason): writer.writeControl("s", payload: .string(reason))
+    case .error(let text): writer.writeControl("e", payload: .string(text))
+    case .pong: writer.writeControl("o", payload: .object([]))
+    case .response(let id, let response):
+      writer.raw("{\"t\":\"d\",\"d\":{\"r\":")
+      writer.write(id)
+      writer.raw(",\"b\":{\"s\":")
+      writer.write(response.status.text)
+      writer.raw(",\"d\":")
+      switch response.payload {
+      case .json(let json): writer.write(json)
+      case .node(let node): node.write(to: &writer)
+      }
+      writer.raw("}}}")
+    case .push(let push):
+      writer.raw("{\"t\":\"d\",\"d\":{\"a\":")
+      writer.write(push.action)
+      writer.raw(",\"b\":")
+      push.write(to: &writer)
+      writer.raw("}}")
+    }
+    return writer.bytes
+  }
+}
+
+extension ServerHello {
+  fileprivate var json: JSONValue {
+    var members = [
+      JSONMember("ts", .integer(timestamp)),
+      JSONMember("v", .string(version)),
+      JSONMember("h", .string(host)),
+      JSONMember("s", .string(session)),
+    ]
+    if !extensions.isEmpty {
+      let names = extensions.map(\.rawValue).sorted().map { JSONValue.string($0) }
+      members.append(JSONMember("x", .array(names)))
+    }
+    return .object(members)
+  }
+}
+
+extension ServerPush {
+  fileprivate init(action: String, body: MessageBody) throws(NodeError) {
+    let path = body.path ?? .root
+    let tag = body["t"]?.integer
+    switch action {
+    case "d": self = .data(path: path, .empty, tag: tag)
+    case "m":
+      self = .merge(path: path, try Change.changes(json: body["d"] ?? .object([])), tag: tag)
+    case "rm":
+      var ranges: [RangeChange] = []
+      for range in body["d"]?.elements ?? [] {
+        ranges.append(
+          RangeChange(
+            start: range["s"]?.string.map { Path(wire: $0) },
+            end: range["e"]?.string.map { Path(wire: $0) },
+            node: try Node(json: range["m"] ?? .null)
+          )
+        )
+      }
+      self = .rangeMerge(path: path, ranges, tag: tag)
+    case "c":
+      var queries: [Query]?
+      if let list = body["q"]?.elements {
+        queries = []
+        for query in list { queries?.append(try Query(json: query)) }
+      }
+      self = .listenRevoked(path: path, queries: queries)
+    case "ac", "apc":
+      let status = StatusCode(body["s"]?.string ?? "")
+      let reason = body["d"]?.string ?? ""
+      self =
+        action == "ac"
+        ? .authenticationRevoked(status, reason: reason) : .appCheckRevoked(status, reason: reason)
+    case "sd": self = .securityDebug(body["msg"]?.string ?? "")
+    default: self = .unknown(action: action)
+    }
+  }
+
+  fileprivate var action: String {
+    switch self {
+    case .data: "d"
+    case .merge: "m"
+    case .rangeMerge: "rm"
+    case .listenRevoked: "c"
+    case .authenticationRevoked: "ac"
+    case .appCheckRevoked: "apc"
+    case .securityDebug: "sd"
+    case .unknown(let action): action
+    }
+  }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    switch self {
+    case .data(let path, let node, let tag):
+      writer.writePushStart(path)
+      node.write(to: &writer)
+      writer.writePushEnd(tag)
+    case .merge(let path, let changes, let tag):
+      writer.writePushStart(path)
+      writer.writeChanges(changes)
+      writer.writePushEnd(tag)
+    case .rangeMerge(let path, let ranges, let tag):
+      writer.writePushStart(path)
+      writer.write(.array(ranges.map(\.json)))
+      writer.writePushEnd(tag)
+    case .listenRevoked(let path, let queries):
+      var members = [JSONMember("p", .string(path.wireText))]
+      if let queries { members.append(JSONMember("q", .array(queries.map(\.json)))) }
+      writer.write(.object(members))
+    case .authenticationRevoked(let status, let reason), .appCheckRevoked(let status, let reason):
+      writer.write(.object(("s", .string(status.text)), ("d", .string(reason))))
+    case .securityDebug(let text): writer.write(.object(("msg", .string(text))))
+    case .unknown: writer.raw("{}")
+    }
+  }
+}
+
+extension RangeChange {
+  fileprivate var json: JSONValue {
+    var members: [JSONMember] = []
+    if let start { members.append(JSONMember("s", .string(start.wireText))) }
+    if let end { members.append(JSONMember("e", .string(end.wireText))) }
+    members.append(JSONMember("m", node.json(.export)))
+    return .object(members)
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func writeControl(_ kind: String, payload: JSONValue) {
+    write(.object(("t", .string("c")), ("d", .object(("t", .string(kind)), ("d", payload)))))
+  }
+
+  fileprivate mutating func writePushStart(_ path: Path) {
+    raw("{\"p\":")
+    write(path.wireText)
+    raw(",\"d\":")
+  }
+
+  fileprivate mutating func writePushEnd(_ tag: Int64?) {
+    if let tag {
+      raw(",\"t\":")
+      write(tag)
+    }
+    raw("}")
   }
 }

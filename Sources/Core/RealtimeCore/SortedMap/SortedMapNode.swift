@@ -1,11 +1,11 @@
-/// A node of a ``SortedMap``: up to 15 entries, with one more child than entries unless it is a leaf.
+/// A node of a ``SortedMap``: up to 15 entries, and one more child than entries unless it is a leaf.
 ///
-/// A change of a shared map copies a node of each level, and retains all that is in it: with 31
-/// entries fewer levels would be copied, but half as many values again.
+/// Changing a shared map copies one node at each level and retains everything in it. Nodes of 31
+/// entries would mean fewer levels, but half as many values again to copy.
 ///
 // Safety: a node is changed only while exactly one map refers to it (checked with
-// `isKnownUniquelyReferenced` on the way down); a node that is shared is never written again. So no
-// access can overlap a change, which need not be checked again each time a key is looked at.
+// `isKnownUniquelyReferenced` on the way down), and a shared node is never written again. No access
+// can therefore overlap a change, which is why exclusivity need not be checked at run time.
 @usableFromInline
 final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @unchecked Sendable {
   @inlinable static var maximumCount: Int { 15 }
@@ -31,14 +31,14 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     SortedMapNode(keys: keys, values: values, children: children, count: count)
   }
 
-  /// The first position whose key is not below the given one.
+  /// The index of the first key that is not below the given one.
   @inlinable func lowerBound(_ key: Key) -> Int {
     position(of: key).index
   }
 
-  /// The first position whose key does not satisfy a predicate that holds for a prefix only.
+  /// The number of keys that satisfy a predicate, which holds for a prefix of the keys.
   @inlinable func partition(_ isBefore: (Key) -> Bool) -> Int {
-    // A buffer lends its elements, where an array would copy each key to be looked at.
+    // A buffer lends its elements, whereas an array would copy each key that is compared.
     keys.withUnsafeBufferPointer { keys in
       var low = 0
       var high = keys.count
@@ -50,7 +50,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     }
   }
 
-  /// Where a key is, or the first position whose key is above it.
+  /// The index of a key, or where it would be inserted.
   @inlinable func position(of key: Key) -> (index: Int, isHere: Bool) {
     keys.withUnsafeBufferPointer { keys in
       var low = 0
@@ -69,18 +69,18 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     return isLeaf ? nil : borrowingChild(index) { $0.value(for: key) }
   }
 
-  /// Where the value of a key is, as long as no map changes this node.
-  @inlinable func place(of key: Key) -> UnsafePointer<Value>? {
+  /// A pointer to the value of a key, valid until this node changes.
+  @inlinable func pointer(toValueOf key: Key) -> UnsafePointer<Value>? {
     let (index, isHere) = position(of: key)
     if isHere { return values.withUnsafeBufferPointer { $0.baseAddress.map { $0 + index } } }
-    return isLeaf ? nil : borrowingChild(index) { $0.place(of: key) }
+    return isLeaf ? nil : borrowingChild(index) { $0.pointer(toValueOf: key) }
   }
 
-  /// Looks at a child, which this node holds meanwhile, without counting a reference.
+  /// Borrows a child, which this node retains meanwhile, without counting a reference.
   @inline(__always)
   @inlinable func borrowingChild<Result>(
     _ index: Int,
-    _ body: (SortedMapNode) -> Result
+    to body: (SortedMapNode) -> Result
   ) -> Result {
     Unmanaged.passUnretained(children[index])._withUnsafeGuaranteedRef(body)
   }
@@ -93,7 +93,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   // MARK: Changing a present entry
 
-  /// Puts a value in the place of a present one, and returns that.
+  /// Replaces the value of a present key and returns the old one.
   @inlinable func exchange(_ value: Value, for key: Key) -> Value? {
     modify(key) { present in
       let replaced = present
@@ -103,10 +103,10 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   }
 
   @discardableResult
-  @inlinable func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+  @inlinable func modify<Result>(_ key: Key, with body: (inout Value) -> Result) -> Result? {
     let (index, isHere) = position(of: key)
     if isHere { return body(&values[index]) }
-    return isLeaf ? nil : uniqueChild(index).modify(key, body)
+    return isLeaf ? nil : uniqueChild(index).modify(key, with: body)
   }
 
   // MARK: Inserting an absent key
@@ -126,7 +126,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     uniqueChild(index).insert(value, for: key)
   }
 
-  /// Splits a full child in two, its middle entry moving up.
+  /// Splits a full child in two and moves its middle entry up.
   @inlinable func splitChild(_ index: Int) {
     let left = uniqueChild(index)
     let middle = Self.maximumCount / 2
@@ -156,14 +156,14 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
       return
     }
     if isHere {
-      removeHere(index, key)
+      removeEntry(at: index, key: key)
     } else {
       let position = fillChild(index)
       uniqueChild(position).remove(key)
     }
   }
 
-  @inlinable func removeHere(_ index: Int, _ key: Key) {
+  @inlinable func removeEntry(at index: Int, key: Key) {
     if children[index].keys.count > Self.minimumCount {
       let entry = uniqueChild(index).removeLast()
       keys[index] = entry.key
@@ -192,7 +192,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     return uniqueChild(position).removeFirst()
   }
 
-  /// Makes sure that a child has more than the minimum of entries, and returns its position now.
+  /// Ensures that a child has more than the minimum of entries; returns the child's index afterwards.
   @inlinable func fillChild(_ index: Int) -> Int {
     guard children[index].keys.count <= Self.minimumCount else { return index }
     if index > 0, children[index - 1].keys.count > Self.minimumCount {
@@ -242,7 +242,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     sibling.count -= moved
   }
 
-  /// Joins a child, the entry after it and the next child into one node.
+  /// Merges a child, the entry after it and the next child into one node.
   @inlinable func mergeChildren(_ index: Int) {
     let left = uniqueChild(index)
     let right = children.remove(at: index + 1)
@@ -256,7 +256,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   // MARK: Building
 
-  /// Builds a balanced tree of ascending entries, or nil of none.
+  /// Builds a balanced tree of ascending entries; nil if there are none.
   @inlinable static func build(_ entries: ArraySlice<(key: Key, value: Value)>) -> SortedMapNode? {
     guard !entries.isEmpty else { return nil }
     var height = 0

@@ -40,7 +40,9 @@ struct QueryWindow: Sendable {
   mutating func replace(from indexed: IndexedNode) {
     guard query.limit != nil else { return }
     let selected = query.select(from: indexed)
-    positions = OrderedPositions(sorted: selected.map { query.index.entry($0.key, $0.node) })
+    positions = OrderedPositions(
+      sorted: selected.map { query.index.entry(for: $0.key, node: $0.node) }
+    )
   }
 
   /// Follows a change of some children.
@@ -59,15 +61,15 @@ struct QueryWindow: Sendable {
     var was: Set<ChildKey> = []
     for key in keys {
       let child = before[key]
-      if !child.isEmpty, positions.remove(query.index.entry(key, child)) {
+      if !child.isEmpty, positions.remove(query.index.entry(for: key, node: child)) {
         was.insert(key)
       }
     }
     var candidates: [IndexEntry] = []
     for key in keys {
       let child = indexed.node[key]
-      guard !child.isEmpty, query.contains(key, child) else { continue }
-      let entry = query.index.entry(key, child)
+      guard !child.isEmpty, query.contains(key, node: child) else { continue }
+      let entry = query.index.entry(for: key, node: child)
       if isFull, let boundary, isBeyond(entry, boundary, limit.side) { continue }
       candidates.append(entry)
     }
@@ -104,7 +106,7 @@ struct QueryWindow: Sendable {
   }
 
   private func isSelected(_ key: ChildKey, _ child: Node) -> Bool {
-    !child.isEmpty && query.contains(key, child)
+    !child.isEmpty && query.contains(key, node: child)
   }
 
   private func isBeyond(
@@ -131,8 +133,8 @@ struct QueryWindow: Sendable {
       ? indexed.ascending { !(boundary < $0) } : indexed.descending { $0 < boundary }
     var found: [IndexEntry] = []
     for (key, child) in rest {
-      if found.count >= missing || !query.contains(key, child) { break }
-      found.append(query.index.entry(key, child))
+      if found.count >= missing || !query.contains(key, node: child) { break }
+      found.append(query.index.entry(for: key, node: child))
     }
     return found
   }
@@ -141,7 +143,7 @@ struct QueryWindow: Sendable {
     var delta = Delta()
     for key in keys.sorted() {
       let child = node[key]
-      let isIn = !child.isEmpty && positions.contains(query.index.entry(key, child))
+      let isIn = !child.isEmpty && positions.contains(query.index.entry(for: key, node: child))
       switch (was.contains(key), isIn) {
       case (true, true): delta.kept.append(key)
       case (false, true): delta.entered.append(key)

@@ -1,8 +1,8 @@
-/// Positions of children in an order, without the children.
+/// A sorted set of child positions, without the children themselves.
 ///
-/// The positions lie in chunks of up to 128, one after the other, beside a directory of the first
-/// position of each: a change looks through the directory, which stays in the processor's cache, and
-/// moves a few kilobytes of one chunk. Copies share all chunks but those that change.
+/// The positions are stored in chunks of up to 128, beside a directory of the first position of each
+/// chunk. A change searches the directory, which stays in the processor's cache, and moves a few
+/// kilobytes of one chunk. Copies share all chunks but those that change.
 package struct OrderedPositions: Sendable {
   private var chunks: [[IndexEntry]] = []
   /// The first position of each chunk; no chunk is empty.
@@ -11,13 +11,13 @@ package struct OrderedPositions: Sendable {
   package private(set) var count = 0
 
   private static let mostInChunk = 128
-  /// A chunk of fewer is joined with the next one, where both have room in one.
+  /// A smaller chunk is merged with its neighbour if both fit into one.
   private static let fewestInChunk = 32
-  /// How full chunks are when they are made of many positions at once.
+  /// The size of chunks when many positions are added at once.
   private static let usualInChunk = 64
 
-  /// A chunk, and a place in it, which may be behind its last position.
-  fileprivate struct Place {
+  /// An index into a chunk, which may be past its end.
+  fileprivate struct Slot {
     var chunk: Int
     var index: Int
   }
@@ -48,95 +48,91 @@ package struct OrderedPositions: Sendable {
   ///
   /// - Complexity: O(log n)
   package func contains(_ position: IndexEntry) -> Bool {
-    guard let place = place(of: position) else { return false }
-    return holds(position, at: place)
+    guard let slot = slot(of: position) else { return false }
+    return holds(position, at: slot)
   }
 
-  /// Adds a position, which may be there already.
+  /// Adds a position unless it is present.
   ///
   /// - Complexity: as of `insert(absent:)`
   package mutating func insert(_ position: IndexEntry) {
     if !contains(position) { insert(absent: position) }
   }
 
-  /// Adds a position that is known to be none of these, without looking for it first.
+  /// Adds a position that is known to be absent.
   ///
-  /// - Complexity: O(log n), and O(n) with a small factor when a chunk is full, after 64 others
+  /// - Complexity: O(log n); O(n) with a small factor when a full chunk is split, at most every 64th time
   mutating func insert(absent position: IndexEntry) {
     assert(!contains(position), "a position twice")
-    guard var place = place(of: position) else {
+    guard var slot = slot(of: position) else {
       chunks = [[position]]
       firsts = [position]
       count = 1
       return
     }
-    if chunks[place.chunk].count == Self.mostInChunk { place = split(at: place) }
-    chunks[place.chunk].insert(position, at: place.index)
-    if place.index == 0 { firsts[place.chunk] = position }
+    if chunks[slot.chunk].count == Self.mostInChunk { slot = split(at: slot) }
+    chunks[slot.chunk].insert(position, at: slot.index)
+    if slot.index == 0 { firsts[slot.chunk] = position }
     count += 1
   }
 
-  /// Removes a position that is known to be one of these.
+  /// Removes a position that is known to be present.
   ///
   /// - Complexity: as of `insert(absent:)`
   mutating func remove(present position: IndexEntry) {
-    guard let place = place(of: position), holds(position, at: place) else {
+    guard let slot = slot(of: position), holds(position, at: slot) else {
       return assertionFailure("a position that is missing")
     }
-    remove(at: place)
+    remove(at: slot)
   }
 
-  /// Removes a position, and tells whether it was there.
+  /// Removes a position, and returns whether it was present.
   ///
   /// - Complexity: as of `insert(absent:)`
   @discardableResult
   package mutating func remove(_ position: IndexEntry) -> Bool {
-    guard let place = place(of: position), holds(position, at: place) else { return false }
-    remove(at: place)
+    guard let slot = slot(of: position), holds(position, at: slot) else { return false }
+    remove(at: slot)
     return true
   }
 
-  /// The position before another, which need not be one of these.
+  /// The position before another one, which need not be present.
   ///
   /// - Complexity: O(log n)
   func before(_ position: IndexEntry) -> IndexEntry? {
-    guard let place = place(of: position) else { return nil }
-    if place.index > 0 { return chunks[place.chunk][place.index - 1] }
-    return place.chunk > 0 ? chunks[place.chunk - 1].last : nil
+    guard let slot = slot(of: position) else { return nil }
+    if slot.index > 0 { return chunks[slot.chunk][slot.index - 1] }
+    return slot.chunk > 0 ? chunks[slot.chunk - 1].last : nil
   }
 
-  // MARK: Places
+  // MARK: Search
 
-  /// Where a position is or belongs; nil if there are none.
-  private func place(of position: IndexEntry) -> Place? {
-    place {
-      $0 < position
-    } orFirst: {
-      !(position < $0)
-    }
+  /// The slot of a position, or where it would be inserted; nil if the set is empty.
+  private func slot(of position: IndexEntry) -> Slot? {
+    slot(after: { $0 < position }, orFirst: { !(position < $0) })
   }
 
-  /// The place of the first position that does not satisfy a predicate that holds for a prefix.
-  private func place(after isBefore: (IndexEntry) -> Bool) -> Place? {
-    place(isBefore, orFirst: isBefore)
+  /// The slot of the first position that does not satisfy a predicate, which holds for a prefix.
+  private func slot(after isBefore: (IndexEntry) -> Bool) -> Slot? {
+    slot(after: isBefore, orFirst: isBefore)
   }
 
-  /// The place behind all positions before it, in the last chunk whose first one may be before it.
+  /// The slot after all positions that are before it, in the last chunk that starts at or before it.
   @inline(__always)
-  private func place(
-    _ isBefore: (IndexEntry) -> Bool,
+  private func slot(
+    after isBefore: (IndexEntry) -> Bool,
     orFirst startsAtOrBefore: (IndexEntry) -> Bool
-  ) -> Place? {
+  ) -> Slot? {
     if chunks.isEmpty { return nil }
-    let chunk = max(0, Self.partition(firsts, startsAtOrBefore) - 1)
-    return Place(chunk: chunk, index: Self.partition(chunks[chunk], isBefore))
+    let chunk = max(0, Self.partition(firsts, by: startsAtOrBefore) - 1)
+    return Slot(chunk: chunk, index: Self.partition(chunks[chunk], by: isBefore))
   }
 
-  /// How many positions at the beginning satisfy a predicate that holds for a prefix only.
+  /// The number of positions that satisfy a predicate, which holds for a prefix.
   @inline(__always)
   private static func partition(
     _ positions: [IndexEntry],
-    _ isBefore: (IndexEntry) -> Bool
+    by isBefore: (IndexEntry) -> Bool
   ) -> Int {
     positions.withUnsafeBufferPointer { positions in
       var low = 0
@@ -149,37 +145,37 @@ package struct OrderedPositions: Sendable {
     }
   }
 
-  private func holds(_ position: IndexEntry, at place: Place) -> Bool {
-    place.index < chunks[place.chunk].count && chunks[place.chunk][place.index] == position
+  private func holds(_ position: IndexEntry, at slot: Slot) -> Bool {
+    slot.index < chunks[slot.chunk].count && chunks[slot.chunk][slot.index] == position
   }
 
   // MARK: Chunks
 
-  private mutating func remove(at place: Place) {
+  private mutating func remove(at slot: Slot) {
     count -= 1
-    chunks[place.chunk].remove(at: place.index)
-    guard let first = chunks[place.chunk].first else {
-      chunks.remove(at: place.chunk)
-      firsts.remove(at: place.chunk)
+    chunks[slot.chunk].remove(at: slot.index)
+    guard let first = chunks[slot.chunk].first else {
+      chunks.remove(at: slot.chunk)
+      firsts.remove(at: slot.chunk)
       return
     }
-    if place.index == 0 { firsts[place.chunk] = first }
-    if chunks[place.chunk].count < Self.fewestInChunk { join(place.chunk) }
+    if slot.index == 0 { firsts[slot.chunk] = first }
+    if chunks[slot.chunk].count < Self.fewestInChunk { join(slot.chunk) }
   }
 
-  /// Splits a chunk into two that take no more memory than they need, and gives the place in them.
-  private mutating func split(at place: Place) -> Place {
-    let chunk = place.chunk
+  /// Splits a chunk into two of exact capacity, and returns the slot in the one that now has it.
+  private mutating func split(at slot: Slot) -> Slot {
+    let chunk = slot.chunk
     let middle = chunks[chunk].count / 2
     let upper = Array(chunks[chunk][middle...])
     chunks[chunk] = Array(chunks[chunk][..<middle])
     chunks.insert(upper, at: chunk + 1)
     firsts.insert(upper[0], at: chunk + 1)
-    return place.index <= middle
-      ? place : Place(chunk: chunk + 1, index: place.index - middle)
+    return slot.index <= middle
+      ? slot : Slot(chunk: chunk + 1, index: slot.index - middle)
   }
 
-  /// Joins a chunk with the next one, or the one before it if it is the last.
+  /// Merges a chunk with the next one, or with the previous one if it is the last.
   private mutating func join(_ chunk: Int) {
     let lower = chunk + 1 < chunks.count ? chunk : chunk - 1
     guard lower >= 0, chunks[lower].count + chunks[lower + 1].count <= Self.usualInChunk else {
@@ -192,18 +188,18 @@ package struct OrderedPositions: Sendable {
 
   // MARK: Iteration
 
-  /// Goes through positions in one direction.
+  /// Iterates in one direction.
   struct Iterator: IteratorProtocol {
     private let chunks: [[IndexEntry]]
     private var chunk: Int
-    /// Of the next position, or behind it when it goes down.
+    /// The index of the next position; one more when iterating downwards.
     private var index: Int
     private let isAscending: Bool
 
-    fileprivate init(_ chunks: [[IndexEntry]], from place: Place?, isAscending: Bool) {
+    fileprivate init(_ chunks: [[IndexEntry]], from slot: Slot?, isAscending: Bool) {
       self.chunks = chunks
-      chunk = place?.chunk ?? 0
-      index = place?.index ?? 0
+      chunk = slot?.chunk ?? 0
+      index = slot?.index ?? 0
       self.isAscending = isAscending
     }
 
@@ -235,10 +231,10 @@ package struct OrderedPositions: Sendable {
   }
 
   func ascending(after isBefore: (IndexEntry) -> Bool) -> Iterator {
-    Iterator(chunks, from: place(after: isBefore), isAscending: true)
+    Iterator(chunks, from: slot(after: isBefore), isAscending: true)
   }
 
   func descending(within isWithin: (IndexEntry) -> Bool) -> Iterator {
-    Iterator(chunks, from: place(after: isWithin), isAscending: false)
+    Iterator(chunks, from: slot(after: isWithin), isAscending: false)
   }
 }

@@ -1,65 +1,64 @@
-/// A node that is only looked at while it is lent; nothing is copied, and no reference is counted.
+/// A borrowed node: nothing is copied, and no reference is counted.
 ///
-/// A place below is found without a copy of what is there, so that rules can ask for single values of
-/// a post without taking it apart.
+/// Children are found without copying them, so that rules can read single values of a post without
+/// unpacking it.
 ///
 // Safety: a view is used only while the closure runs that it was lent to (see `Node/withView(_:)`).
-// Until then somebody holds the node, and what is held by somebody else is never changed in place.
-// The elements of an array, and the bytes of a long string, stay where they are as long as nobody
-// changes it.
+// Until then the lender retains the node, and a retained node is never changed in place, so the
+// elements of its arrays and the bytes of its long strings stay where they are.
 package struct NodeView {
-  private enum Place {
+  private enum Storage {
     case empty
     /// A node that is not packed.
     case node(UnsafePointer<Node>)
     /// Packed children.
     case children(UnsafeRawBufferPointer)
-    /// A leaf within packed children, from its tag on.
+    /// A leaf within packed children, starting at its tag.
     case leaf(UnsafeRawBufferPointer)
   }
 
-  private let place: Place
+  private let storage: Storage
 
   /// Nothing.
   package static var empty: NodeView { NodeView(.empty) }
 
-  private init(_ place: Place) {
-    self.place = place
+  private init(_ storage: Storage) {
+    self.storage = storage
   }
 
-  /// Looks at a node that stays where it is.
+  /// Borrows a node that does not move.
   fileprivate init(_ node: UnsafePointer<Node>) {
     switch node.pointee {
-    case .empty: place = .empty
-    case .leaf: place = .node(node)
+    case .empty: storage = .empty
+    case .leaf: storage = .node(node)
     case .children(let children):
-      place = children.packed.map { .children($0.lent) } ?? .node(node)
+      storage = children.packed.map { .children($0.lent) } ?? .node(node)
     }
   }
 
-  /// Looks at a value within packed children.
+  /// Borrows a value within packed children.
   private init(_ value: PackedValue) {
-    place =
+    storage =
       value.tag == .children
       ? .children(value.content)
       : .leaf(UnsafeRawBufferPointer(rebasing: value.source[value.start...]))
   }
 
-  /// What a node holds, without what is below.
+  /// The content of a node without its descendants.
   package enum Content {
     /// Nothing.
     case empty
-    /// Text that can be lent.
+    /// A long text, borrowed.
     case text(LeafText)
-    /// Any other leaf.
+    /// Any other leaf, including short text that has no address of its own.
     case leaf(LeafValue)
     /// Children.
     case children
   }
 
-  /// What is here.
+  /// The content.
   package var content: Content {
-    switch place {
+    switch storage {
     case .empty: return .empty
     case .children: return .children
     case .leaf(let source):
@@ -84,12 +83,12 @@ package struct NodeView {
 
   /// Whether there is no data.
   package var isEmpty: Bool {
-    if case .empty = place { true } else { false }
+    if case .empty = storage { true } else { false }
   }
 
   /// Whether this is a leaf.
   fileprivate var isLeaf: Bool {
-    switch place {
+    switch storage {
     case .leaf: return true
     case .empty, .children: return false
     case .node(let node):
@@ -100,23 +99,23 @@ package struct NodeView {
 
   /// The number of children.
   package var childCount: Int {
-    switch place {
+    switch storage {
     case .empty, .leaf: 0
     case .children(let source): Int(source[0])
     case .node(let node): node.pointee.childCount
     }
   }
 
-  /// The priority, or nil; what is packed has none.
+  /// The priority, or nil; packed nodes have none.
   package var priority: LeafValue? {
-    if case .node(let node) = place { node.pointee.priority } else { nil }
+    if case .node(let node) = storage { node.pointee.priority } else { nil }
   }
 
-  /// What is here as a node of its own.
+  /// An owned copy of the node.
   ///
-  /// - Complexity: O(size) where it is a part of what is packed
+  /// - Complexity: O(size) if it is part of packed children
   package var node: Node {
-    switch place {
+    switch storage {
     case .empty: .empty
     case .node(let node): node.pointee
     case .children(let source): .children(NodeChildren(PackedChildren(bytes: Array(source))))
@@ -126,29 +125,29 @@ package struct NodeView {
 
   // MARK: Below
 
-  /// A child, empty when it is missing; the pseudo key of priorities is no child.
+  /// The child of a key, empty if it is missing; `.priority` is not a child.
   ///
   /// - Complexity: O(log children)
   package func child(_ key: ChildKey) -> NodeView {
-    switch place {
+    switch storage {
     case .empty, .leaf: return .empty
     case .children(let source):
       return PackedEntry.find(key, in: source).map { NodeView($0.value) } ?? .empty
     case .node(let node):
       guard case .children(let children) = node.pointee else { return .empty }
-      // A node with a priority is not packed, but its children may be.
+      // A node with a priority is not packed itself, but its children may be.
       if let packed = children.map.packed {
         return PackedEntry.find(key, in: packed.lent).map { NodeView($0.value) } ?? .empty
       }
-      return children.map.place(of: key).map { NodeView($0) } ?? .empty
+      return children.map.pointer(toChildOf: key).map { NodeView($0) } ?? .empty
     }
   }
 
-  /// The same of a key that is text.
+  /// The child of a key given as text.
   ///
   /// - Complexity: O(log children)
   package func child(_ key: LeafText) -> NodeView {
-    switch place {
+    switch storage {
     case .empty, .leaf: return .empty
     case .children(let source):
       return PackedEntry.find(UnsafeRawBufferPointer(key.utf8), in: source)
@@ -157,12 +156,12 @@ package struct NodeView {
     }
   }
 
-  /// Looks at the children in key order for as long as a closure wants.
+  /// Visits the children in key order until a closure returns false.
   ///
-  /// - Parameter isWanted: Takes a key and what is there, lent until it returns; false for no more.
-  /// - Complexity: O(children looked at)
+  /// - Parameter isWanted: Takes a key and its child, both borrowed until it returns.
+  /// - Complexity: O(visited children)
   package func forEachChild(while isWanted: (_ key: LeafText, _ child: NodeView) -> Bool) {
-    switch place {
+    switch storage {
     case .empty, .leaf: return
     case .children(let source):
       var cursor = PackedCursor(source)
@@ -180,9 +179,9 @@ package struct NodeView {
 }
 
 extension Node {
-  /// Lends a view of the node while a closure runs.
+  /// Lends a view of the node to a closure.
   ///
-  /// - Parameter body: Takes the view, which it must not keep.
+  /// - Parameter body: Takes the view, which must not escape.
   /// - Returns: What the closure returns.
   /// - Throws: What the closure throws.
   package func withView<Result, Failure: Error>(
@@ -193,7 +192,7 @@ extension Node {
 }
 
 extension Node {
-  /// How many keys of a path lead to a leaf that is above its end; all of them where there is none.
+  /// The depth of a leaf above the end of a path, or the length of the path if there is none.
   ///
   /// - Complexity: O(depth · log children)
   package func leafDepth(above path: Path) -> Int {
@@ -201,7 +200,7 @@ extension Node {
       var node = node
       for (depth, key) in path.keys.enumerated() {
         if node.isLeaf { return depth }
-        // What is at the path itself does not matter, and may be one child of many.
+        // The child at the full path does not matter, so it is not looked up.
         if depth + 1 < path.count { node = node.child(key) }
       }
       return path.count
@@ -210,10 +209,10 @@ extension Node {
 }
 
 extension String {
-  /// The longest text that may lie in the value itself, where it cannot be lent.
+  /// Strings up to this length may be stored inline, where they have no address to lend.
   private static let mostInlineBytes = 15
 
-  /// The text, to be used while somebody holds the string; nil when it has no place of its own.
+  /// The bytes of the string, valid while it is retained; nil if they are stored inline.
   fileprivate var lent: LeafText? {
     guard utf8.count > Self.mostInlineBytes else { return nil }
     return utf8.withContiguousStorageIfAvailable { LeafText($0) }

@@ -1,6 +1,6 @@
-/// The data at a location: nothing, a leaf, or children; a leaf and children may carry a priority.
+/// The data at a location: nothing, a leaf, or children; a leaf or children may have a priority.
 ///
-/// A value: copies share structure, and an update copies only the nodes on its path.
+/// A persistent value: copies share structure, and an update copies only the nodes on its path.
 package enum Node: Sendable {
   /// No data.
   case empty
@@ -18,7 +18,7 @@ package enum Node: Sendable {
   /// Makes a leaf of true or false.
   package static func bool(_ value: Bool) -> Node { .leaf(.bool(value), priority: nil) }
 
-  /// Makes a node of children in ascending order of their keys, leaving out empty ones.
+  /// Makes a node of children in ascending key order; empty ones are left out.
   ///
   /// - Complexity: O(n)
   package init(sortedChildren entries: [(key: ChildKey, value: Node)], priority: LeafValue? = nil) {
@@ -56,7 +56,7 @@ package enum Node: Sendable {
     }
   }
 
-  /// The child of a key, empty when there is none; the pseudo key gives the priority as a leaf.
+  /// The child of a key, empty if there is none; `.priority` gives the priority as a leaf.
   ///
   /// - Complexity: O(log children)
   package subscript(key: ChildKey) -> Node {
@@ -80,9 +80,9 @@ package enum Node: Sendable {
   package func hasChild(_ key: ChildKey) -> Bool { !self[key].isEmpty }
 }
 
-/// A priority: null is no priority, so it holds a number or text (or a deferred timestamp).
+/// A priority: a number, text or a deferred timestamp; null means none.
 package final class Priority: Sendable {
-  /// The value children are ordered by.
+  /// The value by which children are ordered.
   package let value: LeafValue
 
   /// Wraps a priority.
@@ -97,22 +97,22 @@ package final class Priority: Sendable {
   }
 }
 
-/// The children of a node by key, with the priority of the node.
+/// The children of a node, with the priority of the node itself.
 package struct NodeChildren: Sendable {
   /// The children in key order; never empty, and no child is empty.
   package private(set) var map: ChildMap
   /// The priority of the node these are the children of.
   package var priority: Priority?
-  /// How many children have a priority: with none, priority order is key order.
+  /// How many children have a priority; if none has, priority order is key order.
   package private(set) var prioritizedCount: Int
 
   /// The number of children.
   package var count: Int { map.count }
 
-  /// Whether these are few and small, with all that is below them.
+  /// Whether the children are few and small and are stored as packed bytes.
   package var isPacked: Bool { packed != nil }
 
-  /// All that there is in a packed form, or nil when it has none.
+  /// The packed form of everything here, or nil if there is none.
   var packed: PackedChildren? { priority == nil ? map.packed : nil }
 
   init(sorted entries: [(key: ChildKey, value: Node)], priority: Priority?) {
@@ -127,19 +127,19 @@ package struct NodeChildren: Sendable {
     prioritizedCount = map.packed == nil ? nodes.count { $0.priority != nil } : 0
   }
 
-  init(_ key: ChildKey, _ node: Node, priority: Priority?) {
+  init(_ key: ChildKey, node: Node, priority: Priority?) {
     self.init(sortedKeys: [key], nodes: [node], priority: priority)
   }
 
-  /// Takes over children that are packed, of which none has a priority.
+  /// Wraps packed children, none of which has a priority.
   init(_ packed: PackedChildren) {
     map = ChildMap(packed)
     prioritizedCount = 0
   }
 
-  /// Sets a child, or removes it by an empty node, which may leave no children.
-  mutating func set(_ key: ChildKey, _ node: Node) {
-    // What is packed has no priority.
+  /// Sets a child; an empty node removes it, which may leave no children.
+  mutating func set(_ key: ChildKey, to node: Node) {
+    // A packed child has no priority, so it does not matter that it is not returned.
     let old = node.isEmpty ? map.remove(key) : map.set(key, to: node)
     if old?.priority != nil { prioritizedCount -= 1 }
     if node.priority != nil { prioritizedCount += 1 }
@@ -155,7 +155,7 @@ package struct NodeChildren: Sendable {
     guard let change else {
       var child = Node.empty
       child.update(at: path, to: node)
-      if !child.isEmpty { set(key, child) }
+      if !child.isEmpty { set(key, to: child) }
       return
     }
     prioritizedCount += (change.after ? 1 : 0) - (change.before ? 1 : 0)
@@ -163,7 +163,7 @@ package struct NodeChildren: Sendable {
 }
 
 extension Node: Equatable {
-  /// Whether two nodes with children share all that they have; equal nodes need not.
+  /// Whether two nodes with children share the same storage; equal nodes need not.
   ///
   /// - Complexity: O(1)
   package func isSame(as other: Node) -> Bool {
@@ -171,9 +171,9 @@ extension Node: Equatable {
     return left.priority === right.priority && left.map.isSame(as: right.map)
   }
 
-  /// Compares values and priorities, all the way down.
+  /// Compares values and priorities recursively.
   ///
-  /// - Complexity: O(size), less where the two share structure.
+  /// - Complexity: O(size), less where the two share structure
   package static func == (left: Node, right: Node) -> Bool {
     switch (left, right) {
     case (.empty, .empty): true
@@ -182,6 +182,78 @@ extension Node: Equatable {
     case (.children(let left), .children(let right)):
       left.priority?.value == right.priority?.value && left.map == right.map
     case (.empty, _), (.leaf, _), (.children, _): false
+    }
+  }
+}
+
+extension Node {
+  /// The node with another priority; an empty node stays empty.
+  package func withPriority(_ priority: LeafValue?) -> Node {
+    switch self {
+    case .empty: return .empty
+    case .leaf(let value, _): return .leaf(value, priority: Priority(priority))
+    case .children(var children):
+      children.priority = Priority(priority)
+      return .children(children)
+    }
+  }
+
+  /// The node with a child set; an empty node removes the child.
+  ///
+  /// Setting a child on a leaf replaces the value and keeps the priority. Removing the last child
+  /// leaves an empty node, without the priority.
+  ///
+  /// - Complexity: O(log children)
+  package func setting(_ key: ChildKey, to node: Node) -> Node {
+    var copy = self
+    copy.update(at: Path([key]), to: node)
+    return copy
+  }
+
+  /// The node with the data at a path replaced; a path that ends in `.priority` sets a priority.
+  ///
+  /// - Complexity: O(depth · log children)
+  package func setting(_ path: Path, to node: Node) -> Node {
+    var copy = self
+    copy.update(at: path, to: node)
+    return copy
+  }
+
+  /// Replaces the data at a path, in place where nobody else holds it.
+  ///
+  /// - Complexity: O(depth · log children)
+  package mutating func update(at path: Path, to node: Node) {
+    update(at: path.keys[...], to: node)
+  }
+
+  /// Replaces the data at the remaining keys of a path.
+  mutating func update(at path: ArraySlice<ChildKey>, to node: Node) {
+    guard let key = path.first else {
+      self = node
+      return
+    }
+    if key == .priority {
+      self = withPriority(node.leafValue)
+      return
+    }
+    switch self {
+    case .empty:
+      var child = Node.empty
+      child.update(at: path.dropFirst(), to: node)
+      if !child.isEmpty { self = .children(NodeChildren(key, node: child, priority: nil)) }
+    case .leaf(_, let priority):
+      var child = Node.empty
+      child.update(at: path.dropFirst(), to: node)
+      if !child.isEmpty { self = .children(NodeChildren(key, node: child, priority: priority)) }
+    case .children(var children):
+      // Cleared first, so that the map below is uniquely referenced and changes in place.
+      self = .empty
+      if path.count == 1 {
+        children.set(key, to: node)
+      } else {
+        children.update(key, at: path.dropFirst(), to: node)
+      }
+      if children.count > 0 { self = .children(children) }
     }
   }
 }

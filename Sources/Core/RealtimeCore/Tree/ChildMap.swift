@@ -1,4 +1,4 @@
-/// Children by key: a sorted map, or the bytes of a few small ones.
+/// Children by key: a sorted map, or packed bytes if they are few and small.
 package struct ChildMap: Sendable {
   fileprivate enum Storage: Sendable {
     case tree(SortedMap<ChildKey, Node>)
@@ -7,12 +7,12 @@ package struct ChildMap: Sendable {
 
   private var storage: Storage
 
-  /// Takes over children that are packed.
+  /// Wraps packed children.
   init(_ packed: PackedChildren) {
     storage = .packed(packed)
   }
 
-  /// Makes a map of keys that are in ascending order, and their nodes, none of which is empty.
+  /// Makes a map of ascending keys and their nodes, none of which may be empty.
   ///
   /// - Complexity: O(n)
   init(sortedKeys keys: [ChildKey], nodes: [Node]) {
@@ -23,7 +23,7 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// Makes a map of children in ascending order of their keys, none of which is empty.
+  /// Makes a map of children in ascending key order, none of which may be empty.
   ///
   /// - Complexity: O(n)
   init(sorted entries: [(key: ChildKey, value: Node)]) {
@@ -39,14 +39,14 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// The packed children, or nil when they are not packed.
+  /// The packed form, or nil if the children are in a sorted map.
   var packed: PackedChildren? {
     if case .packed(let packed) = storage { packed } else { nil }
   }
 
   /// The children as a sorted map.
   ///
-  /// - Complexity: O(size) where they are packed
+  /// - Complexity: O(size) if they are packed
   private var tree: SortedMap<ChildKey, Node> {
     switch storage {
     case .tree(let map): map
@@ -75,12 +75,12 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// Where the child of a key is, to be used while somebody holds the map; nil when it is packed.
+  /// A pointer to the child of a key, valid while the map is retained; nil if the children are packed.
   ///
   /// - Complexity: O(log n)
-  func place(of key: ChildKey) -> UnsafePointer<Node>? {
+  func pointer(toChildOf key: ChildKey) -> UnsafePointer<Node>? {
     switch storage {
-    case .tree(let map): map.place(of: key)
+    case .tree(let map): map.pointer(toValueOf: key)
     case .packed: nil
     }
   }
@@ -107,14 +107,14 @@ package struct ChildMap: Sendable {
 
   // MARK: Changing
 
-  /// Sets a child that is not empty, and returns the one that it replaces unless that was packed.
+  /// Sets a child, which may not be empty, and returns the one it replaces unless that was packed.
   ///
   /// - Complexity: O(log n)
   @discardableResult
   mutating func set(_ key: ChildKey, to node: Node) -> Node? {
     switch storage {
     case .tree(var map):
-      // Given up first, so that the map is referenced once and changes in place.
+      // Clears the storage first, so that the map is uniquely referenced and changes in place.
       storage = .tree(SortedMap())
       let old = map.updateValue(node, forKey: key)
       storage = .tree(map)
@@ -131,7 +131,7 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// Removes a child, if it is there, and returns it unless it was packed.
+  /// Removes a child if it is present, and returns it unless it was packed.
   ///
   /// - Complexity: O(log n)
   @discardableResult
@@ -148,14 +148,14 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// Changes a present child, in place where it lies in a sorted map; the result may be empty.
+  /// Changes a present child, in place if the map is sorted; a child that becomes empty is removed.
   ///
   /// Returns nil, without calling the closure, when the key is missing.
   ///
   /// - Complexity: O(log n)
   mutating func modify<Result>(
     _ key: ChildKey,
-    _ body: (inout Node) -> Result
+    with body: (inout Node) -> Result
   ) -> Result? {
     switch storage {
     case .tree(var map):
@@ -212,8 +212,8 @@ extension ChildMap: Sequence {
   package struct Iterator: IteratorProtocol {
     private var tree: SortedMap<ChildKey, Node>.Iterator?
     private var packed: PackedChildren?
-    /// Where the next of the packed children is.
-    private var position = 1
+    /// The offset of the next packed child.
+    private var offset = 1
 
     fileprivate init(_ storage: Storage) {
       switch storage {
@@ -224,12 +224,12 @@ extension ChildMap: Sequence {
 
     /// Gives the next child, or nil at the end.
     package mutating func next() -> (key: ChildKey, value: Node)? {
-      guard let packed, position < packed.bytes.count else { return tree?.next() }
+      guard let packed, offset < packed.bytes.count else { return tree?.next() }
       let entry = packed.bytes.withUnsafeBytes { source in
-        let entry = PackedEntry(source, at: position)
+        let entry = PackedEntry(source, at: offset)
         return (key: entry.childKey, value: entry.node, end: entry.end)
       }
-      position = entry.end
+      offset = entry.end
       return (entry.key, entry.value)
     }
   }
@@ -242,9 +242,9 @@ extension ChildMap: Sequence {
 }
 
 extension ChildMap: Equatable {
-  /// Whether two maps share all that they have, or are small and equal.
+  /// Whether both share the same storage, or are packed and equal.
   ///
-  /// - Complexity: O(1)
+  /// - Complexity: O(1), because packed children are limited in size
   func isSame(as other: ChildMap) -> Bool {
     switch (storage, other.storage) {
     case (.tree(let left), .tree(let right)): left.isSame(as: right)
@@ -253,7 +253,7 @@ extension ChildMap: Equatable {
     }
   }
 
-  /// Compares child by child; maps that share their structure are told equal at once.
+  /// Compares child by child, or in constant time if both share the same storage.
   ///
   /// - Complexity: O(size)
   package static func == (left: ChildMap, right: ChildMap) -> Bool {

@@ -1,6 +1,6 @@
 /// One end of a range of children.
 package struct QueryBound: Hashable, Sendable {
-  /// The key part of a bound, which decides among equal values.
+  /// The key of a bound, which breaks ties between equal values.
   package enum KeyPart: Hashable, Sendable {
     /// Below every key.
     case minimum
@@ -10,9 +10,9 @@ package struct QueryBound: Hashable, Sendable {
     case maximum
   }
 
-  /// The index value, nil for null; with the key index, the key as text.
+  /// The index value, nil for null; in key order, the key as text.
   package var value: LeafValue?
-  /// The key that breaks ties, or nil when none was given.
+  /// The key that breaks ties, or nil if none was given.
   package var key: KeyPart?
   /// Whether a child exactly at the bound belongs to the range.
   package var isInclusive: Bool
@@ -25,7 +25,7 @@ package struct QueryBound: Hashable, Sendable {
   }
 }
 
-/// Which children of a location are wanted, and in what order.
+/// A selection of the children of a location, with an order.
 package struct Query: Hashable, Sendable {
   /// The side of the range that a limit keeps.
   package enum LimitSide: Hashable, Sendable {
@@ -49,12 +49,12 @@ package struct Query: Hashable, Sendable {
     }
   }
 
-  /// The ends of the range, away from the query: most have none, and a server keeps one a listener.
+  /// The ends of the range, indirect because most queries have none and a server keeps many queries.
   private indirect enum Range: Hashable, Sendable {
     case whole
     case bounded(start: QueryBound?, end: QueryBound?)
 
-    init(_ start: QueryBound?, _ end: QueryBound?) {
+    init(from start: QueryBound?, to end: QueryBound?) {
       self = start == nil && end == nil ? .whole : .bounded(start: start, end: end)
     }
   }
@@ -73,7 +73,7 @@ package struct Query: Hashable, Sendable {
       case .bounded(let start, _): start
       }
     }
-    set { range = Range(newValue, end) }
+    set { range = Range(from: newValue, to: end) }
   }
 
   /// Where the range ends, or nil.
@@ -84,10 +84,10 @@ package struct Query: Hashable, Sendable {
       case .bounded(_, let end): end
       }
     }
-    set { range = Range(start, newValue) }
+    set { range = Range(from: start, to: newValue) }
   }
 
-  /// Makes a query; without arguments the default one, all children by priority.
+  /// Makes a query; by default, all children by priority.
   package init(
     index: Index = .priority,
     start: QueryBound? = nil,
@@ -95,29 +95,29 @@ package struct Query: Hashable, Sendable {
     limit: Limit? = nil
   ) {
     self.index = index
-    range = Range(start, end)
+    range = Range(from: start, to: end)
     self.limit = limit
   }
 
   /// All children by priority.
   package static let all = Query()
 
-  /// Whether every child belongs to the result, whatever the order.
+  /// Whether the query selects every child, in whatever order.
   package var loadsAllData: Bool { range == .whole && limit == nil }
 
   /// Whether this is the default query.
   package var isDefault: Bool { loadsAllData && index == .priority }
 
-  /// Whether a child lies in the range; the limit does not count.
-  package func contains(_ key: ChildKey, _ node: Node) -> Bool {
-    let entry = index.entry(key, node)
+  /// Whether a child lies in the range; the limit is ignored.
+  package func contains(_ key: ChildKey, node: Node) -> Bool {
+    let entry = index.entry(for: key, node: node)
     return !isBeforeStart(entry) && !isAfterEnd(entry)
   }
 
   /// Whether a position lies before the range.
   package func isBeforeStart(_ entry: IndexEntry) -> Bool {
     guard let start else { return false }
-    switch order(entry, start, missingKey: .minimum) {
+    switch order(of: entry, relativeTo: start, missingKey: .minimum) {
     case .ascending: return true
     case .same: return !start.isInclusive
     case .descending: return false
@@ -127,7 +127,7 @@ package struct Query: Hashable, Sendable {
   /// Whether a position lies after the range.
   package func isAfterEnd(_ entry: IndexEntry) -> Bool {
     guard let end else { return false }
-    switch order(entry, end, missingKey: .maximum) {
+    switch order(of: entry, relativeTo: end, missingKey: .maximum) {
     case .ascending: return false
     case .same: return !end.isInclusive
     case .descending: return true
@@ -139,8 +139,8 @@ package struct Query: Hashable, Sendable {
   }
 
   private func order(
-    _ entry: IndexEntry,
-    _ bound: QueryBound,
+    of entry: IndexEntry,
+    relativeTo bound: QueryBound,
     missingKey: QueryBound.KeyPart
   ) -> Order {
     if index == .key {
@@ -150,7 +150,7 @@ package struct Query: Hashable, Sendable {
       switch text {
       case "[MIN_NAME]": return .descending
       case "[MAX_NAME]": return .ascending
-      default: return compare(entry.key, ChildKey(text))
+      default: return order(of: entry.key, relativeTo: ChildKey(text))
       }
     }
     let value: IndexValue = bound.value.map { .leaf($0) } ?? .missing
@@ -161,16 +161,16 @@ package struct Query: Hashable, Sendable {
     switch bound.key ?? missingKey {
     case .minimum: return .descending
     case .maximum: return .ascending
-    case .key(let key): return compare(entry.key, key)
+    case .key(let key): return order(of: entry.key, relativeTo: key)
     }
   }
 
-  private func compare(_ left: ChildKey, _ right: ChildKey) -> Order {
+  private func order(of left: ChildKey, relativeTo right: ChildKey) -> Order {
     if left == right { return .same }
     return left < right ? .ascending : .descending
   }
 
-  /// The children that the query selects of a node, in ascending order.
+  /// The selected children of a node, in ascending order.
   ///
   /// - Complexity: O(log n + result)
   package func select(from indexed: IndexedNode) -> [(key: ChildKey, node: Node)] {
@@ -180,7 +180,7 @@ package struct Query: Hashable, Sendable {
     if limit?.side == .last {
       for (key, node) in indexed.descending(within: { !isAfterEnd($0) }) {
         if result.count >= maximum { break }
-        if start != nil, isBeforeStart(index.entry(key, node)) { break }
+        if start != nil, isBeforeStart(index.entry(for: key, node: node)) { break }
         result.append((key, node))
       }
       result.reverse()
@@ -188,13 +188,13 @@ package struct Query: Hashable, Sendable {
     }
     for (key, node) in indexed.ascending(after: isBeforeStart) {
       if result.count >= maximum { break }
-      if end != nil, isAfterEnd(index.entry(key, node)) { break }
+      if end != nil, isAfterEnd(index.entry(for: key, node: node)) { break }
       result.append((key, node))
     }
     return result
   }
 
-  /// What the query leaves of a node: all of it, or the selected children without the own priority.
+  /// The node itself if all data are selected, else the selected children without its priority.
   ///
   /// - Complexity: O(n log n) without an index at hand
   package func evaluate(_ node: Node) -> Node {

@@ -1,14 +1,14 @@
 /// A node with its children in the order of an index, kept up to date as children change.
 ///
-/// Key order (and priority order while no child has a priority) is the order of the node itself and
-/// costs nothing; every other order is a second sorted map, of positions only: the children
-/// themselves are looked up in the node.
+/// Key order, and priority order while no child has a priority, is the order of the node itself and
+/// costs nothing. Any other order is a sorted set of positions beside it; the children themselves are
+/// looked up in the node.
 package struct IndexedNode: Sendable {
   /// The node.
   package private(set) var node: Node
   /// What the children are ordered by.
   package let index: Index
-  /// The order, or nil when key order serves.
+  /// The order, or nil if it is key order.
   private var order: OrderedPositions?
 
   /// Orders the children of a node.
@@ -33,29 +33,31 @@ package struct IndexedNode: Sendable {
       order = nil
       return
     }
-    order = OrderedPositions(sorted: children.map.map { index.entry($0.key, $0.value) }.sorted())
+    order = OrderedPositions(
+      sorted: children.map.map { index.entry(for: $0.key, node: $0.value) }.sorted()
+    )
   }
 
-  /// Sets a child, or removes it by an empty node.
+  /// Sets a child; an empty node removes it.
   ///
-  /// - Complexity: O(log n), O(n log n) when the first priority appears among the children
+  /// - Complexity: O(log n); O(n log n) when the first priority appears among the children
   package mutating func set(_ key: ChildKey, to child: Node) {
     let old = node[key]
     let hadChildren = node.children != nil
     node.update(at: Path([key]), to: child)
     if usesKeyOrder || !hadChildren || order == nil { return rebuildOrder() }
     move(
-      from: old.isEmpty ? nil : index.entry(key, old),
-      to: child.isEmpty ? nil : index.entry(key, child)
+      from: old.isEmpty ? nil : index.entry(for: key, node: old),
+      to: child.isEmpty ? nil : index.entry(for: key, node: child)
     )
   }
 
-  /// Follows the node to a version of it in which some children are others.
+  /// Replaces the node by a version of it in which some children differ.
   ///
-  /// The version is taken over as it is, so that no second map of the children is changed.
+  /// The version is kept as it is, so that its map of children is not changed a second time here.
   ///
   /// - Parameters:
-  ///   - version: The node as it is now.
+  ///   - version: The new version of the node.
   ///   - keys: The children that may differ, each once.
   /// - Complexity: O(keys · log n), O(n log n) when the first priority appears among the children
   package mutating func follow(_ version: Node, changed keys: [ChildKey]) {
@@ -70,11 +72,11 @@ package struct IndexedNode: Sendable {
     }
   }
 
-  /// Moves a child to its new position, if that is another one.
+  /// Moves a child to its new position if that differs.
   private mutating func move(from before: IndexEntry?, to after: IndexEntry?) {
     if before == after { return }
     if let before { order?.remove(present: before) }
-    // Each child has one position, and this is another one than before.
+    // Each child has one position, and this one is new.
     if let after { order?.insert(absent: after) }
   }
 
@@ -85,12 +87,20 @@ package struct IndexedNode: Sendable {
 
   /// The children in index order.
   package var ascending: OrderedChildren {
-    OrderedChildren(of: node, order?.ascending { _ in false }, children?.ascending { _ in false })
+    OrderedChildren(
+      of: node,
+      positions: order?.ascending { _ in false },
+      children: children?.ascending { _ in false }
+    )
   }
 
   /// The children in the reverse of index order.
   package var descending: OrderedChildren {
-    OrderedChildren(of: node, order?.descending { _ in true }, children?.descending)
+    OrderedChildren(
+      of: node,
+      positions: order?.descending { _ in true },
+      children: children?.descending
+    )
   }
 
   /// The children from the first that is not before a bound, in index order.
@@ -100,8 +110,8 @@ package struct IndexedNode: Sendable {
   package func ascending(after isBefore: (IndexEntry) -> Bool) -> OrderedChildren {
     OrderedChildren(
       of: node,
-      order?.ascending(after: isBefore),
-      children?.ascending { isBefore(IndexEntry(value: .missing, key: $0)) }
+      positions: order?.ascending(after: isBefore),
+      children: children?.ascending { isBefore(IndexEntry(value: .missing, key: $0)) }
     )
   }
 
@@ -112,21 +122,21 @@ package struct IndexedNode: Sendable {
   package func descending(within isWithin: (IndexEntry) -> Bool) -> OrderedChildren {
     OrderedChildren(
       of: node,
-      order?.descending(within: isWithin),
-      children?.descending { isWithin(IndexEntry(value: .missing, key: $0)) }
+      positions: order?.descending(within: isWithin),
+      children: children?.descending { isWithin(IndexEntry(value: .missing, key: $0)) }
     )
   }
 
-  /// The children where they are in order as they are.
+  /// The children, if the order is that of the node itself.
   private var children: ChildMap? { order == nil ? node.children?.map : nil }
 
-  /// The key before a child in index order, or nil when it comes first.
+  /// The key before a child in index order, or nil if it comes first.
   ///
   /// The child need not be present.
   ///
   /// - Complexity: O(log n)
-  package func keyBefore(_ key: ChildKey, _ child: Node) -> ChildKey? {
-    if let order { return order.before(index.entry(key, child))?.key }
+  package func keyBefore(_ key: ChildKey, child: Node) -> ChildKey? {
+    if let order { return order.before(index.entry(for: key, node: child))?.key }
     return node.children?.map.entry(before: key)?.key
   }
 
@@ -135,4 +145,31 @@ package struct IndexedNode: Sendable {
 
   /// The last child in index order.
   package var last: (key: ChildKey, node: Node)? { descending.first { _ in true } }
+}
+
+/// The children of a node in the order of an index, looked up lazily.
+package struct OrderedChildren: Sequence, IteratorProtocol {
+  private let node: Node
+  /// The order, if it is not that of the node itself.
+  private var positions: OrderedPositions.Iterator?
+  /// The children, if the order is that of the node itself.
+  private var children: SortedMap<ChildKey, Node>.Iterator?
+
+  init(
+    of node: Node,
+    positions: OrderedPositions.Iterator?,
+    children: SortedMap<ChildKey, Node>.Entries?
+  ) {
+    self.node = node
+    self.positions = positions
+    self.children = children?.makeIterator()
+  }
+
+  /// Gives the next child, or nil at the end.
+  ///
+  /// - Complexity: O(log n)
+  package mutating func next() -> (key: ChildKey, node: Node)? {
+    if let key = positions?.next()?.key { return (key, node[key]) }
+    return children?.next().map { ($0.key, $0.value) }
+  }
 }

@@ -1,0 +1,235 @@
+/// The limits on data and messages that client and server share.
+package enum Limits {
+  /// Longest key, in bytes of UTF-8.
+  package static let keyBytes = 768
+  /// Longest path that a client writes, in bytes of UTF-8 with one more for each key.
+  package static let pathBytes = 768
+  /// Longest path that is stored; as documented, a key of exactly 768 bytes at the root is allowed.
+  package static let storedPathBytes = 769
+  /// Most keys from the root to a leaf.
+  package static let depth = 32
+  /// Longest string, in bytes of UTF-8.
+  package static let stringBytes = 10 * 1_024 * 1_024
+  /// Deepest nesting that the JSON parser follows.
+  package static let jsonDepth = 64
+  /// Longest message, in bytes of UTF-8.
+  package static let messageBytes = 256 * 1_024 * 1_024
+  /// Longest text frame, in UTF-16 code units; a longer message is split.
+  package static let segmentUnits = 16_384
+  /// Most segments of one message.
+  package static let segments = 16_384
+  /// How often a transaction is tried before it gives up.
+  package static let transactionTries = 25
+}
+
+/// Checks whether a database accepts keys, paths and values.
+package enum Validation {
+  /// Why a key is invalid, or nil if it is valid.
+  package static func problem(withKey text: String) -> String? {
+    var text = text
+    return text.withUTF8 { problem(withKey: $0) }
+  }
+
+  private static func problem(with key: ChildKey) -> String? {
+    key.withUTF8 { problem(withKey: $0) }
+  }
+
+  private static func problem(withKey text: UnsafeBufferPointer<UInt8>) -> String? {
+    if text.isEmpty { return "a key cannot be empty" }
+    if text.count > Limits.keyBytes {
+      return "a key cannot be longer than \(Limits.keyBytes) bytes; this one has \(text.count)"
+    }
+    for byte in text {
+      switch byte {
+      case 0..<0x20, 0x7F:
+        return "a key cannot contain control characters; this one has byte \(byte)"
+      case UInt8(ascii: "."), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "["),
+        UInt8(ascii: "]"), UInt8(ascii: "/"):
+        let character = Character(UnicodeScalar(byte))
+        return "a key cannot contain '\(character)' (nor any of . # $ [ ] /)"
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// Why a path is invalid, or nil if it is valid.
+  package static func problem(withPath path: Path) -> String? {
+    for key in path.keys {
+      if let problem = problem(with: key) { return problem }
+    }
+    let bounds = Bounds(pathBytes: Limits.storedPathBytes, depth: Limits.depth)
+    return problem(withDepth: path.count, bytes: bytes(of: path), within: bounds)
+  }
+
+  /// Why data cannot be stored at a path, or nil if they can.
+  ///
+  /// - Parameters:
+  ///   - node: The data.
+  ///   - path: Where the data are to be stored.
+  ///   - depth: The most keys from the root to a leaf, at most ``Limits/depth``.
+  /// - Returns: The reason, or nil.
+  /// - Complexity: O(size)
+  package static func problem(
+    with node: Node,
+    at path: Path,
+    depth: Int = Limits.depth
+  ) -> String? {
+    problem(with: node, at: path, within: Bounds(pathBytes: Limits.storedPathBytes, depth: depth))
+  }
+
+  /// Why a client must not send data for a path, or nil if it may.
+  ///
+  /// The limit of official clients is one byte below the one documented for servers.
+  ///
+  /// - Complexity: O(size)
+  package static func problem(withWritten node: Node, at path: Path) -> String? {
+    problem(with: node, at: path, within: Bounds(pathBytes: Limits.pathBytes, depth: Limits.depth))
+  }
+
+  /// How long and how deep paths may be.
+  private struct Bounds {
+    let pathBytes: Int
+    let depth: Int
+  }
+
+  private static func problem(with node: Node, at path: Path, within bounds: Bounds) -> String? {
+    if path.isPriority, let parent = path.parent { return problem(withPath: parent) }
+    if let problem = problem(withPath: path) { return problem }
+    let bytes = bytes(of: path)
+    return problem(withDepth: path.count, bytes: bytes, within: bounds)
+      ?? problem(with: node, depth: path.count, bytes: bytes, within: bounds)
+  }
+
+  private static func bytes(of path: Path) -> Int {
+    path.keys.reduce(0) { $0 + $1.byteCount + 1 }
+  }
+
+  private static func problem(
+    with node: Node,
+    depth: Int,
+    bytes: Int,
+    within bounds: Bounds
+  ) -> String? {
+    if case .string(let text)? = node.priority, text.utf8.count > Limits.stringBytes {
+      return "a priority is longer than \(Limits.stringBytes) bytes"
+    }
+    switch node {
+    case .empty: return nil
+    case .leaf(.string(let text), _):
+      return text.utf8.count > Limits.stringBytes
+        ? "a string is longer than \(Limits.stringBytes) bytes" : nil
+    case .leaf: return nil
+    case .children(let children):
+      if let packed = children.map.packed {
+        return packed.bytes.withUnsafeBytes {
+          problem(withPacked: $0, depth: depth, bytes: bytes, within: bounds)
+        }
+      }
+      for (key, child) in children.map {
+        if let problem = problem(with: key) { return problem }
+        let below = bytes + key.byteCount + 1
+        if let problem = problem(withDepth: depth + 1, bytes: below, within: bounds)
+          ?? problem(with: child, depth: depth + 1, bytes: below, within: bounds)
+        {
+          return problem
+        }
+      }
+      return nil
+    }
+  }
+
+  /// Checks packed children, whose values are always short enough.
+  private static func problem(
+    withPacked source: UnsafeRawBufferPointer,
+    depth: Int,
+    bytes: Int,
+    within bounds: Bounds
+  ) -> String? {
+    var cursor = PackedCursor(source)
+    while let entry = cursor.next() {
+      let key = entry.key
+      if let problem = key.withMemoryRebound(to: UInt8.self, { problem(withKey: $0) }) {
+        return problem
+      }
+      let below = bytes + key.count + 1
+      if let problem = problem(withDepth: depth + 1, bytes: below, within: bounds) {
+        return problem
+      }
+      guard entry.value.tag == .children else { continue }
+      let children = entry.value.content
+      if let problem = problem(withPacked: children, depth: depth + 1, bytes: below, within: bounds)
+      {
+        return problem
+      }
+    }
+    return nil
+  }
+
+  private static func problem(withDepth depth: Int, bytes: Int, within bounds: Bounds) -> String? {
+    if depth > bounds.depth { return "data cannot be nested deeper than \(bounds.depth) keys" }
+    if bytes > bounds.pathBytes { return "a path cannot be longer than \(Limits.pathBytes) bytes" }
+    return nil
+  }
+}
+
+/// Measures nodes, and stops as soon as a limit is exceeded.
+package struct NodeMeasure: Sendable {
+  private let valueLimit: Int
+  private let byteLimit: Int
+  /// The number of leaves so far.
+  package private(set) var values = 0
+  /// The bytes of keys and text so far, plus a constant for every other value.
+  package private(set) var bytes = 0
+
+  /// Makes a measure of nothing.
+  ///
+  /// - Parameters:
+  ///   - values: The number of leaves beyond which counting stops.
+  ///   - bytes: The number of bytes beyond which counting stops.
+  package init(values: Int = .max, bytes: Int = .max) {
+    valueLimit = values
+    byteLimit = bytes
+  }
+
+  /// Whether one of the limits is exceeded.
+  package var isExceeded: Bool { values > valueLimit || bytes > byteLimit }
+
+  /// Adds a node and all its descendants.
+  ///
+  /// - Complexity: O(size), but no more than the limits
+  package mutating func add(_ node: Node) {
+    guard !isExceeded else { return }
+    switch node {
+    case .empty: return
+    case .leaf(.string(let text), _): add(leafOf: text.utf8.count)
+    case .leaf: add(leafOf: Self.plainBytes)
+    case .children(let children):
+      if let packed = children.map.packed {
+        bytes += packed.bytes.count
+        if valueLimit < .max { packed.bytes.withUnsafeBytes { count(packed: $0) } }
+        return
+      }
+      for (key, child) in children.map {
+        bytes += key.byteCount
+        add(child)
+        if isExceeded { return }
+      }
+    }
+  }
+
+  private mutating func add(leafOf count: Int) {
+    values += 1
+    bytes += count
+  }
+
+  private mutating func count(packed source: UnsafeRawBufferPointer) {
+    var cursor = PackedCursor(source)
+    while let entry = cursor.next() {
+      if entry.value.tag == .children { count(packed: entry.value.content) } else { values += 1 }
+    }
+  }
+
+  /// What a value other than text counts.
+  private static let plainBytes = 8
+}

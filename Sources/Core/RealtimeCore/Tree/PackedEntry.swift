@@ -1,0 +1,165 @@
+/// One packed child, within the bytes of all of them.
+///
+// Safety: only this module creates packed children, so all lengths in `source` are right. An entry
+// does not escape the closure that lends it the bytes.
+struct PackedEntry {
+  let source: UnsafeRawBufferPointer
+  /// The offset of the entry, at the length of its key.
+  let start: Int
+  /// The offset of the value, at its tag.
+  let valueStart: Int
+  /// The offset of the next entry.
+  let end: Int
+
+  init(_ source: UnsafeRawBufferPointer, at start: Int) {
+    self.source = source
+    self.start = start
+    valueStart = start + 1 + Int(source[start])
+    end = PackedValue(source, at: valueStart).end
+  }
+
+  /// The key in UTF-8.
+  var key: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: source[(start + 1)..<valueStart])
+  }
+
+  var childKey: ChildKey { key.withMemoryRebound(to: UInt8.self) { ChildKey(validUTF8: $0) } }
+
+  var value: PackedValue { PackedValue(source, at: valueStart) }
+
+  var node: Node { value.node }
+
+  /// The entry of a key, or nil.
+  static func find(_ key: ChildKey, in source: UnsafeRawBufferPointer) -> PackedEntry? {
+    key.withUTF8 { find(UnsafeRawBufferPointer($0), in: source) }
+  }
+
+  /// The entry of a key given as text, or nil.
+  static func find(
+    _ text: UnsafeRawBufferPointer,
+    in source: UnsafeRawBufferPointer
+  ) -> PackedEntry? {
+    var position = 1
+    while position < source.count {
+      let valueStart = position + 1 + Int(source[position])
+      if hasKey(text, in: source, at: position) { return PackedEntry(source, at: position) }
+      position = PackedValue(source, at: valueStart).end
+    }
+    return nil
+  }
+
+  private static func hasKey(
+    _ text: UnsafeRawBufferPointer,
+    in source: UnsafeRawBufferPointer,
+    at start: Int
+  ) -> Bool {
+    guard Int(source[start]) == text.count else { return false }
+    for index in 0..<text.count where source[start + 1 + index] != text[index] { return false }
+    return true
+  }
+
+  /// The offset at which the entry of an absent key belongs.
+  static func insertionOffset(of key: ChildKey, in source: UnsafeRawBufferPointer) -> Int {
+    var cursor = PackedCursor(source)
+    while let entry = cursor.next() {
+      if key < entry.childKey { return entry.start }
+    }
+    return source.count
+  }
+}
+
+/// Iterates over packed children.
+///
+// Safety: as for `PackedEntry`.
+struct PackedCursor {
+  private let source: UnsafeRawBufferPointer
+  private var position: Int
+  private let end: Int
+
+  init(_ source: UnsafeRawBufferPointer) {
+    self.source = source
+    position = 1
+    end = source.count
+  }
+
+  mutating func next() -> PackedEntry? {
+    guard position < end else { return nil }
+    let entry = PackedEntry(source, at: position)
+    position = entry.end
+    return entry
+  }
+}
+
+/// A value within packed children.
+///
+// Safety: as for `PackedEntry`.
+struct PackedValue {
+  let source: UnsafeRawBufferPointer
+  let start: Int
+
+  init(_ source: UnsafeRawBufferPointer, at start: Int) {
+    self.source = source
+    self.start = start
+  }
+
+  var tag: PackedTag { PackedTag(rawValue: source[start]) ?? .no }
+
+  private var length: Int { Int(source[start + 1]) | Int(source[start + 2]) << 8 }
+
+  /// The offset of the next entry.
+  var end: Int {
+    switch tag {
+    case .no, .yes: start + 1
+    case .small: start + 2
+    case .integer, .double: start + 9
+    case .string, .children: start + 3 + length
+    }
+  }
+
+  /// The whole number, if the tag is `small` or `integer`.
+  var integer: Int64 {
+    tag == .small ? Int64(Int8(bitPattern: source[start + 1])) : Int64(bitPattern: word)
+  }
+
+  /// The number, if the tag is `double`.
+  var double: Double { Double(bitPattern: word) }
+
+  private var word: UInt64 {
+    UInt64(littleEndian: source.loadUnaligned(fromByteOffset: start + 1, as: UInt64.self))
+  }
+
+  /// The bytes of the text or of the packed children, if the tag is `string` or `children`.
+  var content: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: source[contentRange]) }
+
+  private var contentRange: Range<Int> { (start + 3)..<(start + 3 + length) }
+
+  /// The value as a node.
+  var node: Node {
+    switch tag {
+    case .no: .bool(false)
+    case .yes: .bool(true)
+    case .small, .integer: .integer(integer)
+    case .double: .leaf(.double(double))
+    case .string: .string(String(decoding: content, as: UTF8.self))
+    case .children: .children(NodeChildren(PackedChildren(bytes: Array(content))))
+    }
+  }
+}
+
+/// The kind of a packed value.
+enum PackedTag: UInt8 {
+  /// False; nothing follows.
+  case no
+  /// True; nothing follows.
+  case yes
+  /// A whole number within 8 bits.
+  case small
+  /// Any other whole number, 8 bytes.
+  case integer
+  /// A number that is not whole, 8 bytes.
+  case double
+  /// The length in 2 bytes, and text.
+  case string
+  /// The length in 2 bytes, and packed children.
+  case children
+}
