@@ -1,30 +1,40 @@
 package import RealtimeCore
 
-/// Which rule decided a request, and how it came to its result.
+/// Whether a request is allowed, and why.
+package struct Decision: Hashable, Sendable {
+  /// Whether the request is allowed.
+  package let isAllowed: Bool
+  /// Whether the request stays allowed regardless of changes to the data and of time.
+  package let isLasting: Bool
+  /// The rule that decided.
+  package let explanation: Explanation
+}
+
+/// Explains which rule decided a request, and why.
 ///
-/// It quotes rules and data, so only people who may see those should be shown it.
+/// An explanation quotes rules and data, so show it only to people who may see those.
 package struct Explanation: Hashable, Sendable, CustomStringConvertible {
-  /// How a rule came to its result.
+  /// The result of a rule.
   package enum Outcome: Hashable, Sendable {
     /// The rule was true.
     case satisfied
     /// The rule was false.
     case refused
-    /// The rule could not be computed, which counts as false: the message, and where in the document.
+    /// The evaluation failed, which counts as false: the message, and the position in the document.
     case failed(String, SourcePosition?)
   }
 
-  /// One rule at one location, and its result.
+  /// The evaluation of one rule at one location.
   package struct Evaluation: Hashable, Sendable, CustomStringConvertible {
-    /// What the rule decides.
+    /// The kind of the rule.
     package let kind: RuleKind
     /// The location of the rule in the document, wildcards by name, such as `/posts/$post`.
     package let rulePath: String
-    /// The location of the data it was asked about.
+    /// The location of the data.
     package let location: Path
     /// The expression as it was written.
     package let expression: String
-    /// Where the expression stands in the document.
+    /// The position of the expression in the document.
     package let position: SourcePosition
     /// The result.
     package let outcome: Outcome
@@ -34,34 +44,34 @@ package struct Explanation: Hashable, Sendable, CustomStringConvertible {
         switch outcome {
         case .satisfied: "true"
         case .refused: "false"
-        case .failed(let message, let place):
-          "error: \(message)" + (place.map { " (at \($0))" } ?? "")
+        case .failed(let message, let position):
+          "error: \(message)" + (position.map { " (at \($0))" } ?? "")
         }
       let words = expression.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-      return "\(place): \(words) → \(result)"
+      return "\(title): \(words) → \(result)"
     }
 
-    /// Which rule this is, and where it was asked, without the expression.
-    package var place: String {
+    /// The rule and the location, without the expression.
+    package var title: String {
       "\(kind.rawValue) of \(rulePath) (line \(position.line)) at \(location)"
     }
   }
 
-  /// A name in the rule and what it stood for, as short text.
+  /// The value of a name in a rule, as short text.
   package struct Binding: Hashable, Sendable {
     /// The name, such as `$post`, `auth` or `newData`.
     package let name: String
-    /// The value as JSON, or how many children it has.
+    /// The value as JSON, or the number of its children.
     package let text: String
   }
 
-  /// The rule that decided, or nil when no rule applied, which denies.
+  /// The rule that decided, or nil if no rule applied, which denies.
   ///
-  /// What allowed a request is told only when an explanation was asked for.
+  /// The rule that allowed a request is recorded only if an explanation was requested.
   package let decisive: Evaluation?
-  /// What the names in that rule stood for; empty unless an explanation was asked for.
+  /// The values of the names in that rule; empty unless an explanation was requested.
   package let bindings: [Binding]
-  /// Every rule that was evaluated, in order; empty unless an explanation was asked for.
+  /// All evaluations in order; empty unless an explanation was requested.
   package let evaluations: [Evaluation]
 
   package var description: String {

@@ -1,25 +1,25 @@
 internal import RealtimeCore
 
-/// One request on its way through the rules.
+/// The evaluation of the rules for one request.
 struct Inspection: ~Copyable {
   private let rules: RuleSet
   private let isExplaining: Bool
   private var evaluator: Evaluator
   private var evaluations: [Explanation.Evaluation] = []
 
-  /// Starts at the root; what the request lends must stay until the decision is made.
-  init(_ rules: RuleSet, explaining: Bool, _ request: RuleRequest, steps: Int) {
+  /// Starts at the root; the data that the request borrows must outlive the inspection.
+  init(of request: RuleRequest, by rules: RuleSet, explaining: Bool, steps: Int) {
     self.rules = rules
     isExplaining = explaining
     evaluator = Evaluator(request, steps: steps)
   }
 
-  /// Why the last rule that was asked, and did not hold, did not.
+  /// Why the last failed rule failed.
   private var reason = Explanation.Outcome.refused
-  /// The decision of the first rule in the way.
+  /// The decision of the first rule that denied.
   private var refusal: Decision?
 
-  /// A rule at one of the frames of the evaluator, and its result.
+  /// The result of a rule at one of the frames of the evaluator.
   private struct Verdict {
     let rule: Rule
     let depth: Int
@@ -55,13 +55,13 @@ struct Inspection: ~Copyable {
     return decision(false, by: last)
   }
 
-  /// Goes down from the root as far as there are rules on the way to a location, and returns those.
+  /// Descends towards a location as far as there are rules, and returns the nodes on the way.
   private mutating func descend(to path: Path) -> [RuleNode] {
     var node = rules.top
     var nodes: [RuleNode] = []
     nodes.reserveCapacity(path.count + 1)
     nodes.append(node)
-    // A request for many places goes this way for each of them.
+    // Counts because a request may name many locations.
     try? evaluator.budget.spend(RulesLimits.stepsPerKey * path.count)
     for key in path.keys where key != .priority {
       let text = key.withUTF8 { evaluator.scratch.keep($0) }
@@ -83,14 +83,14 @@ struct Inspection: ~Copyable {
 
   // MARK: Writing
 
-  /// Whether there may be new data that rules let someone write at a location.
+  /// Whether there may be new data that the rules let the client write at a location.
   ///
-  /// When too much has been asked to know it, there may be.
+  /// True as well if the budget is exhausted before that is known.
   mutating func couldWrite(_ path: Path) -> Bool {
     evaluator.returnToRoot()
     for (depth, node) in descend(to: path).enumerated() {
       guard let rule = node.write else { continue }
-      // What cannot be computed does not hold.
+      // A rule whose evaluation fails does not hold.
       if (try? evaluator.couldHold(rule.program, at: depth)) == true { return true }
       if evaluator.budget.isExhausted { return true }
     }
@@ -112,18 +112,18 @@ struct Inspection: ~Copyable {
       granting = last
       if !areValid(nodes, at: path), let refusal { return refusal }
     }
-    // A request that changes nothing needs no permission.
+    // A request without changes needs no permission.
     return decision(true, by: granting)
   }
 
-  /// Whether the data on the way to a location, there and below are valid.
+  /// Whether the data above, at and below a location are valid.
   private mutating func areValid(_ nodes: [RuleNode], at path: Path) -> Bool {
     for (depth, node) in nodes.enumerated() where !isValid(node, at: depth) { return false }
     let depth = path.isPriority ? path.count - 1 : path.count
     return nodes.count <= depth || isValid(below: nodes[depth])
   }
 
-  /// Whether the `.validate` of a location holds; where there are no new data it is not asked.
+  /// Whether the `.validate` of a location holds; without new data, it is not evaluated.
   private mutating func isValid(_ node: RuleNode, at depth: Int) -> Bool {
     guard let rule = node.validate, evaluator.frames[depth].newNode?.isEmpty == false,
       !holds(rule, at: depth)
@@ -132,7 +132,7 @@ struct Inspection: ~Copyable {
     return false
   }
 
-  /// Whether the data below the last frame are valid; only where rules exist are they visited.
+  /// Whether the data below the last frame are valid; only data with rules are visited.
   private mutating func isValid(below node: RuleNode) -> Bool {
     guard node.hasValidationBelow else { return true }
     let frame = evaluator.frames[evaluator.frames.count - 1]
@@ -142,7 +142,7 @@ struct Inspection: ~Copyable {
       data.forEachChild { key, value in
         guard let child = node.child(key) else { return true }
         let below = RuleFrame(key: key, node: frame.node.child(key), newNode: value)
-        isValid = self.isValid(child.node, below, isCaptured: child.isCaptured)
+        isValid = self.isValid(child.node, in: below, isCaptured: child.isCaptured)
         return isValid
       }
       return isValid
@@ -151,15 +151,15 @@ struct Inspection: ~Copyable {
       let value = data.child(key)
       guard !value.isEmpty else { continue }
       let below = RuleFrame(key: key, node: frame.node.child(key), newNode: value)
-      if !isValid(child, below, isCaptured: false) { return false }
+      if !isValid(child, in: below, isCaptured: false) { return false }
     }
     return true
   }
 
-  /// Whether the data at a location one level further down are valid, and those below it.
+  /// Whether the data at and below a child of the last frame are valid.
   private mutating func isValid(
     _ node: RuleNode,
-    _ frame: RuleFrame,
+    in frame: RuleFrame,
     isCaptured: Bool
   ) -> Bool {
     evaluator.enter(frame, isCaptured: isCaptured)
@@ -170,16 +170,16 @@ struct Inspection: ~Copyable {
       try evaluator.budget.spend(RulesLimits.stepsPerKey)
       return true
     } catch {
-      refusal = exhausted(node, at: depth, error)
+      refusal = exhausted(node, at: depth, because: error)
       return false
     }
   }
 
-  /// The refusal of a request that visits more data than it may.
+  /// The denial of a request that visits too much data.
   private func exhausted(
     _ node: RuleNode,
     at depth: Int,
-    _ error: EvaluationError
+    because error: EvaluationError
   ) -> Decision {
     let rule =
       node.validate
@@ -223,7 +223,7 @@ struct Inspection: ~Copyable {
     Path(evaluator.frames[1..<(depth + 1)].map { ChildKey($0.key) })
   }
 
-  /// What the names in a rule stood for.
+  /// The values of the names in a rule.
   private func bindings(_ verdict: Verdict) -> [Explanation.Binding] {
     let frame = evaluator.frames[verdict.depth]
     let names = verdict.rule.path.split(separator: "/").filter { $0.first == "$" }

@@ -1,6 +1,6 @@
 internal import RealtimeCore
 
-/// Turns a parsed document into rules.
+/// Compiles a parsed document.
 struct RuleCompiler {
   private let map: SourceMap
 
@@ -8,10 +8,10 @@ struct RuleCompiler {
     self.map = map
   }
 
-  /// The rules of a whole document.
+  /// Compiles a whole document.
   static func compile(
     _ document: DocumentValue,
-    _ map: SourceMap
+    map: SourceMap
   ) throws(RuleProblem) -> RuleNode {
     guard case .object(let members) = document.content else {
       throw RuleProblem(
@@ -58,9 +58,9 @@ struct RuleCompiler {
             at: member.name.start
           )
         }
-        rules[kind] = try rule(kind, member.value, path: path, wildcards: wildcards)
+        rules[kind] = try rule(kind, value: member.value, path: path, wildcards: wildcards)
       } else if name.unicodeScalars.first == "$" {
-        try check(wildcard: member.name, sibling: wildcard?.name, wildcards)
+        try check(wildcard: member.name, sibling: wildcard?.name, outer: wildcards)
         let node = try node(member.value, path: location, wildcards: wildcards + [name])
         wildcard = (name, node)
       } else {
@@ -83,7 +83,7 @@ struct RuleCompiler {
   private func check(
     wildcard name: DocumentText,
     sibling: String?,
-    _ wildcards: [String]
+    outer wildcards: [String]
   ) throws(RuleProblem) {
     guard name.scalars.count > 1, name.scalars.dropFirst().allSatisfy(Lexer.isNamePart),
       !name.scalars.dropFirst().contains("$")
@@ -109,7 +109,7 @@ struct RuleCompiler {
 
   private func rule(
     _ kind: RuleKind,
-    _ value: DocumentValue,
+    value: DocumentValue,
     path: [String],
     wildcards: [String]
   ) throws(RuleProblem) -> Rule {

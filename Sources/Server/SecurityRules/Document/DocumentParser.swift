@@ -1,4 +1,83 @@
-/// Reads a rules document: JSON in which comments, and strings of several lines, are permitted.
+internal import RealtimeCore
+
+/// A value of a rules document, with the offset at which it starts.
+struct DocumentValue {
+  indirect enum Content {
+    case bool(Bool)
+    case string(DocumentText)
+    case array([DocumentValue])
+    case object([DocumentMember])
+    case null
+    case number
+  }
+
+  let offset: Int
+  let content: Content
+
+  /// The kind of value, for messages.
+  var kind: String {
+    switch content {
+    case .bool: "a boolean"
+    case .string: "a string"
+    case .array: "an array"
+    case .object: "an object"
+    case .null: "null"
+    case .number: "a number"
+    }
+  }
+
+  /// The value as JSON; numbers and nulls, which no valid document contains, become null.
+  var json: JSONValue {
+    switch content {
+    case .bool(let value): .bool(value)
+    case .string(let text): .string(text.text)
+    case .array(let elements): .array(elements.map(\.json))
+    case .object(let members): .object(members.map { JSONMember($0.name.text, $0.value.json) })
+    case .null, .number: .null
+    }
+  }
+}
+
+/// A named value of an object in a rules document.
+struct DocumentMember {
+  let name: DocumentText
+  let value: DocumentValue
+}
+
+/// An unescaped string of a rules document, with the offset of each character.
+struct DocumentText {
+  /// The characters after unescaping.
+  var scalars: [Unicode.Scalar] = []
+  /// The offset of each character in the document.
+  var offsets: [Int] = []
+  /// The offset of the opening quote.
+  let start: Int
+  /// The offset of the closing quote.
+  var end = 0
+
+  init(start: Int) {
+    self.start = start
+  }
+
+  var text: String {
+    var text = ""
+    text.unicodeScalars.append(contentsOf: scalars)
+    return text
+  }
+
+  /// The offset of a character in the document; past the last one, that of the closing quote.
+  func offset(of index: Int) -> Int {
+    index < offsets.count ? offsets[index] : end
+  }
+
+  /// A character as messages show it.
+  static func describe(_ scalar: Unicode.Scalar) -> String {
+    scalar.value < 0x20 || scalar.value == 0x7F
+      ? "U+" + String(scalar.value, radix: 16, uppercase: true) : "'\(scalar)'"
+  }
+}
+
+/// Parses a rules document: JSON with comments and multi-line strings.
 struct DocumentParser {
   private let source: [Unicode.Scalar]
   private var position = 0
@@ -7,7 +86,7 @@ struct DocumentParser {
     self.source = source
   }
 
-  /// Reads a whole document as one value.
+  /// Parses a whole document as one value.
   static func parse(_ source: [Unicode.Scalar]) throws(RuleProblem) -> DocumentValue {
     var parser = DocumentParser(source)
     let value = try parser.value(depth: 0)
@@ -24,8 +103,8 @@ struct DocumentParser {
     position + 1 < source.count ? source[position + 1] : nil
   }
 
-  /// What stands here, for messages.
-  private var found: String { current.map(Lexer.describe) ?? "the end of the document" }
+  /// The character here, for messages.
+  private var found: String { current.map(DocumentText.describe) ?? "the end of the document" }
 
   private func problem(_ message: String) -> RuleProblem { RuleProblem(message, at: position) }
 
@@ -187,7 +266,7 @@ struct DocumentParser {
     case "n": return "\n"
     case "r": return "\r"
     case "t": return "\t"
-    case "u": return try unicodeEscape(start)
+    case "u": return try unicodeEscape(from: start)
     default:
       throw RuleProblem(
         "'\\\(scalar)' is no escape of JSON; a backslash is written as '\\\\'",
@@ -196,7 +275,7 @@ struct DocumentParser {
     }
   }
 
-  private mutating func unicodeEscape(_ start: Int) throws(RuleProblem) -> Unicode.Scalar {
+  private mutating func unicodeEscape(from start: Int) throws(RuleProblem) -> Unicode.Scalar {
     let unit = try hexUnit(start)
     if let scalar = Unicode.Scalar(unit) { return scalar }
     if unit < 0xDC00, current == "\\", next == "u" {

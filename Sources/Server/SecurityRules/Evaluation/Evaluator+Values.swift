@@ -3,8 +3,8 @@ internal import RealtimeCore
 extension Evaluator {
   // MARK: Data
 
-  /// What a method says that asks for the data of a place.
-  func answer(_ method: SnapshotMethod, _ node: NodeView) -> RuleValue {
+  /// The result of a method without arguments on a location.
+  func value(of method: SnapshotMethod, on node: NodeView) -> RuleValue {
     switch method {
     case .val: return value(of: node)
     case .getPriority: return node.priority.map { value(of: $0) } ?? .null
@@ -42,7 +42,7 @@ extension Evaluator {
     case .integer(let value): .number(Double(value))
     case .double(let value): .number(value)
     case .string(let text): .string(scratch.keep(text))
-    // The server decides these before it asks the rules.
+    // The server resolves these before it evaluates the rules.
     case .deferred: .object
     }
   }
@@ -53,7 +53,7 @@ extension Evaluator {
     switch request.subject.auth {
     case .null: return .null
     case .map(let members):
-      // It costs as much as any other member.
+      // Costs as much as any other member.
       try budget.spend(1 + members._withUnsafeGuaranteedRef { $0.count })
       return request.subject.uid
     case .bool, .number, .string, .object:
@@ -86,7 +86,7 @@ extension Evaluator {
   /// A value that must be a string.
   mutating func string(
     _ step: Int32,
-    _ what: @autoclosure () -> String,
+    for what: @autoclosure () -> String,
     at offset: Int32
   ) throws(EvaluationError) -> LeafText {
     let value = try value(step)
@@ -98,8 +98,8 @@ extension Evaluator {
 
   func number(
     _ value: RuleValue,
-    _ symbol: @autoclosure () -> String,
-    _ offset: Int32
+    for symbol: @autoclosure () -> String,
+    at offset: Int32
   ) throws(EvaluationError) -> Double {
     guard case .number(let number) = value else {
       throw EvaluationError(
@@ -114,17 +114,19 @@ extension Evaluator {
 
   mutating func binary(
     _ operation: BinaryOperator,
-    _ left: RuleValue,
-    _ right: RuleValue,
+    left: RuleValue,
+    right: RuleValue,
     at offset: Int32
   ) throws(EvaluationError) -> RuleValue {
     switch operation {
-    case .add: return try sum(left, right, at: offset)
-    case .subtract: return .number(try number(left, "-", offset) - number(right, "-", offset))
-    case .multiply: return .number(try number(left, "*", offset) * number(right, "*", offset))
+    case .add: return try sum(of: left, and: right, at: offset)
+    case .subtract:
+      return .number(try number(left, for: "-", at: offset) - number(right, for: "-", at: offset))
+    case .multiply:
+      return .number(try number(left, for: "*", at: offset) * number(right, for: "*", at: offset))
     case .divide, .remainder:
-      let dividend = try number(left, operation.rawValue, offset)
-      let divisor = try number(right, operation.rawValue, offset)
+      let dividend = try number(left, for: operation.rawValue, at: offset)
+      let divisor = try number(right, for: operation.rawValue, at: offset)
       if divisor == 0 { return .number(.nan) }
       return .number(
         operation == .divide
@@ -133,22 +135,22 @@ extension Evaluator {
     case .equal: return .bool(try areEqual(left, right, at: offset))
     case .notEqual: return .bool(try !areEqual(left, right, at: offset))
     case .less, .atMost, .greater, .atLeast:
-      return .bool(try compare(operation, left, right, at: offset))
+      return .bool(try compare(operation, left: left, right: right, at: offset))
     }
   }
 
   private mutating func sum(
-    _ left: RuleValue,
-    _ right: RuleValue,
+    of left: RuleValue,
+    and right: RuleValue,
     at offset: Int32
   ) throws(EvaluationError) -> RuleValue {
     switch (left, right) {
     case (.number(let left), .number(let right)): return .number(left + right)
-    case (.string(let left), .string(let right)): return try joined(left.string, right.string)
+    case (.string(let left), .string(let right)): return try joined(left.string, with: right.string)
     case (.string(let left), .number(let right)):
-      return try joined(left.string, text(of: right))
+      return try joined(left.string, with: text(of: right))
     case (.number(let left), .string(let right)):
-      return try joined(text(of: left), right.string)
+      return try joined(text(of: left), with: right.string)
     case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _), (.object, _):
       throw EvaluationError(
         "'+' adds numbers or joins strings, but these are \(left.kind) and \(right.kind)",
@@ -164,7 +166,7 @@ extension Evaluator {
 
   private mutating func joined(
     _ left: String,
-    _ right: String
+    with right: String
   ) throws(EvaluationError) -> RuleValue {
     try budget.spend(bytes: left.utf8.count + right.utf8.count)
     return .string(scratch.keep(left + right))
@@ -183,7 +185,7 @@ extension Evaluator {
       try budget.spend(bytes: min(left.byteCount, right.byteCount))
       return left == right
     case (.map, .map), (.object, .object), (.map, .object), (.object, .map):
-      // Whether two objects are the same cannot be told, so neither '==' nor '!=' may allow anything.
+      // Equality of objects is undefined, so neither '==' nor '!=' may hold.
       throw EvaluationError("objects cannot be compared", at: Int(offset))
     case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _), (.object, _): return false
     }
@@ -191,8 +193,8 @@ extension Evaluator {
 
   private mutating func compare(
     _ operation: BinaryOperator,
-    _ left: RuleValue,
-    _ right: RuleValue,
+    left: RuleValue,
+    right: RuleValue,
     at offset: Int32
   ) throws(EvaluationError) -> Bool {
     let isLess: Bool
@@ -218,5 +220,100 @@ extension Evaluator {
     case .atLeast: return !isLess
     case .add, .subtract, .multiply, .divide, .remainder, .equal, .notEqual: return false
     }
+  }
+}
+
+extension Evaluator {
+  // MARK: Strings
+
+  mutating func stringCall(
+    _ method: StringMethod,
+    of base: Int32,
+    arguments: RuleStep.Operands,
+    at offset: Int32
+  ) throws(EvaluationError) -> RuleValue {
+    let text = try string(base, for: "\(method.rawValue)()", at: offset)
+    var operands: [LeafText] = []
+    for slot in arguments.range {
+      operands.append(try string(code.operands[slot], for: "\(method.rawValue)()", at: offset))
+    }
+    try budget.spend(bytes: text.byteCount + operands.reduce(0) { $0 + $1.byteCount })
+    guard let first = operands.first else {
+      // Each character outside of ASCII is looked up.
+      if text.utf8.contains(where: { $0 >= 0x80 }) { try budget.spend(2 * text.byteCount) }
+      switch method {
+      case .toLowerCase: return .string(scratch.keep(text.string.lowercased()))
+      case .toUpperCase: return .string(scratch.keep(text.string.uppercased()))
+      case .contains, .beginsWith, .endsWith, .replace, .matches: return .null
+      }
+    }
+    switch method {
+    case .contains:
+      if first.byteCount == 0 { return .bool(true) }
+      let found = TextSearch.occurrences(of: first.utf8, in: text.utf8, limit: 1)
+      return .bool(!found.isEmpty)
+    case .beginsWith: return .bool(text.utf8.starts(with: first.utf8))
+    case .endsWith:
+      return .bool(text.utf8.suffix(first.byteCount).elementsEqual(first.utf8))
+    case .replace: return try replacing(first, in: text, by: operands[operands.count - 1])
+    case .toLowerCase, .toUpperCase, .matches: return .null
+    }
+  }
+
+  /// Replaces every occurrence; an empty text never occurs.
+  private mutating func replacing(
+    _ target: LeafText,
+    in text: LeafText,
+    by replacement: LeafText
+  ) throws(EvaluationError) -> RuleValue {
+    let bytes = text.utf8
+    let starts = TextSearch.occurrences(of: target.utf8, in: bytes)
+    // Spent before anything is built, so that a small rule cannot create a huge text.
+    let growth = starts.count.multipliedReportingOverflow(by: replacement.byteCount)
+    try budget.spend(bytes: growth.overflow ? .max : growth.partialValue)
+    var result: [UInt8] = []
+    var next = 0
+    for start in starts {
+      result.append(contentsOf: bytes[next..<start])
+      result.append(contentsOf: replacement.utf8)
+      next = start + target.byteCount
+    }
+    result.append(contentsOf: bytes[next...])
+    return .string(result.withUnsafeBufferPointer { scratch.keep($0) })
+  }
+
+  // MARK: The query
+
+  /// The value of a member of the query.
+  ///
+  /// On the wire, no order is the same as order by priority, and a range of one value is the same as
+  /// that value; both readings hold here.
+  func value(of member: QueryMember, in query: Query) -> RuleValue {
+    switch member {
+    case .orderByKey: return .bool(query.index == .key || query.index == .priority)
+    case .orderByValue: return .bool(query.index == .value)
+    case .orderByPriority: return .bool(query.index == .priority && !query.isDefault)
+    case .orderByChild:
+      if case .child(let path) = query.index { return .string(scratch.keep(path.wireText)) }
+      return .null
+    case .startAt: return bound(query.start)
+    case .endAt: return bound(query.end)
+    case .equalTo:
+      guard let start = query.start, let end = query.end, start.isInclusive, end.isInclusive,
+        start.value == end.value
+      else { return .null }
+      return bound(start)
+    case .limitToFirst: return limit(of: query, side: .first)
+    case .limitToLast: return limit(of: query, side: .last)
+    }
+  }
+
+  private func bound(_ bound: QueryBound?) -> RuleValue {
+    bound?.value.map { value(of: $0) } ?? .null
+  }
+
+  private func limit(of query: Query, side: Query.LimitSide) -> RuleValue {
+    guard let limit = query.limit, limit.side == side else { return .null }
+    return .number(Double(limit.count))
   }
 }

@@ -1,23 +1,23 @@
 internal import RealtimeCore
 
-/// Computes expressions for one request.
+/// Evaluates expressions for one request.
 ///
-// Safety: that of `NodeView`: what the request lends is used while its closure runs, what a program
-// lends while a rule is computed, and what lies in the scratch until it is released after that.
+// Safety: as for `NodeView`. Data borrowed from the request are used while its closure runs, those
+// borrowed from a program while a rule is evaluated, and text in the scratch until it is released.
 struct Evaluator: ~Copyable {
-  /// How deep rules and data lie as a rule, for which room is made at first.
+  /// The initial capacity for frames and captures.
   private static let usualDepth = 6
 
   let request: RuleRequest
   let scratch = RuleScratch()
   var budget: StepBudget
-  /// The locations from the root down to where data are being looked at.
+  /// The locations from the root to the data being visited.
   private(set) var frames: [RuleFrame]
-  /// What the wildcards on that way stand for.
+  /// The keys that the wildcards among the frames matched.
   private(set) var captures: [LeafText] = []
-  /// Locations that somebody may want to go back to.
-  private var steps: [Snapshot] = []
-  /// The place among the frames of the rule that is being computed.
+  /// The parents of snapshots that were reached by a lookup of a child.
+  private var parents: [Snapshot] = []
+  /// The index of the frame of the current rule.
   private var depth = 0
   private(set) var code = RuleProgram.Code.none
 
@@ -36,21 +36,21 @@ struct Evaluator: ~Copyable {
     )
   }
 
-  // MARK: The way down
+  // MARK: Frames
 
-  /// Goes one level down.
+  /// Descends one level.
   mutating func enter(_ frame: RuleFrame, isCaptured: Bool) {
     frames.append(frame)
     if isCaptured { captures.append(frame.key) }
   }
 
-  /// Goes back up.
+  /// Ascends one level.
   mutating func leave(wasCaptured: Bool) {
     frames.removeLast()
     if wasCaptured { captures.removeLast() }
   }
 
-  /// Goes back up to the root.
+  /// Ascends to the root.
   mutating func returnToRoot() {
     frames.removeLast(frames.count - 1)
     captures.removeAll()
@@ -58,7 +58,7 @@ struct Evaluator: ~Copyable {
 
   // MARK: Rules
 
-  /// Whether a rule holds that stands at one of the frames.
+  /// Whether a rule of one of the frames holds.
   mutating func holds(
     _ program: RuleProgram,
     at depth: Int
@@ -68,15 +68,15 @@ struct Evaluator: ~Copyable {
     let mark = scratch.mark
     defer {
       scratch.release(to: mark)
-      steps.removeAll(keepingCapacity: true)
+      parents.removeAll(keepingCapacity: true)
     }
     return try holds(code.top)
   }
 
-  /// Whether there may be new data for which a rule holds that stands at one of the frames.
+  /// Whether there may be new data for which a rule of one of the frames holds.
   ///
-  /// It is asked before there are any. What an operand says without them decides as far as it can: a
-  /// rule that fails in one of several conditions fails whatever the others say.
+  /// Operands that do not depend on new data are evaluated, and decide as far as they can: a
+  /// conjunction fails if one of its operands does.
   mutating func couldHold(
     _ program: RuleProgram,
     at depth: Int
@@ -86,7 +86,7 @@ struct Evaluator: ~Copyable {
     let mark = scratch.mark
     defer {
       scratch.release(to: mark)
-      steps.removeAll(keepingCapacity: true)
+      parents.removeAll(keepingCapacity: true)
     }
     return try couldHold(code.top)
   }
@@ -114,7 +114,7 @@ struct Evaluator: ~Copyable {
   }
 
   mutating func holds(_ step: Int32) throws(EvaluationError) -> Bool {
-    // What is a boolean for certain need not become a value first.
+    // Steps that are certainly boolean are evaluated without wrapping the result in a value.
     switch code.steps[Int(step)] {
     case .not(let operand):
       try budget.spend(1)
@@ -157,39 +157,46 @@ struct Evaluator: ~Copyable {
     case .now: return .number(request.now)
     case .capture(let index):
       return captures.indices.contains(Int(index)) ? .string(captures[Int(index)]) : .null
-    case .query(let member): return request.query.map { value(of: member, $0) } ?? .null
+    case .query(let member): return request.query.map { value(of: member, in: $0) } ?? .null
     case .length(let base, let name, let offset):
       let receiver = try value(base)
       if case .string(let text) = receiver { return try length(text) }
-      return try member(string(name, "length", at: offset), of: receiver, at: offset)
+      return try member(string(name, for: "length", at: offset), of: receiver, at: offset)
     case .member(let base, let name, let offset):
       let receiver = try value(base)
-      let name = try string(name, "the name in brackets", at: offset)
+      let name = try string(name, for: "the name in brackets", at: offset)
       return try member(name, of: receiver, at: offset)
     case .not, .all, .any: return .bool(try holds(step))
-    case .negate(let operand, let offset): return .number(try -number(value(operand), "-", offset))
+    case .negate(let operand, let offset):
+      return .number(try -number(value(operand), for: "-", at: offset))
     case .binary(let operation, let left, let right, let offset):
       let first = try value(left)
-      return try binary(operation, first, value(right), at: offset)
+      return try binary(operation, left: first, right: value(right), at: offset)
     case .ternary(let condition, let first, let second):
       return try value(holds(condition) ? first : second)
-    case .ask(let method, let base, _): return answer(method, try place(base).node)
+    case .ask(let method, let base, _): return value(of: method, on: try location(base).node)
     case .hasChildren(let method, let base, let first, let count, let offset):
-      let place = try place(base)
+      let location = try location(base)
       for slot in Int(first)..<Int(first + count) {
-        let child = try child(code.paths[slot], of: place, method, isKept: false, at: offset)
+        let child = try child(
+          code.paths[slot],
+          of: location,
+          method: method,
+          keepsParent: false,
+          at: offset
+        )
         if child.node.isEmpty { return .bool(false) }
       }
       return .bool(true)
     case .string(let method, let base, let operands, let offset):
-      return try stringCall(method, base, operands, at: offset)
+      return try stringCall(method, of: base, arguments: operands, at: offset)
     case .matches(let base, let pattern, let offset):
-      let text = try string(base, "matches()", at: offset)
-      return .bool(try RegexMatcher.matches(code.patterns[Int(pattern)], text, &budget))
+      let text = try string(base, for: "matches()", at: offset)
+      return .bool(try RegexMatcher.matches(code.patterns[Int(pattern)], in: text, budget: &budget))
     case .contains(let base, let set, let offset):
-      let text = try string(base, "matches()", at: offset)
+      let text = try string(base, for: "matches()", at: offset)
       let search = code.sets[Int(set)].search(text.utf8)
-      // It costs what following the states of the pattern would cost.
+      // Costs the same as running the automaton of the pattern.
       try budget.spend(3 * search.passed)
       return .bool(search.isFound)
     case .root, .data, .newData, .parent, .child:
@@ -197,34 +204,34 @@ struct Evaluator: ~Copyable {
     }
   }
 
-  // MARK: Places
+  // MARK: Locations
 
-  /// A location that is only read, so that the way back up need not be kept.
-  private mutating func place(_ step: Int32) throws(EvaluationError) -> Snapshot {
-    try snapshot(step, isKept: false)
+  /// A location whose parent is not needed.
+  private mutating func location(_ step: Int32) throws(EvaluationError) -> Snapshot {
+    try snapshot(step, keepsParent: false)
   }
 
   private mutating func snapshot(
     _ step: Int32,
-    isKept: Bool
+    keepsParent: Bool
   ) throws(EvaluationError) -> Snapshot {
     try budget.spend(1)
     switch code.steps[Int(step)] {
     case .root: return Snapshot(node: request.root, depth: 0, origin: .root)
-    case .data: return way(depth, isNew: false)
-    case .newData: return way(depth, isNew: true)
+    case .data: return frame(depth, isNew: false)
+    case .newData: return frame(depth, isNew: true)
     case .ternary(let condition, let first, let second):
-      return try snapshot(holds(condition) ? first : second, isKept: isKept)
+      return try snapshot(holds(condition) ? first : second, keepsParent: keepsParent)
     case .parent(let base, let offset):
-      let snapshot = try snapshot(base, isKept: true)
+      let snapshot = try snapshot(base, keepsParent: true)
       try budget.spend(snapshot.depth)
       guard let parent = parent(of: snapshot) else {
         throw EvaluationError("the root has no parent()", at: Int(offset))
       }
       return parent
     case .child(let base, let path, let offset):
-      let outer = try snapshot(base, isKept: isKept)
-      return try child(path, of: outer, .child, isKept: isKept, at: offset)
+      let outer = try snapshot(base, keepsParent: keepsParent)
+      return try child(path, of: outer, method: .child, keepsParent: keepsParent, at: offset)
     case .null, .bool, .number, .text, .auth, .uid, .now, .capture, .query, .member, .length,
       .not, .negate, .binary, .all, .any, .ask, .hasChildren, .string, .matches,
       .contains:
@@ -232,58 +239,58 @@ struct Evaluator: ~Copyable {
     }
   }
 
-  private func way(_ depth: Int, isNew: Bool) -> Snapshot {
+  private func frame(_ depth: Int, isNew: Bool) -> Snapshot {
     let frame = frames[depth]
     let node = isNew ? frame.newNode ?? .empty : frame.node
-    return Snapshot(node: node, depth: depth, origin: .way(isNew: isNew))
+    return Snapshot(node: node, depth: depth, origin: .frame(isNew: isNew))
   }
 
   private func parent(of snapshot: Snapshot) -> Snapshot? {
     switch snapshot.origin {
-    case .root, .apart: nil
-    case .way(let isNew): snapshot.depth > 0 ? way(snapshot.depth - 1, isNew: isNew) : nil
-    case .step(let index): steps[index]
+    case .root, .orphan: nil
+    case .frame(let isNew): snapshot.depth > 0 ? frame(snapshot.depth - 1, isNew: isNew) : nil
+    case .child(let index): parents[index]
     }
   }
 
   private mutating func child(
     _ path: RulePath,
-    of place: Snapshot,
-    _ method: SnapshotMethod,
-    isKept: Bool,
+    of parent: Snapshot,
+    method: SnapshotMethod,
+    keepsParent: Bool,
     at offset: Int32
   ) throws(EvaluationError) -> Snapshot {
-    var place = place
+    var location = parent
     switch path {
     case .keys(let first, let count, let bytes):
-      try budget.spend(Int(bytes) + place.depth + RulesLimits.stepsPerKey * Int(count))
+      try budget.spend(Int(bytes) + location.depth + RulesLimits.stepsPerKey * Int(count))
       for slot in Int(first)..<Int(first + count) {
-        place = child(code.keys[slot], of: place, isKept: isKept)
+        location = child(code.keys[slot], of: location, keepsParent: keepsParent)
       }
     case .computed(let step):
-      let text = try string(step, "\(method.rawValue)()", at: offset)
-      // A path is at least cut into its keys, one step for each byte at the most.
-      try budget.spend(text.byteCount + place.depth)
+      let text = try string(step, for: "\(method.rawValue)()", at: offset)
+      // Pays for splitting the path into keys.
+      try budget.spend(text.byteCount + location.depth)
       var rest = text.utf8[...]
       while !rest.isEmpty {
         let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
         if end > rest.startIndex {
           try budget.spend(RulesLimits.stepsPerKey)
           let key = LeafText(UnsafeBufferPointer(rebasing: rest[..<end]))
-          place = child(key, of: place, isKept: isKept)
+          location = child(key, of: location, keepsParent: keepsParent)
         }
         rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
       }
     }
-    return place
+    return location
   }
 
-  private mutating func child(_ key: LeafText, of place: Snapshot, isKept: Bool) -> Snapshot {
-    if isKept { steps.append(place) }
+  private mutating func child(_ key: LeafText, of parent: Snapshot, keepsParent: Bool) -> Snapshot {
+    if keepsParent { parents.append(parent) }
     return Snapshot(
-      node: place.node.child(key),
-      depth: place.depth + 1,
-      origin: isKept ? .step(steps.count - 1) : .apart
+      node: parent.node.child(key),
+      depth: parent.depth + 1,
+      origin: keepsParent ? .child(parent: parents.count - 1) : .orphan
     )
   }
 }

@@ -1,15 +1,80 @@
 internal import RealtimeCore
 
-/// What rules are asked about, the same for all of them.
+/// The request for which rules are evaluated.
 struct RuleRequest {
-  /// Who asks.
+  /// The client.
   let subject: RuleSubject
   /// The time in milliseconds since 1970.
   let now: Double
-  /// All data as they are.
+  /// All present data.
   let root: NodeView
-  /// All data as they would be; nil for a read.
+  /// All data after the write; nil for a read.
   let newRoot: NodeView?
-  /// What is read; nil for a write.
+  /// The query of a read; nil for a write.
   let query: Query?
+}
+
+/// A location on the path from the root to the rule being evaluated.
+struct RuleFrame {
+  /// The last key of the location; empty at the root.
+  let key: LeafText
+  /// The present data.
+  let node: NodeView
+  /// The data after the write; nil for a read.
+  let newNode: NodeView?
+}
+
+/// A location in a tree, which need not exist, with a way back to its parent; nothing is copied.
+struct Snapshot {
+  let node: NodeView
+  /// The number of keys from the root down.
+  let depth: Int
+  let origin: Origin
+
+  /// How the location was reached.
+  enum Origin {
+    case root
+    /// It is one of the frames, in the present or the new data.
+    case frame(isNew: Bool)
+    /// By a lookup of a child; the evaluator keeps the parent under this index.
+    case child(parent: Int)
+    /// By a lookup of a child whose parent is not needed.
+    case orphan
+  }
+}
+
+/// The steps that a request may still take.
+struct StepBudget {
+  private var remaining: Int
+
+  init(_ steps: Int) {
+    remaining = steps
+  }
+
+  /// Whether the request has taken more steps than it may.
+  var isExhausted: Bool { remaining < 0 }
+
+  mutating func spend(_ steps: Int) throws(EvaluationError) {
+    if remaining >= 0 { remaining = steps > remaining ? -1 : remaining - steps }
+    if remaining < 0 {
+      throw EvaluationError("the request takes more steps than rules may", at: nil)
+    }
+  }
+
+  /// Spends steps for copying or comparing text.
+  mutating func spend(bytes: Int) throws(EvaluationError) {
+    try spend(bytes / RulesLimits.bytesPerStep + 1)
+  }
+}
+
+/// Why an expression has no value, which makes the whole rule false.
+struct EvaluationError: Error {
+  let message: String
+  /// The offset in the document, or nil if none is to blame.
+  let offset: Int?
+
+  init(_ message: String, at offset: Int?) {
+    self.message = message
+    self.offset = offset
+  }
 }

@@ -1,21 +1,21 @@
 /// Resolves the names of an expression and checks its types.
 struct Checker {
-  /// An expression with what is known of its value.
+  /// An expression with its static type.
   struct Typed {
     let expression: Expression
     let type: RuleType
   }
 
   let kind: RuleKind
-  /// The names of the wildcards at and above the rule, from the root down, with their dollar signs.
+  /// The names of the wildcards at and above the rule, from the root down, with dollar signs.
   let wildcards: [String]
 
-  /// The checked form of a whole rule, which must be statically boolean.
+  /// Checks a whole rule, whose static type must be boolean.
   func rule(_ syntax: Syntax) throws(RuleProblem) -> Expression {
-    try boolean(syntax, "a rule")
+    try boolean(syntax, as: "a rule")
   }
 
-  private func boolean(_ syntax: Syntax, _ what: String) throws(RuleProblem) -> Expression {
+  private func boolean(_ syntax: Syntax, as what: String) throws(RuleProblem) -> Expression {
     let typed = try check(syntax)
     guard typed.type == .boolean else {
       let advice = typed.type.isOpen ? "; compare it, as in 'x == true'" : ""
@@ -29,14 +29,14 @@ struct Checker {
 
   private func booleans(
     _ operands: [Syntax],
-    _ what: String
+    as what: String
   ) throws(RuleProblem) -> [Expression] {
     var expressions: [Expression] = []
-    for operand in operands { expressions.append(try boolean(operand, what)) }
+    for operand in operands { expressions.append(try boolean(operand, as: what)) }
     return expressions
   }
 
-  func check(_ syntax: Syntax) throws(RuleProblem) -> Typed {
+  private func check(_ syntax: Syntax) throws(RuleProblem) -> Typed {
     switch syntax.kind {
     case .number(let value): return Typed(expression: .literal(.number(value)), type: .number)
     case .string(let value): return Typed(expression: .literal(.text(value)), type: .string)
@@ -56,22 +56,22 @@ struct Checker {
     case .member(let base, let name): return try member(name, of: base, at: syntax.offset)
     case .index(let base, let index): return try self.index(index, of: base, at: syntax.offset)
     case .call(let callee, let arguments):
-      return try call(callee, arguments, at: syntax.offset)
+      return try call(callee, arguments: arguments, at: syntax.offset)
     case .not(let operand):
-      return Typed(expression: .not(try boolean(operand, "the operand of '!'")), type: .boolean)
+      return Typed(expression: .not(try boolean(operand, as: "the operand of '!'")), type: .boolean)
     case .negate(let operand):
-      let number = try number(operand, "-")
+      let number = try number(operand, for: "-")
       return Typed(expression: .negate(number, at: syntax.offset), type: .number)
     case .binary(let operation, let left, let right):
-      return try binary(operation, left, right, at: syntax.offset)
+      return try binary(operation, left: left, right: right, at: syntax.offset)
     case .all(let operands):
-      let checked = try booleans(operands, "each operand of '&&'")
+      let checked = try booleans(operands, as: "each operand of '&&'")
       return Typed(expression: .all(checked), type: .boolean)
     case .any(let operands):
-      let checked = try booleans(operands, "each operand of '||'")
+      let checked = try booleans(operands, as: "each operand of '||'")
       return Typed(expression: .any(checked), type: .boolean)
     case .ternary(let condition, let first, let second):
-      return try ternary(condition, first, second, at: syntax.offset)
+      return try ternary(condition, first: first, second: second, at: syntax.offset)
     }
   }
 
@@ -105,7 +105,7 @@ struct Checker {
     }
   }
 
-  private func number(_ syntax: Syntax, _ symbol: String) throws(RuleProblem) -> Expression {
+  private func number(_ syntax: Syntax, for symbol: String) throws(RuleProblem) -> Expression {
     let typed = try check(syntax)
     guard typed.type.mayBe(.number) else {
       throw RuleProblem(
@@ -118,11 +118,11 @@ struct Checker {
 
   private func ternary(
     _ condition: Syntax,
-    _ first: Syntax,
-    _ second: Syntax,
+    first: Syntax,
+    second: Syntax,
     at offset: Int
   ) throws(RuleProblem) -> Typed {
-    let checked = try boolean(condition, "the condition of '?:'")
+    let checked = try boolean(condition, as: "the condition of '?:'")
     let left = try check(first)
     let right = try check(second)
     let type: RuleType
@@ -144,14 +144,14 @@ struct Checker {
 
   private func binary(
     _ operation: BinaryOperator,
-    _ left: Syntax,
-    _ right: Syntax,
+    left: Syntax,
+    right: Syntax,
     at offset: Int
   ) throws(RuleProblem) -> Typed {
     switch operation {
     case .subtract, .multiply, .divide, .remainder:
-      let first = try number(left, operation.rawValue)
-      let second = try number(right, operation.rawValue)
+      let first = try number(left, for: operation.rawValue)
+      let second = try number(right, for: operation.rawValue)
       return Typed(expression: .binary(operation, first, second, at: offset), type: .number)
     case .add, .equal, .notEqual, .less, .atMost, .greater, .atLeast: break
     }
@@ -160,20 +160,20 @@ struct Checker {
     let type: RuleType
     switch operation {
     case .add:
-      try require([.number, .string], operation, of: (left, first.type), (right, second.type))
+      try require([.number, .string], for: operation, of: (left, first.type), (right, second.type))
       type =
         [first.type, second.type].contains(.string)
         ? .string : first.type == .number && second.type == .number ? .number : .primitive
     case .equal, .notEqual:
       try require(
         [.null, .boolean, .number, .string],
-        operation,
+        for: operation,
         of: (left, first.type),
         (right, second.type)
       )
       type = .boolean
     case .subtract, .multiply, .divide, .remainder, .less, .atMost, .greater, .atLeast:
-      try require([.number, .string], operation, of: (left, first.type), (right, second.type))
+      try require([.number, .string], for: operation, of: (left, first.type), (right, second.type))
       guard first.type.mayBe(second.type) || second.type.mayBe(first.type) else {
         throw RuleProblem(
           "'\(operation.rawValue)' compares two numbers or two strings, but these are"
@@ -191,7 +191,7 @@ struct Checker {
 
   private func require(
     _ types: [RuleType],
-    _ operation: BinaryOperator,
+    for operation: BinaryOperator,
     of operands: (syntax: Syntax, type: RuleType)...
   ) throws(RuleProblem) {
     for operand in operands where !types.contains(operand.type) && !operand.type.isOpen {
@@ -203,5 +203,239 @@ struct Checker {
         at: operand.syntax.offset
       )
     }
+  }
+}
+
+/// A static type.
+enum RuleType: String {
+  case null = "null"
+  case boolean = "a boolean"
+  case number = "a number"
+  case string = "a string"
+  case snapshot = "a snapshot"
+  case query = "the query"
+  /// The value of a leaf: null, a boolean, a number or a string, known only at run time.
+  case primitive = "a value of the data"
+  /// Null, a primitive value or an object, known only at run time.
+  case any = "a value of unknown type"
+
+  /// Whether a value of this static type may be of another type at run time.
+  func mayBe(_ other: RuleType) -> Bool {
+    switch (self, other) {
+    case (.any, _), (.primitive, .null), (.primitive, .boolean), (.primitive, .number),
+      (.primitive, .string):
+      true
+    default: self == other
+    }
+  }
+
+  /// Whether the type is known only at run time.
+  var isOpen: Bool { self == .any || self == .primitive }
+}
+
+extension Checker {
+  /// Checks a member access that is not a call.
+  private func member(_ name: String, of base: Syntax, at offset: Int) throws(RuleProblem) -> Typed
+  {
+    let typed = try check(base)
+    switch typed.type {
+    case .query:
+      guard let member = QueryMember(rawValue: name) else {
+        let known = QueryMember.allCases.map(\.rawValue).joined(separator: ", ")
+        throw RuleProblem("the query has no member '\(name)'; it has \(known)", at: offset)
+      }
+      return Typed(expression: .query(member), type: member.type)
+    case .any:
+      return Typed(expression: .member(typed.expression, name, at: offset), type: .any)
+    case .string, .primitive:
+      // Among the values of leaves, only strings have members.
+      guard name == "length" else { throw unknownMember(name, of: .string, at: offset) }
+      return Typed(expression: .member(typed.expression, name, at: offset), type: .number)
+    case .snapshot: throw unknownMember(name, of: .snapshot, at: offset)
+    case .null, .boolean, .number:
+      throw RuleProblem("\(typed.type.rawValue) has no members, so no '\(name)'", at: offset)
+    }
+  }
+
+  private func unknownMember(_ name: String, of type: RuleType, at offset: Int) -> RuleProblem {
+    let methods =
+      type == .snapshot
+      ? SnapshotMethod.allCases.map(\.rawValue) : StringMethod.allCases.map(\.rawValue)
+    if methods.contains(name) {
+      return RuleProblem("'\(name)' is a method; call it, as in '\(name)()'", at: offset)
+    }
+    let known = (type == .string ? ["length"] : []) + methods.map { $0 + "()" }
+    return RuleProblem(
+      "\(type.rawValue) has no member '\(name)'; it has \(known.joined(separator: ", "))",
+      at: offset
+    )
+  }
+
+  /// Checks a member in brackets, whose name must be constant unless the base is of unknown type.
+  private func index(_ index: Syntax, of base: Syntax, at offset: Int) throws(RuleProblem) -> Typed
+  {
+    if case .string(let name) = index.kind { return try member(name, of: base, at: index.offset) }
+    let typed = try check(base)
+    guard typed.type == .any else {
+      throw RuleProblem(
+        "only a constant string may stand in brackets after \(typed.type.rawValue)",
+        at: index.offset
+      )
+    }
+    let name = try check(index)
+    guard name.type.mayBe(.string) else {
+      throw RuleProblem(
+        "expected a string in brackets, but this is \(name.type.rawValue)",
+        at: index.offset
+      )
+    }
+    return Typed(expression: .index(typed.expression, name.expression, at: offset), type: .any)
+  }
+
+  private func call(
+    _ callee: Syntax,
+    arguments: [Syntax],
+    at offset: Int
+  ) throws(RuleProblem) -> Typed {
+    let base: Syntax
+    let name: String
+    switch callee.kind {
+    case .member(let object, let member): (base, name) = (object, member)
+    case .index(let object, let index):
+      guard case .string(let member) = index.kind else {
+        throw RuleProblem("the name of a method must be a constant string", at: index.offset)
+      }
+      (base, name) = (object, member)
+    case .name(let name):
+      throw RuleProblem("there is no function '\(name)'; only methods can be called", at: offset)
+    case .number, .string, .bool, .null, .regex, .array, .call, .not, .negate, .binary, .all,
+      .any, .ternary:
+      throw RuleProblem("only methods can be called", at: offset)
+    }
+    let receiver = try check(base)
+    switch receiver.type {
+    case .snapshot:
+      guard let method = SnapshotMethod(rawValue: name) else {
+        throw unknownMember(name, of: .snapshot, at: callee.offset)
+      }
+      return try snapshotCall(
+        method,
+        of: receiver.expression,
+        arguments: arguments,
+        at: callee.offset
+      )
+    case .string, .primitive, .any:
+      guard let method = StringMethod(rawValue: name) else {
+        throw unknownMethod(name, of: receiver.type, at: callee.offset)
+      }
+      return try stringCall(
+        method,
+        of: receiver.expression,
+        arguments: arguments,
+        at: callee.offset
+      )
+    case .null, .boolean, .number, .query:
+      throw RuleProblem(
+        "\(receiver.type.rawValue) has no methods, so no '\(name)()'",
+        at: callee.offset
+      )
+    }
+  }
+
+  private func unknownMethod(_ name: String, of type: RuleType, at offset: Int) -> RuleProblem {
+    if name == "length" { return RuleProblem("'length' is not a method; omit '()'", at: offset) }
+    if SnapshotMethod(rawValue: name) != nil {
+      return RuleProblem("'\(name)()' is a method of snapshots, not of values", at: offset)
+    }
+    return unknownMember(name, of: .string, at: offset)
+  }
+
+  private func requireCount(
+    _ count: Int,
+    of arguments: [Syntax],
+    method name: String,
+    at offset: Int
+  ) throws(RuleProblem) {
+    guard arguments.count == count else {
+      let expected = count == 0 ? "no argument" : count == 1 ? "one argument" : "two arguments"
+      throw RuleProblem("\(name)() takes \(expected), not \(arguments.count)", at: offset)
+    }
+  }
+
+  private func string(_ syntax: Syntax, for name: String) throws(RuleProblem) -> Expression {
+    let typed = try check(syntax)
+    guard typed.type.mayBe(.string) else {
+      throw RuleProblem(
+        "\(name)() needs a string, but this is \(typed.type.rawValue)",
+        at: syntax.offset
+      )
+    }
+    return typed.expression
+  }
+
+  private func strings(_ syntax: [Syntax], for name: String) throws(RuleProblem) -> [Expression] {
+    var expressions: [Expression] = []
+    for element in syntax { expressions.append(try string(element, for: name)) }
+    return expressions
+  }
+
+  private func snapshotCall(
+    _ method: SnapshotMethod,
+    of receiver: Expression,
+    arguments: [Syntax],
+    at offset: Int
+  ) throws(RuleProblem) -> Typed {
+    let name = method.rawValue
+    var checked: [Expression] = []
+    switch method {
+    case .child, .hasChild:
+      try requireCount(1, of: arguments, method: name, at: offset)
+      checked = try strings(arguments, for: name)
+    case .hasChildren:
+      if let first = arguments.first {
+        try requireCount(1, of: arguments, method: name, at: offset)
+        guard case .array(let names) = first.kind, !names.isEmpty else {
+          throw RuleProblem(
+            "hasChildren() takes nothing, or an array of at least one string",
+            at: first.offset
+          )
+        }
+        checked = try strings(names, for: name)
+      }
+    case .val, .parent, .exists, .getPriority, .isNumber, .isString, .isBoolean:
+      try requireCount(0, of: arguments, method: name, at: offset)
+    }
+    return Typed(
+      expression: .snapshotCall(method, receiver, checked.map { PathArgument($0) }, at: offset),
+      type: method.type
+    )
+  }
+
+  private func stringCall(
+    _ method: StringMethod,
+    of receiver: Expression,
+    arguments: [Syntax],
+    at offset: Int
+  ) throws(RuleProblem) -> Typed {
+    try requireCount(
+      method.argumentCount,
+      of: arguments,
+      method: method.rawValue,
+      at: offset
+    )
+    if method == .matches {
+      guard let first = arguments.first, case .regex(let program) = first.kind else {
+        throw RuleProblem(
+          "matches() takes a regular expression between slashes, as in matches(/^a+$/)",
+          at: arguments.first?.offset ?? offset
+        )
+      }
+      return Typed(expression: .matches(receiver, program, at: offset), type: .boolean)
+    }
+    let checked = try strings(arguments, for: method.rawValue)
+    return Typed(
+      expression: .stringCall(method, receiver, checked, at: offset),
+      type: method.type
+    )
   }
 }

@@ -1,4 +1,4 @@
-/// An expression that was checked: every name is resolved, every method known.
+/// A checked expression: all names and methods are resolved.
 indirect enum Expression: Sendable {
   case literal(Literal)
   case auth
@@ -6,10 +6,10 @@ indirect enum Expression: Sendable {
   case root
   case data
   case newData
-  /// The key that the wildcard of this number, counted from the root, stands for.
+  /// The key that a wildcard matched; wildcards are numbered from the root.
   case capture(Int)
   case query(QueryMember)
-  /// A member of a value whose type is known only at run time, or the length of a string.
+  /// A member of a value of unknown type, or the length of a string.
   case member(Expression, String, at: Int)
   case index(Expression, Expression, at: Int)
   case not(Expression)
@@ -22,7 +22,7 @@ indirect enum Expression: Sendable {
   case stringCall(StringMethod, Expression, [Expression], at: Int)
   case matches(Expression, RegexProgram, at: Int)
 
-  /// Whether the value can change while who asks for what stays the same.
+  /// Whether the value can change between identical requests of one client.
   var dependsOnDataOrTime: Bool {
     switch self {
     case .now, .root, .data, .newData: true
@@ -39,6 +39,183 @@ indirect enum Expression: Sendable {
       base.dependsOnDataOrTime || arguments.contains(where: \.dependsOnDataOrTime)
     case .stringCall(_, let base, let arguments, _):
       ([base] + arguments).contains(where: \.dependsOnDataOrTime)
+    }
+  }
+}
+
+/// The path argument of a snapshot method.
+enum PathArgument: Sendable {
+  /// A literal path.
+  case constant(String)
+  /// A path computed at run time.
+  case computed(Expression)
+
+  init(_ expression: Expression) {
+    if case .literal(.text(let text)) = expression {
+      self = .constant(text)
+    } else {
+      self = .computed(expression)
+    }
+  }
+
+  /// Whether the path can change while who asks for what stays the same.
+  var dependsOnDataOrTime: Bool {
+    switch self {
+    case .constant: false
+    case .computed(let expression): expression.dependsOnDataOrTime
+    }
+  }
+}
+
+/// A literal value.
+enum Literal: Sendable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case text(String)
+}
+
+/// A binary operator other than the two logical ones, which short-circuit.
+enum BinaryOperator: String, Sendable {
+  case add = "+"
+  case subtract = "-"
+  case multiply = "*"
+  case divide = "/"
+  case remainder = "%"
+  case equal = "=="
+  case notEqual = "!="
+  case less = "<"
+  case atMost = "<="
+  case greater = ">"
+  case atLeast = ">="
+}
+
+/// A method of snapshots.
+enum SnapshotMethod: String, CaseIterable, Sendable {
+  case val, child, parent, hasChild, hasChildren, exists, getPriority
+  case isNumber, isString, isBoolean
+
+  var type: RuleType {
+    switch self {
+    case .val, .getPriority: .primitive
+    case .child, .parent: .snapshot
+    case .hasChild, .hasChildren, .exists, .isNumber, .isString, .isBoolean: .boolean
+    }
+  }
+}
+
+/// A method of strings.
+enum StringMethod: String, CaseIterable, Sendable {
+  case contains, beginsWith, endsWith, replace, toLowerCase, toUpperCase, matches
+
+  var argumentCount: Int {
+    switch self {
+    case .contains, .beginsWith, .endsWith, .matches: 1
+    case .replace: 2
+    case .toLowerCase, .toUpperCase: 0
+    }
+  }
+
+  var type: RuleType {
+    switch self {
+    case .contains, .beginsWith, .endsWith, .matches: .boolean
+    case .replace, .toLowerCase, .toUpperCase: .string
+    }
+  }
+}
+
+/// A member of the query of a read.
+enum QueryMember: String, CaseIterable, Sendable {
+  case orderByKey, orderByValue, orderByPriority, orderByChild
+  case startAt, endAt, equalTo, limitToFirst, limitToLast
+
+  var type: RuleType {
+    switch self {
+    case .orderByKey, .orderByValue, .orderByPriority: .boolean
+    case .orderByChild, .startAt, .endAt, .equalTo, .limitToFirst, .limitToLast: .any
+    }
+  }
+}
+
+/// The kind of a rule.
+package enum RuleKind: String, Hashable, Sendable {
+  /// Whether data may be read.
+  case read = ".read"
+  /// Whether data may be written.
+  case write = ".write"
+  /// Whether new data are valid.
+  case validate = ".validate"
+}
+
+/// What is known about the value of an expression for clients that have not signed in.
+private enum Certainty {
+  case null
+  case bool(Bool)
+  /// Some text or number.
+  case other
+  case unknown
+}
+
+extension Expression {
+  /// Whether the expression may be true for clients that have not signed in.
+  ///
+  /// A wrong yes costs memory, whereas a wrong no would deny what the rules allow, so the answer is
+  /// yes unless the opposite is certain without looking at data.
+  var mayHoldForNobody: Bool {
+    switch certainty {
+    case .bool(false), .null, .other: false
+    case .bool(true), .unknown: true
+    }
+  }
+
+  private var certainty: Certainty {
+    switch self {
+    case .auth: .null
+    case .literal(.null): .null
+    case .literal(.bool(let value)): .bool(value)
+    case .literal(.number), .literal(.text): .other
+    // A member of null is null or an error, which denies as well.
+    case .member(let base, _, _): base.isNull ? .null : .unknown
+    case .index(let base, _, _): base.isNull ? .null : .unknown
+    case .not(let operand):
+      if case .bool(let value) = operand.certainty { .bool(!value) } else { .unknown }
+    case .all(let operands):
+      operands.contains { !$0.mayHoldForNobody } ? .bool(false) : .unknown
+    case .any(let operands):
+      operands.contains(where: \.mayHoldForNobody) ? .unknown : .bool(false)
+    case .binary(.equal, let left, let right, _): Self.equality(of: left, and: right) ?? .unknown
+    case .binary(.notEqual, let left, let right, _):
+      switch Self.equality(of: left, and: right) {
+      case .bool(let value)?: .bool(!value)
+      case .null?, .other?, .unknown?, nil: .unknown
+      }
+    case .ternary(let condition, let first, let second):
+      if case .bool(let value) = condition.certainty {
+        value ? first.certainty : second.certainty
+      } else {
+        first.mayHoldForNobody || second.mayHoldForNobody ? .unknown : .bool(false)
+      }
+    case .now, .root, .data, .newData, .capture, .query, .negate, .binary, .snapshotCall,
+      .stringCall, .matches:
+      .unknown
+    }
+  }
+
+  private var isNull: Bool {
+    if case .null = certainty { true } else { false }
+  }
+
+  /// Whether two values are equal, if that is certain; a captured key is never null.
+  private static func equality(of left: Expression, and right: Expression) -> Certainty? {
+    switch (left.certainty, right.certainty) {
+    case (.null, .null): .bool(true)
+    case (.null, .bool), (.bool, .null), (.null, .other), (.other, .null): .bool(false)
+    case (.bool(let left), .bool(let right)): .bool(left == right)
+    case (.null, .unknown):
+      if case .capture = right { .bool(false) } else { nil }
+    case (.unknown, .null):
+      if case .capture = left { .bool(false) } else { nil }
+    case (.bool, .other), (.other, .bool), (.other, .other), (.unknown, _), (_, .unknown): nil
     }
   }
 }

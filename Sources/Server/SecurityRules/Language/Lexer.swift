@@ -1,16 +1,64 @@
-/// Cuts an expression into words.
+/// A token of an expression.
+struct Token {
+  enum Kind: Equatable {
+    case number(Double)
+    case string(String)
+    case name(String)
+    case symbol(Symbol)
+    case end
+  }
+
+  /// The operators and punctuation of the language; longer ones come before their prefixes.
+  enum Symbol: String, CaseIterable {
+    case identical = "==="
+    case notIdentical = "!=="
+    case equal = "=="
+    case notEqual = "!="
+    case atMost = "<="
+    case atLeast = ">="
+    case and = "&&"
+    case or = "||"
+    case openParenthesis = "("
+    case closeParenthesis = ")"
+    case openBracket = "["
+    case closeBracket = "]"
+    case comma = ","
+    case dot = "."
+    case question = "?"
+    case colon = ":"
+    case not = "!"
+    case plus = "+"
+    case minus = "-"
+    case times = "*"
+    case slash = "/"
+    case percent = "%"
+    case less = "<"
+    case greater = ">"
+  }
+
+  let kind: Kind
+  /// The index of the first character in the expression.
+  let start: Int
+
+  /// The token, for messages.
+  var description: String {
+    switch kind {
+    case .number: "a number"
+    case .string: "a string"
+    case .name(let name): "'\(name)'"
+    case .symbol(let symbol): "'\(symbol.rawValue)'"
+    case .end: "the end of the expression"
+    }
+  }
+}
+
+/// Splits an expression into tokens.
 struct Lexer {
   let text: DocumentText
   private var position = 0
 
   init(_ text: DocumentText) {
     self.text = text
-  }
-
-  /// A character as messages show it.
-  static func describe(_ scalar: Unicode.Scalar) -> String {
-    scalar.value < 0x20 || scalar.value == 0x7F
-      ? "U+" + String(scalar.value, radix: 16, uppercase: true) : "'\(scalar)'"
   }
 
   func problem(_ message: String, at index: Int) -> RuleProblem {
@@ -23,7 +71,7 @@ struct Lexer {
     index < text.scalars.count ? text.scalars[index] : nil
   }
 
-  /// The next word.
+  /// The next token.
   mutating func next() throws(RuleProblem) -> Token {
     while let scalar = current, " \t\n\r\u{A0}".unicodeScalars.contains(scalar) { position += 1 }
     let start = position
@@ -52,7 +100,7 @@ struct Lexer {
     case ";": "a rule is one expression; ';' is not part of the rules language"
     case "&", "|": "expected '\(scalar)\(scalar)'; '\(scalar)' is not part of the rules language"
     case "{", "}": "objects and blocks are not part of the rules language"
-    default: "expected an expression, found \(describe(scalar))"
+    default: "expected an expression, found \(DocumentText.describe(scalar))"
     }
   }
 
@@ -67,7 +115,7 @@ struct Lexer {
 
   private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
-  /// Whether a character may be part of a name, a wildcard's included.
+  /// Whether a character may be part of a name or a wildcard.
   static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_", "$": true
@@ -116,7 +164,7 @@ struct Lexer {
         result.unicodeScalars.append(scalar)
       }
     }
-    throw problem("this string is not closed; expected \(Self.describe(quote))", at: start)
+    throw problem("this string is not closed; expected \(DocumentText.describe(quote))", at: start)
   }
 
   private mutating func escape() throws(RuleProblem) -> Unicode.Scalar {
@@ -132,13 +180,16 @@ struct Lexer {
     case "r": return "\r"
     case "t": return "\t"
     case "v": return "\u{B}"
-    case "x": return try hexScalar(digits: 2, start)
-    case "u": return try hexScalar(digits: 4, start)
+    case "x": return try hexScalar(digits: 2, from: start)
+    case "u": return try hexScalar(digits: 4, from: start)
     default: return scalar
     }
   }
 
-  private mutating func hexScalar(digits: Int, _ start: Int) throws(RuleProblem) -> Unicode.Scalar {
+  private mutating func hexScalar(
+    digits: Int,
+    from start: Int
+  ) throws(RuleProblem) -> Unicode.Scalar {
     var value: UInt32 = 0
     for _ in 0..<digits {
       guard let scalar = current, scalar.isASCII, let digit = Character(scalar).hexDigitValue else {
@@ -153,7 +204,7 @@ struct Lexer {
     return scalar
   }
 
-  /// The regular expression whose opening slash was just read as a word.
+  /// The regular expression whose opening slash was the last token.
   mutating func regex(from start: Int) throws(RuleProblem) -> RegexProgram {
     position = start + 1
     var isInSet = false

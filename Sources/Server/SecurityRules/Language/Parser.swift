@@ -1,4 +1,32 @@
-/// Reads an expression: operators by precedence, no names or types yet.
+/// A syntax tree, before names are resolved and types are checked.
+struct Syntax {
+  indirect enum Kind {
+    case number(Double)
+    case string(String)
+    case bool(Bool)
+    case null
+    case regex(RegexProgram)
+    case array([Syntax])
+    case name(String)
+    case member(Syntax, String)
+    case index(Syntax, Syntax)
+    case call(Syntax, [Syntax])
+    case not(Syntax)
+    case negate(Syntax)
+    case binary(BinaryOperator, Syntax, Syntax)
+    case all([Syntax])
+    case any([Syntax])
+    case ternary(Syntax, Syntax, Syntax)
+  }
+
+  let kind: Kind
+  /// The offset in the document at which it starts; for an operation, that of the operator.
+  let offset: Int
+  /// The height of the tree.
+  let depth: Int
+}
+
+/// Parses an expression into a syntax tree, by operator precedence.
 struct Parser {
   private var lexer: Lexer
   private var current: Token
@@ -9,7 +37,7 @@ struct Parser {
     current = try lexer.next()
   }
 
-  /// Reads a whole string of a document as one expression.
+  /// Parses a whole string of a document as one expression.
   static func parse(_ text: DocumentText) throws(RuleProblem) -> Syntax {
     guard text.scalars.count <= RulesLimits.expressionLength else {
       throw RuleProblem(
@@ -45,7 +73,7 @@ struct Parser {
 
   private func isAt(_ symbol: Token.Symbol) -> Bool { current.kind == .symbol(symbol) }
 
-  private mutating func expect(_ symbol: Token.Symbol, _ expected: String) throws(RuleProblem) {
+  private mutating func expect(_ symbol: Token.Symbol, as expected: String) throws(RuleProblem) {
     guard isAt(symbol) else { throw unexpected(expected) }
     try advance()
   }
@@ -84,7 +112,7 @@ struct Parser {
     let offset = offset
     try advance()
     let first = try expression()
-    try expect(.colon, "':' of the conditional '?:'")
+    try expect(.colon, as: "':' of the conditional '?:'")
     let second = try expression()
     return try make(
       .ternary(condition, first, second),
@@ -119,7 +147,7 @@ struct Parser {
     return try make(.all(operands), at: offset, of: operands)
   }
 
-  /// The binary operator here and how tightly it binds, or nil.
+  /// The binary operator here and its precedence, or nil.
   private var binaryOperator: (operation: BinaryOperator, precedence: Int)? {
     guard case .symbol(let symbol) = current.kind else { return nil }
     return switch symbol {
@@ -140,7 +168,7 @@ struct Parser {
     }
   }
 
-  /// Operators that bind more tightly than the given precedence, grouped from the left.
+  /// Parses operators of a higher precedence than the given one, which are left-associative.
   private mutating func operation(_ minimum: Int) throws(RuleProblem) -> Syntax {
     var left = try unary()
     while let (operation, precedence) = binaryOperator, precedence > minimum {
@@ -179,7 +207,7 @@ struct Parser {
       } else if isAt(.openBracket) {
         try advance()
         let index = try expression()
-        try expect(.closeBracket, "']'")
+        try expect(.closeBracket, as: "']'")
         base = try make(.index(base, index), at: offset, of: base, index)
       } else if isAt(.openParenthesis) {
         try advance()
@@ -203,7 +231,7 @@ struct Parser {
         try advance()
         return elements
       }
-      try expect(.comma, "',' or '\(closing.rawValue)'")
+      try expect(.comma, as: "',' or '\(closing.rawValue)'")
     }
   }
 
@@ -229,7 +257,7 @@ struct Parser {
     case .symbol(.openParenthesis):
       try advance()
       let inner = try expression()
-      try expect(.closeParenthesis, "')'")
+      try expect(.closeParenthesis, as: "')'")
       return inner
     case .symbol(.openBracket):
       try advance()

@@ -1,4 +1,21 @@
-/// Reads the subset of regular expressions that rules may use.
+/// The syntax tree of a regular expression.
+indirect enum RegexSyntax {
+  case set(ScalarSet)
+  case start
+  case end
+  case sequence([RegexSyntax])
+  case choice([RegexSyntax])
+  /// A repetition; without an upper bound if `most` is nil.
+  case repetition(RegexSyntax, least: Int, most: Int?)
+}
+
+/// A mistake in a regular expression, at a character counted from the start of the pattern.
+struct RegexProblem: Error {
+  let message: String
+  let index: Int
+}
+
+/// Parses the subset of regular expressions that rules may use.
 struct RegexParser {
   private let pattern: [Unicode.Scalar]
   private var position = 0
@@ -34,7 +51,7 @@ struct RegexParser {
     return branches.count == 1 ? branches[0] : .choice(branches)
   }
 
-  /// Reads one branch; at the start of the pattern or of a group a mark such as '*' is literal.
+  /// Parses one branch; at the start of the pattern or of a group, a quantifier is literal.
   private mutating func sequence(isFirst: Bool) throws(RegexProblem) -> RegexSyntax {
     var items: [RegexSyntax] = []
     while let scalar = current, scalar != "|", scalar != ")" {
@@ -103,7 +120,7 @@ struct RegexParser {
     return inner
   }
 
-  /// What follows an item: how often it may occur.
+  /// Parses the quantifier after an item, if there is one.
   private mutating func repeated(_ item: RegexSyntax) throws(RegexProblem) -> RegexSyntax {
     let least: Int
     let most: Int?
@@ -122,7 +139,7 @@ struct RegexParser {
     return .repetition(item, least: least, most: most)
   }
 
-  /// Reads `{n}`, `{n,}` or `{n,m}` up to its closing brace.
+  /// Parses `{n}`, `{n,}` or `{n,m}` up to the closing brace.
   private mutating func bounds() throws(RegexProblem) -> (Int, Int?) {
     let start = position
     position += 1
@@ -146,7 +163,7 @@ struct RegexParser {
   private mutating func number() -> Int? {
     var value: Int?
     while let scalar = current, ("0"..."9").contains(scalar) {
-      // More than the limit of states is refused later, whatever the exact number.
+      // Anything above the limit of states is rejected later, so the exact number does not matter.
       value = min((value ?? 0) * 10 + Int(scalar.value - 0x30), 1_000_000)
       position += 1
     }

@@ -1,9 +1,9 @@
-/// A regular expression as a machine whose states are all followed at once, in linear time.
+/// A regular expression compiled to a nondeterministic automaton, which runs in linear time.
 struct RegexProgram: Sendable {
   enum Instruction: Sendable {
-    /// Takes a character of a set, and goes on with the next instruction.
+    /// Consumes a character of a set.
     case take(Int)
-    /// Goes on in two places.
+    /// Continues at two instructions.
     case fork(Int, Int)
     case jump(Int)
     case start
@@ -15,13 +15,13 @@ struct RegexProgram: Sendable {
   private(set) var sets: [ScalarSet] = []
   private var setIndexes: [ScalarSet: Int] = [:]
   let ignoresCase: Bool
-  /// Whether a match can begin nowhere but at the start.
+  /// Whether a match can begin only at the start.
   private(set) var isAnchored = false
 
-  /// The set when the pattern is one character of a set, wherever it is.
+  /// The set, if the pattern is a single unanchored character of a set.
   private(set) var only: ScalarSet?
 
-  /// Reads and compiles a pattern.
+  /// Parses and compiles a pattern.
   init(_ pattern: [Unicode.Scalar], ignoresCase: Bool) throws(RegexProblem) {
     self.ignoresCase = ignoresCase
     let syntax = try RegexParser.parse(pattern)
@@ -60,7 +60,7 @@ struct RegexProgram: Sendable {
       for _ in 0..<least {
         let size = instructions.count
         try emit(item)
-        // What takes no states takes none however often, but would take time.
+        // An item without states has none however often it is repeated, but repeating takes time.
         if instructions.count == size { break }
       }
       if let most {

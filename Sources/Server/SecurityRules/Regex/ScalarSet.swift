@@ -1,4 +1,4 @@
-/// A set of characters: ranges, and a bitmap for the common ones.
+/// A set of characters: ranges, with a bitmap for ASCII.
 struct ScalarSet: Hashable, Sendable {
   private(set) var ranges: [ClosedRange<UInt32>] = []
   private(set) var isNegated = false
@@ -27,15 +27,15 @@ struct ScalarSet: Hashable, Sendable {
     }
   }
 
-  /// Adds another set, which may be a negated one.
+  /// Adds another set, which may be negated.
   mutating func insert(_ other: ScalarSet) {
     for range in other.isNegated ? other.gaps : other.ranges { insert(range) }
   }
 
-  /// The same set with its members and others exchanged.
+  /// The complement.
   func negated() -> ScalarSet { ScalarSet(ranges, isNegated: !isNegated) }
 
-  /// What lies between the ranges.
+  /// The complement of the ranges.
   private var gaps: [ClosedRange<UInt32>] {
     var gaps: [ClosedRange<UInt32>] = []
     var next: UInt32 = 0
@@ -49,15 +49,15 @@ struct ScalarSet: Hashable, Sendable {
 
   func contains(_ value: UInt32) -> Bool { isListed(value) != isNegated }
 
-  /// Whether the set has a character or one of its other cases.
+  /// Whether the set contains a character or one of its other cases.
   func contains(_ value: UInt32, otherCases: [UInt32]) -> Bool {
     (isListed(value) || otherCases.contains(where: isListed)) != isNegated
   }
 
-  /// Looks for a member in valid UTF-8.
+  /// Searches valid UTF-8 for a member.
   ///
   /// - Parameter bytes: The text.
-  /// - Returns: Whether there is one, and how many characters come before the first.
+  /// - Returns: Whether there is one, and the number of characters before it.
   /// - Complexity: O(bytes · log ranges), O(bytes) for ASCII
   func search(_ bytes: UnsafeBufferPointer<UInt8>) -> (isFound: Bool, passed: Int) {
     var passed = 0
@@ -75,7 +75,7 @@ struct ScalarSet: Hashable, Sendable {
         if (bits >> UInt64(byte & 63) & 1 == 1) != isNegated { return (true, passed) }
         index += 1
       } else {
-        // The lead byte tells the length; each further byte brings six bits.
+        // The lead byte determines the length; each further byte contributes six bits.
         let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2
         let rest = bytes[(index + 1)..<min(index + length, bytes.count)]
         let lead = UInt32(byte & (0x7F >> UInt8(length)))
@@ -87,13 +87,13 @@ struct ScalarSet: Hashable, Sendable {
     return (false, passed)
   }
 
-  /// Whether a printable character of ASCII is a member.
+  /// Whether any printable ASCII character is a member.
   private var hasPrintable: Bool {
     let (low, high) = (lowBits >> 32, highBits & ~(1 << 63))
     return isNegated ? low != .max >> 32 || high != .max >> 1 : low != 0 || high != 0
   }
 
-  /// Sorts and joins the ranges, which the search for a character relies on.
+  /// Sorts and merges the ranges, as the binary search requires.
   mutating func normalize() {
     var joined: [ClosedRange<UInt32>] = []
     for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -118,7 +118,7 @@ struct ScalarSet: Hashable, Sendable {
     return low < ranges.count && ranges[low].contains(value)
   }
 
-  /// The lower and upper case of a character where each is one character.
+  /// The other cases of a character that are single characters.
   static func otherCases(_ value: UInt32) -> [UInt32] {
     if value < 128 {
       let isLetter = (0x41...0x5A).contains(value & ~0x20)
@@ -144,9 +144,9 @@ struct ScalarSet: Hashable, Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// How many of the bytes from a place on, looked at eight at a time, are printable ASCII.
+  /// Counts the bytes of printable ASCII from an offset on, eight at a time.
   ///
-  /// The top bit of a byte shows what is looked for: a byte with a top bit of its own, one below
+  /// Each test sets the top bit of the bytes it finds: those with their own top bit set, those below
   /// 0x20, and 0x7F, which overflows into it.
   fileprivate func printableLength(from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101

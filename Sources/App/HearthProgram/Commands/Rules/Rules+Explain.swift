@@ -127,7 +127,7 @@ extension Rules {
       if !evaluations.isEmpty { Output.line("Evaluated:") }
       for evaluation in evaluations {
         let result = evaluation.outcome == .satisfied ? "true " : "false"
-        Output.line(untrusted: "  \(result) \(evaluation.place)")
+        Output.line(untrusted: "  \(result) \(evaluation.title)")
       }
     }
 

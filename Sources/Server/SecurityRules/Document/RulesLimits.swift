@@ -1,4 +1,4 @@
-/// The bounds that keep rules, and requests checked by them, from costing too much.
+/// The limits on rules documents and on the cost of checking a request.
 package enum RulesLimits {
   /// Longest rules document, in bytes of UTF-8.
   package static let sourceBytes = 1_024 * 1_024
@@ -12,16 +12,16 @@ package enum RulesLimits {
   package static let regexStates = 4_096
   /// Deepest nesting of groups in a regular expression.
   package static let regexDepth = 32
-  /// Most steps that one request may take: expressions, visited nodes and compared text together.
+  /// Most steps of one request: evaluated expressions, visited nodes and compared text together.
   ///
-  /// What counts as a step takes about 20 ns at the most, whatever a rule does, so that nobody waits for
-  /// one request for longer than some tens of milliseconds.
+  /// A step takes at most about 20 ns, whatever a rule does, so that no request blocks the others for
+  /// longer than some tens of milliseconds.
   package static let steps = 2_000_000
-  /// Bytes of text that count as one step where text is copied or compared.
+  /// Bytes of copied or compared text that count as one step.
   static let bytesPerStep = 8
-  /// What it counts to find the place that a key leads to.
+  /// The cost of looking up a child.
   static let stepsPerKey = 8
-  /// What it counts to write a number as text.
+  /// The cost of formatting a number.
   static let stepsPerNumber = 64
   /// Most rules that an explanation lists.
   static let listedEvaluations = 200

@@ -1,16 +1,16 @@
 internal import RealtimeCore
 
-/// Follows all states of a machine at once: each character costs at most one step for each state.
+/// Runs an automaton over all its states at once: each character costs at most one step a state.
 struct RegexMatcher {
-  /// What it counts to find the other case of a character of ASCII.
+  /// The cost of finding the other case of an ASCII character.
   private static let stepsPerCase = 4
-  /// What it counts to look up the cases of any other character.
+  /// The cost of looking up the cases of any other character.
   private static let stepsPerOtherCase = 32
 
   private let program: RegexProgram
   private var current: [Int] = []
   private var following: [Int] = []
-  /// The character, counted from 1, for which a state was last entered.
+  /// For each state, the number of the character, from 1, at which it was last entered.
   private var entered: [Int]
   private var pending: [Int] = []
   private var steps = 0
@@ -23,16 +23,16 @@ struct RegexMatcher {
   /// Whether the pattern matches anywhere in a text.
   static func matches(
     _ program: RegexProgram,
-    _ text: LeafText,
-    _ budget: inout StepBudget
+    in text: LeafText,
+    budget: inout StepBudget
   ) throws(EvaluationError) -> Bool {
     var matcher = RegexMatcher(program)
-    return try matcher.search(text.string, &budget)
+    return try matcher.search(text.string, budget: &budget)
   }
 
   private mutating func search(
     _ text: String,
-    _ budget: inout StepBudget
+    budget: inout StepBudget
   ) throws(EvaluationError) -> Bool {
     var scalars = text.unicodeScalars.makeIterator()
     var scalar = scalars.next()
@@ -59,15 +59,13 @@ struct RegexMatcher {
     }
   }
 
-  /// Adds a state and all that are reached from it without a character; true when one accepts.
+  /// Enters a state and all states reachable without a character; returns whether one accepts.
   private mutating func enter(
     _ state: Int,
     at position: Int,
     isEnd: Bool,
     later: Bool = false
-  )
-    -> Bool
-  {
+  ) -> Bool {
     pending.append(state)
     while let state = pending.popLast() {
       if entered[state] == position + 1 { continue }

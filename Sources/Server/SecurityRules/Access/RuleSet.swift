@@ -1,0 +1,294 @@
+package import RealtimeCore
+
+/// A compiled rules document: who may read and write what, which data are valid, what is indexed.
+///
+/// It is immutable and can be used from any thread. It does not know administrators: for them, the
+/// rules are not evaluated at all.
+package struct RuleSet: Sendable {
+  /// The document as it was written.
+  package let source: String
+  /// Whether there is a document; ``open`` and ``closed`` stand for the lack of one.
+  package let isDocument: Bool
+  let top: RuleNode
+  let map: SourceMap
+
+  /// Compiles a rules document.
+  ///
+  /// - Parameter source: JSON with comments and strings of several lines.
+  /// - Throws: ``RulesError`` with line, column and what was expected.
+  /// - Complexity: O(length)
+  package init(source: String) throws(RulesError) {
+    guard source.utf8.count <= RulesLimits.sourceBytes else {
+      throw RulesError(
+        line: 1,
+        column: 1,
+        message: "the rules are longer than \(RulesLimits.sourceBytes) bytes"
+      )
+    }
+    self.source = source
+    isDocument = true
+    let scalars = Array(source.unicodeScalars)
+    map = SourceMap(scalars)
+    do throws(RuleProblem) {
+      top = try RuleCompiler.compile(DocumentParser.parse(scalars), map: map)
+    } catch {
+      throw map.error(error)
+    }
+  }
+
+  /// Compiles a rules document of UTF-8 bytes.
+  ///
+  /// - Parameter bytes: JSON with comments and strings of several lines.
+  /// - Throws: ``RulesError`` with line, column and what was expected.
+  /// - Complexity: O(bytes)
+  package init(bytes: [UInt8]) throws(RulesError) {
+    guard let source = String(validating: bytes, as: UTF8.self) else {
+      throw Self.encodingError(bytes)
+    }
+    try self.init(source: source)
+  }
+
+  private static func encodingError(_ bytes: [UInt8]) -> RulesError {
+    var valid: [Unicode.Scalar] = []
+    var decoder = UTF8()
+    var iterator = bytes.makeIterator()
+    while case .scalarValue(let scalar) = decoder.decode(&iterator) { valid.append(scalar) }
+    return SourceMap(valid).error(
+      RuleProblem("expected UTF-8 text; the bytes here are none", at: valid.count)
+    )
+  }
+
+  private init(allowing isOpen: Bool) {
+    func rule(_ kind: RuleKind) -> Rule {
+      Rule(
+        kind: kind,
+        path: "/",
+        source: String(isOpen),
+        position: SourcePosition(line: 1, column: 1),
+        expression: .literal(.bool(isOpen))
+      )
+    }
+    source = "{\"rules\": {\".read\": \(isOpen), \".write\": \(isOpen)}}"
+    isDocument = false
+    map = SourceMap([])
+    top = RuleNode(read: rule(.read), write: rule(.write))
+  }
+
+  /// Rules that deny everything.
+  package static let closed = RuleSet(allowing: false)
+
+  /// Rules that allow everything to everyone, for tests.
+  package static let open = RuleSet(allowing: true)
+
+  /// The document without its comments, and with strings as JSON has them.
+  ///
+  /// - Complexity: O(length)
+  package var json: JSONValue {
+    (try? DocumentParser.parse(Array(source.unicodeScalars)).json) ?? .null
+  }
+
+  /// Whether clients that have not signed in may be able to write anywhere.
+  ///
+  /// False only if every `.write` certainly requires a user.
+  package var mayLetNobodyWrite: Bool { top.mayLetNobodyWrite }
+
+  /// The indexes that `.indexOn` declares for the children of a location.
+  ///
+  /// - Complexity: O(depth)
+  package func indexes(at path: Path) -> [Index] {
+    var node = top
+    for key in path.keys {
+      guard let child = key.withUTF8({ node.child(LeafText($0)) }) else { return [] }
+      node = child.node
+    }
+    return node.indexes
+  }
+
+  /// Whether queries by an index are cheap: always by key or priority, otherwise if it is declared.
+  ///
+  /// - Complexity: O(depth)
+  package func isIndexed(_ path: Path, by index: Index) -> Bool {
+    switch index {
+    case .key, .priority: true
+    case .value, .child: indexes(at: path).contains(index)
+    }
+  }
+}
+
+extension RuleSet {
+  /// Whether a client may read the result of a query at a location.
+  ///
+  /// Reading is allowed if any `.read` between the root and the location is true. Rules below the
+  /// location are not evaluated.
+  ///
+  /// - Parameters:
+  ///   - path: The location.
+  ///   - query: The query.
+  ///   - auth: The `auth` of the client: an object with `uid`, `token` and so on, or nil.
+  ///   - now: The time in milliseconds since 1970.
+  ///   - root: All data.
+  ///   - steps: The limit of steps; a request that takes more is denied.
+  ///   - explaining: Whether to record all evaluations, which takes longer.
+  /// - Returns: The decision and the rule that made it.
+  /// - Complexity: O(depth), times the cost of the rules, up to the limit of steps
+  package func canRead(
+    _ path: Path,
+    query: Query = .all,
+    auth: JSONValue?,
+    now: Int64,
+    root: Node,
+    steps: Int = RulesLimits.steps,
+    explaining: Bool = false
+  ) -> Decision {
+    canRead(
+      path,
+      query: query,
+      by: RuleSubject(auth),
+      now: now,
+      root: root,
+      steps: steps,
+      explaining: explaining
+    )
+  }
+
+  /// Whether a client with a prepared subject may read the result of a query at a location.
+  ///
+  /// - Parameters:
+  ///   - path: The location.
+  ///   - query: The query.
+  ///   - subject: The client.
+  ///   - now: The time in milliseconds since 1970.
+  ///   - root: All data.
+  ///   - steps: The limit of steps; a request that takes more is denied.
+  ///   - explaining: Whether to record all evaluations, which takes longer.
+  /// - Returns: The decision and the rule that made it.
+  /// - Complexity: O(depth), times the cost of the rules, up to the limit of steps
+  package func canRead(
+    _ path: Path,
+    query: Query,
+    by subject: RuleSubject,
+    now: Int64,
+    root: Node,
+    steps: Int = RulesLimits.steps,
+    explaining: Bool = false
+  ) -> Decision {
+    root.withView { root in
+      let request = RuleRequest(
+        subject: subject,
+        now: Double(now),
+        root: root,
+        newRoot: nil,
+        query: query
+      )
+      var inspection = Inspection(of: request, by: self, explaining: explaining, steps: steps)
+      return inspection.read(path)
+    }
+  }
+
+  /// Whether a client may make several changes at once.
+  ///
+  /// For each location, a `.write` between the root and the location must be true, and so must every
+  /// `.validate` above, at and below it where there are new data.
+  ///
+  /// - Parameters:
+  ///   - paths: The locations of the changes.
+  ///   - auth: The `auth` of the client: an object with `uid`, `token` and so on, or nil.
+  ///   - now: The time in milliseconds since 1970, to which server timestamps resolve as well.
+  ///   - oldRoot: All data before the changes.
+  ///   - newRoot: All data after the changes, with server values resolved.
+  ///   - steps: The limit of steps; a request that takes more is denied.
+  ///   - explaining: Whether to record all evaluations, which takes longer.
+  /// - Returns: The decision, with the first rule that denies, if any.
+  /// - Complexity: O(size of the new data where `.validate` rules exist), times the cost of the
+  ///   rules, up to the limit of steps
+  package func canWrite(
+    _ paths: [Path],
+    auth: JSONValue?,
+    now: Int64,
+    from oldRoot: Node,
+    to newRoot: Node,
+    steps: Int = RulesLimits.steps,
+    explaining: Bool = false
+  ) -> Decision {
+    canWrite(
+      paths,
+      by: RuleSubject(auth),
+      now: now,
+      from: oldRoot,
+      to: newRoot,
+      steps: steps,
+      explaining: explaining
+    )
+  }
+
+  /// Whether a client with a prepared subject may make several changes at once.
+  ///
+  /// - Parameters:
+  ///   - paths: The locations of the changes.
+  ///   - subject: The client.
+  ///   - now: The time in milliseconds since 1970, to which server timestamps resolve as well.
+  ///   - oldRoot: All data before the changes.
+  ///   - newRoot: All data after the changes, with server values resolved.
+  ///   - steps: The limit of steps; a request that takes more is denied.
+  ///   - explaining: Whether to record all evaluations, which takes longer.
+  /// - Returns: The decision, with the first rule that denies, if any.
+  /// - Complexity: O(size of the new data where `.validate` rules exist), times the cost of the
+  ///   rules, up to the limit of steps
+  package func canWrite(
+    _ paths: [Path],
+    by subject: RuleSubject,
+    now: Int64,
+    from oldRoot: Node,
+    to newRoot: Node,
+    steps: Int = RulesLimits.steps,
+    explaining: Bool = false
+  ) -> Decision {
+    oldRoot.withView { root in
+      newRoot.withView { newRoot in
+        let request = RuleRequest(
+          subject: subject,
+          now: Double(now),
+          root: root,
+          newRoot: newRoot,
+          query: nil
+        )
+        var inspection = Inspection(of: request, by: self, explaining: explaining, steps: steps)
+        return inspection.write(paths)
+      }
+    }
+  }
+
+  /// Whether there may be new data that a client is allowed to write at all of some locations.
+  ///
+  /// This is checked before new data are built, which may take much longer. It considers only what
+  /// the rules say about present data, time and client.
+  ///
+  /// - Parameters:
+  ///   - paths: The locations; those after the first that cannot be written are not checked.
+  ///   - subject: The client.
+  ///   - now: The time in milliseconds since 1970.
+  ///   - root: All data.
+  ///   - steps: The limit of steps, beyond which the answer is true.
+  /// - Returns: False if ``canWrite(_:by:now:from:to:steps:explaining:)`` would deny any new data.
+  /// - Complexity: O(paths · depth), times the cost of the rules, up to the limit of steps
+  package func couldWrite(
+    _ paths: some Sequence<Path>,
+    by subject: RuleSubject,
+    now: Int64,
+    from root: Node,
+    steps: Int = RulesLimits.steps
+  ) -> Bool {
+    root.withView { root in
+      let request = RuleRequest(
+        subject: subject,
+        now: Double(now),
+        root: root,
+        newRoot: nil,
+        query: nil
+      )
+      var inspection = Inspection(of: request, by: self, explaining: false, steps: steps)
+      for path in paths where !inspection.couldWrite(path) { return false }
+      return true
+    }
+  }
+}

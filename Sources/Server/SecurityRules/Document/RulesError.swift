@@ -1,0 +1,66 @@
+/// Why a text is not a rules document, and where.
+package struct RulesError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The line of the mistake, counted from 1.
+  package let line: Int
+  /// The column of the mistake in characters (Unicode scalars), counted from 1.
+  package let column: Int
+  /// What is wrong and what was expected.
+  package let message: String
+
+  /// The position and the message in one line.
+  package var description: String { "line \(line), column \(column): \(message)" }
+}
+
+/// A mistake in a rules document, at a character counted from its start.
+struct RuleProblem: Error {
+  let offset: Int
+  let message: String
+
+  init(_ message: String, at offset: Int) {
+    self.offset = offset
+    self.message = message
+  }
+}
+
+/// A position in a rules document.
+package struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
+  /// The line, counted from 1.
+  package let line: Int
+  /// The column in characters (Unicode scalars), counted from 1.
+  package let column: Int
+
+  /// Makes a position.
+  package init(line: Int, column: Int) {
+    self.line = line
+    self.column = column
+  }
+
+  package var description: String { "\(line):\(column)" }
+}
+
+/// The starts of the lines of a rules document, which turn offsets into lines and columns.
+struct SourceMap: Sendable {
+  private let lineStarts: [Int]
+
+  init(_ source: [Unicode.Scalar]) {
+    var starts = [0]
+    for (offset, scalar) in source.enumerated() where scalar == "\n" { starts.append(offset + 1) }
+    lineStarts = starts
+  }
+
+  /// The position of the character at an offset.
+  func position(of offset: Int) -> SourcePosition {
+    var low = 0
+    var high = lineStarts.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if lineStarts[middle] <= offset { low = middle } else { high = middle }
+    }
+    return SourcePosition(line: low + 1, column: offset - lineStarts[low] + 1)
+  }
+
+  func error(_ problem: RuleProblem) -> RulesError {
+    let position = position(of: problem.offset)
+    return RulesError(line: position.line, column: position.column, message: problem.message)
+  }
+}
