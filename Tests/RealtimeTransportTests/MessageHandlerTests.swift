@@ -279,7 +279,7 @@ struct MessageHandlerTests {
     let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     for mask in [nil, UInt32(0xDEAD_BEEF)] {
       var buffer = ByteBuffer()
-      FrameEncoder.append(.binary, payload, mask: mask, to: &buffer)
+      FrameEncoder.append(.binary, payload: payload, mask: mask, to: &buffer)
       let reader = EmbeddedChannel(
         handler: ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: 1 << 24))
       )
@@ -293,11 +293,11 @@ struct MessageHandlerTests {
   @Test("says goodbye when it is closed, and waits only a little for the answer")
   func close() throws {
     let (channel, handler, log) = try makeChannel()
-    handler.close(code: 1_001, end: ConnectionEnd(.closed, "enough"))
+    handler.close(code: 1_001, end: ConnectionEnd(.closed, description: "enough"))
     try channel.writeInbound(try frame(.text, "{}"))
     #expect(try written(channel).map(\.opcode) == [.connectionClose])
     #expect(log.messages.isEmpty)
     channel.embeddedEventLoop.advanceTime(by: .seconds(2))
-    #expect(log.ends == [ConnectionEnd(.closed, "enough")])
+    #expect(log.ends == [ConnectionEnd(.closed, description: "enough")])
   }
 }

@@ -1,6 +1,6 @@
-/// A host with an optional port, as URLs and Host headers write it.
+/// A host with an optional port, as in URLs and Host headers.
 struct Authority: Equatable {
-  /// The host in lower case, an IPv6 address without its brackets.
+  /// The host in lower case; an IPv6 address has no brackets.
   let host: String
   let port: Int?
 
@@ -29,13 +29,13 @@ struct Authority: Equatable {
     port = Int(number)
   }
 
-  /// A host alone, an IPv6 address without brackets.
+  /// Parses a host without a port; an IPv6 address has no brackets.
   init?(host: String) {
     self.init(host.contains(":") ? "[\(host)]" : host)
     guard port == nil else { return nil }
   }
 
-  /// Whether the host can only be this machine; nobody else can have names that end in `localhost`.
+  /// Whether the host is certainly this machine; names that end in `localhost` are reserved for it.
   var isLoopback: Bool {
     host == "localhost" || host.hasSuffix(".localhost") || host == "127.0.0.1" || host == "::1"
   }
@@ -62,6 +62,70 @@ struct Authority: Equatable {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: ":"), UInt8(ascii: "."): true
     default: isDigit(byte)
+    }
+  }
+}
+
+/// Percent-encoding in URLs.
+enum PercentEncoding {
+  /// Decodes a text; nil if an escape is malformed or the result is not UTF-8.
+  static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit)
+        else { return nil }
+        bytes.append(high << 4 | low)
+      case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
+      default: bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// Escapes everything but letters, digits and the marks that official clients leave as they are.
+  static func encode(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if isKept(byte) {
+        bytes.append(byte)
+      } else {
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(digits[Int(byte >> 4)])
+        bytes.append(digits[Int(byte & 15)])
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Escapes the characters of a socket's path that would end it in a URL.
+  static func encodeSocket(_ path: String) -> String {
+    guard path.utf8.contains(where: { "?#%".utf8.contains($0) }) else { return path }
+    // By scalars, because a combining mark after one of these would form another character.
+    return path.unicodeScalars
+      .map { "?#%".unicodeScalars.contains($0) ? encode(String($0)) : String($0) }.joined()
+  }
+
+  private static let digits = Array("0123456789ABCDEF".utf8)
+  private static let marks = Set("-_~".utf8)
+
+  private static func isKept(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: marks.contains(byte)
+    }
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
     }
   }
 }

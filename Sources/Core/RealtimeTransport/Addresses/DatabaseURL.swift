@@ -4,15 +4,15 @@
 /// `http://HOST:PORT?ns=NS`, and `unix:/path/to/socket?ns=NS`. A location follows the host as a
 /// path, and follows a Unix socket as a fragment, `unix:/path/to/socket#/a/b`.
 package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
-  /// Where to connect to.
+  /// The server and the database.
   package let target: ConnectionTarget
   /// The keys of the location, unescaped; empty for the root.
   package let path: [String]
 
-  /// Reads a URL.
+  /// Parses a URL.
   ///
-  /// - Parameter text: The URL; without a scheme, `http` on this machine and `https` elsewhere.
-  /// - Throws: ``DatabaseURLError`` with what is wrong.
+  /// - Parameter text: The URL; the scheme defaults to `http` on this machine and `https` elsewhere.
+  /// - Throws: ``DatabaseURLError`` with the reason.
   package init(_ text: String) throws(DatabaseURLError) {
     if text[...].begins(with: "unix:") {
       self = try Self.unix(text)
@@ -29,7 +29,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   /// The URL of the root, without a slash at its end and without the namespace.
   package var root: String { target.description }
 
-  /// The URL of a location in this database, in the form that ``init(_:)`` reads.
+  /// The URL of a location in this database, in the form that ``init(_:)`` parses.
   ///
   /// - Parameter path: The keys of the location.
   /// - Returns: The URL, escaped and without the namespace.
@@ -46,9 +46,9 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     let (escaped, query) = beforeLocation.parted(at: "?")
     let path = PercentEncoding.decode(escaped) ?? String(escaped)
     guard path[...].begins(with: "/"), !path.utf8.contains(0) else {
-      throw DatabaseURLError(text, "the path of the socket must start with \"/\"")
+      throw DatabaseURLError(text, reason: "the path of the socket must start with \"/\"")
     }
-    // Two slashes at the start would be read as the start of a host when the URL is written again.
+    // Two slashes at the start would be parsed as the start of a host.
     let socket = "/" + String(path.unicodeScalars.drop { $0 == "/" })
     let namespace = try namespace(in: query ?? "", of: text)
     return DatabaseURL(
@@ -62,11 +62,11 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     let ends = "/?".unicodeScalars
     let authorityEnd = rest.unicodeScalars.firstIndex(where: ends.contains) ?? rest.endIndex
     guard let authority = Authority(rest[..<authorityEnd]) else {
-      throw DatabaseURLError(text, "\"\(rest[..<authorityEnd])\" is not a host")
+      throw DatabaseURLError(text, reason: "\"\(rest[..<authorityEnd])\" is not a host")
     }
-    // It would end the path, which may have been meant to go on; no key has one.
+    // It would cut the path off, perhaps unintentionally; keys never contain it.
     guard !rest.unicodeScalars.contains("#") else {
-      throw DatabaseURLError(text, "a \"#\" has no place in it")
+      throw DatabaseURLError(text, reason: "a \"#\" has no place in it")
     }
     let (location, query) = rest[authorityEnd...].parted(at: "?")
     var namespace = try namespace(in: query ?? "", of: text)
@@ -74,7 +74,10 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     let isSecure: Bool
     if authority.port == nil {
       guard scheme == .https || !authority.isLoopback else {
-        throw DatabaseURLError(text, "a server on this machine needs a port, as in \(example)")
+        throw DatabaseURLError(
+          text,
+          reason: "a server on this machine needs a port, as in \(example)"
+        )
       }
       isSecure = true
     } else {
@@ -110,7 +113,10 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     case "http", "ws": return (.http, rest)
     case "https", "wss": return (.https, rest)
     case let other:
-      throw DatabaseURLError(text, "the scheme is \"\(other)\", and not http, https or unix")
+      throw DatabaseURLError(
+        text,
+        reason: "the scheme is \"\(other)\", and not http, https or unix"
+      )
     }
   }
 
@@ -123,12 +129,13 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     if HostedService.isHost(authority.host, in: HostedService.mistakenDomain) {
       throw DatabaseURLError(
         text,
-        "databases are at \(HostedService.databaseDomain), not at \(HostedService.mistakenDomain)"
+        reason:
+          "databases are at \(HostedService.databaseDomain), not at \(HostedService.mistakenDomain)"
       )
     }
-    // Names of the network have no longer labels.
+    // DNS labels are no longer than that.
     guard labels.count >= 3, labels[0].utf8.count <= 63 else {
-      throw DatabaseURLError(text, "it names no database; add one, as in \(example)")
+      throw DatabaseURLError(text, reason: "it names no database; add one, as in \(example)")
     }
     return String(labels[0])
   }
@@ -140,7 +147,9 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     for parameter in query.split(at: "&") where parameter.hasPrefix("ns=") {
       guard let name = PercentEncoding.decode(parameter.dropFirst(3), plusIsSpace: true),
         !name.isEmpty, name.utf8.count <= 128, name.utf8.allSatisfy(isParameterByte)
-      else { throw DatabaseURLError(text, "the name of the database after \"ns=\" is not valid") }
+      else {
+        throw DatabaseURLError(text, reason: "the name of the database after \"ns=\" is not valid")
+      }
       return name
     }
     return nil
@@ -152,7 +161,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether a byte may stand in a parameter of the handshake as it is.
+  /// Whether a byte may appear unescaped in a parameter of the handshake.
   static func isParameterByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -164,21 +173,65 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-// By scalars: a mark that follows a delimiter, or some letters before it, would hide it in a character.
+// By scalars, because a combining mark after a delimiter would form another character.
 extension Substring {
-  /// Whether the first characters are these of ASCII.
+  /// Whether the text begins with an ASCII prefix.
   fileprivate func begins(with prefix: StaticString) -> Bool {
     prefix.withUTF8Buffer { utf8.starts(with: $0) }
   }
 
-  /// The text before the first delimiter and the text after it; nil when there is none.
+  /// The text before the first delimiter, and the text after it or nil if there is none.
   fileprivate func parted(at delimiter: Unicode.Scalar) -> (head: Substring, tail: Substring?) {
     guard let index = unicodeScalars.firstIndex(of: delimiter) else { return (self, nil) }
     return (self[..<index], self[unicodeScalars.index(after: index)...])
   }
 
-  /// The texts between delimiters, without those that are empty.
+  /// The non-empty texts between delimiters.
   fileprivate func split(at delimiter: Unicode.Scalar) -> [Substring] {
     unicodeScalars.split(separator: delimiter).map { Substring($0) }
   }
+}
+
+/// Why a text is not the URL of a database.
+package struct DatabaseURLError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The reason, and the expected form.
+  package let description: String
+
+  init(_ url: String, reason: String) {
+    description = "\"\(url)\" is not the URL of a database: \(reason)"
+  }
+}
+
+/// The documented hosts of the hosted service.
+///
+/// ``DatabaseURL`` parses its URLs (a name before the domain, no port, always TLS), because private
+/// servers may have such names too.
+package enum HostedService {
+  /// The domain of databases without a region in their URL: `NAME.firebaseio.com`.
+  package static let databaseDomain = "firebaseio.com"
+  /// The domain of databases with a region in their URL: `NAME.REGION.firebasedatabase.app`.
+  package static let regionalDatabaseDomain = "firebasedatabase.app"
+  /// A domain that is often mistaken for that of databases.
+  static let mistakenDomain = "firebase.com"
+
+  /// The URL of the default database of a project.
+  package static func defaultDatabase(ofProject id: String) -> String {
+    "https://\(id)-default-rtdb.\(databaseDomain)"
+  }
+
+  /// Whether a host belongs to the hosted service: that of a database, or a redirection target.
+  package static func isDatabaseHost(_ host: String) -> Bool {
+    [databaseDomain, regionalDatabaseDomain].contains { isHost(host, in: $0) }
+  }
+
+  /// Whether a host is a domain or one of its subdomains.
+  static func isHost(_ host: String, in domain: String) -> Bool {
+    let host = host.lowercased()
+    return host == domain || host.hasSuffix(".\(domain)")
+  }
+
+  /// The base URL of the accounts API.
+  static let accounts = "https://identitytoolkit.googleapis.com"
+  /// The base URL of the token API.
+  static let tokens = "https://securetoken.googleapis.com"
 }

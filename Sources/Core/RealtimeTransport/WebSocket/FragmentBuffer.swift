@@ -1,9 +1,9 @@
 internal import NIOWebSocket
 internal import RealtimeCore
 
-/// Puts WebSocket frames together that are fragments of one, and drops binary ones.
+/// Reassembles fragmented WebSocket frames, and drops binary ones.
 struct FragmentBuffer {
-  /// The most bytes that a text frame may have.
+  /// The most bytes of a text frame.
   var byteLimit: Int
   private var opcode: WebSocketOpcode?
   private var bytes: [UInt8] = []
@@ -12,33 +12,32 @@ struct FragmentBuffer {
     self.byteLimit = byteLimit
   }
 
-  /// Whether the last fragment is still to come.
+  /// Whether a fragmented frame is incomplete.
   var isAssembling: Bool { opcode != nil }
 
-  /// How many bytes have come of it.
+  /// The number of its bytes that have arrived.
   var assembledBytes: Int { bytes.count }
 
-  /// Gives up what has come of a frame; its fragments are skipped from now on.
+  /// Abandons an incomplete frame, whose remaining fragments are to be skipped, and returns its bytes.
   mutating func giveUp() -> [UInt8] {
     defer { bytes = [] }
     return bytes
   }
 
-  /// Takes a frame that is skipped, and tells whether it is one of text, and the last fragment of it.
+  /// Skips a fragment; returns whether it belongs to a text frame and whether it is the last one.
   mutating func skip(_ opcode: WebSocketOpcode, isFinal: Bool) -> (isText: Bool, isEnd: Bool) {
     let kind = self.opcode ?? opcode
     self.opcode = isFinal ? nil : kind
     return (kind == .text, isFinal)
   }
 
-  /// Whether a frame may follow what has come: only a continuation continues what has begun.
+  /// Whether a frame may come next: continuations only, if and only if a frame is incomplete.
   func isInPlace(_ opcode: WebSocketOpcode) -> Bool { (opcode == .continuation) == isAssembling }
 
-  /// Takes a text, binary or continuation frame that is in place; the result is a whole text frame,
-  /// if there is one.
+  /// Receives a text, binary or continuation frame; returns a text frame if it is complete.
   mutating func receive(
     _ opcode: WebSocketOpcode,
-    _ payload: [UInt8],
+    payload: [UInt8],
     isFinal: Bool
   ) throws(MessageError) -> [UInt8]? {
     if !isAssembling, isFinal { return opcode == .text ? payload : nil }
@@ -58,5 +57,24 @@ struct FragmentBuffer {
       bytes = []
     }
     return kind == .text ? bytes : nil
+  }
+}
+
+/// A message that is too long, which is skipped.
+struct ExcessMessage {
+  /// The number of text frames still to come, including one that has begun.
+  var framesToCome: Int
+  let reason: String
+  var skimmer = RequestSkimmer()
+  var hasProgressed = false
+
+  init(frames: Int, reason: String) {
+    framesToCome = frames
+    self.reason = reason
+  }
+
+  mutating func pass(_ bytes: [UInt8]) {
+    skimmer.scan(bytes)
+    hasProgressed = true
   }
 }

@@ -2,9 +2,9 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOWebSocket
 
-/// NIO's handshake of a WebSocket, at the end of which the pipeline is empty of it.
+/// NIO's WebSocket handshake without NIO's frame handlers.
 ///
-/// Frames are cut by the handler of the messages, so that bytes pass through nothing else.
+/// ``MessageHandler`` decodes the frames itself, so that bytes pass through no other handler.
 enum FrameUpgrade {
   /// The server's side.
   struct Server<Outcome: Sendable>: NIOTypedHTTPServerProtocolUpgrader {
@@ -14,8 +14,8 @@ enum FrameUpgrade {
     /// Makes an upgrade.
     ///
     /// - Parameters:
-    ///   - admit: Whether a request may open a WebSocket.
-    ///   - open: Adds the handler of the messages.
+    ///   - admit: Decides whether a request may open a WebSocket.
+    ///   - open: Adds the message handler.
     init(
       admit: @escaping @Sendable (any Channel, HTTPRequestHead) -> EventLoopFuture<HTTPHeaders?>,
       open: @escaping @Sendable (any Channel, HTTPRequestHead) throws -> Outcome
@@ -54,7 +54,7 @@ enum FrameUpgrade {
     private let handshake: NIOTypedWebSocketClientUpgrader<Void>
     private let open: @Sendable (any Channel) throws -> Void
 
-    /// Makes an upgrade that ends with adding the handler of the messages.
+    /// Makes an upgrade whose closure adds the message handler.
     init(open: @escaping @Sendable (any Channel) throws -> Void) {
       self.open = open
       handshake = NIOTypedWebSocketClientUpgrader { channel, _ in

@@ -2,11 +2,11 @@ internal import NIOCore
 internal import NIOWebSocket
 internal import RealtimeCore
 
-/// The only handler of an open connection: bytes on one side, messages on the other.
+/// The only handler of an open connection, which translates between bytes and messages.
 ///
-/// State: open → closing (a goodbye was sent, its answer is awaited) → closed. Everything happens
-/// on the event loop of the channel. `onEnd` is called once, when the channel has closed. What is read
-/// while reading is stopped waits in the decoder, as does what a message is not promised memory for.
+/// State: open → closing (a close frame was sent, its answer is awaited) → closed. Everything happens
+/// on the event loop of the channel. `onEnd` is called once, when the channel has closed. Input that
+/// arrives while reading is paused, or before memory is promised to it, waits in the decoder.
 final class MessageHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -23,11 +23,11 @@ final class MessageHandler: ChannelInboundHandler {
   }
 
   private let role: Role
-  let limits: Shared<TransportLimits>
+  private let limits: Shared<TransportLimits>
   private let peerName: String
   private let socket: SocketWriter?
   private let endOfTick: OutputTick?
-  let memory: ConnectionMemory?
+  private let memory: ConnectionMemory?
   private let onMessage: ([UInt8]) -> Void
   private let onExcess: ((Int64) -> Void)?
   private let onEnd: (ConnectionEnd) -> Void
@@ -36,35 +36,35 @@ final class MessageHandler: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   private var output: OutputQueue?
   private var decoder: FrameDecoder
-  var assembler: FrameAssembler
-  var fragments: FragmentBuffer
+  private var assembler: FrameAssembler
+  private var fragments: FragmentBuffer
   private var reassembly: Scheduled<Void>?
   private var goodbye: Scheduled<Void>?
-  /// A message that is too long, while it passes by.
+  /// The message that is being skipped because it is too long.
   private var excess: ExcessMessage?
-  /// What it is promised for what it sends; nil as long as it needed nothing.
-  var holder: InputPromises.Holder?
-  /// Whether it is one of those who have not signed in.
-  var isStranger = true
-  /// Whether the owner wants to be told of what comes.
+  /// The promise of memory for input; nil until one is needed.
+  private var holder: InputPromises.Holder?
+  /// Whether the client has not signed in.
+  private var isStranger = true
+  /// Whether the owner wants input.
   private var isReading = true
-  /// Whether the message that has begun must wait for memory.
-  var waitsForMemory = false
+  /// Whether the current message must wait for memory.
+  private var waitsForMemory = false
   private var isDecoding = false
 
   /// Makes a handler.
   ///
   /// - Parameters:
-  ///   - role: Which end this is.
-  ///   - limits: The bounds of the connection.
-  ///   - peerName: What the other end is called in the reason of the end.
-  ///   - socket: Where frames can be written past the channel.
-  ///   - endOfTick: What flushes the output together with that of others.
-  ///   - memory: What the connections share; nil for no bounds but those of this one.
-  ///   - onMessage: Takes each message.
-  ///   - onExcess: Takes the number of each request that is longer than allowed, once its message has
-  ///     passed by unread; without it such a message ends the connection.
-  ///   - onEnd: Takes the end.
+  ///   - role: The end of the connection.
+  ///   - limits: The limits of the connection.
+  ///   - peerName: The name of the other end in descriptions of the end.
+  ///   - socket: Writes frames directly to the socket.
+  ///   - endOfTick: Flushes the output together with that of others.
+  ///   - memory: The memory that connections share; nil for no common bounds.
+  ///   - onMessage: Receives each message.
+  ///   - onExcess: Receives the number of each request that is too long, once its message has been
+  ///     skipped; without it, such a message ends the connection.
+  ///   - onEnd: Receives the end.
   init(
     role: Role,
     limits: Shared<TransportLimits>,
@@ -95,27 +95,27 @@ final class MessageHandler: ChannelInboundHandler {
 
   // MARK: Sending
 
-  /// Sends a message, cut into frames.
+  /// Sends a message, split into frames.
   func send(_ message: [UInt8]) {
     guard phase == .open else { return }
     var buffer = ByteBuffer()
     for frame in FrameAssembler.frames(of: message) {
-      FrameEncoder.append(.text, frame, mask: mask(), to: &buffer)
+      FrameEncoder.append(.text, payload: frame, mask: mask(), to: &buffer)
     }
     output?.append(buffer)
   }
 
-  /// Sends frames that are encoded already; a server's only.
+  /// Sends an encoded message; for servers only.
   func send(_ message: EncodedMessage) {
     guard phase == .open else { return }
     output?.append(message.frames)
     for piece in message.rest { output?.append(piece, goesOn: true) }
   }
 
-  /// Whether more waits for the other end than what small answers have.
+  /// Whether more output waits than a few small answers.
   var hasNotableOutput: Bool { output?.hasNotableOutput ?? false }
 
-  /// Whether so much waits for the other end that less should be sent.
+  /// Whether so much output waits that less should be sent.
   var isCongested: Bool { output?.isCongested ?? false }
 
   /// Calls a closure once, as soon as the other end has caught up.
@@ -123,12 +123,12 @@ final class MessageHandler: ChannelInboundHandler {
     output?.whenRelieved(body)
   }
 
-  /// Says goodbye, waits a little for the answer, and closes.
+  /// Sends a close frame, waits briefly for the answer, and closes.
   func close(code: UInt16, end: ConnectionEnd) {
     guard phase == .open, let context else { return }
     self.end = end
     phase = .closing
-    sendControl(.connectionClose, Self.payload(code: code))
+    sendControl(.connectionClose, payload: Self.payload(code: code))
     output?.flush()
     readingChanged()
     goodbye = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) {
@@ -136,19 +136,19 @@ final class MessageHandler: ChannelInboundHandler {
     }
   }
 
-  /// Stops or resumes reading, so that the other end has to wait.
+  /// Pauses or resumes reading, which applies backpressure to the other end.
   ///
-  /// What has been read already waits as well.
+  /// Input that has already been read waits as well.
   func setReading(_ isReading: Bool) {
     guard self.isReading != isReading else { return }
     self.isReading = isReading
     readingChanged()
   }
 
-  /// Says what the other end may send from the next message on.
+  /// Sets the limits for the other end from the next message on.
   ///
   /// - Parameters:
-  ///   - isStranger: Whether it has the memory of those who have not signed in.
+  ///   - isStranger: Whether it uses the memory of clients that have not signed in.
   ///   - messageBytes: The longest message.
   func allow(isStranger: Bool, messageBytes: Int) {
     self.isStranger = isStranger
@@ -158,19 +158,19 @@ final class MessageHandler: ChannelInboundHandler {
 
   private var mayRead: Bool { isReading && !waitsForMemory || phase == .closing }
 
-  func readingChanged() {
+  private func readingChanged() {
     guard let context else { return }
     _ = try? context.channel.syncOptions?.setOption(.autoRead, value: mayRead)
     guard mayRead else { return }
     context.read()
     guard !isDecoding, decoder.hasBytes else { return }
-    // Whoever calls this may be in the middle of something.
+    // Deferred, because the caller may be in the middle of a change.
     context.eventLoop.assumeIsolated().execute { self.decode() }
   }
 
-  private func sendControl(_ opcode: WebSocketOpcode, _ payload: [UInt8]) {
+  private func sendControl(_ opcode: WebSocketOpcode, payload: [UInt8]) {
     var buffer = ByteBuffer()
-    FrameEncoder.append(opcode, payload, mask: mask(), to: &buffer)
+    FrameEncoder.append(opcode, payload: payload, mask: mask(), to: &buffer)
     output?.append(buffer)
   }
 
@@ -196,8 +196,8 @@ final class MessageHandler: ChannelInboundHandler {
       endOfTick: endOfTick,
       memory: memory
     ) { reason in
-      // The end of the connection takes the queue away, and this with it.
-      self.fail(.slowConsumer, code: nil, "is too slow: \(reason)")
+      // The reference cycle is broken when the connection ends and releases the queue.
+      self.fail(.slowConsumer, code: nil, because: "is too slow: \(reason)")
     }
   }
 
@@ -216,7 +216,7 @@ final class MessageHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    fail(.lost, code: nil, "was lost: \(FailureText.describe(error))")
+    fail(.lost, code: nil, because: "was lost: \(FailureText.describe(error))")
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -226,7 +226,7 @@ final class MessageHandler: ChannelInboundHandler {
     decode()
   }
 
-  /// Takes the frames that have been read, as long as nothing has to wait.
+  /// Decodes frames as long as none has to wait.
   private func decode() {
     guard !isDecoding else { return }
     isDecoding = true
@@ -237,10 +237,15 @@ final class MessageHandler: ChannelInboundHandler {
       switch error {
       case .tooLong:
         let limit = limits.frameBytes
-        fail(.protocolViolation, code: 1_009, "sent a frame of more than \(limit) bytes")
-      case .wrongFlags: fail(.protocolViolation, code: 1_002, "sent a frame with wrong flags")
+        fail(.protocolViolation, code: 1_009, because: "sent a frame of more than \(limit) bytes")
+      case .wrongFlags:
+        fail(.protocolViolation, code: 1_002, because: "sent a frame with wrong flags")
       case .wrongControl:
-        fail(.protocolViolation, code: 1_002, "sent a control frame that breaks the protocol")
+        fail(
+          .protocolViolation,
+          code: 1_002,
+          because: "sent a control frame that breaks the protocol"
+        )
       }
     }
   }
@@ -249,20 +254,20 @@ final class MessageHandler: ChannelInboundHandler {
 
   private func receive(_ frame: FrameDecoder.Frame) {
     switch frame.opcode {
-    // Who does not read pongs need not get all of them.
-    case .ping: if phase == .open, !isCongested { sendControl(.pong, frame.payload) }
+    // A client that does not read its pongs need not get all of them.
+    case .ping: if phase == .open, !isCongested { sendControl(.pong, payload: frame.payload) }
     case .pong: break
     case .connectionClose: receiveGoodbye(frame.payload)
     case .text, .binary, .continuation:
-      receive(frame.opcode, frame.payload, isFinal: frame.isFinal)
-    default: fail(.protocolViolation, code: 1_002, "sent a frame of an unknown kind")
+      receive(frame.opcode, payload: frame.payload, isFinal: frame.isFinal)
+    default: fail(.protocolViolation, code: 1_002, because: "sent a frame of an unknown kind")
     }
   }
 
-  private func receive(_ opcode: WebSocketOpcode, _ payload: [UInt8], isFinal: Bool) {
+  private func receive(_ opcode: WebSocketOpcode, payload: [UInt8], isFinal: Bool) {
     guard phase == .open else { return }
     guard fragments.isInPlace(opcode) else {
-      return fail(.protocolViolation, code: 1_002, "sent a fragment out of place")
+      return fail(.protocolViolation, code: 1_002, because: "sent a fragment out of place")
     }
     guard excess == nil else {
       let (isText, isEnd) = fragments.skip(opcode, isFinal: isFinal)
@@ -271,7 +276,7 @@ final class MessageHandler: ChannelInboundHandler {
     }
     var part = payload
     do throws(MessageError) {
-      guard let text = try fragments.receive(opcode, payload, isFinal: isFinal) else {
+      guard let text = try fragments.receive(opcode, payload: payload, isFinal: isFinal) else {
         return messageBegan()
       }
       part = text
@@ -282,9 +287,9 @@ final class MessageHandler: ChannelInboundHandler {
       if let holder { memory?.input.release(holder) }
     } catch {
       guard onExcess != nil else {
-        return fail(.protocolViolation, code: 1_009, "broke the protocol: \(error)")
+        return fail(.protocolViolation, code: 1_009, because: "broke the protocol: \(error)")
       }
-      beginSkipping(opcode, part, isFinal: isFinal, error)
+      beginSkipping(opcode, part: part, isFinal: isFinal, because: error)
     }
   }
 
@@ -293,7 +298,7 @@ final class MessageHandler: ChannelInboundHandler {
     askForMemory()
   }
 
-  /// Lets no message stay unfinished for longer than allowed; one that is skipped has to go on.
+  /// Limits the time of an incomplete message; one that is skipped only has to make progress.
   private func watchReassembly() {
     let isUnfinished = assembler.isAssembling || fragments.isAssembling || excess != nil
     guard isUnfinished else {
@@ -306,17 +311,17 @@ final class MessageHandler: ChannelInboundHandler {
     reassembly = context.eventLoop.assumeIsolated().scheduleTask(in: limits.reassembly) {
       self.reassembly = nil
       guard self.excess?.hasProgressed != true else { return self.watchReassembly() }
-      self.fail(.protocolViolation, code: 1_008, "did not finish a message in time")
+      self.fail(.protocolViolation, code: 1_008, because: "did not finish a message in time")
     }
   }
 
-  // MARK: What is too long
+  // MARK: Messages that are too long
 
   private func beginSkipping(
     _ opcode: WebSocketOpcode,
-    _ part: [UInt8],
+    part: [UInt8],
     isFinal: Bool,
-    _ error: MessageError
+    because error: MessageError
   ) {
     let isAnnouncement = assembler.announcedFrames > limits.messageFrames
     let isFirst = !assembler.isAssembling
@@ -335,7 +340,7 @@ final class MessageHandler: ChannelInboundHandler {
     guard let excess, excess.framesToCome <= 0 else { return }
     self.excess = nil
     guard let id = excess.skimmer.requestID else {
-      return fail(.protocolViolation, code: 1_009, "broke the protocol: \(excess.reason)")
+      return fail(.protocolViolation, code: 1_009, because: "broke the protocol: \(excess.reason)")
     }
     onExcess?(id)
   }
@@ -343,8 +348,11 @@ final class MessageHandler: ChannelInboundHandler {
   private func receiveGoodbye(_ payload: [UInt8]) {
     let code = payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1_005
     if phase == .open {
-      end = ConnectionEnd(.closedByPeer(code: code), "\(peerName) closed the connection (\(code))")
-      sendControl(.connectionClose, code == 1_005 ? [] : Self.payload(code: code))
+      end = ConnectionEnd(
+        .closedByPeer(code: code),
+        description: "\(peerName) closed the connection (\(code))"
+      )
+      sendControl(.connectionClose, payload: code == 1_005 ? [] : Self.payload(code: code))
       phase = .closing
       output?.flush()
     }
@@ -353,12 +361,12 @@ final class MessageHandler: ChannelInboundHandler {
 
   // MARK: Ending
 
-  /// Closes at once; with a code, after telling the other end.
-  func fail(_ kind: ConnectionEnd.Kind, code: UInt16?, _ what: String) {
+  /// Closes immediately; with a code, sends a close frame first.
+  private func fail(_ kind: ConnectionEnd.Kind, code: UInt16?, because what: String) {
     guard phase != .closed else { return }
-    end = end ?? ConnectionEnd(kind, "\(peerName) \(what)")
+    end = end ?? ConnectionEnd(kind, description: "\(peerName) \(what)")
     if let code, phase == .open {
-      sendControl(.connectionClose, Self.payload(code: code))
+      sendControl(.connectionClose, payload: Self.payload(code: code))
       output?.flush()
     }
     closeChannel()
@@ -380,6 +388,54 @@ final class MessageHandler: ChannelInboundHandler {
     goodbye?.cancel()
     if let holder { memory?.input.release(holder) }
     holder = nil
-    onEnd(end ?? ConnectionEnd(.lost, "\(peerName) closed the connection without a goodbye"))
+    onEnd(
+      end
+        ?? ConnectionEnd(.lost, description: "\(peerName) closed the connection without a goodbye")
+    )
+  }
+}
+
+// MARK: Memory
+
+extension MessageHandler {
+  /// Requests memory for a message that has begun; without it, reading pauses.
+  private func askForMemory() {
+    guard let memory, !waitsForMemory else { return }
+    let (share, limit) = (memory.bounds.share, assembler.byteLimit)
+    let announced = min(limit, assembler.announcedFrames * limits.frameBytes)
+    // The number of fragments of a frame is not announced.
+    let isLonger = fragments.assembledBytes + assembler.assembledBytes > max(share, announced)
+    let bytes = isLonger ? limit : announced
+    guard bytes > share, bytes > holder?.promised ?? 0 else { return }
+    let holder = self.holder ?? makeHolder()
+    if holder.promised == 0 { holder.isStranger = isStranger }
+    if memory.input.promise(
+      bytes,
+      to: holder,
+      whenRoom: { [weak self] in self?.memoryGranted(bytes) }
+    ) {
+      assembler.reserve(bytes)
+    } else {
+      waitsForMemory = true
+      readingChanged()
+    }
+  }
+
+  private func memoryGranted(_ bytes: Int) {
+    assembler.reserve(bytes)
+    waitsForMemory = false
+    readingChanged()
+  }
+
+  private func makeHolder() -> InputPromises.Holder {
+    let holder = InputPromises.Holder { [weak self] in
+      self?.fail(
+        .protocolViolation,
+        code: 1_013,
+        because: "stopped in a message while others waited"
+      )
+    }
+    self.holder = holder
+    return holder
   }
 }

@@ -1,0 +1,93 @@
+/// The target of a client's connection: an endpoint, and the parameters of the handshake.
+package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
+  /// A network address.
+  package enum Endpoint: Hashable, Sendable {
+    /// A TCP port of a host.
+    case tcp(host: String, port: Int)
+    /// A Unix socket.
+    case unix(path: String)
+  }
+
+  /// The address to connect to.
+  package var endpoint: Endpoint
+  /// Whether the connection is encrypted.
+  package var isSecure: Bool
+  /// The value of the Host header: the host, with the port unless it is the default one.
+  package var host: String
+  /// The name of the database, or nil to let the server choose.
+  package var namespace: String?
+  /// The address to connect to instead of the endpoint, or nil.
+  ///
+  /// Certificate and handshake are still those of the endpoint.
+  package var detour: Endpoint?
+
+  /// Makes a TCP target.
+  package init(host: String, port: Int, isSecure: Bool = false, namespace: String? = nil) {
+    endpoint = .tcp(host: host, port: port)
+    self.isSecure = isSecure
+    let name = host.contains(":") ? "[\(host)]" : host
+    self.host = port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+    self.namespace = namespace
+  }
+
+  /// Makes a Unix socket target, whose Host header is "localhost".
+  package init(unixSocket path: String, namespace: String? = nil) {
+    endpoint = .unix(path: path)
+    isSecure = false
+    host = "localhost"
+    self.namespace = namespace
+  }
+
+  /// The target that a server requests in its hello; a Unix socket stays the same.
+  ///
+  /// - Parameter host: A host with or without a port.
+  /// - Returns: The new target, or nil when the text is not a host.
+  package func redirected(to host: String) -> ConnectionTarget? {
+    switch endpoint {
+    case .unix: return self
+    case .tcp:
+      guard let authority = Authority(host) else { return nil }
+      return ConnectionTarget(
+        host: authority.host,
+        port: authority.port ?? (isSecure ? 443 : 80),
+        isSecure: isSecure,
+        namespace: namespace
+      )
+    }
+  }
+
+  /// The request target of the handshake.
+  ///
+  /// - Parameter lastSession: The session that the new connection replaces, if any.
+  /// - Returns: The path with its parameters.
+  package func requestTarget(lastSession: String?) -> String {
+    var text = "/.ws?v=5"
+    if let lastSession, lastSession.utf8.allSatisfy(DatabaseURL.isParameterByte) {
+      text += "&ls=\(lastSession)"
+    }
+    if let namespace { text += "&ns=\(namespace)" }
+    return text
+  }
+
+  /// The URL of a location, in the form that `DatabaseURL` parses, without the namespace.
+  ///
+  /// - Parameter path: The keys of the location.
+  /// - Returns: The URL, escaped; that of the root has no slash at its end.
+  package func url(at path: [String]) -> String {
+    guard !path.isEmpty else { return description }
+    let location = path.map(PercentEncoding.encode).joined(separator: "/")
+    return switch endpoint {
+    case .tcp: "\(self)/\(location)"
+    case .unix: "\(self)#/\(location)"
+    }
+  }
+
+  package var description: String {
+    switch endpoint {
+    // A URL without a port implies TLS, so the port of plain TCP is always included.
+    case .tcp(_, 80) where !isSecure: "http://\(host):80"
+    case .tcp: "\(isSecure ? "https" : "http")://\(host)"
+    case .unix(let path): "unix:\(PercentEncoding.encodeSocket(path))"
+    }
+  }
+}

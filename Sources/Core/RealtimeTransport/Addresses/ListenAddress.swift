@@ -1,0 +1,84 @@
+/// The address at which a server listens.
+package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
+  /// A Unix socket, for processes of this user.
+  case unix(path: String)
+  /// A TCP port of one address of this machine, or of all with `0.0.0.0` or `::`.
+  ///
+  /// Port 0 lets the system choose.
+  case tcp(host: String, port: Int, isSecure: Bool)
+
+  /// A port that only this machine can reach, without encryption.
+  package static func loopback(port: Int) -> ListenAddress {
+    .tcp(host: "127.0.0.1", port: port, isSecure: false)
+  }
+
+  /// Whether a host is certainly this machine.
+  package static func isLoopback(_ host: String) -> Bool {
+    guard let authority = Authority(host: host) else { return false }
+    return authority.isLoopback || authority.isAddress && host.hasPrefix("127.")
+  }
+
+  /// Whether the connections are encrypted.
+  package var isSecure: Bool {
+    switch self {
+    case .unix: false
+    case .tcp(_, _, let isSecure): isSecure
+    }
+  }
+
+  /// Whether no other machine can reach the address.
+  package var isLoopback: Bool {
+    switch self {
+    case .unix: true
+    case .tcp(let host, _, _): Self.isLoopback(host)
+    }
+  }
+
+  /// The URL for clients, without a namespace.
+  package var description: String {
+    switch self {
+    case .unix(let path): "unix:\(PercentEncoding.encodeSocket(path))"
+    case .tcp(let host, let port, let isSecure):
+      "\(isSecure ? "https" : "http")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+  }
+}
+
+/// The other end of a server's connection.
+package enum Peer: Hashable, Sendable, CustomStringConvertible {
+  /// A process on this machine, identified by the kernel.
+  case local(PeerCredentials)
+  /// A client on TCP.
+  case network(address: String)
+
+  package var description: String {
+    switch self {
+    case .local(let credentials): "process \(credentials.process) of user \(credentials.user)"
+    case .network(let address): address
+    }
+  }
+}
+
+/// The kernel's information about the process at the other end of a Unix socket.
+///
+/// The layout is that of `struct ucred`: three numbers of four bytes each.
+package struct PeerCredentials: Hashable, Sendable {
+  /// The process that connected.
+  package let process: Int32
+  /// The user it ran as.
+  package let user: UInt32
+  /// The group it ran as.
+  package let group: UInt32
+
+  /// Makes credentials.
+  package init(process: Int32, user: UInt32, group: UInt32) {
+    self.process = process
+    self.user = user
+    self.group = group
+  }
+
+  /// Whether a server that runs as a user accepts this process: it accepts its own user and root.
+  package func isAllowed(byServerOf user: UInt32) -> Bool {
+    self.user == user || self.user == 0
+  }
+}

@@ -1,0 +1,131 @@
+package import NIOCore
+
+/// The memory that the connections of a server share for input and output.
+///
+/// Input is promised memory before it is read: a connection that needs more than the small share of
+/// everyone is not read until there is room. Output is counted while it waits for its reader, so that
+/// answers are not produced faster than they are read. Confined to the event loop of the connections.
+package final class ConnectionMemory {
+  /// The limits of the memory.
+  package struct Bounds: Sendable {
+    /// The input of each connection that needs no promise, in bytes.
+    package var share = 64 * 1_024
+    /// The input promised to all clients that have not signed in, in bytes.
+    package var strangers = Int.max
+    /// The input promised to all other clients, in bytes.
+    package var others = Int.max
+    /// The waiting output beyond which clients that have some waiting get no more answers, in bytes.
+    package var output = Int.max
+
+    /// Makes bounds that are practically unlimited.
+    package init() {}
+  }
+
+  /// The interval of checks for room while somebody waits for it.
+  private static let interval = TimeAmount.milliseconds(20)
+  /// The interval of checks for connections that hold up others.
+  private static let inspection = TimeAmount.seconds(1)
+  /// The waiting output of one connection that counts as a burst.
+  private static let burst = 1_024 * 1_024
+
+  /// The bounds.
+  package let bounds: Bounds
+  /// The output that has not reached a connection yet, in bytes.
+  package var pendingOutput: () -> Int = { 0 }
+  /// Called when much memory has been in use that may become free soon.
+  package var onBurst: () -> Void = {}
+
+  let input: InputPromises
+  private let eventLoop: any EventLoop
+  /// The queues with waiting output.
+  private var outputs: [ObjectIdentifier: OutputQueue] = [:]
+  private var waitingOutput = 0
+  private var waiters = CircularBuffer<() -> Void>()
+  private var look: Scheduled<Void>?
+  private var nextInspection: NIODeadline?
+
+  /// Makes unused memory.
+  package init(_ bounds: Bounds = Bounds(), eventLoop: any EventLoop) {
+    self.bounds = bounds
+    self.eventLoop = eventLoop
+    input = InputPromises(strangers: bounds.strangers, others: bounds.others, eventLoop: eventLoop)
+    input.onRelief = { [weak self] in self?.onBurst() }
+  }
+
+  /// The promised input, in bytes.
+  package var promisedInput: Int { input.promised }
+
+  /// The known waiting output, in bytes.
+  package var outputBytes: Int { waitingOutput + pendingOutput() }
+
+  // MARK: Output
+
+  /// Whether no more long answers should be produced for a client.
+  ///
+  /// - Parameter isWaiting: Whether the client has not read all of its output yet.
+  /// - Returns: Whether the waiting output of all connections leaves no room.
+  package func isExhausted(isWaiting: Bool) -> Bool {
+    guard outputBytes > bounds.output else { return false }
+    for queue in outputs.values { queue.noteWaiting() }
+    let bytes = outputBytes
+    return bytes > (isWaiting ? bounds.output : bounds.output.doubled)
+  }
+
+  /// Whether the waiting output exceeds its bound.
+  var isTight: Bool { waitingOutput > bounds.output }
+
+  /// Calls a closure once, later, as soon as long answers may be produced again.
+  package func whenRelieved(_ body: @escaping () -> Void) {
+    waiters.append(body)
+    scheduleLook()
+  }
+
+  /// Updates the waiting output of a queue.
+  func note(_ queue: OutputQueue, from old: Int, to new: Int) {
+    waitingOutput += new - old
+    outputs[ObjectIdentifier(queue)] = new > 0 ? queue : nil
+    if isTight { scheduleLook() }
+    if new > Self.burst { onBurst() }
+  }
+
+  private func scheduleLook() {
+    guard look == nil else { return }
+    if nextInspection == nil { nextInspection = eventLoop.now + Self.inspection }
+    look = eventLoop.assumeIsolated().scheduleTask(in: Self.interval) { [weak self] in
+      self?.look = nil
+      self?.lookForRoom()
+    }
+  }
+
+  private func lookForRoom() {
+    for queue in outputs.values {
+      queue.noteWaiting()
+      queue.relieveEarly()
+    }
+    if let nextInspection, nextInspection <= eventLoop.now {
+      self.nextInspection = eventLoop.now + Self.inspection
+      endStragglers()
+    }
+    // A waiter that is still blocked registers again, for the next check.
+    for _ in 0..<waiters.count where !isExhausted(isWaiting: true) { waiters.removeFirst()() }
+    if isTight || !waiters.isEmpty {
+      scheduleLook()
+    } else {
+      nextInspection = nil
+      onBurst()
+    }
+  }
+
+  /// Ends connections that hold up others: they have more output than most and hardly read it.
+  private func endStragglers() {
+    let fairShare = waitingOutput / max(1, outputs.count)
+    for queue in Array(outputs.values) where queue.isStraggling(beyond: fairShare) {
+      queue.end()
+    }
+  }
+}
+
+extension Int {
+  /// Twice the number, saturating.
+  fileprivate var doubled: Int { multipliedReportingOverflow(by: 2).overflow ? .max : self * 2 }
+}

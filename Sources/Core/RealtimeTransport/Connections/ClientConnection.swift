@@ -1,0 +1,300 @@
+package import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import RealtimeCore
+
+/// A client's connection to a database server, which sends and receives whole messages.
+///
+/// State: connecting → open → ended, or connecting → ended. All calls and callbacks happen on the
+/// event loop of the connection; `onClose` is called exactly once, last.
+package final class ClientConnection: Sendable {
+  /// The target.
+  package let target: ConnectionTarget
+  /// The event loop of every call and callback.
+  package let eventLoop: any EventLoop
+
+  private let trust: TrustRoots
+  private let limits: TransportLimits
+  private let onProgress: @Sendable () -> Void
+  private let onMessage: @Sendable ([UInt8]) -> Void
+  private let onClose: @Sendable (ConnectionEnd) -> Void
+  private let state: NIOLoopBoundBox<State>
+
+  private struct State {
+    var phase = Phase.connecting
+    var channel: (any Channel)?
+    var deadline: Scheduled<Void>?
+    var meter: ReadMeter?
+    /// The reason of the end, if known before the channel has closed.
+    var end: ConnectionEnd?
+  }
+
+  private enum Phase {
+    case connecting
+    case open(MessageHandler)
+    case ended
+  }
+
+  /// Starts to connect.
+  ///
+  /// - Parameters:
+  ///   - target: The target.
+  ///   - lastSession: The session of the connection that this one replaces.
+  ///   - trust: The trusted authorities, if the target uses TLS.
+  ///   - eventLoop: The event loop, which must be the current one.
+  ///   - limits: The limits of the connection.
+  ///   - onProgress: Called now and then while a long message arrives.
+  ///   - onMessage: Receives each message, in order.
+  ///   - onClose: Receives the end, once, never during this call.
+  package init(
+    to target: ConnectionTarget,
+    lastSession: String? = nil,
+    trust: TrustRoots = .system,
+    on eventLoop: any EventLoop,
+    limits: TransportLimits = .client,
+    onProgress: @escaping @Sendable () -> Void = {},
+    onMessage: @escaping @Sendable ([UInt8]) -> Void,
+    onClose: @escaping @Sendable (ConnectionEnd) -> Void
+  ) {
+    self.target = target
+    self.trust = trust
+    self.eventLoop = eventLoop
+    self.limits = limits
+    self.onProgress = onProgress
+    self.onMessage = onMessage
+    self.onClose = onClose
+    state = NIOLoopBoundBox(State(), eventLoop: eventLoop)
+    connect(lastSession: lastSession)
+  }
+
+  /// Sends a message, split into frames; ignored unless the connection is open.
+  ///
+  /// - Complexity: O(bytes)
+  package func send(_ message: [UInt8]) {
+    guard case .open(let handler) = state.value.phase else { return }
+    handler.send(message)
+  }
+
+  /// Sends the keepalive that a client owes after 45 seconds of silence.
+  package func sendKeepalive() {
+    send([UInt8(ascii: "0")])
+  }
+
+  /// Closes the connection; no more messages are delivered.
+  package func close() {
+    let end = ConnectionEnd(.closed, description: "the connection to \(target) was closed")
+    switch state.value.phase {
+    case .connecting: abandon(end)
+    case .open(let handler): handler.close(code: 1_000, end: end)
+    case .ended: break
+    }
+  }
+
+  private func connect(lastSession: String?) {
+    let limits = limits
+    let target = target
+    state.value.deadline = eventLoop.scheduleTask(in: limits.handshake) {
+      self.abandon(ConnectionEnd(.timedOut, description: "\(target) did not answer in time"))
+    }
+    let connected = target.connect(on: eventLoop, trust: trust, timeout: limits.handshake) {
+      try self.configure($0, lastSession: lastSession)
+    }
+    connected.hop(to: eventLoop).assumeIsolated().whenComplete { result in
+      switch result {
+      case .success(let channel):
+        if case .connecting = self.state.value.phase { self.state.value.channel = channel }
+        channel.closeFuture.hop(to: self.eventLoop).assumeIsolated().whenComplete { _ in
+          self.finish(
+            ConnectionEnd(.lost, description: "\(target) closed the connection without an answer")
+          )
+        }
+      case .failure(let error as TLSFailure): self.finish(ConnectionEnd(error, of: target))
+      case .failure(let error):
+        let reason = FailureText.describe(error)
+        self.finish(
+          ConnectionEnd(.unreachable, description: "\(target) cannot be reached: \(reason)")
+        )
+      }
+    }
+  }
+
+  private func configure(_ channel: any Channel, lastSession: String?) throws {
+    state.value.channel = channel
+    guard case .connecting = state.value.phase, state.value.end == nil else {
+      channel.close(promise: nil)
+      return
+    }
+    let meter = ReadMeter(onProgress: onProgress)
+    try channel.pipeline.syncOperations.addHandler(meter)
+    state.value.meter = meter
+    let upgrader = FrameUpgrade.Client { try self.open($0) }
+    let head = HTTPRequestHead(
+      version: .http1_1,
+      method: .GET,
+      uri: target.requestTarget(lastSession: lastSession),
+      headers: ["Host": target.host, "User-Agent": "Firebase/5/hearth/linux/swift"]
+    )
+    var configuration = NIOUpgradableHTTPClientPipelineConfiguration<Void>(
+      upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
+        upgradeRequestHead: head,
+        upgraders: [upgrader]
+      ) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            RefusalHandler(target: self.target) { self.abandon($0) }
+          )
+        }
+      }
+    )
+    // The server's hello may arrive together with the answer to the handshake.
+    configuration.leftOverBytesStrategy = .forwardBytes
+    configuration.decoderConfiguration = limits.decoderConfiguration
+    let upgraded = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+      configuration: configuration
+    )
+    upgraded.assumeIsolated().whenFailure { error in
+      // If a host has several addresses, those that answer too late are abandoned.
+      if self.state.value.channel === channel { self.handshakeFailed(error) }
+    }
+  }
+
+  private func handshakeFailed(_ error: any Error) {
+    // The end of the connection fails the handshake as well, but is reported with its own reason.
+    if let error = error as? ChannelError, error == .inappropriateOperationForState { return }
+    if let error = error as? TLSFailure { return abandon(ConnectionEnd(error, of: target)) }
+    // If the connection breaks during the handshake, it may still have been a database server.
+    if error is IOError {
+      return abandon(
+        ConnectionEnd(.lost, description: "\(target) broke the connection off (\(error))")
+      )
+    }
+    abandon(
+      ConnectionEnd(
+        .notADatabaseServer,
+        description: "\(target) is answered by something that is not a database server (\(error))"
+      )
+    )
+  }
+
+  private func open(_ channel: any Channel) throws {
+    let onMessage = onMessage
+    let meter = state.value.meter
+    let handler = MessageHandler(
+      role: .client,
+      limits: Shared(limits),
+      peerName: target.description,
+      onMessage: { message in
+        meter?.messageEnded()
+        onMessage(message)
+      },
+      onEnd: { self.finish($0) }
+    )
+    try channel.pipeline.syncOperations.addHandler(handler)
+    guard case .connecting = state.value.phase else { return }
+    state.value.deadline?.cancel()
+    state.value.phase = .open(handler)
+  }
+
+  /// Abandons the connection before it is open.
+  private func abandon(_ end: ConnectionEnd) {
+    guard case .connecting = state.value.phase else { return }
+    let channel = state.value.channel
+    eventLoop.execute { self.finish(end) }
+    state.value.end = state.value.end ?? end
+    channel?.close(promise: nil)
+  }
+
+  private func finish(_ end: ConnectionEnd) {
+    if case .ended = state.value.phase { return }
+    let known = state.value.end
+    state.value.deadline?.cancel()
+    state.value = State(phase: .ended)
+    onClose(known ?? end)
+  }
+}
+
+/// Reads the HTTP answer of a server that refused the WebSocket.
+private final class RefusalHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+
+  private static let bodyBytes = 512
+
+  private let target: ConnectionTarget
+  private let onRefusal: (ConnectionEnd) -> Void
+  private var head: HTTPResponseHead?
+  private var body: [UInt8] = []
+  private var isReported = false
+
+  init(target: ConnectionTarget, onRefusal: @escaping (ConnectionEnd) -> Void) {
+    self.target = target
+    self.onRefusal = onRefusal
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch Self.unwrapInboundIn(data) {
+    case .head(let head): self.head = head
+    case .body(let part):
+      body.append(contentsOf: part.readableBytesView.prefix(Self.bodyBytes - body.count))
+      if body.count == Self.bodyBytes { report() }
+    case .end: report()
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    report()
+    context.fireChannelInactive()
+  }
+
+  private func report() {
+    guard !isReported, let head else { return }
+    isReported = true
+    let status = Int(head.status.code)
+    // A database server explains itself in JSON; anything else on the port does not.
+    guard head.headers.first(name: "Content-Type")?.hasPrefix("application/json") == true else {
+      onRefusal(
+        ConnectionEnd(
+          .notADatabaseServer,
+          description:
+            "\(target) is answered by something that is not a database server (HTTP \(status))"
+        )
+      )
+      return
+    }
+    let text = String(decoding: body.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
+    onRefusal(
+      ConnectionEnd(
+        .refused(status: status),
+        description: "\(target) refused: HTTP \(status) \(text)"
+      )
+    )
+  }
+}
+
+/// Reports progress while a long message arrives.
+private final class ReadMeter: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  /// The bytes that count as progress, more than a small message has.
+  private static let step = 32 * 1_024
+
+  private let onProgress: () -> Void
+  private var bytes = 0
+
+  init(onProgress: @escaping () -> Void) {
+    self.onProgress = onProgress
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    bytes += Self.unwrapInboundIn(data).readableBytes
+    if bytes >= Self.step {
+      bytes = 0
+      onProgress()
+    }
+    context.fireChannelRead(data)
+  }
+
+  /// Starts over when a message is complete.
+  func messageEnded() {
+    bytes = 0
+  }
+}

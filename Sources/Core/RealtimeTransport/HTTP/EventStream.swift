@@ -1,0 +1,163 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+extension HTTPClient {
+  /// Opens a stream of server-sent events.
+  ///
+  /// The timeout of the client applies to connecting; the stream itself has none. It ends when the
+  /// server ends it, and the connection closes when the reading task ends.
+  ///
+  /// - Parameter request: The request; the Accept header is added.
+  /// - Returns: The events; the sequence throws ``HTTPClientError`` if the server sends no stream.
+  package func events(
+    of request: HTTPClientRequest
+  ) -> AsyncThrowingStream<ServerSentEvent, any Error> {
+    var request = request
+    request.target.detour = detours[request.target.host]
+    let target = request.target
+    let uri = request.path
+    let lines = request.headerLines
+    return AsyncThrowingStream { continuation in
+      let channel = connect(to: target) { channel in
+        let handler = EventStreamHandler(
+          server: target.description,
+          limit: bodyBytes,
+          onEvent: { continuation.yield($0) },
+          onEnd: { continuation.finish(throwing: $0) }
+        )
+        let decoder = HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)
+        try channel.pipeline.syncOperations.addHandlers(
+          HTTPRequestEncoder(),
+          ByteToMessageHandler(decoder),
+          NIOHTTPRequestHeadersValidator(),
+          handler
+        )
+      }
+      continuation.onTermination = { _ in
+        channel.whenSuccess { $0.close(promise: nil) }
+      }
+      channel.whenFailure { continuation.finish(throwing: $0) }
+      channel.whenSuccess { channel in
+        var headers = HTTPHeaders(lines.map { ($0.name, $0.value) })
+        headers.replaceOrAdd(name: "Host", value: target.host)
+        headers.replaceOrAdd(name: "Accept", value: "text/event-stream")
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri, headers: headers)
+        channel.write(HTTPClientRequestPart.head(head), promise: nil)
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+      }
+    }
+  }
+}
+
+/// An event of a `text/event-stream`.
+package struct ServerSentEvent: Hashable, Sendable {
+  /// The kind of event, such as "put".
+  package var name: String
+  /// The data, with all lines joined.
+  package var data: String
+
+  /// Makes an event.
+  package init(name: String, data: String) {
+    self.name = name
+    self.data = data
+  }
+}
+
+/// Splits the body of an endless answer into events.
+private final class EventStreamHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+
+  private let server: String
+  /// The longest event, in bytes.
+  private let limit: Int
+  private let onEvent: (ServerSentEvent) -> Void
+  private let onEnd: ((any Error)?) -> Void
+  private var line: [UInt8] = []
+  private var name = ""
+  private var data: [String] = []
+
+  init(
+    server: String,
+    limit: Int,
+    onEvent: @escaping (ServerSentEvent) -> Void,
+    onEnd: @escaping ((any Error)?) -> Void
+  ) {
+    self.server = server
+    self.limit = limit
+    self.onEvent = onEvent
+    self.onEnd = onEnd
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch Self.unwrapInboundIn(data) {
+    case .head(let head):
+      guard head.status == .ok else {
+        onEnd(
+          HTTPClientError(
+            .lost,
+            description: "\(server) gives no stream of events (\(head.status.code))"
+          )
+        )
+        return context.close(promise: nil)
+      }
+    case .body(let bytes):
+      for byte in bytes.readableBytesView {
+        if byte == UInt8(ascii: "\n") {
+          finishLine()
+        } else {
+          line.append(byte)
+        }
+      }
+      if line.count > limit {
+        onEnd(
+          HTTPClientError(
+            .tooLarge,
+            description: "\(server) sent an event of more than \(limit) bytes"
+          )
+        )
+        context.close(promise: nil)
+      }
+    case .end: context.close(promise: nil)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    onEnd(nil)
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    onEnd(
+      HTTPClientError(
+        .lost,
+        description: "\(server) broke the stream off: \(FailureText.describe(error))"
+      )
+    )
+    context.close(promise: nil)
+  }
+
+  /// Processes a line: an empty one ends an event, and others are a field, a colon and a value.
+  private func finishLine() {
+    let text = String(
+      decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line[...],
+      as: UTF8.self
+    )
+    line.removeAll(keepingCapacity: true)
+    if text.isEmpty {
+      if !name.isEmpty || !data.isEmpty {
+        onEvent(ServerSentEvent(name: name, data: data.joined(separator: "\n")))
+      }
+      name = ""
+      data = []
+      return
+    }
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    var value = parts.count > 1 ? parts[1] : ""
+    if value.first == " " { value = value.dropFirst() }
+    switch parts[0] {
+    case "event": name = String(value)
+    case "data": data.append(String(value))
+    default: break
+    }
+  }
+}

@@ -1,0 +1,180 @@
+package import NIOCore
+internal import NIOHTTP1
+
+/// The answer to a plain HTTP request.
+package struct HTTPAnswer: Hashable, Sendable {
+  /// A line of the header.
+  package struct HeaderLine: Hashable, Sendable {
+    /// The name.
+    package let name: String
+    /// The value; characters other than printable ASCII are replaced when it is sent.
+    package let value: String
+
+    /// Makes a line.
+    package init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The status, such as 404.
+  package var status: Int
+  /// The type of the body, or nil when there is none.
+  package var contentType: String?
+  /// Additional header lines; Content-Length and Connection are added automatically.
+  package var headerLines: [HeaderLine]
+  /// The body, which is omitted if the method or the status does not allow one.
+  package var body: [UInt8]
+
+  /// Makes an answer.
+  package init(
+    status: Int,
+    contentType: String?,
+    headerLines: [HeaderLine] = [],
+    body: [UInt8]
+  ) {
+    self.status = status
+    self.contentType = contentType
+    self.headerLines = headerLines
+    self.body = body
+  }
+
+  /// Makes an answer whose body is a JSON object with a member "error".
+  ///
+  /// - Parameters:
+  ///   - status: The status of the failure.
+  ///   - error: The reason, in printable ASCII without quotes and backslashes.
+  package init(status: Int, error: StaticString) {
+    self.init(
+      status: status,
+      contentType: "application/json; charset=utf-8",
+      body: Array("{\"error\":\"\(error)\"}\n".utf8)
+    )
+  }
+}
+
+/// The reply to a plain HTTP request.
+package enum HTTPReply: Sendable {
+  /// A complete answer.
+  case answer(HTTPAnswer)
+  /// A header, followed by a streamed body; the body of the answer is not used.
+  ///
+  /// The closure receives the stream on the connection's event loop once the header has been sent. It
+  /// returns a closure that is called when the stream ends, for whatever reason.
+  case stream(HTTPAnswer, open: @Sendable (HTTPStream) -> @Sendable () -> Void)
+}
+
+/// The streamed body of an answer; all calls must be made on its event loop.
+package final class HTTPStream: Sendable {
+  /// The event loop of every call and callback.
+  package let eventLoop: any EventLoop
+
+  private let handler: NIOLoopBoundBox<PlainRequestHandler?>
+
+  init(eventLoop: any EventLoop, handler: PlainRequestHandler?) {
+    self.eventLoop = eventLoop
+    self.handler = NIOLoopBoundBox(handler, eventLoop: eventLoop)
+  }
+
+  /// Sends a piece of the body; ignored once the stream has ended.
+  package func send(_ bytes: [UInt8]) {
+    handler.value?.sendPart(bytes)
+  }
+
+  /// Whether so much output waits that less should be sent.
+  package var isCongested: Bool { handler.value?.isCongested ?? false }
+
+  /// Calls a closure once, as soon as the client has caught up; never if it disconnects before.
+  package func whenRelieved(_ body: @escaping () -> Void) {
+    handler.value?.whenRelieved(body)
+  }
+
+  /// Ends the body and the connection.
+  package func end() {
+    handler.value?.endStream()
+  }
+
+  func detach() {
+    handler.value = nil
+  }
+}
+
+/// Encodes answers to HTTP requests.
+struct AnswerEncoder {
+  /// How the end of a body is marked.
+  enum Framing {
+    /// By its length.
+    case length
+    /// By a last, empty chunk.
+    case chunks
+    /// By the end of the connection.
+    case end
+  }
+
+  /// The method of the request, which determines whether there is a body.
+  let method: HTTPMethod
+  /// Whether another request may follow on the connection.
+  let keepsAlive: Bool
+
+  /// The longest piece of an answer.
+  private static let pieceBytes = 256 * 1_024
+
+  /// Encodes a whole answer in pieces, each of which can be released once it has been written.
+  func encode(_ answer: HTTPAnswer) -> [ByteBuffer] {
+    var head = head(of: answer, framing: .length)
+    guard method != .HEAD, Self.allowsBody(answer.status) else { return [head] }
+    guard answer.body.count <= Self.pieceBytes else {
+      return [head] + Self.pieces(of: answer.body).map { ByteBuffer(bytes: $0) }
+    }
+    head.writeBytes(answer.body)
+    return [head]
+  }
+
+  /// Splits a body into pieces, each of which can be released once it has been written.
+  static func pieces(of body: [UInt8]) -> [ArraySlice<UInt8>] {
+    stride(from: 0, to: body.count, by: pieceBytes).map {
+      body[$0..<min($0 + pieceBytes, body.count)]
+    }
+  }
+
+  /// The header of an answer.
+  func head(of answer: HTTPAnswer, framing: Framing) -> ByteBuffer {
+    let status = HTTPResponseStatus(statusCode: answer.status)
+    var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
+    if Self.allowsBody(answer.status) {
+      if let type = answer.contentType { text += "Content-Type: \(Self.cleaned(type))\r\n" }
+      switch framing {
+      case .length: text += "Content-Length: \(answer.body.count)\r\n"
+      case .chunks: text += "Transfer-Encoding: chunked\r\n"
+      case .end: break
+      }
+    }
+    for line in answer.headerLines {
+      text += "\(Self.cleaned(line.name)): \(Self.cleaned(line.value))\r\n"
+    }
+    text += keepsAlive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n"
+    var buffer = ByteBufferAllocator().buffer(
+      capacity: text.utf8.count + min(answer.body.count, Self.pieceBytes)
+    )
+    buffer.writeString(text)
+    return buffer
+  }
+
+  /// Encodes a chunk of a chunked body, which must not be empty.
+  static func chunk(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {
+    var buffer = ByteBufferAllocator().buffer(capacity: bytes.count + 20)
+    buffer.writeString(String(bytes.count, radix: 16) + "\r\n")
+    buffer.writeBytes(bytes)
+    buffer.writeString("\r\n")
+    return buffer
+  }
+
+  private static func allowsBody(_ status: Int) -> Bool {
+    status >= 200 && status != 204 && status != 304
+  }
+
+  /// A text without characters that would end its line.
+  private static func cleaned(_ text: String) -> String {
+    String(decoding: text.utf8.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,274 @@
+package import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// Sends plain HTTP requests, each over its own connection.
+///
+/// It does not follow redirects, so that no credential is sent to an unexpected host; callers that
+/// expect a redirect inspect the answer.
+package struct HTTPClient: Sendable {
+  /// The longest body of an answer, in bytes.
+  package var bodyBytes = 16 * 1_024 * 1_024
+
+  /// Addresses to connect to instead of hosts, by the value of the Host header.
+  package var detours: [String: ConnectionTarget.Endpoint] = [:]
+
+  private let group: any EventLoopGroup
+  private let trust: TrustRoots
+  private let timeout: TimeAmount
+
+  /// Makes a client.
+  ///
+  /// - Parameters:
+  ///   - group: The event loops.
+  ///   - trust: The trusted authorities.
+  ///   - timeout: How long an answer may take, from the lookup of the host to its last byte.
+  package init(group: any EventLoopGroup, trust: TrustRoots, timeout: Duration) {
+    self.group = group
+    self.trust = trust
+    self.timeout = TimeAmount(timeout)
+  }
+
+  /// Opens a connection with handlers that a closure adds.
+  func connect(
+    to target: ConnectionTarget,
+    initialize: @escaping @Sendable (any Channel) throws -> Void
+  ) -> EventLoopFuture<any Channel> {
+    target.connect(on: group.next(), trust: trust, timeout: timeout, initialize: initialize)
+  }
+
+  /// Sends a request and returns the answer, whatever its status.
+  ///
+  /// - Throws: ``HTTPClientError``, of kind `cancelled` if the task is cancelled.
+  package func send(
+    _ request: HTTPClientRequest
+  ) async throws(HTTPClientError) -> HTTPClientAnswer {
+    var request = request
+    request.target.detour = detours[request.target.host]
+    let exchange = HTTPExchange(
+      request: request,
+      trust: trust,
+      timeout: timeout,
+      bodyBytes: bodyBytes,
+      eventLoop: group.next()
+    )
+    let result = await withTaskCancellationHandler {
+      await exchange.result()
+    } onCancel: {
+      exchange.cancel()
+    }
+    return try result.get()
+  }
+}
+
+/// One plain HTTP request and its answer.
+///
+/// State: waiting → connecting → receiving → done; each state may jump to done. `state` is accessed
+/// only on the event loop. The promise is fulfilled when the exchange is done.
+final class HTTPExchange: Sendable {
+  typealias Outcome = Result<HTTPClientAnswer, HTTPClientError>
+
+  private struct State {
+    var isDone = false
+    var channel: (any Channel)?
+    var deadline: Scheduled<Void>?
+  }
+
+  private let request: HTTPClientRequest
+  private let trust: TrustRoots
+  private let timeout: TimeAmount
+  private let bodyBytes: Int
+  private let eventLoop: any EventLoop
+  private let state: NIOLoopBoundBox<State>
+  private let outcome: EventLoopPromise<Outcome>
+
+  init(
+    request: HTTPClientRequest,
+    trust: TrustRoots,
+    timeout: TimeAmount,
+    bodyBytes: Int,
+    eventLoop: any EventLoop
+  ) {
+    self.request = request
+    self.trust = trust
+    self.timeout = timeout
+    self.bodyBytes = bodyBytes
+    self.eventLoop = eventLoop
+    state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: eventLoop)
+    outcome = eventLoop.makePromise()
+  }
+
+  /// Sends the request and waits for the outcome.
+  func result() async -> Outcome {
+    eventLoop.execute { self.begin() }
+    do {
+      return try await outcome.futureResult.get()
+    } catch {
+      return .failure(
+        HTTPClientError(.lost, description: "\(request.target): \(FailureText.describe(error))")
+      )
+    }
+  }
+
+  /// Cancels the exchange, which then fails with kind `cancelled`.
+  func cancel() {
+    eventLoop.execute {
+      self.fail(.cancelled, because: "was asked for something, but nobody waits for it")
+    }
+  }
+
+  private func begin() {
+    guard !state.value.isDone else { return }
+    state.value.deadline = eventLoop.assumeIsolated().scheduleTask(in: timeout) {
+      self.fail(.timedOut, because: "did not answer in time")
+    }
+    request.target.connect(on: eventLoop, trust: trust, timeout: timeout) { channel in
+      try self.configure(channel)
+    }.hop(to: eventLoop).assumeIsolated().whenComplete { result in
+      switch result {
+      case .success(let channel): self.send(over: channel)
+      case .failure(let error): self.cannotConnect(error)
+      }
+    }
+  }
+
+  private func configure(_ channel: any Channel) throws {
+    state.value.channel = channel
+    let handler = HTTPAnswerHandler(
+      bodyBytes: bodyBytes,
+      onAnswer: { self.finish(.success($0)) },
+      onFailure: { kind, what in
+        // If a host has several addresses, those that answer too late are abandoned.
+        if self.state.value.channel === channel { self.fail(kind, because: what) }
+      }
+    )
+    let decoder = HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)
+    try channel.pipeline.syncOperations.addHandlers(
+      HTTPRequestEncoder(),
+      ByteToMessageHandler(decoder),
+      NIOHTTPRequestHeadersValidator(),
+      handler
+    )
+  }
+
+  private func send(over channel: any Channel) {
+    guard !state.value.isDone else { return channel.close(promise: nil) }
+    state.value.channel = channel
+    var headers = HTTPHeaders(request.headerLines.map { ($0.name, $0.value) })
+    headers.replaceOrAdd(name: "Host", value: request.target.host)
+    headers.replaceOrAdd(name: "Connection", value: "close")
+    if !request.body.isEmpty || !["GET", "HEAD", "DELETE"].contains(request.method) {
+      headers.replaceOrAdd(name: "Content-Length", value: "\(request.body.count)")
+    }
+    let head = HTTPRequestHead(
+      version: .http1_1,
+      method: HTTPMethod(rawValue: request.method),
+      uri: request.path,
+      headers: headers
+    )
+    channel.write(HTTPClientRequestPart.head(head), promise: nil)
+    if !request.body.isEmpty {
+      let body = ByteBuffer(bytes: request.body)
+      channel.write(HTTPClientRequestPart.body(.byteBuffer(body)), promise: nil)
+    }
+    // A failure here reaches the handler as an error of the channel.
+    channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+  }
+
+  // MARK: Ending
+
+  private func cannotConnect(_ error: any Error) {
+    switch error {
+    case let error as TLSFailure:
+      finish(.failure(failure(.insecure(error.kind), because: ": \(error)")))
+    case is HTTPClientError: break
+    default:
+      finish(
+        .failure(
+          failure(
+            ConnectFailure(error).kind,
+            because: " cannot be reached: \(FailureText.describe(error))"
+          )
+        )
+      )
+    }
+  }
+
+  private func fail(_ kind: HTTPClientError.Kind, because what: String) {
+    if case .insecure = kind {
+      finish(.failure(failure(kind, because: ": \(what)")))
+    } else {
+      finish(.failure(failure(kind, because: " \(what)")))
+    }
+  }
+
+  private func failure(_ kind: HTTPClientError.Kind, because what: String) -> HTTPClientError {
+    HTTPClientError(kind, description: "\(request.target)\(what)")
+  }
+
+  private func finish(_ result: Outcome) {
+    guard !state.value.isDone else { return }
+    let channel = state.value.channel
+    state.value.deadline?.cancel()
+    state.value = State(isDone: true)
+    outcome.succeed(result)
+    channel?.close(promise: nil)
+  }
+}
+
+/// Collects one answer.
+private final class HTTPAnswerHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+
+  private let bodyBytes: Int
+  private let onAnswer: (HTTPClientAnswer) -> Void
+  private let onFailure: (HTTPClientError.Kind, String) -> Void
+  private var answer: HTTPClientAnswer?
+
+  /// Makes a handler, whose closures must ignore calls after the first one.
+  ///
+  /// - Parameters:
+  ///   - bodyBytes: The longest body.
+  ///   - onAnswer: Receives the answer.
+  ///   - onFailure: Receives the reason of a failure, worded to follow the name of the server.
+  init(
+    bodyBytes: Int,
+    onAnswer: @escaping (HTTPClientAnswer) -> Void,
+    onFailure: @escaping (HTTPClientError.Kind, String) -> Void
+  ) {
+    self.bodyBytes = bodyBytes
+    self.onAnswer = onAnswer
+    self.onFailure = onFailure
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch Self.unwrapInboundIn(data) {
+    case .head(let head):
+      answer = HTTPClientAnswer(
+        status: Int(head.status.code),
+        headerLines: head.headers.map { HTTPAnswer.HeaderLine($0.name, $0.value) }
+      )
+    case .body(let bytes):
+      let count = (answer?.body.count ?? 0) + bytes.readableBytes
+      guard count <= bodyBytes else {
+        return onFailure(.tooLarge, "answered with more than \(bodyBytes) bytes")
+      }
+      answer?.body.append(contentsOf: bytes.readableBytesView)
+    case .end: if let answer { onAnswer(answer) }
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch error {
+    case let error as TLSFailure: onFailure(.insecure(error.kind), error.description)
+    case HTTPParserError.invalidEOFState: onFailure(.lost, "broke off in the middle of its answer")
+    case is HTTPParserError: onFailure(.notHTTP, "does not speak HTTP (\(error))")
+    default: onFailure(.lost, "broke the connection off: \(FailureText.describe(error))")
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    onFailure(.lost, "closed the connection before its answer was complete")
+    context.fireChannelInactive()
+  }
+}

@@ -1,0 +1,161 @@
+private import Glibc
+internal import NIOCore
+internal import NIOPosix
+
+/// A plain HTTP request of a client.
+package struct HTTPClientRequest: Hashable, Sendable {
+  /// The method, such as "POST".
+  package var method: String
+  /// The server.
+  package var target: ConnectionTarget
+  /// The path with its query, escaped; it starts with a slash.
+  package let path: String
+  /// Additional header lines.
+  package var headerLines: [HTTPAnswer.HeaderLine]
+  /// The body.
+  package var body: [UInt8]
+
+  /// Makes a request.
+  ///
+  /// - Parameters:
+  ///   - method: The method.
+  ///   - url: An absolute, escaped http or https URL; its fragment is ignored.
+  ///   - headerLines: Lines such as `Content-Type`; `Host` and the length of the body are added.
+  ///   - body: The body.
+  /// - Throws: ``HTTPClientError`` of kind `invalidURL`.
+  package init(
+    _ method: String,
+    url: String,
+    headerLines: [HTTPAnswer.HeaderLine] = [],
+    body: [UInt8] = []
+  ) throws(HTTPClientError) {
+    let refusal = HTTPClientError(
+      .invalidURL,
+      description: "\"\(url)\" is not a URL of http or https"
+    )
+    guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { throw refusal }
+    let isSecure: Bool
+    switch url[..<colon].lowercased() {
+    case "https": isSecure = true
+    case "http": isSecure = false
+    default: throw refusal
+    }
+    let rest = url[colon...].dropFirst(3).prefix { $0 != "#" }
+    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    guard let authority = Authority(rest[..<end]),
+      rest[end...].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { throw refusal }
+    self.method = method
+    target = ConnectionTarget(
+      host: authority.host,
+      port: authority.port ?? (isSecure ? 443 : 80),
+      isSecure: isSecure
+    )
+    path = rest[end...].hasPrefix("/") ? String(rest[end...]) : "/\(rest[end...])"
+    self.headerLines = headerLines
+    self.body = body
+  }
+
+  /// Makes a request to a server, which may listen at a Unix socket.
+  ///
+  /// It is a programmer error to pass a path that does not start with a slash.
+  ///
+  /// - Parameters:
+  ///   - method: The method.
+  ///   - target: The server; its namespace is ignored.
+  ///   - path: The path of the resource with its query, escaped.
+  ///   - headerLines: Lines such as `Content-Type`; `Host` and the length of the body are added.
+  ///   - body: The body.
+  package init(
+    _ method: String,
+    to target: ConnectionTarget,
+    path: String,
+    headerLines: [HTTPAnswer.HeaderLine] = [],
+    body: [UInt8] = []
+  ) {
+    precondition(path.hasPrefix("/"), "the path of a resource starts with a slash")
+    self.method = method
+    self.target = target
+    self.path = path
+    self.headerLines = headerLines
+    self.body = body
+  }
+}
+
+/// The answer of a server to a plain HTTP request.
+package struct HTTPClientAnswer: Hashable, Sendable {
+  /// The status, such as 200.
+  package var status: Int
+  /// The header lines, in order.
+  package var headerLines: [HTTPAnswer.HeaderLine]
+  /// The body.
+  package var body: [UInt8]
+
+  /// Makes an answer.
+  package init(status: Int, headerLines: [HTTPAnswer.HeaderLine] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headerLines = headerLines
+    self.body = body
+  }
+
+  /// The value of the first header line of a name, ignoring case, or nil.
+  package func header(_ name: String) -> String? {
+    let name = name.lowercased()
+    return headerLines.first { $0.name.lowercased() == name }?.value
+  }
+}
+
+/// Why a plain HTTP request got no answer.
+package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kind of failure.
+  package enum Kind: Hashable, Sendable {
+    /// The text is not an absolute http or https URL.
+    case invalidURL
+    /// The host has no known address.
+    case unknownHost
+    /// Nothing listens at the address.
+    case refused
+    /// The address cannot be reached.
+    case unreachable
+    /// The answer was not complete in time.
+    case timedOut
+    /// TLS could not be established, or the server must not be trusted.
+    case insecure(TLSFailure.Kind)
+    /// The other end does not speak HTTP.
+    case notHTTP
+    /// The answer is longer than allowed.
+    case tooLarge
+    /// The connection ended before the answer was complete.
+    case lost
+    /// The waiting task was cancelled.
+    case cancelled
+  }
+
+  /// The kind of failure.
+  package let kind: Kind
+  /// What happened, in a sentence that names the server.
+  package let description: String
+
+  /// Makes an error.
+  package init(_ kind: Kind, description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}
+
+/// The kind of a failure to connect.
+struct ConnectFailure {
+  let kind: HTTPClientError.Kind
+
+  init(_ error: any Error) {
+    switch error {
+    case let error as NIOConnectionError:
+      // The error of an address that was tried says more than that of the lookup.
+      kind = error.connectionErrors.last.map { Self($0.error).kind } ?? .unknownHost
+    case let error as IOError:
+      kind = error.errnoCode == ECONNREFUSED ? .refused : .unreachable
+    case ChannelError.connectTimeout: kind = .timedOut
+    default: kind = .unreachable
+    }
+  }
+}

@@ -1,0 +1,63 @@
+internal import NIOHTTP1
+
+/// A request to a server, either a plain one or that of a WebSocket handshake.
+package struct HTTPRequest: Sendable {
+  /// The method, such as "GET".
+  package let method: String
+  /// The path, still escaped.
+  package let path: String
+  /// The query parameters in order, unescaped.
+  package let parameters: [(name: String, value: String)]
+  /// The header lines.
+  let headers: HTTPHeaders
+  /// The body.
+  package let body: [UInt8]
+  /// The client.
+  package let peer: Peer
+  /// The connection; nil for a WebSocket handshake.
+  package let connection: Connection?
+
+  /// Identifies a connection among those that are open.
+  package typealias Connection = ObjectIdentifier
+
+  init(head: HTTPRequestHead, body: [UInt8] = [], peer: Peer, connection: Connection? = nil) {
+    self.connection = connection
+    method = head.method.rawValue
+    let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    path = parts.first.map(String.init) ?? "/"
+    let query = parts.count > 1 ? parts[1] : ""
+    parameters = Self.parameters(of: query)
+    headers = head.headers
+    self.body = body
+    self.peer = peer
+  }
+
+  /// Parses query parameters; a malformed escape is left as it is.
+  package static func parameters(of text: some StringProtocol) -> [(name: String, value: String)] {
+    text.split(separator: "&").map { parameter in
+      let pair = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let texts = pair.map { PercentEncoding.decode($0, plusIsSpace: true) ?? String($0) }
+      return (texts.first ?? "", texts.count > 1 ? texts[1] : "")
+    }
+  }
+
+  /// The value of the first parameter of a name, or nil.
+  package func parameter(_ name: String) -> String? {
+    parameters.first { $0.name == name }?.value
+  }
+
+  /// The value of the first header line of a name, or nil.
+  package func header(_ name: String) -> String? {
+    headers.first(name: name)
+  }
+
+  /// The values of all header lines of a name, split at commas and trimmed.
+  package func headerList(_ name: String) -> [String] {
+    headers[canonicalForm: name].map(String.init)
+  }
+
+  /// Decodes percent escapes; nil if one is malformed or the result is not UTF-8.
+  package static func unescape(_ text: some StringProtocol) -> String? {
+    PercentEncoding.decode(text)
+  }
+}

@@ -1,0 +1,463 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Answers the plain HTTP requests of one connection, one after the other.
+///
+/// State: receiving (a request, or waiting for one) → answering (further input waits) → receiving or
+/// streaming (further input is dropped) → leaving (the last answer was sent, the end of the input is
+/// awaited) → closed. Everything happens on the event loop of the channel. A long body is read once it
+/// is promised memory, and the next request once most of the last answer has been read.
+final class PlainRequestHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+
+  private enum Phase {
+    case receiving
+    case answering
+    case streaming
+    case leaving
+    case closed
+  }
+
+  /// How long a client may take to close the connection after the last answer.
+  static let farewell = TimeAmount.seconds(2)
+
+  private let recorder: RequestHeadRecorder
+  private let peer: Peer
+  private let policy: RequestPolicy
+  private let answerRequest: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
+  private let admitBody: @Sendable (HTTPRequest) -> BodyAdmission
+  private let limits: Shared<TransportLimits>
+  private let memory: ConnectionMemory
+  private let onIdle: (Bool) -> Void
+  private let onClose: () -> Void
+  private var phase = Phase.receiving
+  private var context: ChannelHandlerContext?
+  private var output: OutputQueue?
+  /// The head of a first request that asked for an upgrade, and was not forwarded.
+  private var firstHead: HTTPRequestHead?
+  private var head: HTTPRequestHead?
+  private var body: [UInt8] = []
+  /// The promise of memory for long bodies; nil until one is needed.
+  private var holder: InputPromises.Holder?
+  /// Whether the body must wait for memory.
+  private var waitsForMemory = false
+  /// Whether the next request must wait until the last answer has been read.
+  private var waitsForReader = false
+  /// The input after the request that is being answered.
+  private var waiting = CircularBuffer<HTTPServerRequestPart>()
+  private var isDraining = false
+  /// The answer to malformed input, after everything that waits.
+  private var failure: HTTPAnswer?
+  private var isLast = false
+  private var deadline: Scheduled<Void>?
+  private var stream: HTTPStream?
+  private var isChunked = true
+  private var onStreamEnd: (@Sendable () -> Void)?
+
+  init(
+    recorder: RequestHeadRecorder,
+    peer: Peer,
+    policy: RequestPolicy,
+    answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>,
+    admitBody: @escaping @Sendable (HTTPRequest) -> BodyAdmission,
+    limits: Shared<TransportLimits>,
+    memory: ConnectionMemory,
+    onIdle: @escaping (Bool) -> Void,
+    onClose: @escaping () -> Void
+  ) {
+    self.recorder = recorder
+    self.peer = peer
+    self.policy = policy
+    answerRequest = answer
+    self.admitBody = admitBody
+    self.limits = limits
+    self.memory = memory
+    self.onIdle = onIdle
+    self.onClose = onClose
+  }
+
+  // MARK: Channel
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    recorder.handsErrorsOn = true
+    firstHead = recorder.head
+    // Answers are written as bytes, bypassing the encoder, which stays in the pipeline.
+    let encoder = try? context.pipeline.syncOperations.context(
+      handlerType: HTTPResponseEncoder.self
+    )
+    output = OutputQueue(
+      limits: limits,
+      context: encoder ?? context,
+      memory: memory
+    ) { [weak self] _ in
+      self?.close()
+    }
+    setDeadline(limits.request)
+    // Nothing more of that request is forwarded, not even its end.
+    if recorder.refusal != nil { _ = resumeFirst() }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    finish()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish()
+    context.fireChannelInactive()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    output?.writabilityChanged()
+    context.fireChannelWritabilityChanged()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard error is HTTPParserError else {
+      close()
+      return
+    }
+    guard phase == .receiving || phase == .answering else { return }
+    failure = recorder.answer(to: error)
+    drain()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard phase == .receiving || phase == .answering, failure == nil else { return }
+    let part = Self.unwrapInboundIn(data)
+    if case .body(let bytes) = part { holder?.received(bytes.readableBytes) }
+    waiting.append(part)
+    drain()
+  }
+
+  /// Processes waiting input until a request has to be answered first.
+  private func drain() {
+    guard !isDraining else { return }
+    isDraining = true
+    while phase == .receiving, !waitsForReader, !waitsForMemory, let part = waiting.popFirst() {
+      receive(part)
+    }
+    isDraining = false
+    if phase == .receiving, waiting.isEmpty, let failure { write(failure, isLast: true) }
+  }
+
+  // MARK: Receiving
+
+  private func receive(_ part: HTTPServerRequestPart) {
+    switch part {
+    case .head(let head): begin(head)
+    case .body(let bytes):
+      guard resumeFirst() else { return }
+      let length = body.count + bytes.readableBytes
+      guard length <= limits.bodyBytes else { return refuseBody() }
+      body.append(contentsOf: bytes.readableBytesView)
+      if length > memory.bounds.share, holder?.promised ?? 0 < length {
+        _ = askForMemory(limits.bodyBytes)
+      }
+    case .end:
+      guard resumeFirst(), let head else { return }
+      answer(head)
+    }
+  }
+
+  /// Begins the first request, whose head was not forwarded, if none has begun.
+  private func resumeFirst() -> Bool {
+    if head == nil, let firstHead { begin(firstHead) }
+    return phase == .receiving
+  }
+
+  private func begin(_ head: HTTPRequestHead) {
+    firstHead = nil
+    self.head = head
+    body = []
+    // The parser treats everything after such a request as another protocol.
+    if head.headers.contains(name: "Upgrade") { isLast = true }
+    setDeadline(limits.request)
+    let request = HTTPRequest(head: head, peer: peer)
+    if let refusal = refusal(of: request) {
+      write(refusal, isLast: true)
+      return
+    }
+    let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+    guard length <= limits.bodyBytes else { return refuseBody() }
+    guard length <= memory.bounds.share || askForMemory(length) else { return }
+    allowBody(head)
+  }
+
+  private func refuseBody() {
+    write(HTTPAnswer(status: 413, error: "the body is too long"), isLast: true)
+  }
+
+  private func refusal(of request: HTTPRequest) -> HTTPAnswer? {
+    if let refusal = policy.refusal(of: request) { return refusal }
+    guard request.path == "/.ws" else { return nil }
+    return recorder.refusal ?? HTTPAnswer(status: 400, error: "this is for WebSockets only")
+  }
+
+  // MARK: Answering
+
+  private func answer(_ head: HTTPRequestHead) {
+    guard let context else { return }
+    phase = .answering
+    deadline?.cancel()
+    setReading(false)
+    holder?.isComplete = true
+    onIdle(false)
+    let request = HTTPRequest(head: head, body: body, peer: peer, connection: .init(self))
+    body = []
+    let eventLoop = context.eventLoop
+    answerRequest(request, eventLoop).hop(to: eventLoop).assumeIsolated()
+      .whenComplete { result in
+        guard self.phase == .answering else {
+          self.abandon(result, on: eventLoop)
+          return
+        }
+        switch result {
+        case .success(.answer(let answer)):
+          self.write(answer, isLast: self.isLast || !head.isKeepAlive)
+        case .success(.stream(let answer, let open)): self.start(answer, to: head, open: open)
+        case .failure:
+          self.write(HTTPAnswer(status: 500, error: "the server failed"), isLast: true)
+        }
+      }
+  }
+
+  /// Discards an answer that nobody waits for any more.
+  private func abandon(_ result: Result<HTTPReply, any Error>, on eventLoop: any EventLoop) {
+    guard case .success(.stream(_, let open)) = result else { return }
+    let stream = HTTPStream(eventLoop: eventLoop, handler: nil)
+    open(stream)()
+  }
+
+  private func write(_ answer: HTTPAnswer, isLast: Bool) {
+    body = []
+    releaseMemory()
+    let encoder = AnswerEncoder(method: head?.method ?? .GET, keepsAlive: !isLast)
+    var answer = answer
+    answer.headerLines += policy.lines(for: head)
+    for (index, piece) in encoder.encode(answer).enumerated() {
+      output?.append(piece, goesOn: index > 0)
+    }
+    head = nil
+    guard !isLast else {
+      leave()
+      return
+    }
+    phase = .receiving
+    setDeadline(limits.keepAlive)
+    // A client that is still reading a long answer is not idle.
+    onIdle(output?.hasNotableOutput != true)
+    resumeReceiving()
+  }
+
+  /// Receives the next request as soon as most of the last answer has been read.
+  private func resumeReceiving() {
+    guard let output, output.isCongested || output.hasNotableOutput && !waiting.isEmpty else {
+      waitsForReader = false
+      setReading(true)
+      drain()
+      return
+    }
+    waitsForReader = true
+    output.flush()
+    memory.whenRelieved { [weak self] in
+      guard let self, phase == .receiving, waitsForReader else { return }
+      resumeReceiving()
+    }
+  }
+
+  // MARK: Streaming
+
+  private func start(
+    _ answer: HTTPAnswer,
+    to head: HTTPRequestHead,
+    open: @Sendable (HTTPStream) -> @Sendable () -> Void
+  ) {
+    guard let context else { return }
+    isChunked = head.version == .http1_1
+    let encoder = AnswerEncoder(method: head.method, keepsAlive: false)
+    var answer = answer
+    answer.headerLines += policy.lines(for: head)
+    output?.append(encoder.head(of: answer, framing: isChunked ? .chunks : .end))
+    phase = .streaming
+    body = []
+    releaseMemory()
+    waiting.removeAll()
+    setReading(true)
+    let stream = HTTPStream(eventLoop: context.eventLoop, handler: self)
+    self.stream = stream
+    let onEnd = open(stream)
+    // Output that is sent while the stream opens may already have ended it.
+    if self.stream == nil { onEnd() } else { onStreamEnd = onEnd }
+  }
+
+  /// Sends a piece of the body.
+  func sendPart(_ bytes: [UInt8]) {
+    guard phase == .streaming, !bytes.isEmpty else { return }
+    for (index, piece) in AnswerEncoder.pieces(of: bytes).enumerated() {
+      let buffer = isChunked ? AnswerEncoder.chunk(piece) : ByteBuffer(bytes: piece)
+      output?.append(buffer, goesOn: index > 0)
+    }
+  }
+
+  /// Whether so much output waits that less should be sent.
+  var isCongested: Bool { output?.isCongested ?? false }
+
+  /// Calls a closure once, as soon as the client has caught up.
+  func whenRelieved(_ body: @escaping () -> Void) {
+    output?.whenRelieved(body)
+  }
+
+  /// Ends the body.
+  func endStream() {
+    guard phase == .streaming else { return }
+    if isChunked { output?.append(ByteBuffer(string: "0\r\n\r\n")) }
+    forgetStream()
+    leave()
+  }
+
+  private func forgetStream() {
+    stream?.detach()
+    stream = nil
+    let callback = onStreamEnd
+    onStreamEnd = nil
+    callback?()
+  }
+
+  // MARK: Ending
+
+  /// Closes after pending requests are answered; returns nil if the connection is already closed.
+  func closeGracefully() -> EventLoopFuture<Void>? {
+    let closed = context?.channel.closeFuture
+    switch phase {
+    case .receiving: close()
+    case .answering: isLast = true
+    case .streaming: endStream()
+    case .leaving, .closed: break
+    }
+    return closed
+  }
+
+  /// Closes without waiting for answers, which are not sent any more.
+  func closeAtOnce() { close() }
+
+  /// Ends the output and waits briefly, because closing with unread input could lose the answer.
+  private func leave() {
+    guard let context, phase != .closed else { return }
+    phase = .leaving
+    waiting.removeAll()
+    output?.flush()
+    setReading(true)
+    deadline?.cancel()
+    // Until everything is written, the queue checks that the other end keeps reading.
+    context.close(mode: .output).assumeIsolated().whenComplete { _ in
+      if self.phase == .leaving { self.setDeadline(Self.farewell) }
+    }
+  }
+
+  private func close() {
+    guard phase != .closed else { return }
+    phase = .closed
+    output?.close()
+    context?.close(promise: nil)
+  }
+
+  private func finish() {
+    guard context != nil else { return }
+    context = nil
+    phase = .closed
+    output?.close()
+    output = nil
+    deadline?.cancel()
+    waiting.removeAll()
+    releaseMemory()
+    forgetStream()
+    onClose()
+  }
+
+  private func setDeadline(_ time: TimeAmount) {
+    deadline?.cancel()
+    deadline = context?.eventLoop.assumeIsolated().scheduleTask(in: time) {
+      self.output?.flush()
+      self.close()
+    }
+  }
+
+  private func setReading(_ isReading: Bool) {
+    guard let context else { return }
+    _ = try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
+    if isReading { context.read() }
+  }
+}
+
+// MARK: Memory
+
+/// Whose memory a long body uses, or why it is not read.
+package enum BodyAdmission: Sendable {
+  /// That of clients that have not signed in.
+  case ofStranger
+  /// That of all others.
+  case ofKnown
+  /// None: this is the answer.
+  case refused(HTTPAnswer)
+}
+
+extension PlainRequestHandler {
+  /// Invites a client that waits for it to send the body.
+  private func allowBody(_ head: HTTPRequestHead) {
+    guard head.version == .http1_1,
+      head.headers.first(name: "Expect")?.lowercased() == "100-continue"
+    else { return }
+    output?.append(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
+  }
+
+  /// Requests memory for a long body; without it, reading pauses.
+  ///
+  /// - Returns: Whether the body may be read now.
+  private func askForMemory(_ bytes: Int) -> Bool {
+    guard let head else { return false }
+    let holder = self.holder ?? makeHolder()
+    if holder.promised == 0 {
+      switch admitBody(HTTPRequest(head: head, peer: peer)) {
+      case .refused(let answer):
+        write(answer, isLast: true)
+        return false
+      case .ofStranger: holder.isStranger = true
+      case .ofKnown:
+        holder.isStranger = false
+        onIdle(false)
+      }
+    }
+    let isPromised = memory.input.promise(bytes, to: holder) { [weak self] in
+      guard let self else { return }
+      body.reserveCapacity(bytes)
+      waitsForMemory = false
+      if body.isEmpty, let head = self.head { allowBody(head) }
+      setReading(true)
+      drain()
+    }
+    if isPromised {
+      body.reserveCapacity(bytes)
+    } else {
+      waitsForMemory = true
+      setReading(false)
+    }
+    return isPromised
+  }
+
+  private func makeHolder() -> InputPromises.Holder {
+    let holder = InputPromises.Holder { [weak self] in
+      guard let self, phase == .receiving else { return }
+      let reason: StaticString = "the body stopped while others waited"
+      write(HTTPAnswer(status: 408, error: reason), isLast: true)
+    }
+    self.holder = holder
+    return holder
+  }
+
+  /// Releases the memory that was promised to the body.
+  private func releaseMemory() {
+    waitsForMemory = false
+    if let holder { memory.input.release(holder) }
+  }
+}

@@ -1,0 +1,129 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Records the head of a request, which a refused upgrade does not forward, and answers malformed
+/// requests.
+final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let gauge: RequestLineGauge
+  private let headerBytes: Int
+  private(set) var head: HTTPRequestHead?
+  /// The answer that refused the upgrade of this request.
+  var refusal: HTTPAnswer?
+  /// Whether a later handler answers malformed requests.
+  var handsErrorsOn = false
+  private var farewell: Scheduled<Void>?
+
+  /// Makes a recorder.
+  ///
+  /// - Parameters:
+  ///   - gauge: Measures the first line of each request.
+  ///   - headerBytes: The longest first line and header.
+  init(gauge: RequestLineGauge, headerBytes: Int) {
+    self.gauge = gauge
+    self.headerBytes = headerBytes
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch Self.unwrapInboundIn(data) {
+    case .head(let head): self.head = head
+    case .body: break
+    case .end: gauge.beginRequest()
+    }
+    context.fireChannelRead(data)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if handsErrorsOn {
+      context.fireErrorCaught(error)
+      return
+    }
+    // Further malformed input is read only so that the answer gets through.
+    guard farewell == nil else { return }
+    guard context.channel.isActive, head == nil else {
+      context.close(promise: nil)
+      return
+    }
+    let answer = answer(to: error)
+    let refusal = HTTPResponseHead(
+      version: .http1_1,
+      status: HTTPResponseStatus(statusCode: answer.status),
+      headers: [
+        "Content-Type": answer.contentType ?? "text/plain",
+        "Content-Length": "\(answer.body.count)",
+        "Connection": "close",
+      ]
+    )
+    context.write(Self.wrapOutboundOut(.head(refusal)), promise: nil)
+    let body = ByteBuffer(bytes: answer.body)
+    context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+    leave(context)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    farewell?.cancel()
+    context.fireChannelInactive()
+  }
+
+  /// Ends the output and waits briefly, because closing with unread input could lose the answer.
+  private func leave(_ context: ChannelHandlerContext) {
+    let channel = context.channel
+    farewell = context.eventLoop.scheduleTask(in: PlainRequestHandler.farewell) {
+      channel.close(promise: nil)
+    }
+    context.close(mode: .output, promise: nil)
+  }
+
+  /// The answer to a malformed request.
+  func answer(to error: any Error) -> HTTPAnswer {
+    if let error = error as? HTTPParserError, error == .headerOverflow {
+      return gauge.length > headerBytes
+        ? HTTPAnswer(status: 414, error: "the address is too long")
+        : HTTPAnswer(status: 431, error: "the header is too long")
+    }
+    return HTTPAnswer(status: 400, error: "this is not an HTTP request")
+  }
+}
+
+/// Measures the first line of each request, to tell a long address from a long header if the parser
+/// rejects the request.
+///
+/// State: within a first line → after it, until ``beginRequest()``. Pipelined requests may be mistaken
+/// for parts of the previous one, and thus for its header.
+final class RequestLineGauge: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+
+  /// The bytes of the line that have arrived.
+  private(set) var length = 0
+  private var isWithinLine = true
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isWithinLine {
+      let bytes = Self.unwrapInboundIn(data).readableBytesView
+      let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+      length += bytes.distance(from: bytes.startIndex, to: end ?? bytes.endIndex)
+      isWithinLine = end == nil
+    }
+    context.fireChannelRead(data)
+  }
+
+  /// Expects the first line of another request.
+  func beginRequest() {
+    length = 0
+    isWithinLine = true
+  }
+}
+
+extension TransportLimits {
+  /// The limits of a request for the HTTP decoder.
+  var decoderConfiguration: NIOHTTPDecoderLimitConfiguration {
+    var configuration = NIOHTTPDecoderLimitConfiguration()
+    configuration.maxHeaderFieldSize = headerBytes
+    configuration.maxHeaderListSize = headerBytes
+    configuration.maxHeaderFieldCount = headerLines
+    return configuration
+  }
+}

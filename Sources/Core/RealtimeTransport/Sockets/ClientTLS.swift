@@ -1,0 +1,180 @@
+private import Glibc
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+
+/// The TLS configuration of a client.
+struct ClientTLS: Sendable {
+  private let context: NIOSSLContext
+
+  /// Loads the trusted authorities, which blocks for some milliseconds.
+  init(trusting roots: TrustRoots) throws(TLSFailure) {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = ["http/1.1"]
+    switch roots {
+    case .system: configuration.trustRoots = .default
+    case .file(let path):
+      do throws(PEMFileError) {
+        configuration.trustRoots = .certificates(try PEMFile(path).certificates())
+      } catch {
+        throw TLSFailure(
+          .unusableTrustRoots,
+          description: "the authorities to trust cannot be read: \(error)"
+        )
+      }
+    }
+    do {
+      context = try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw TLSFailure(
+        .unusableTrustRoots,
+        description: "the authorities that this system trusts cannot be read (\(error))"
+      )
+    }
+  }
+
+  /// Loads the trusted authorities on a thread that may block.
+  static func make(
+    trusting roots: TrustRoots,
+    on eventLoop: any EventLoop
+  ) -> EventLoopFuture<ClientTLS> {
+    NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try ClientTLS(trusting: roots) }
+  }
+
+  /// Encrypts a channel before anything is sent over it.
+  ///
+  /// - Parameters:
+  ///   - channel: A channel that is not connected yet.
+  ///   - host: The name or address for which the server needs a certificate.
+  /// - Throws: ``TLSFailure`` if no certificate can be for this host.
+  func secure(_ channel: any Channel, to host: String) throws {
+    let handler: NIOSSLClientHandler
+    do {
+      // An address is not sent as a server name, but compared with those in the certificate.
+      if (try? SocketAddress(ipAddress: host, port: 0)) != nil {
+        handler = try NIOSSLClientHandler(context: context, serverHostname: nil)
+      } else {
+        handler = try NIOSSLClientHandler._makeSSLClientHandler(
+          context: context,
+          serverHostname: host
+        ) { Self.check($0, isFor: host, on: $1.eventLoop) }
+      }
+    } catch {
+      throw TLSFailure(
+        .wrongName,
+        description: "\"\(host)\" is not a name that a certificate can be for"
+      )
+    }
+    let watch = TLSWatch(host: host, certificate: { [weak handler] in handler?.peerCertificate })
+    try channel.pipeline.syncOperations.addHandlers(handler, watch)
+  }
+
+  /// Checks that a valid certificate names the host.
+  ///
+  /// The library also accepts a certificate for the IP address of the connection. An attacker who can
+  /// forge the address of a host may own a certificate for it.
+  private static func check(
+    _ certificate: NIOSSLCertificate,
+    isFor host: String,
+    on eventLoop: any EventLoop
+  ) -> EventLoopFuture<Void> {
+    let isNamed = certificate._subjectAlternativeNames().contains { name in
+      name.nameType == .dnsName && CertificateName(name.contents).covers(host)
+    }
+    guard isNamed else {
+      let failure = TLSFailure(.wrongName, description: "its certificate is not for \(host)")
+      return eventLoop.makeFailedFuture(failure)
+    }
+    return eventLoop.makeSucceededVoidFuture()
+  }
+}
+
+/// The authorities that a client trusts.
+package enum TrustRoots: Hashable, Sendable {
+  /// Those that the system trusts.
+  case system
+  /// Only those of a PEM file.
+  ///
+  /// Those of the system are excluded on purpose: a client that names the authority of a private
+  /// server does not want any other authority to vouch for it. To trust both, concatenate the files.
+  case file(String)
+}
+
+/// A server name in a certificate, whose first label may be a wildcard.
+struct CertificateName {
+  private let text: String
+
+  init(_ bytes: some Sequence<UInt8>) {
+    text = String(decoding: Array(bytes), as: UTF8.self).lowercased()
+  }
+
+  /// Whether a host matches this name.
+  func covers(_ host: String) -> Bool {
+    var host = host.lowercased()[...]
+    if host.hasSuffix(".") { host = host.dropLast() }
+    if text == host { return true }
+    guard text.hasPrefix("*."), let dot = host.firstIndex(of: "."), dot > host.startIndex else {
+      return false
+    }
+    return host[dot...] == text.dropFirst()
+  }
+}
+
+extension ConnectionTarget {
+  /// Connects, with TLS if the target demands it.
+  ///
+  /// - Parameters:
+  ///   - eventLoop: The event loop of the channel.
+  ///   - trust: The trusted authorities.
+  ///   - timeout: How long each address of the host may take.
+  ///   - initialize: Adds the protocol handlers, before the channel connects.
+  /// - Returns: The channel. The TLS handshake may still be under way; its errors reach the handlers
+  ///   as ``TLSFailure``.
+  func connect(
+    on eventLoop: any EventLoop,
+    trust: TrustRoots,
+    timeout: TimeAmount,
+    initialize: @escaping @Sendable (any Channel) throws -> Void
+  ) -> EventLoopFuture<any Channel> {
+    guard isSecure, case .tcp(let host, _) = endpoint else {
+      return dial(bootstrap(on: eventLoop, timeout: timeout, initialize: initialize))
+    }
+    return ClientTLS.make(trusting: trust, on: eventLoop).flatMap { tls in
+      dial(
+        bootstrap(on: eventLoop, timeout: timeout) { channel in
+          try tls.secure(channel, to: host)
+          try initialize(channel)
+        }
+      )
+    }
+  }
+
+  private func dial(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
+    switch detour ?? endpoint {
+    case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
+    case .tcp(let host, let port):
+      bootstrap
+        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .channelOption(.tcpOption(Self.userTimeout), value: Self.patience)
+        .connect(host: host, port: port)
+    }
+  }
+
+  /// The Linux option for how long sent data may stay unacknowledged, in milliseconds.
+  private static let userTimeout = NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT)
+  /// Long enough for a short network outage, and far less than TCP's default of about 15 minutes.
+  private static let patience: ChannelOptions.Types.SocketOption.Value = 30_000
+
+  private func bootstrap(
+    on eventLoop: any EventLoop,
+    timeout: TimeAmount,
+    initialize: @escaping @Sendable (any Channel) throws -> Void
+  ) -> ClientBootstrap {
+    ClientBootstrap(group: eventLoop)
+      .connectTimeout(timeout)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try initialize(channel) }
+      }
+  }
+}

@@ -1,0 +1,149 @@
+private import Glibc
+
+/// The file of a listening Unix socket, accessible only to this user and removed only by its creator.
+struct SocketFile: Sendable {
+  /// The kernel's limit on the length of a path, in bytes.
+  static let pathBytes = 107
+
+  let path: String
+  /// The listening socket.
+  let descriptor: Int32
+  private let device: UInt64
+  private let inode: UInt64
+
+  /// Binds and listens; replaces a stale socket file.
+  ///
+  /// The mode is set on the socket before it is bound, so that nobody else can ever connect, and the
+  /// umask of the process need not change.
+  init(listeningAt path: String) throws(ListenError) {
+    guard !path.isEmpty, path.utf8.count <= Self.pathBytes, !path.utf8.contains(0) else {
+      throw ListenError(
+        .unusablePath,
+        description: "the path of the socket has \(path.utf8.count) bytes; it must have 1 to "
+          + "\(Self.pathBytes): \(path)"
+      )
+    }
+    let lock = try Self.lock(path)
+    defer { Glibc.close(lock) }
+    try Self.clear(path)
+    let descriptor = try Self.makeSocket(path)
+    guard fchmod(descriptor, 0o600) == 0,
+      Self.withAddress(of: path, { bind(descriptor, $0, $1) }) == 0
+    else {
+      let code = errno
+      Glibc.close(descriptor)
+      throw Self.failure("the socket \(path) cannot be made", code: code)
+    }
+    var status = stat()
+    guard lstat(path, &status) == 0, listen(descriptor, 4_096) == 0 else {
+      let code = errno
+      Glibc.close(descriptor)
+      throw Self.failure("the socket \(path) cannot listen", code: code)
+    }
+    self.path = path
+    self.descriptor = descriptor
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+
+  /// Removes the file, unless it has been replaced by another one.
+  func remove() {
+    var status = stat()
+    guard lstat(path, &status) == 0, UInt64(status.st_dev) == device,
+      UInt64(status.st_ino) == inode
+    else { return }
+    unlink(path)
+  }
+
+  /// Keeps two servers that start simultaneously from removing each other's socket.
+  private static func lock(_ path: String) throws(ListenError) -> Int32 {
+    let descriptor = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw failure("the socket \(path) cannot be made", code: errno)
+    }
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else {
+        let code = errno
+        Glibc.close(descriptor)
+        throw failure("the socket \(path) cannot be locked", code: code)
+      }
+    }
+    return descriptor
+  }
+
+  /// Removes the socket of a server that no longer runs.
+  private static func clear(_ path: String) throws(ListenError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw failure("the socket \(path) cannot be made", code: errno) }
+      return
+    }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw ListenError(
+        .unusablePath,
+        description: "\(path) is a file and not a socket; remove it or choose another path"
+      )
+    }
+    let probe = try makeSocket(path)
+    defer { Glibc.close(probe) }
+    guard withAddress(of: path, { connect(probe, $0, $1) }) != 0 else {
+      throw ListenError(.inUse, description: "another server is listening at \(path)")
+    }
+    guard errno == ECONNREFUSED else {
+      throw failure("the socket \(path) is there and cannot be tried", code: errno)
+    }
+    guard unlink(path) == 0 || errno == ENOENT else {
+      throw failure("the socket \(path) of a server that is gone cannot be removed", code: errno)
+    }
+  }
+
+  private static func makeSocket(_ path: String) throws(ListenError) -> Int32 {
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(AF_UNIX, kind | Int32(SOCK_NONBLOCK.rawValue), 0)
+    guard descriptor >= 0 else { throw failure("the socket \(path) cannot be made", code: errno) }
+    return descriptor
+  }
+
+  private static func withAddress(
+    of path: String,
+    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    // Safety: the path is at most one byte shorter than the field, which is filled with zeros.
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    return withUnsafePointer(to: &address) { pointer in
+      // Safety: every socket address starts as the general one does.
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
+    }
+  }
+
+  private static func failure(_ what: String, code: Int32) -> ListenError {
+    ListenError(.failed, description: "\(what): \(String(cString: strerror(code)))")
+  }
+}
+
+/// Why a server cannot listen at an address.
+package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kind of failure.
+  package enum Kind: Sendable {
+    /// Another server listens there.
+    case inUse
+    /// The path of a socket is too long or belongs to another kind of file.
+    case unusablePath
+    /// A system call failed.
+    case failed
+  }
+
+  /// The kind of failure.
+  package let kind: Kind
+  /// The reason, and what to do.
+  package let description: String
+
+  /// Makes an error.
+  package init(_ kind: Kind, description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}

@@ -1,0 +1,146 @@
+private import Glibc
+internal import NIOCore
+internal import NIOSSL
+
+/// Why TLS cannot be established, or the other end must not be trusted.
+package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kind of failure.
+  package enum Kind: Hashable, Sendable {
+    /// The certificate is not signed by a trusted authority.
+    case unknownAuthority
+    /// The certificate is for another name.
+    case wrongName
+    /// The certificate is no longer valid.
+    case expired
+    /// The certificate is not valid yet.
+    case notYetValid
+    /// The other end does not speak TLS.
+    case notTLS
+    /// The connection ended during the handshake.
+    case interrupted
+    /// The connection ended without a TLS close notification.
+    case truncated
+    /// The trusted authorities cannot be loaded.
+    case unusableTrustRoots
+    /// The two ends have no common parameters, or one violated the protocol.
+    case failed
+  }
+
+  /// The kind of failure.
+  package let kind: Kind
+  /// The reason, worded to follow the name of the server and a colon.
+  package let description: String
+
+  /// Makes a failure.
+  package init(_ kind: Kind, description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}
+
+/// Translates the errors of TLS for the handlers after it.
+final class TLSWatch: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let host: String
+  private let certificate: () -> NIOSSLCertificate?
+
+  /// Makes a handler to be added right after that of TLS.
+  ///
+  /// - Parameters:
+  ///   - host: The host for which the other end needs a certificate.
+  ///   - certificate: The certificate of the other end, if known.
+  init(host: String, certificate: @escaping () -> NIOSSLCertificate?) {
+    self.host = host
+    self.certificate = certificate
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.fireErrorCaught(failure(error) ?? error)
+  }
+
+  private func failure(_ error: any Error) -> TLSFailure? {
+    switch error {
+    case let error as NIOSSLExtraError where Self.nameErrors.contains(error):
+      TLSFailure(.wrongName, description: "its certificate is not for \(host)")
+    case NIOSSLError.noCertificateToValidate:
+      TLSFailure(.failed, description: "it has shown no certificate")
+    case NIOSSLError.uncleanShutdown:
+      TLSFailure(.truncated, description: "it ended the connection without the goodbye of TLS")
+    case NIOSSLError.handshakeFailed(.sslError(let stack)): handshakeFailure(stack)
+    case let error as NIOSSLError:
+      TLSFailure(.failed, description: "the connection cannot be encrypted (\(error))")
+    case let error as BoringSSLError:
+      TLSFailure(.failed, description: "the connection cannot be encrypted (\(error))")
+    default: nil
+    }
+  }
+
+  private func handshakeFailure(_ stack: NIOBoringSSLErrorStack) -> TLSFailure {
+    guard !stack.contains(.eofDuringHandshake) else {
+      return TLSFailure(
+        .interrupted,
+        description:
+          "it closed the connection before it was encrypted; perhaps it does not speak TLS"
+      )
+    }
+    let reasons = stack.map(Self.reason)
+    if reasons.contains("CERTIFICATE_VERIFY_FAILED") { return distrust() }
+    if reasons.contains(where: Self.plainTextReasons.contains) {
+      return TLSFailure(.notTLS, description: "it does not speak TLS")
+    }
+    let text = reasons.joined(separator: ", ").lowercased().replacing("_", with: " ")
+    return TLSFailure(.failed, description: "the connection cannot be encrypted (\(text))")
+  }
+
+  /// The library's errors for a certificate of another host.
+  private static let nameErrors: [NIOSSLExtraError] = [
+    .failedToValidateHostname, .serverHostnameImpossibleToMatch,
+  ]
+
+  /// The library's errors for bytes that are not TLS.
+  private static let plainTextReasons: Set<String> = [
+    "HTTP_REQUEST", "HTTPS_PROXY_REQUEST", "WRONG_VERSION_NUMBER",
+  ]
+
+  /// The last part of `error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at …`.
+  private static func reason(of error: BoringSSLInternalError) -> String {
+    let text = error.description.prefix { $0 != "/" }
+    let last = text.split(separator: ":").last ?? ""
+    return String(last.prefix { $0 != " " })
+  }
+
+  /// Finds out why a certificate is not trusted, which the library does not report.
+  private func distrust() -> TLSFailure {
+    guard let certificate = certificate() else {
+      return TLSFailure(.unknownAuthority, description: "its certificate is not trusted")
+    }
+    let now = time(nil)
+    if certificate.notValidAfter < now {
+      return TLSFailure(
+        .expired,
+        description: "its certificate expired on \(Self.day(certificate.notValidAfter))"
+      )
+    }
+    if certificate.notValidBefore > now {
+      let day = Self.day(certificate.notValidBefore)
+      return TLSFailure(
+        .notYetValid,
+        description: "its certificate is valid from \(day) on; perhaps the clock here is wrong"
+      )
+    }
+    return TLSFailure(
+      .unknownAuthority,
+      description: "its certificate is signed by nobody who is trusted here"
+    )
+  }
+
+  private static func day(_ seconds: time_t) -> String {
+    var seconds = seconds
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    let month = parts.tm_mon + 1
+    let day = parts.tm_mday
+    return "\(parts.tm_year + 1_900)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
+  }
+}

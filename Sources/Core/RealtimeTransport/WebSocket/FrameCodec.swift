@@ -1,0 +1,212 @@
+package import NIOCore
+internal import NIOWebSocket
+internal import RealtimeCore
+
+/// Decodes WebSocket frames.
+///
+/// State: `bytes` is the input since the last whole frame.
+struct FrameDecoder {
+  /// A whole frame.
+  struct Frame {
+    let opcode: WebSocketOpcode
+    /// Whether no fragment follows.
+    let isFinal: Bool
+    /// The unmasked payload.
+    let payload: [UInt8]
+  }
+
+  /// Why the input is invalid.
+  enum Violation: Error {
+    /// A frame is longer than allowed.
+    case tooLong
+    /// A frame has reserved flags, or a mask where none is allowed, or no mask where one is required.
+    case wrongFlags
+    /// A control frame is fragmented or too long.
+    case wrongControl
+  }
+
+  /// The header of a frame.
+  private struct Head {
+    let opcode: WebSocketOpcode
+    let isFinal: Bool
+    /// Its own length, without the mask.
+    let length: Int
+    let payloadLength: Int
+  }
+
+  private let byteLimit: Int
+  private let isMasked: Bool
+  private var bytes = ByteBuffer()
+
+  /// Makes a decoder.
+  ///
+  /// - Parameters:
+  ///   - byteLimit: The longest payload of a frame.
+  ///   - isMasked: Whether frames must be masked; otherwise they must not.
+  init(byteLimit: Int, isMasked: Bool) {
+    self.byteLimit = byteLimit
+    self.isMasked = isMasked
+  }
+
+  /// The memory of the buffered input, in bytes.
+  var capacity: Int { bytes.capacity }
+
+  /// Whether there is input that has not been decoded.
+  var hasBytes: Bool { bytes.readableBytes > 0 }
+
+  /// Appends input.
+  mutating func append(_ read: ByteBuffer) {
+    if bytes.readableBytes == 0 {
+      bytes = read
+    } else {
+      // Otherwise the buffer of a busy stream, which is never read to its end, would keep growing.
+      bytes.discardReadBytes()
+      bytes.writeImmutableBuffer(read)
+    }
+  }
+
+  /// Decodes the next frame, or returns nil if it is incomplete.
+  ///
+  /// - Throws: ``Violation``, as soon as the header shows one.
+  mutating func next() throws(Violation) -> Frame? {
+    guard let head = try head() else { return nil }
+    let maskLength = isMasked ? 4 : 0
+    guard bytes.readableBytes >= head.length + maskLength + head.payloadLength else { return nil }
+    bytes.moveReaderIndex(forwardBy: head.length)
+    let key = isMasked ? bytes.readInteger(as: UInt32.self) : nil
+    var payload = bytes.readBytes(length: head.payloadLength) ?? []
+    if let key { payload.applyMask(key) }
+    // Releases the buffer, so that the socket can reuse it for its next read.
+    if bytes.readableBytes == 0 { bytes = ByteBuffer() }
+    return Frame(opcode: head.opcode, isFinal: head.isFinal, payload: payload)
+  }
+
+  private func head() throws(Violation) -> Head? {
+    let start = bytes.readerIndex
+    guard let flags = bytes.getInteger(at: start, as: UInt16.self),
+      let opcode = WebSocketOpcode(encodedWebSocketOpcode: UInt8(flags >> 8 & 0xF))
+    else { return nil }
+    guard flags & 0x7000 == 0, (flags & 0x80 != 0) == isMasked else { throw .wrongFlags }
+    let isFinal = flags & 0x8000 != 0
+    let isControl = flags & 0x0800 != 0
+    let length: Int
+    let payloadLength: UInt64
+    switch flags & 0x7F {
+    case let short where short <= 125:
+      length = 2
+      payloadLength = UInt64(short)
+    case _ where isControl: throw .wrongControl
+    case 126:
+      guard let long = bytes.getInteger(at: start + 2, as: UInt16.self) else { return nil }
+      length = 4
+      payloadLength = UInt64(long)
+    default:
+      guard let long = bytes.getInteger(at: start + 2, as: UInt64.self) else { return nil }
+      length = 10
+      payloadLength = long
+    }
+    guard isFinal || !isControl else { throw .wrongControl }
+    guard payloadLength <= UInt64(byteLimit) else { throw .tooLong }
+    return Head(
+      opcode: opcode,
+      isFinal: isFinal,
+      length: length,
+      payloadLength: Int(payloadLength)
+    )
+  }
+}
+
+/// Encodes WebSocket frames.
+enum FrameEncoder {
+  /// Appends one whole frame.
+  ///
+  /// - Parameters:
+  ///   - opcode: The kind of frame.
+  ///   - payload: The payload, at most 125 bytes for a control frame.
+  ///   - mask: The masking key of a client; nil for a server.
+  ///   - buffer: The buffer to which the frame is appended.
+  static func append(
+    _ opcode: WebSocketOpcode,
+    payload: [UInt8],
+    mask: UInt32?,
+    to buffer: inout ByteBuffer
+  ) {
+    buffer.reserveCapacity(minimumWritableBytes: payload.count + 14)
+    buffer.writeInteger(0x80 | UInt8(webSocketOpcode: opcode))
+    let maskBit: UInt8 = mask == nil ? 0 : 0x80
+    switch payload.count {
+    case 0...125: buffer.writeInteger(maskBit | UInt8(payload.count))
+    case 126...0xFFFF:
+      buffer.writeInteger(maskBit | 126)
+      buffer.writeInteger(UInt16(payload.count))
+    default:
+      buffer.writeInteger(maskBit | 127)
+      buffer.writeInteger(UInt64(payload.count))
+    }
+    guard let mask else {
+      buffer.writeBytes(payload)
+      return
+    }
+    buffer.writeInteger(mask)
+    var masked = payload
+    masked.applyMask(mask)
+    buffer.writeBytes(masked)
+  }
+}
+
+extension [UInt8] {
+  /// Masks or unmasks a payload, eight bytes at a time.
+  ///
+  /// - Parameter key: The key in network byte order.
+  /// - Complexity: O(bytes)
+  mutating func applyMask(_ key: UInt32) {
+    // The key twice, in network byte order.
+    let word = (UInt64(key) << 32 | UInt64(key)).bigEndian
+    withUnsafeMutableBytes { bytes in
+      var index = 0
+      // Safety: the condition of the loop keeps all eight bytes within the buffer.
+      while index + 8 <= bytes.count {
+        let masked = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ word
+        bytes.storeBytes(of: masked, toByteOffset: index, as: UInt64.self)
+        index += 8
+      }
+      while index < bytes.count {
+        bytes[index] ^= UInt8(truncatingIfNeeded: key >> (24 - 8 * UInt32(index & 3)))
+        index += 1
+      }
+    }
+  }
+}
+
+/// A message of a server in its wire form, encoded once and shared by all recipients.
+package struct EncodedMessage: Sendable {
+  /// The longest piece, unless a single frame is longer.
+  private static let pieceBytes = 256 * 1_024
+
+  /// The frames, or the first of them.
+  let frames: ByteBuffer
+  /// The remaining pieces, each of which is released as soon as it has been written.
+  let rest: [ByteBuffer]
+
+  /// Splits a message into frames and encodes them.
+  ///
+  /// - Complexity: O(bytes)
+  package init(_ message: [UInt8], allocator: ByteBufferAllocator = ByteBufferAllocator()) {
+    var pieces: [ByteBuffer] = []
+    var left = message.count
+    var buffer = allocator.buffer(capacity: min(left, Self.pieceBytes) + 14)
+    for frame in FrameAssembler.frames(of: message) {
+      if buffer.readableBytes > 0, buffer.readableBytes + frame.count > Self.pieceBytes {
+        pieces.append(buffer)
+        buffer = allocator.buffer(capacity: min(left, Self.pieceBytes) + 14)
+      }
+      FrameEncoder.append(.text, payload: frame, mask: nil, to: &buffer)
+      left -= min(left, frame.count)
+    }
+    frames = pieces.first ?? buffer
+    rest = pieces.isEmpty ? [] : pieces.dropFirst() + [buffer]
+  }
+
+  /// The length on the wire, in bytes.
+  package var byteCount: Int { rest.reduce(frames.readableBytes) { $0 + $1.readableBytes } }
+}
