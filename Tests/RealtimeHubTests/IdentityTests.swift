@@ -192,7 +192,7 @@ struct IdentityTests {
       credential: "root",
       override: .object(("uid", .string("ann")))
     )
-    try dialogue.hub.signIn(PeerID(0), user, at: dialogue.clock)
+    try dialogue.hub.signIn(PeerID(0), with: user, at: dialogue.clock)
     #expect(statuses(dialogue.ask(1, "g", #"{"p":"/users/ann","q":{}}"#)) == ["ok"])
     #expect(dialogue.ask(2, "g", #"{"p":"/users/bob","q":{}}"#) == [denial(2)])
   }

@@ -179,7 +179,7 @@ struct WriteOnceTests {
       return response.status
     }
     for peer in 0...1 { hub.open(PeerID(peer)) }
-    try hub.signIn(PeerID(0), ClientRequest.Authentication(credential: "ann"), at: 9)
+    try hub.signIn(PeerID(0), with: ClientRequest.Authentication(credential: "ann"), at: 9)
     #expect(try ask(#"{"p":"/a","d":1,"i":"c:4"}"#, from: 0) == .ok)
     #expect(try ask(#"{"p":"/a","d":1,"i":"c:2"}"#, from: 1) == .dataStale)
     #expect(hub.revision == 0)

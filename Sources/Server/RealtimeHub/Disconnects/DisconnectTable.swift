@@ -2,7 +2,7 @@ internal import RealtimeCore
 
 /// The writes that a peer has scheduled for its end, each as it came.
 ///
-/// A write may lie within another that was scheduled before it, and so may a place where nothing is to
+/// A write may lie within another that was scheduled before it, and so may a path where nothing is to
 /// be written after all: what is above a path is older than what is at it. What they come to is worked
 /// out at the end, so that a short request never changes much of what is stored.
 struct DisconnectTable: Sendable {
@@ -23,8 +23,8 @@ struct DisconnectTable: Sendable {
 
   /// What a store has kept.
   init(changes: [Change], withdrawn: [Path]) {
-    for change in changes { insert(change.path, change.node) }
-    for path in withdrawn { insert(path, nil) }
+    for change in changes { insert(change.node, at: change.path) }
+    for path in withdrawn { insert(nil, at: path) }
     touched = []
   }
 
@@ -43,7 +43,7 @@ struct DisconnectTable: Sendable {
   }
 
   /// What there is at some paths, as a store is told.
-  func update(of paths: Set<Path>, _ id: Int64, _ identity: Identity) -> SessionUpdate {
+  func update(of paths: Set<Path>, id: Int64, identity: Identity) -> SessionUpdate {
     var update = SessionUpdate(StoredSession(id: id, identity: identity, changes: []))
     // With nothing left there is nothing to keep whoever it was that scheduled it.
     if isEmpty { return update }
@@ -85,9 +85,9 @@ struct DisconnectTable: Sendable {
   }
 
   /// Schedules a write in place of what is scheduled there and below.
-  mutating func set(_ path: Path, _ node: Node) {
+  mutating func set(_ node: Node, at path: Path) {
     removeAll(below: path)
-    insert(path, node)
+    insert(node, at: path)
   }
 
   /// Withdraws what is scheduled at a path and below.
@@ -99,7 +99,7 @@ struct DisconnectTable: Sendable {
     removeAll(below: path)
     for count in (0..<path.count).reversed() {
       guard let above = scheduled[Path(path.keys.prefix(count))] else { continue }
-      if above.node?.children != nil { insert(path, nil) }
+      if above.node?.children != nil { insert(nil, at: path) }
       return
     }
   }
@@ -114,7 +114,7 @@ struct DisconnectTable: Sendable {
     for candidate in doomed { remove(candidate) }
   }
 
-  private mutating func insert(_ path: Path, _ node: Node?) {
+  private mutating func insert(_ node: Node?, at path: Path) {
     let length = path.wireText.utf8.count + (node.map(Self.jsonBytes) ?? 0)
     scheduled.updateValue(Entry(node: node, bytes: length), forKey: path)
     touched.insert(path)

@@ -1,4 +1,32 @@
-internal import RealtimeCore
+package import RealtimeCore
+
+/// What tells the listens of one peer apart.
+///
+/// Queries that load all data are one and the same to a server, whatever their order.
+package struct ListenKey: Hashable, Sendable {
+  package let path: Path
+  let query: Query
+
+  init(_ path: Path, query: Query) {
+    self.path = path
+    self.query = query.loadsAllData ? .all : query
+  }
+}
+
+extension ListenKey: Comparable {
+  package static func < (left: ListenKey, right: ListenKey) -> Bool {
+    left.path == right.path ? left.query.id < right.query.id : left.path < right.path
+  }
+}
+
+/// A listen as it is registered.
+struct RegisteredListen: Sendable {
+  let key: ListenKey
+  /// What pushes are marked with; nil for the default query.
+  let tag: Int64?
+  /// Whether the order that the query needs is worth keeping.
+  let isIndexed: Bool
+}
 
 /// The listens of all peers by location, and what each is to be told of a commit.
 struct ListenRegistry: Sendable {
@@ -14,28 +42,28 @@ struct ListenRegistry: Sendable {
 
   /// Adds a listen, or changes its tag, and returns what it selects.
   mutating func add(
-    _ peer: PeerID,
     _ listen: RegisteredListen,
-    root: Node,
-    _ orders: inout OrderShelf
+    of peer: PeerID,
+    in root: Node,
+    cache: inout IndexCache
   ) -> Node {
     let path = listen.key.path
     let node = root[path]
     if locations[path] == nil { locations.updateValue(ListenLocation(path), forKey: path) }
-    return locations.modify(path) { $0.add(peer, listen, at: node, &orders) } ?? node
+    return locations.modify(path) { $0.add(listen, of: peer, at: node, cache: &cache) } ?? node
   }
 
-  mutating func remove(_ peer: PeerID, _ key: ListenKey, _ orders: inout OrderShelf) {
+  mutating func remove(_ key: ListenKey, of peer: PeerID, cache: inout IndexCache) {
     let isEmpty = locations.modify(key.path) { location in
-      location.remove(peer, key.query, &orders)
+      location.remove(key.query, of: peer, cache: &cache)
       return location.isEmpty
     }
     if isEmpty == true { locations.removeValue(forKey: key.path) }
   }
 
   /// What pushes for a listen of a peer are marked with, or nil.
-  func tag(of peer: PeerID, _ key: ListenKey) -> Int64? {
-    locations[key.path]?.tag(of: peer, key.query)
+  func tag(of key: ListenKey, peer: PeerID) -> Int64? {
+    locations[key.path]?.tag(of: key.query, peer: peer)
   }
 
   /// The path of an untagged listen of a peer that sees a location, or nil when there is none.
@@ -55,14 +83,14 @@ struct ListenRegistry: Sendable {
   /// - Parameters:
   ///   - effect: What the commit did.
   ///   - revision: The number of the commit.
-  ///   - orders: The orders of children after the commit.
-  ///   - replaced: What the update of the orders has returned.
+  ///   - cache: The orders of children after the commit.
+  ///   - replaced: What the update of the cache has returned.
   /// - Returns: What listeners are to be told, outer locations first.
-  /// - Complexity: O(depth · log locations) for a place, and for each window O(changed · log n)
+  /// - Complexity: O(depth · log locations) for a path, and for each window O(changed · log n)
   mutating func update(
     _ effect: CommitEffect,
     revision: Int64,
-    _ orders: OrderShelf,
+    cache: IndexCache,
     replaced: [Path: [KeptOrder]]
   ) -> [Push] {
     var pushes: [Push] = []
@@ -74,14 +102,14 @@ struct ListenRegistry: Sendable {
       let peers = locations.modify(path) { location in
         var isTold = false
         // A client applies what comes for an outer listen to all that it has below.
-        location.tellWhole(effect, &shared) { peer, tag, bytes in
+        location.tellWhole(effect, shared: &shared) { peer, tag, bytes in
           if tag == nil, outer.contains(where: { $0.peers[peer] == .some(nil) }) { return }
-          pushes.add(peer, bytes)
+          pushes.add(bytes, for: peer)
           isTold = true
         }
         if isTold { location.lastTold = revision }
-        location.updateWindows(effect, orders[path], replaced: replaced[path] ?? []) {
-          pushes.add($0, $1)
+        location.updateWindows(effect, orders: cache[path], replaced: replaced[path] ?? []) {
+          pushes.add($1, for: $0)
         }
         return location.whole
       }
@@ -93,7 +121,7 @@ struct ListenRegistry: Sendable {
 
 extension [ListenRegistry.Push] {
   /// Adds a push, to the last one if that has the very same bytes.
-  fileprivate mutating func add(_ peer: PeerID, _ bytes: [UInt8]) {
+  fileprivate mutating func add(_ bytes: [UInt8], for peer: PeerID) {
     if let last = indices.last, self[last].bytes.isSame(as: bytes) {
       self[last].peers.append(peer)
     } else {
@@ -110,6 +138,213 @@ extension [UInt8] {
       other.withUnsafeBufferPointer {
         bytes.baseAddress == $0.baseAddress && bytes.count == $0.count
       }
+    }
+  }
+}
+
+/// All listens at one location, with the windows that they need.
+struct ListenLocation: Sendable {
+  let path: Path
+  /// The peers that want everything, each with its tag, which is nil as a rule.
+  private(set) var whole = SortedMap<PeerID, Int64?>()
+  private var windows: [QueryWindow] = []
+  /// The last commit that the peers that want everything were told of.
+  var lastTold: Int64 = 0
+
+  init(_ path: Path) {
+    self.path = path
+  }
+
+  var isEmpty: Bool { whole.isEmpty && windows.isEmpty }
+
+  /// What pushes for a listen of a peer are marked with, or nil.
+  func tag(of query: Query, peer: PeerID) -> Int64? {
+    guard !query.loadsAllData else { return whole[peer] ?? nil }
+    return windows.first { $0.query == query }?.listeners[peer] ?? nil
+  }
+
+  /// Whether a peer is told of all changes here, without a tag.
+  func isUntaggedListener(_ peer: PeerID) -> Bool {
+    if case .some(.none) = whole[peer] { true } else { false }
+  }
+
+  /// Adds a listen, or changes its tag, and returns what it selects.
+  ///
+  /// - Complexity: O(n log n) for the first of an order that is not at hand, then O(window)
+  mutating func add(
+    _ listen: RegisteredListen,
+    of peer: PeerID,
+    at node: Node,
+    cache: inout IndexCache
+  ) -> Node {
+    let query = listen.key.query
+    guard !query.loadsAllData, let tag = listen.tag else {
+      whole.updateValue(listen.tag, forKey: peer)
+      return node
+    }
+    if let position = windows.firstIndex(where: { $0.query == query }) {
+      windows[position].listeners.updateValue(tag, forKey: peer)
+      return windows[position].node(from: Self.indexed(node, by: query.index, in: cache[path]))
+    }
+    let indexed = cache.retain(query.index, at: path, node: node, isDeclared: listen.isIndexed)
+    var window = QueryWindow(query, of: indexed)
+    window.listeners.updateValue(tag, forKey: peer)
+    windows.append(window)
+    return window.node(from: indexed)
+  }
+
+  mutating func remove(_ query: Query, of peer: PeerID, cache: inout IndexCache) {
+    if query.loadsAllData {
+      whole.removeValue(forKey: peer)
+      return
+    }
+    guard let position = windows.firstIndex(where: { $0.query == query }) else { return }
+    windows[position].listeners.removeValue(forKey: peer)
+    guard windows[position].listeners.isEmpty else { return }
+    windows.remove(at: position)
+    cache.release(query.index, at: path)
+  }
+
+  private static func indexed(
+    _ node: Node,
+    by index: Index,
+    in orders: [KeptOrder]
+  ) -> IndexedNode {
+    orders.first { $0.index == index }?.indexed ?? IndexedNode(node, by: index)
+  }
+
+  /// Gives what the listeners to everything are to be told of a commit.
+  ///
+  /// - Parameters:
+  ///   - effect: A commit with at least one path above, at or below this location.
+  ///   - shared: The bytes that are the same for every location at or above the one path.
+  ///   - emit: Called for each listener.
+  func tellWhole(
+    _ effect: CommitEffect,
+    shared: inout [UInt8]?,
+    emit: (PeerID, Int64?, [UInt8]) -> Void
+  ) {
+    guard !whole.isEmpty, let (push, isShared) = wholePush(effect) else { return }
+    var plain = isShared ? shared : nil
+    for (peer, tag) in whole {
+      if let tag {
+        emit(peer, tag, ServerMessage.push(push(tag)).encoded())
+        continue
+      }
+      let bytes = plain ?? ServerMessage.push(push(nil)).encoded()
+      plain = bytes
+      emit(peer, nil, bytes)
+    }
+    if isShared { shared = plain }
+  }
+
+  /// What a listener to everything is told, and whether that is the same at other locations.
+  private func wholePush(
+    _ effect: CommitEffect
+  ) -> (push: (Int64?) -> ServerPush, isShared: Bool)? {
+    let path = path
+    let after = effect.after
+    let isSingle = effect.paths.count == 1 && !effect.isMerge
+    if let changed = effect.paths.first(where: { $0.contains(path) }) {
+      let node = after[path]
+      if changed != path, effect.before[path] == node { return nil }
+      return ({ .data(path: path, node, tag: $0) }, isSingle && changed == path)
+    }
+    if isSingle, let changed = effect.paths.first {
+      return ({ .data(path: changed, after[changed], tag: $0) }, true)
+    }
+    let changes = effect.paths.compactMap { changed in
+      changed.relative(to: path).map { Change($0, after[changed]) }
+    }
+    if changes.isEmpty { return nil }
+    return ({ .merge(path: path, changes, tag: $0) }, false)
+  }
+
+  /// Follows a commit and gives what the windows' listeners are to be told.
+  ///
+  /// - Parameters:
+  ///   - effect: A commit with at least one path above, at or below this location.
+  ///   - orders: The orders here after the commit.
+  ///   - replaced: The orders here before the commit, when it changed the whole location.
+  ///   - emit: Called for each listener.
+  mutating func updateWindows(
+    _ effect: CommitEffect,
+    orders: [KeptOrder],
+    replaced: [KeptOrder],
+    emit: (PeerID, [UInt8]) -> Void
+  ) {
+    guard !windows.isEmpty else { return }
+    if let (keys, paths) = effect.changedChildren(of: path) {
+      if !keys.isEmpty {
+        changeWindows(effect, keys: keys, paths: paths, orders: orders, emit: emit)
+      }
+    } else {
+      replaceWindows(effect, orders: orders, replaced: replaced, emit: emit)
+    }
+  }
+
+  /// The location itself or something above has been written.
+  private mutating func replaceWindows(
+    _ effect: CommitEffect,
+    orders: [KeptOrder],
+    replaced: [KeptOrder],
+    emit: (PeerID, [UInt8]) -> Void
+  ) {
+    let before = effect.before[path]
+    let node = effect.after[path]
+    for position in windows.indices {
+      let index = windows[position].query.index
+      let new = Self.indexed(node, by: index, in: orders)
+      let oldNode = windows[position].node(from: Self.indexed(before, by: index, in: replaced))
+      let newNode = windows[position].node(from: new)
+      windows[position].replace(from: new)
+      guard oldNode != newNode else { continue }
+      let path = path
+      send(to: windows[position].listeners, emit: emit) { .data(path: path, newNode, tag: $0) }
+    }
+  }
+
+  /// Children have been written.
+  private mutating func changeWindows(
+    _ effect: CommitEffect,
+    keys: [ChildKey],
+    paths: [ChildKey: [Path]],
+    orders: [KeptOrder],
+    emit: (PeerID, [UInt8]) -> Void
+  ) {
+    let before = effect.before[path]
+    let node = effect.after[path]
+    for position in windows.indices {
+      let indexed = Self.indexed(node, by: windows[position].query.index, in: orders)
+      let delta = windows[position].update(keys, before: before, after: indexed)
+      var changes: [Change] = []
+      for key in delta.kept {
+        for path in paths[key] ?? [] { changes.append(Change(path, node[path])) }
+      }
+      changes += delta.entered.map { Change(Path([$0]), node[$0]) }
+      changes += delta.left.map { Change(Path([$0]), .empty) }
+      guard let first = changes.first else { continue }
+      let path = path
+      let isMerge = effect.isMerge || changes.count > 1
+      send(to: windows[position].listeners, emit: emit) { tag in
+        isMerge
+          ? .merge(path: path, changes, tag: tag)
+          : .data(path: path.appending(first.path), first.node, tag: tag)
+      }
+    }
+  }
+
+  /// Encodes a push once for each tag and hands it out.
+  private func send(
+    to listeners: SortedMap<PeerID, Int64>,
+    emit: (PeerID, [UInt8]) -> Void,
+    push: (Int64) -> ServerPush
+  ) {
+    var encoded: [Int64: [UInt8]] = [:]
+    for (peer, tag) in listeners {
+      let bytes = encoded[tag] ?? ServerMessage.push(push(tag)).encoded()
+      encoded[tag] = bytes
+      emit(peer, bytes)
     }
   }
 }

@@ -54,7 +54,9 @@ struct QueryWindow: Sendable {
   /// - Returns: What is to be told to those who listen.
   /// - Complexity: O(changed · log n)
   mutating func update(_ keys: [ChildKey], before: Node, after indexed: IndexedNode) -> Delta {
-    guard let limit = query.limit else { return unlimitedDelta(keys, before, indexed.node) }
+    guard let limit = query.limit else {
+      return unlimitedDelta(keys, before: before, after: indexed.node)
+    }
     let isFull = positions.count >= limit.count
     let boundary = limit.side == .first ? positions.last : positions.first
     let changed = Set(keys)
@@ -70,7 +72,7 @@ struct QueryWindow: Sendable {
       let child = indexed.node[key]
       guard !child.isEmpty, query.contains(key, node: child) else { continue }
       let entry = query.index.entry(for: key, node: child)
-      if isFull, let boundary, isBeyond(entry, boundary, limit.side) { continue }
+      if isFull, let boundary, isBeyond(entry, boundary: boundary, side: limit.side) { continue }
       candidates.append(entry)
     }
     var touched = keys
@@ -83,7 +85,7 @@ struct QueryWindow: Sendable {
       }
     }
     if isFull, let boundary, positions.count < limit.count {
-      for entry in entries(beyond: boundary, of: indexed, limit) {
+      for entry in entries(beyond: boundary, of: indexed, limit: limit) {
         positions.insert(entry)
         if !changed.contains(entry.key) { touched.append(entry.key) }
       }
@@ -91,11 +93,11 @@ struct QueryWindow: Sendable {
     return delta(touched, was: was, in: indexed.node)
   }
 
-  private func unlimitedDelta(_ keys: [ChildKey], _ before: Node, _ after: Node) -> Delta {
+  private func unlimitedDelta(_ keys: [ChildKey], before: Node, after: Node) -> Delta {
     var delta = Delta()
     for key in keys {
-      let wasSelected = isSelected(key, before[key])
-      switch (wasSelected, isSelected(key, after[key])) {
+      let wasSelected = isSelected(before[key], key: key)
+      switch (wasSelected, isSelected(after[key], key: key)) {
       case (true, true): delta.kept.append(key)
       case (false, true): delta.entered.append(key)
       case (true, false): delta.left.append(key)
@@ -105,14 +107,14 @@ struct QueryWindow: Sendable {
     return delta
   }
 
-  private func isSelected(_ key: ChildKey, _ child: Node) -> Bool {
+  private func isSelected(_ child: Node, key: ChildKey) -> Bool {
     !child.isEmpty && query.contains(key, node: child)
   }
 
   private func isBeyond(
     _ entry: IndexEntry,
-    _ boundary: IndexEntry,
-    _ side: Query.LimitSide
+    boundary: IndexEntry,
+    side: Query.LimitSide
   ) -> Bool {
     side == .first ? boundary < entry : entry < boundary
   }
@@ -125,7 +127,7 @@ struct QueryWindow: Sendable {
   private func entries(
     beyond boundary: IndexEntry,
     of indexed: IndexedNode,
-    _ limit: Query.Limit
+    limit: Query.Limit
   ) -> [IndexEntry] {
     let missing = limit.count - positions.count
     let rest =

@@ -205,7 +205,7 @@ extension DatabaseCore {
 
   /// Sends a client the data of one of its listens as they are now.
   private func show(_ listen: ListenKey, to session: Session) {
-    switch hub.currentData(of: session.peer, listen) {
+    switch hub.currentData(of: session.peer, listen: listen) {
     case .send(_, let bytes): deliver(.kept(bytes), to: session)
     case .compose(_, let composition):
       deliver(.composition(composition, isKept: true), to: session)

@@ -62,7 +62,7 @@ extension DatabaseCore {
     let id = openInternal(peer, as: credential.base)
     guard let authentication = credential.authentication else { return id }
     do throws(CredentialError) {
-      try hub.signIn(id, authentication, at: context.clock())
+      try hub.signIn(id, with: authentication, at: context.clock())
     } catch {
       closeInternal(id)
       throw RESTError(error)

@@ -1,0 +1,370 @@
+internal import RealtimeCore
+internal import SecurityRules
+
+/// Who every peer is, and what the rules allow it.
+///
+/// A peer is what its connection makes it, or what its credential says until that ends. Rules are in
+/// force as soon as they are installed; if they cannot be stored, the last durable ones are again.
+struct Access: Sendable {
+  private struct Entry: Sendable {
+    /// Who the peer is without a credential.
+    let base: Identity
+    var state: AuthState
+    /// Whether the rules have ever allowed it anything.
+    var isLetIn = false
+  }
+
+  /// When the credential of a peer ends.
+  private struct Deadline: Comparable, Sendable {
+    /// In milliseconds since 1970.
+    let time: Int64
+    let peer: PeerID
+
+    static func < (left: Deadline, right: Deadline) -> Bool {
+      (left.time, left.peer) < (right.time, right.peer)
+    }
+  }
+
+  /// Up to how many places, or values, it is not worth while to ask twice.
+  private static let fewPlaces = 32
+
+  private let limits: HubLimits
+  private let verifier: any CredentialVerifier
+  private var entries: [PeerID: Entry] = [:]
+  private var deadlines = SortedMap<Deadline, Void>()
+
+  /// The rules that requests are checked by.
+  private(set) var rules: RuleSet
+  /// The rules as far as they are durable.
+  private(set) var durableRules: RuleSet
+  /// The source of rules that no batch has taken.
+  private var unsavedSource: String?
+
+  init(rules: RuleSet, limits: HubLimits, verifier: any CredentialVerifier) {
+    self.rules = rules
+    durableRules = rules
+    self.limits = limits
+    self.verifier = verifier
+  }
+
+  // MARK: Rules
+
+  /// Whether there are rules that no batch has taken.
+  var hasUnsavedRules: Bool { unsavedSource != nil }
+
+  /// Puts rules in force.
+  mutating func install(_ rules: RuleSet) {
+    self.rules = rules
+    unsavedSource = rules.source
+  }
+
+  /// Takes the source of rules that are to be stored.
+  mutating func takeUnsavedRules() -> String? {
+    defer { unsavedSource = nil }
+    return unsavedSource
+  }
+
+  /// Notes that rules are durable.
+  mutating func saved(_ rules: RuleSet) { durableRules = rules }
+
+  /// Puts the rules in force again that are durable.
+  mutating func rollBack() {
+    rules = durableRules
+    unsavedSource = nil
+  }
+
+  // MARK: Peers
+
+  mutating func open(_ peer: PeerID, as identity: Identity) {
+    entries[peer] = Entry(base: identity, state: AuthState(identity: identity))
+  }
+
+  mutating func close(_ peer: PeerID) {
+    setDeadline(nil, of: peer)
+    entries[peer] = nil
+  }
+
+  /// Who a peer is now; nil when it is not open.
+  func state(of peer: PeerID) -> AuthState? { entries[peer]?.state }
+
+  /// Who a peer is without a credential; nil when it is not open.
+  func base(of peer: PeerID) -> Identity? { entries[peer]?.base }
+
+  /// All peers with who they are, in their order.
+  ///
+  /// - Complexity: O(peers · log peers)
+  func states() -> [(peer: PeerID, state: AuthState)] {
+    entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value.state) }
+  }
+
+  /// Makes a peer somebody, or what it is without a credential.
+  mutating func become(_ state: AuthState?, peer: PeerID) {
+    guard let base = entries[peer]?.base else { return }
+    let state = state ?? AuthState(identity: base)
+    setDeadline(state.expires, of: peer)
+    entries[peer]?.state = state
+  }
+
+  /// Notes that the rules have allowed a peer something.
+  mutating func letIn(_ peer: PeerID) {
+    if entries[peer]?.isLetIn == false { entries[peer]?.isLetIn = true }
+  }
+
+  /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
+  func hasDoneNothing(_ peer: PeerID) -> Bool {
+    entries[peer].map { $0.state.identity == .anonymous && !$0.isLetIn } ?? false
+  }
+
+  // MARK: Credentials
+
+  /// When the next credential ends, in milliseconds since 1970; nil while none does.
+  var nextDeadline: Int64? { deadlines.first?.key.time }
+
+  /// Takes a peer whose credential has ended.
+  mutating func takeExpired(at timestamp: Int64) -> PeerID? {
+    guard let (deadline, _) = deadlines.first, deadline.time <= timestamp else { return nil }
+    deadlines.removeValue(forKey: deadline)
+    return deadline.peer
+  }
+
+  private mutating func setDeadline(_ time: Int64?, of peer: PeerID) {
+    if let last = entries[peer]?.state.expires {
+      deadlines.removeValue(forKey: Deadline(time: last, peer: peer))
+    }
+    if let time { deadlines.updateValue((), forKey: Deadline(time: time, peer: peer)) }
+  }
+
+  /// Whether nothing is to be written any more as someone who was shut out.
+  func isShutOut(_ identity: Identity) -> Bool {
+    guard case .user(let auth?) = identity else { return false }
+    return verifier.isShutOut(auth)
+  }
+
+  /// Finds out what a credential makes of a peer.
+  ///
+  /// To an administrator's connection an empty credential stands for itself, so that it can act as
+  /// someone else.
+  ///
+  /// - Parameters:
+  ///   - authentication: The credential, and whom an administrator acts as.
+  ///   - base: Who the peer is without it.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: Who it is, and what the client is told of that.
+  /// - Throws: A ``CredentialError`` when the credential does not count.
+  func verify(
+    _ authentication: ClientRequest.Authentication,
+    base: Identity,
+    at timestamp: Int64
+  ) throws(CredentialError) -> (state: AuthState, members: [JSONMember]) {
+    let verified: VerifiedCredential
+    if base == .administrator, authentication.credential.isEmpty {
+      verified = VerifiedCredential(.administrator)
+    } else {
+      verified = try verifier.verify(
+        ClientRequest.Authentication(
+          credential: authentication.credential,
+          isAdministrative: authentication.isAdministrative
+        ),
+        at: timestamp
+      )
+    }
+    if let expires = verified.expires, expires <= timestamp {
+      throw CredentialError(.expiredToken, AuthState.expiry)
+    }
+    var state = AuthState(identity: verified.identity, expires: verified.expires)
+    var auth = verified.auth
+    // Only administrators act as others; from anyone else the wish is ignored.
+    if verified.identity == .administrator {
+      if authentication.actsAsNobody || authentication.override == .null {
+        state.identity = .anonymous
+        state.isExplained = true
+        auth = .null
+      } else if let override = authentication.override {
+        guard override.members != nil else {
+          throw CredentialError(.invalidToken, "the user to act as must be an object or null")
+        }
+        state.identity = .user(override)
+        state.isExplained = true
+        auth = override
+      }
+    }
+    let expires = verified.expires.map { JSONMember("expires", .integer($0 / 1_000)) }
+    return (state, [JSONMember("auth", auth)] + [expires].compactMap(\.self))
+  }
+
+  // MARK: Permissions
+
+  /// Why someone may not read what a query selects, or nil; administrators read everything.
+  func refusal(
+    toRead path: Path,
+    query: Query,
+    as state: AuthState,
+    in root: Node,
+    at now: Int64
+  ) -> RequestError? {
+    guard let decision = decision(toRead: path, query: query, as: state, in: root, at: now),
+      !decision.isAllowed
+    else { return nil }
+    guard state.isExplained else { return .denied(nil) }
+    return .denied(
+      self.decision(toRead: path, query: query, as: state, in: root, at: now, isExplained: true)
+    )
+  }
+
+  /// What the rules say of a read, or nil where they are not asked.
+  func decision(
+    toRead path: Path,
+    query: Query,
+    as state: AuthState,
+    in root: Node,
+    at now: Int64,
+    isExplained: Bool = false
+  ) -> Decision? {
+    guard let subject = state.subject else { return nil }
+    return rules.canRead(
+      path,
+      query: query,
+      by: subject,
+      now: now,
+      root: root,
+      steps: limits.ruleSteps,
+      explaining: isExplained
+    )
+  }
+
+  /// Asks whether someone may turn the tree into another; administrators may do everything.
+  ///
+  /// - Parameters:
+  ///   - paths: Where something was asked to be written, whether or not it changes anything: who
+  ///     may not write must not learn by trying what is there.
+  ///   - before: The tree as it is.
+  ///   - after: The tree with everything written, server values decided.
+  ///   - state: Who asks.
+  ///   - timestamp: What server timestamps have become.
+  /// - Returns: Why not, or nil.
+  func refusal(
+    toWrite paths: [Path],
+    from before: Node,
+    to after: Node,
+    as state: AuthState,
+    at timestamp: Int64
+  ) -> RequestError? {
+    guard let subject = state.subject else { return nil }
+    let decision = rules.canWrite(
+      paths,
+      by: subject,
+      now: timestamp,
+      from: before,
+      to: after,
+      steps: limits.ruleSteps
+    )
+    if decision.isAllowed { return nil }
+    guard state.isExplained else { return .denied(nil) }
+    return .denied(
+      rules.canWrite(
+        paths,
+        by: subject,
+        now: timestamp,
+        from: before,
+        to: after,
+        steps: limits.ruleSteps,
+        explaining: true
+      )
+    )
+  }
+
+  /// Why a write is refused before anything is built for it, or nil when that takes a closer look.
+  ///
+  /// A large write takes long to check and to apply: who may not make it must not be able to make
+  /// others wait for that.
+  ///
+  /// - Parameters:
+  ///   - operation: What is to be written.
+  ///   - path: Where.
+  ///   - state: Who asks.
+  ///   - root: The tree as it is.
+  ///   - timestamp: The time for the rules.
+  /// - Returns: The refusal.
+  /// - Complexity: O(paths · depth), times the cost of the rules, for a large write
+  func earlyRefusal(
+    of operation: WriteOperation,
+    at path: Path,
+    as state: AuthState,
+    in root: Node,
+    at timestamp: Int64
+  ) -> RequestError? {
+    guard let subject = state.subject else { return nil }
+    let changes: [Change] =
+      switch operation {
+      case .set(let node): [Change(.root, node)]
+      case .merge(let changes): changes
+      }
+    if changes.count > limits.updatePlaces {
+      return RequestError(
+        .tooBig,
+        "an update may change \(limits.updatePlaces) places at most, not \(changes.count)"
+      )
+    }
+    var measure = NodeMeasure(values: limits.writeValues)
+    for change in changes { measure.add(change.node) }
+    if measure.isExceeded {
+      return RequestError(.tooBig, "a write may have \(limits.writeValues) values at most")
+    }
+    // Who may know the rules is told which of them it is.
+    guard max(changes.count, measure.values) > Self.fewPlaces, !state.isExplained else {
+      return nil
+    }
+    let isPossible = rules.couldWrite(
+      changes.lazy.map { path.appending($0.path) },
+      by: subject,
+      now: timestamp,
+      from: root,
+      steps: limits.ruleSteps
+    )
+    return isPossible ? nil : .denied(nil)
+  }
+}
+
+/// Who a peer is at the moment, until when, and whether it is told why it is refused.
+struct AuthState: Sendable {
+  static let expiry = "Auth token is expired."
+  static let revocation = "Auth token is revoked."
+
+  var identity: Identity {
+    didSet { subject = Self.subject(identity) }
+  }
+  /// Who that is to the rules; nil is an administrator, about whom they are not asked.
+  private(set) var subject: RuleSubject?
+  /// Whether an administrator stands behind it, who may know what rules and data are like.
+  var isExplained = false
+  /// When it ends, in milliseconds since 1970; nil is never.
+  var expires: Int64?
+
+  init(identity: Identity, expires: Int64? = nil) {
+    self.identity = identity
+    self.expires = expires
+    subject = Self.subject(identity)
+  }
+
+  private static func subject(_ identity: Identity) -> RuleSubject? {
+    switch identity {
+    case .administrator: nil
+    case .user(let auth): RuleSubject(auth)
+    }
+  }
+}
+
+extension AuthState: Equatable {
+  static func == (left: AuthState, right: AuthState) -> Bool {
+    left.identity == right.identity && left.isExplained == right.isExplained
+      && left.expires == right.expires
+  }
+}
+
+extension RequestError {
+  /// What the rules do not allow, with the reason for those who may know the rules.
+  fileprivate static func denied(_ explained: Decision?) -> RequestError {
+    let reason = explained.map { ": \($0.explanation)" } ?? ""
+    return RequestError(.permissionDenied, "Permission denied\(reason)")
+  }
+}

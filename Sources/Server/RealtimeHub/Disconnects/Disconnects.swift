@@ -1,0 +1,288 @@
+internal import RealtimeCore
+
+/// What peers have scheduled for their ends.
+///
+///     scheduled ──the peer ends──► overdue ──fired──► applied, and forgotten once that is durable
+///
+/// What was left by the connections of an earlier hub is overdue from the beginning.
+struct Disconnects: Sendable {
+  private let limits: HubLimits
+  private var sessions: SessionLedger
+  /// What each peer has scheduled that has scheduled anything, in the order in which it is applied.
+  private var scheduled: [PeerID: [ScheduledWrites]] = [:]
+  /// What ended peers have scheduled and could not be applied yet.
+  private var overdue: [ScheduledWrites]
+  /// What ended peers have scheduled and is applied, with the step that must become durable.
+  private var fired: [(step: Int64, writes: ScheduledWrites)] = []
+
+  init(_ stored: [StoredSession], limits: HubLimits) {
+    self.limits = limits
+    sessions = SessionLedger(stored)
+    overdue = sessions.stored
+  }
+
+  // MARK: Scheduling
+
+  /// The number of writes that a peer has scheduled.
+  func count(of peer: PeerID) -> Int {
+    scheduled[peer]?.reduce(0) { $0 + $1.table.count } ?? 0
+  }
+
+  /// Schedules changes as somebody, behind all that the peer has scheduled.
+  ///
+  /// - Returns: How many steps must become durable.
+  /// - Throws: A ``RequestError`` when that is too much; then nothing changes.
+  mutating func schedule(
+    _ changes: [Change],
+    as identity: Identity,
+    of peer: PeerID
+  ) throws(RequestError) -> Int {
+    var slots = scheduled[peer] ?? []
+    let slot = try slot(for: identity, in: &slots)
+    for change in changes {
+      for other in slots.indices where other != slot {
+        slots[other].table.removeAll(below: change.path)
+      }
+      slots[slot].table.set(change.node, at: change.path)
+    }
+    if let error = excess(of: slots) { throw error }
+    return replace(slots, of: peer)
+  }
+
+  /// Withdraws what a peer has scheduled at a path and below.
+  ///
+  /// - Returns: How many steps must become durable.
+  mutating func cancel(at path: Path, of peer: PeerID) -> Int {
+    var slots = scheduled[peer] ?? []
+    for slot in slots.indices { slots[slot].table.cancel(path) }
+    return replace(slots, of: peer)
+  }
+
+  /// Withdraws what peers have scheduled as some users.
+  ///
+  /// - Returns: How many steps must become durable.
+  /// - Complexity: O(peers)
+  mutating func withdraw(where isWithdrawn: (Identity) -> Bool) -> Int {
+    var steps = 0
+    for (peer, slots) in scheduled.sorted(by: { $0.key < $1.key }) {
+      for (slot, writes) in slots.enumerated() {
+        guard !writes.table.isEmpty, isWithdrawn(writes.identity) else { continue }
+        let nothing = ScheduledWrites(id: writes.id, identity: writes.identity)
+        scheduled[peer]?[slot] = nothing
+        sessions.record(nothing)
+        steps += 1
+      }
+    }
+    return steps
+  }
+
+  /// Where the writes of a user are kept so that they are applied after all that is there.
+  private mutating func slot(
+    for identity: Identity,
+    in slots: inout [ScheduledWrites]
+  ) throws(RequestError) -> Int {
+    let last = slots.lastIndex { !$0.table.isEmpty }
+    if let last, slots[last].identity == identity { return last }
+    let next = last.map { $0 + 1 } ?? 0
+    if next < slots.count {
+      slots[next].identity = identity
+      return next
+    }
+    if next >= limits.disconnectIdentitiesPerPeer {
+      throw RequestError(
+        .unavailable,
+        "one connection cannot schedule writes as more than "
+          + "\(limits.disconnectIdentitiesPerPeer) users"
+      )
+    }
+    slots.append(ScheduledWrites(id: sessions.makeID(), identity: identity))
+    return next
+  }
+
+  private func excess(of slots: [ScheduledWrites]) -> RequestError? {
+    if slots.reduce(0, { $0 + $1.table.count }) > limits.disconnectWritesPerPeer {
+      return RequestError(
+        .unavailable,
+        "one connection cannot schedule more than \(limits.disconnectWritesPerPeer) writes"
+      )
+    }
+    if slots.reduce(0, { $0 + $1.table.bytes }) > limits.disconnectBytesPerPeer {
+      return RequestError(
+        .tooBig,
+        "one connection cannot schedule more than \(limits.disconnectBytesPerPeer) bytes"
+      )
+    }
+    return nil
+  }
+
+  private mutating func replace(_ new: [ScheduledWrites], of peer: PeerID) -> Int {
+    var slots = new
+    var steps = 0
+    for slot in slots.indices where slots[slot].table.isTouched {
+      sessions.record(slots[slot])
+      _ = slots[slot].table.takeTouched()
+      steps += 1
+    }
+    scheduled[peer] = slots.isEmpty ? nil : slots
+    return steps
+  }
+
+  // MARK: The end of a connection
+
+  /// Whether something waits to be applied.
+  var hasOverdue: Bool { !overdue.isEmpty }
+
+  /// Notes that a peer has ended.
+  ///
+  /// - Returns: How many steps must become durable.
+  mutating func end(_ peer: PeerID) -> Int {
+    guard let slots = scheduled.removeValue(forKey: peer) else { return 0 }
+    overdue += slots.filter { !$0.table.isEmpty }
+    return boundOverdue()
+  }
+
+  /// Takes what is to be applied now.
+  mutating func takeOverdue() -> [ScheduledWrites] {
+    defer { overdue = [] }
+    return overdue
+  }
+
+  /// Notes that something that was overdue has been applied.
+  ///
+  /// - Parameters:
+  ///   - writes: What it was.
+  ///   - step: The step that must become durable, before which the writes are not forgotten.
+  mutating func noteFired(_ writes: ScheduledWrites, step: Int64) {
+    sessions.record(ScheduledWrites(id: writes.id, identity: writes.identity))
+    fired.append((step, writes))
+  }
+
+  /// Gives up the oldest when the store has been failing for long, and returns how many.
+  private mutating func boundOverdue() -> Int {
+    let excess = overdue.count - limits.overdueDisconnects
+    guard excess > 0 else { return 0 }
+    for writes in overdue.prefix(excess) {
+      sessions.record(ScheduledWrites(id: writes.id, identity: writes.identity))
+    }
+    overdue.removeFirst(excess)
+    return excess
+  }
+
+  // MARK: The store
+
+  /// Whether there is something that no batch has taken.
+  var hasUnsaved: Bool { sessions.hasUnsaved }
+
+  /// Takes what has changed since the last call, with what the store is to be told of it.
+  mutating func takeUnsaved() -> [(writes: ScheduledWrites, update: SessionUpdate)] {
+    sessions.takeUnsaved()
+  }
+
+  /// Notes that what was taken is durable, and everything up to a step.
+  mutating func saved(_ taken: [ScheduledWrites], upTo step: Int64) {
+    sessions.saved(taken)
+    fired.removeAll { $0.step <= step }
+  }
+
+  /// Goes back to what the store holds.
+  ///
+  /// What ended peers had scheduled is applied again, even where a withdrawal was not stored.
+  ///
+  /// - Returns: How many steps must become durable.
+  mutating func rollBack() -> Int {
+    sessions.rollBack()
+    overdue = fired.map(\.writes) + overdue
+    fired = []
+    var known = Set(overdue.map(\.id))
+    for (peer, slots) in scheduled {
+      let durable = slots.map { writes in
+        sessions.durableWrites(of: writes.id)
+          ?? ScheduledWrites(id: writes.id, identity: writes.identity)
+      }
+      scheduled[peer] = durable
+      known.formUnion(durable.map(\.id))
+    }
+    overdue += sessions.stored.filter { !known.contains($0.id) }
+    return boundOverdue()
+  }
+}
+
+/// What one connection has scheduled for its end as one user.
+struct ScheduledWrites: Sendable {
+  /// The number under which it is stored; what is applied first has the lowest.
+  let id: Int64
+  /// Who scheduled it, and whose permissions count when it is applied.
+  var identity: Identity
+  var table = DisconnectTable()
+}
+
+/// Remembers what a store holds of the writes that connections have scheduled for their ends.
+private struct SessionLedger: Sendable {
+  /// What the store holds.
+  private var durable = SortedMap<Int64, ScheduledWrites>()
+  /// What the store is to hold, with the paths where it holds something else; an empty table stands
+  /// for nothing.
+  private var unsaved = SortedMap<Int64, (writes: ScheduledWrites, touched: Set<Path>)>()
+  private var lastID: Int64 = 0
+
+  init(_ sessions: [StoredSession]) {
+    for session in sessions {
+      let table = DisconnectTable(changes: session.changes, withdrawn: session.withdrawn)
+      let writes = ScheduledWrites(id: session.id, identity: session.identity, table: table)
+      durable.updateValue(writes, forKey: session.id)
+      lastID = max(lastID, session.id)
+    }
+  }
+
+  /// Whether there is something that no batch has taken.
+  var hasUnsaved: Bool { !unsaved.isEmpty }
+
+  /// Everything that the store holds, in the order in which connections first scheduled something.
+  var stored: [ScheduledWrites] { durable.map(\.value) }
+
+  /// A number that nothing else has.
+  mutating func makeID() -> Int64 {
+    lastID += 1
+    return lastID
+  }
+
+  /// Remembers what is scheduled now; an empty table when that has been applied.
+  mutating func record(_ writes: ScheduledWrites) {
+    var writes = writes
+    let touched = writes.table.takeTouched()
+    let known: Void? = unsaved.modify(writes.id) { known in
+      known.writes = writes
+      known.touched.formUnion(touched)
+    }
+    if known == nil { unsaved.updateValue((writes, touched), forKey: writes.id) }
+  }
+
+  /// What the store holds under a number, or nil when that is nothing.
+  func durableWrites(of id: Int64) -> ScheduledWrites? { durable[id] }
+
+  /// Takes what has changed since the last call, with what the store is to be told of it.
+  mutating func takeUnsaved() -> [(writes: ScheduledWrites, update: SessionUpdate)] {
+    let taken = unsaved.map { _, value in
+      let (writes, touched) = value
+      return (writes, writes.table.update(of: touched, id: writes.id, identity: writes.identity))
+    }
+    unsaved = SortedMap()
+    return taken
+  }
+
+  /// Marks what was taken as stored.
+  mutating func saved(_ taken: [ScheduledWrites]) {
+    for writes in taken {
+      if writes.table.isEmpty {
+        durable.removeValue(forKey: writes.id)
+      } else {
+        durable.updateValue(writes, forKey: writes.id)
+      }
+    }
+  }
+
+  /// Forgets what is not stored.
+  mutating func rollBack() {
+    unsaved = SortedMap()
+  }
+}

@@ -1,0 +1,218 @@
+internal import RealtimeCore
+internal import SecurityRules
+
+/// The tree as it has been applied and as far as it is durable, and the outputs that wait for that.
+///
+///     apply ──► open ──take──► in flight ──committed──► durable: outputs leave
+///                                  └─────rollBack─────► back to what is durable
+///
+/// Everything that must become durable is a step; an output leaves when all steps before it are.
+struct Durability: Sendable {
+  /// A batch that has been taken, and what becomes durable with it.
+  struct Batch: Sendable {
+    fileprivate let version: Version
+    fileprivate let commitCount: Int
+    let rules: RuleSet
+    let ledger: [LedgerEntry]
+    let scheduled: [ScheduledWrites]
+
+    /// The last step that is durable when the batch is.
+    var step: Int64 { version.step }
+  }
+
+  fileprivate struct Version: Sendable {
+    var root: Node
+    /// The number of the last commit.
+    var revision: Int64
+    /// Counts commits, and changes of what is scheduled and of rules.
+    var step: Int64 = 0
+  }
+
+  private var applied: Version
+  private var durable: Version
+  /// Applied commits that no batch has taken.
+  private var open: [Commit] = []
+  /// The batches that are being stored, or wait for those before them.
+  private var inFlight: [Batch] = []
+  private var commitsInFlight = 0
+  private var outbox = Outbox()
+
+  init(root: Node, revision: Int64) {
+    applied = Version(root: root, revision: revision)
+    durable = applied
+  }
+
+  // MARK: What there is
+
+  /// The tree with everything that has been applied.
+  var root: Node { applied.root }
+  /// The number of the last commit that has been applied.
+  var revision: Int64 { applied.revision }
+  /// The last step.
+  var step: Int64 { applied.step }
+  /// The tree as far as it is durable.
+  var durableRoot: Node { durable.root }
+  /// The number of the last durable commit.
+  var durableRevision: Int64 { durable.revision }
+  /// Whether there are commits that no batch has taken.
+  var hasOpenCommits: Bool { !open.isEmpty }
+  /// The number of commits that are not durable.
+  var waitingCommits: Int { open.count + commitsInFlight }
+
+  // MARK: Applying
+
+  /// Makes changes the next commit.
+  ///
+  /// - Returns: The tree before.
+  mutating func apply(_ changes: [Change], makingOf after: Node, at timestamp: Int64) -> Node {
+    let before = applied.root
+    applied.root = after
+    applied.revision += 1
+    applied.step += 1
+    open.append(Commit(revision: applied.revision, timestamp: timestamp, changes: changes))
+    return before
+  }
+
+  /// Counts a change that is no commit and must become durable as well.
+  mutating func addStep() { applied.step += 1 }
+
+  // MARK: Storing
+
+  /// Takes the open commits as the next batch, with what else it brings.
+  mutating func take(
+    rules: RuleSet,
+    ledger: [LedgerEntry],
+    scheduled: [ScheduledWrites]
+  ) -> [Commit] {
+    inFlight.append(
+      Batch(
+        version: applied,
+        commitCount: open.count,
+        rules: rules,
+        ledger: ledger,
+        scheduled: scheduled
+      )
+    )
+    commitsInFlight += open.count
+    defer { open = [] }
+    return open
+  }
+
+  /// Makes the first batches in flight durable, and returns them.
+  mutating func committed(_ count: Int) -> ArraySlice<Batch> {
+    let stored = inFlight.prefix(count)
+    guard let last = stored.last else { return [] }
+    durable = last.version
+    commitsInFlight -= stored.reduce(0) { $0 + $1.commitCount }
+    inFlight.removeFirst(stored.count)
+    return stored
+  }
+
+  /// Goes back to what is durable; nil when nothing is in flight, so that nothing can have failed.
+  ///
+  /// - Returns: The batches that are gone, and the outputs that waited for them.
+  mutating func rollBack() -> (batches: [Batch], outputs: ArraySlice<Outbox.Entry>)? {
+    guard !inFlight.isEmpty else { return nil }
+    defer {
+      applied = durable
+      open = []
+      inFlight = []
+      commitsInFlight = 0
+    }
+    return (inFlight, outbox.release(upTo: .max))
+  }
+
+  // MARK: Outputs
+
+  /// Whether anyone is to be told something that waits.
+  var hasWaitingOutputs: Bool { !outbox.isEmpty }
+
+  /// How many bytes of messages wait.
+  var waitingOutputBytes: Int { outbox.byteCount }
+
+  /// Queues an output behind everything that has been applied.
+  ///
+  /// - Parameters:
+  ///   - output: The output.
+  ///   - peer: Who gets it; nil for a push to several, which is dropped if its commit cannot be stored.
+  ///   - fallback: What becomes of it if what it waits for cannot be stored.
+  mutating func append(
+    _ output: HubOutput,
+    to peer: PeerID?,
+    orElse fallback: Outbox.Fallback
+  ) {
+    outbox.append(
+      Outbox.Entry(step: applied.step, peer: peer, output: output, fallback: fallback)
+    )
+  }
+
+  /// Takes the outputs that depend on durable data only.
+  mutating func release() -> ArraySlice<Outbox.Entry> { outbox.release(upTo: durable.step) }
+}
+
+/// Outputs in their order, each held back until everything that was done before it is durable.
+struct Outbox: Sendable {
+  /// What becomes of an output when the commits it waits for cannot be stored.
+  enum Fallback: Sendable {
+    /// It is not sent.
+    case drop
+    /// It is not sent, and the peer, whose listen it begins or ends, is disconnected.
+    case disconnect
+    /// It is sent all the same, since it shows no data.
+    case keep
+    /// The request is refused, and its write, if it has a key, counts as refused.
+    case refuse(request: Int64, key: LedgerKey?)
+    /// The answer is what the ledger then says of a write that came before.
+    case repeatOutcome(request: Int64, key: LedgerKey)
+  }
+
+  struct Entry: Sendable {
+    /// The last step that must be durable first.
+    let step: Int64
+    /// Who gets it; nil for a push to several, which is dropped if its commit cannot be stored.
+    let peer: PeerID?
+    let output: HubOutput
+    let fallback: Fallback
+
+    /// How long the message is; what is handed over or yet to be encoded are values of the tree.
+    fileprivate var byteCount: Int {
+      switch output {
+      case .send(_, let bytes), .broadcast(_, let bytes): bytes.count
+      case .deliver, .compose, .disconnect: 0
+      }
+    }
+  }
+
+  private var entries: [Entry] = []
+  /// How many of the first entries have left already.
+  private var released = 0
+
+  /// How many bytes the messages have that wait.
+  private(set) var byteCount = 0
+
+  var isEmpty: Bool { released == entries.count }
+
+  mutating func append(_ entry: Entry) {
+    byteCount += entry.byteCount
+    entries.append(entry)
+  }
+
+  /// Takes the entries at the front that wait for no later step than this.
+  ///
+  /// - Complexity: O(taken), amortised
+  mutating func release(upTo step: Int64) -> ArraySlice<Entry> {
+    var end = released
+    while end < entries.count, entries[end].step <= step { end += 1 }
+    let taken = entries[released..<end]
+    for entry in taken { byteCount -= entry.byteCount }
+    released = end
+    if end == entries.count {
+      entries = []
+      released = 0
+    } else if released > entries.count / 2 {
+      entries.removeFirst(released)
+      released = 0
+    }
+    return taken
+  }
+}

@@ -1,0 +1,262 @@
+package import RealtimeCore
+package import SecurityRules
+
+extension TreeHub {
+  /// Who a peer is now, or nil when it is not open.
+  package func identity(of peer: PeerID) -> Identity? { access.state(of: peer)?.identity }
+
+  /// Whether a peer has to sign in before it may do anything, as far as that is known.
+  ///
+  /// It does when it has not, the rules have allowed it nothing so far, and they would not allow
+  /// it to read everything.
+  package func needsSignIn(_ peer: PeerID) -> Bool {
+    guard hasDoneNothing(peer), let state = access.state(of: peer) else { return false }
+    return readError(at: .root, query: .all, as: state) != nil
+  }
+
+  /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
+  package func hasDoneNothing(_ peer: PeerID) -> Bool { access.hasDoneNothing(peer) }
+
+  // MARK: Signing in
+
+  /// Makes a peer what its credential says, without an answer to it, and without reasons of the rules.
+  ///
+  /// - Parameters:
+  ///   - peer: An open connection; others are ignored.
+  ///   - authentication: The credential, and whom an administrator acts as.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Throws: A ``CredentialError`` when it does not count; then nothing has changed.
+  package mutating func signIn(
+    _ peer: PeerID,
+    with authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) {
+    now = timestamp
+    guard let base = access.base(of: peer) else { return }
+    var state = try access.verify(authentication, base: base, at: timestamp).state
+    // Whoever is acted as is told no more than those would be: what is answered is what they get.
+    state.isExplained = false
+    writes.setOwner(state.identity, of: peer)
+    become(state, peer: peer)
+  }
+
+  /// Makes a peer what its credential says, and reviews its listens before it is answered.
+  ///
+  /// A peer whose credential does not count is what it was without one.
+  mutating func authenticate(
+    _ authentication: ClientRequest.Authentication,
+    of origin: RequestOrigin,
+    at timestamp: Int64
+  ) {
+    guard let base = access.base(of: origin.peer) else { return }
+    do throws(CredentialError) {
+      let verified = try access.verify(authentication, base: base, at: timestamp)
+      writes.setOwner(verified.state.identity, of: origin.peer)
+      become(verified.state, peer: origin.peer)
+      let members = JSONValue.object(verified.members)
+      answer(origin, with: ServerMessage.Response(.ok, .json(members)), orElse: .keep)
+    } catch {
+      become(nil, peer: origin.peer)
+      refuse(origin, RequestError(error.status, error.reason))
+    }
+  }
+
+  /// Makes a peer what it is without a credential.
+  mutating func unauthenticate(_ origin: RequestOrigin) {
+    guard let base = access.base(of: origin.peer) else { return }
+    writes.setOwner(base, of: origin.peer)
+    become(nil, peer: origin.peer)
+    let text = JSONValue.string("unauthenticated")
+    answer(origin, with: ServerMessage.Response(.ok, .json(text)), orElse: .keep)
+  }
+
+  private mutating func become(_ state: AuthState?, peer: PeerID) {
+    access.become(state, peer: peer)
+    reviewListens(of: peer)
+  }
+
+  // MARK: The end of credentials
+
+  /// When the next credential ends, in milliseconds since 1970; nil while none does.
+  package var nextDeadline: Int64? { access.nextDeadline }
+
+  /// Ends the credentials whose time has come; earlier and later calls do no harm.
+  ///
+  /// - Parameter timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: What the peers are to be told.
+  package mutating func tick(at timestamp: Int64) -> [HubOutput] {
+    now = timestamp
+    endCredentials(at: timestamp)
+    return flush()
+  }
+
+  /// Makes users what they are without a credential whose credentials do not count any more.
+  ///
+  /// Administrators who act as someone stay what they are.
+  ///
+  /// - Parameters:
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  ///   - isDead: Whether a credential does not count that made its owner what rules see as `auth`.
+  /// - Returns: What the peers are to be told.
+  /// - Complexity: O(peers)
+  package mutating func endCredentials(
+    at timestamp: Int64,
+    where isDead: (JSONValue) -> Bool
+  ) -> [HubOutput] {
+    now = timestamp
+    for (peer, state) in access.states() where !state.isExplained {
+      guard case .user(let auth?) = state.identity, isDead(auth) else { continue }
+      endCredential(of: peer, reason: AuthState.revocation)
+    }
+    return flush()
+  }
+
+  /// Makes peers whose time has come what they are without a credential, and tells them.
+  mutating func endCredentials(at timestamp: Int64) {
+    while let peer = access.takeExpired(at: timestamp) {
+      endCredential(of: peer, reason: AuthState.expiry)
+    }
+  }
+
+  private mutating func endCredential(of peer: PeerID, reason: String) {
+    append(
+      .push(.authenticationRevoked(.expiredToken, reason: reason)),
+      to: peer,
+      orElse: .keep
+    )
+    become(nil, peer: peer)
+  }
+
+  // MARK: Listens that may be read no more
+
+  /// Why someone may not read what a query selects, or nil.
+  func readError(at path: Path, query: Query, as state: AuthState) -> RequestError? {
+    access.refusal(toRead: path, query: query, as: state, in: durability.root, at: now ?? 0)
+  }
+
+  /// Looks again at what a peer listens to, after it or the rules have changed, and ends what it may
+  /// no longer read.
+  private mutating func reviewListens(of peer: PeerID) {
+    let keys = listens.keys(of: peer)
+    guard !keys.isEmpty, let state = access.state(of: peer) else { return }
+    let revoked = keys.filter { !grantsListen($0, to: peer, as: state) }
+    for key in revoked.sorted() { revoke(key, of: peer) }
+  }
+
+  /// Whether a peer may listen, remembering when the answer depends on data or the time.
+  mutating func grantsListen(_ key: ListenKey, to peer: PeerID, as state: AuthState) -> Bool {
+    let decision = access.decision(
+      toRead: key.path,
+      query: key.query,
+      as: state,
+      in: durability.root,
+      at: now ?? 0
+    )
+    guard let decision else {
+      listens.setConditional(false, key, of: peer)
+      return true
+    }
+    listens.setConditional(decision.isAllowed && !decision.isLasting, key, of: peer)
+    return decision.isAllowed
+  }
+
+  /// Ends the listens that a commit is about to be told to, and that its data no longer allow.
+  ///
+  /// A listen whose rule reads data or the time is looked at again whenever there is something to
+  /// tell: until then it gets nothing, so that there is nothing to withhold. The price is one
+  /// evaluation for each such listener of a path that changes, and none for all other listens.
+  mutating func reviewConditionalListens(_ effect: CommitEffect) {
+    for (peer, key) in listens.conditional(affectedBy: effect) {
+      guard let state = access.state(of: peer) else { continue }
+      if !grantsListen(key, to: peer, as: state) { revoke(key, of: peer) }
+    }
+  }
+
+  /// Ends a listen and tells its peer.
+  private mutating func revoke(_ key: ListenKey, of peer: PeerID) {
+    listens.end(key, of: peer)
+    // Only some clients look at the query, so it is named only where there is one.
+    let queries = key.query.loadsAllData ? nil : [key.query]
+    append(
+      .push(.listenRevoked(path: key.path, queries: queries)),
+      to: peer,
+      orElse: .disconnect
+    )
+  }
+
+  // MARK: Rules
+
+  /// Replaces the security rules, as a request of a peer that is an administrator.
+  ///
+  /// The change has its place in the order of all writes: what comes after it is checked by the new
+  /// rules, and listens that they forbid are ended at once. The answer comes when the rules are
+  /// stored; if they cannot be, the old ones are in force again.
+  ///
+  /// - Parameters:
+  ///   - source: The document; a mistake in it is answered with its line, and nothing changes.
+  ///   - isRehearsal: Whether the document is only to be looked at.
+  ///   - peer: An open connection; others are ignored.
+  ///   - request: The number of the request that is answered.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: What may leave at once.
+  package mutating func setRules(
+    source: String,
+    isRehearsal: Bool = false,
+    by peer: PeerID,
+    request: Int64,
+    at timestamp: Int64
+  ) -> [HubOutput] {
+    now = timestamp
+    endCredentials(at: timestamp)
+    guard isListenedTo(peer) else { return flush() }
+    let origin = RequestOrigin(peer: peer, request: request)
+    do throws(RequestError) {
+      guard identity(of: peer) == .administrator else {
+        throw RequestError(.permissionDenied, "Permission denied")
+      }
+      let rules = try Self.compile(source)
+      if !isRehearsal {
+        if let error = admissionError { throw error }
+        install(rules)
+      }
+      let fallback = Outbox.Fallback.refuse(request: request, key: nil)
+      answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
+    } catch {
+      refuse(origin, error)
+    }
+    return flush()
+  }
+
+  /// Replaces the security rules by word of the owner, who has compiled them.
+  ///
+  /// They are stored with the next batch; when that fails, the old ones are in force again.
+  ///
+  /// - Parameters:
+  ///   - rules: The rules.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: What may leave at once.
+  package mutating func setRules(_ rules: RuleSet, at timestamp: Int64) -> [HubOutput] {
+    now = timestamp
+    endCredentials(at: timestamp)
+    install(rules)
+    return flush()
+  }
+
+  private static func compile(_ source: String) throws(RequestError) -> RuleSet {
+    do throws(RulesError) {
+      return try RuleSet(source: source)
+    } catch {
+      throw RequestError(
+        .invalidData,
+        "Line \(error.line): \(error.message) (column \(error.column))"
+      )
+    }
+  }
+
+  private mutating func install(_ rules: RuleSet) {
+    access.install(rules)
+    durability.addStep()
+    listens.forgetDeclarations()
+    for peer in connections.keys.sorted() { reviewListens(of: peer) }
+  }
+}

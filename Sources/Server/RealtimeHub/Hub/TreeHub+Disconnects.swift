@@ -1,0 +1,125 @@
+package import RealtimeCore
+
+extension TreeHub {
+  /// Schedules a write for the end of a peer, if it would be allowed now.
+  mutating func schedule(
+    _ operation: WriteOperation,
+    at path: Path,
+    of origin: RequestOrigin,
+    at timestamp: Int64
+  ) {
+    guard let state = access.state(of: origin.peer) else { return }
+    do throws(RequestError) {
+      if let error = admissionError { throw error }
+      if let error = access.earlyRefusal(
+        of: operation,
+        at: path,
+        as: state,
+        in: durability.root,
+        at: timestamp
+      ) {
+        throw error
+      }
+      let changes = try validated(operation, at: path)
+      if let error = access.refusal(
+        toWrite: changes.map(\.path),
+        from: durability.root,
+        to: tree(with: effective(changes, at: timestamp)),
+        as: state,
+        at: timestamp
+      ) {
+        throw error
+      }
+      addSteps(try disconnects.schedule(changes, as: state.identity, of: origin.peer))
+      acknowledgeSchedule(origin)
+    } catch {
+      refuse(origin, error)
+    }
+  }
+
+  /// Withdraws what a peer has scheduled at a path and below.
+  mutating func cancelScheduled(at path: Path, of origin: RequestOrigin) {
+    // With nothing to withdraw there is nothing to store.
+    if disconnects.count(of: origin.peer) > 0 {
+      if let error = admissionError { return refuse(origin, error) }
+      addSteps(disconnects.cancel(at: path, of: origin.peer))
+      access.letIn(origin.peer)
+    }
+    let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
+    answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
+  }
+
+  /// Answers a peer once what it has scheduled is durable.
+  private mutating func acknowledgeSchedule(_ origin: RequestOrigin) {
+    access.letIn(origin.peer)
+    let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
+    answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
+  }
+
+  // MARK: Users who are shut out
+
+  /// Withdraws what users have scheduled who may do nothing any more.
+  ///
+  /// What cannot be withdrawn, since the store fails, is looked at again before it is applied.
+  ///
+  /// - Parameters:
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  ///   - isShutOut: Whether nothing is to be written as whom the rules see as this `auth`.
+  /// - Returns: What the peers are to be told.
+  /// - Complexity: O(peers)
+  package mutating func withdrawScheduled(
+    at timestamp: Int64,
+    where isShutOut: (JSONValue) -> Bool
+  ) -> [HubOutput] {
+    now = timestamp
+    let steps = disconnects.withdraw { identity in
+      guard case .user(let auth?) = identity else { return false }
+      return isShutOut(auth)
+    }
+    addSteps(steps)
+    return flush()
+  }
+
+  // MARK: The end of a connection
+
+  /// Applies what ended peers have scheduled.
+  mutating func fireOverdueDisconnects(at timestamp: Int64) {
+    guard disconnects.hasOverdue else { return }
+    for writes in disconnects.takeOverdue() {
+      fire(writes, at: timestamp)
+      durability.addStep()
+      disconnects.noteFired(writes, step: durability.step)
+    }
+  }
+
+  /// Applies what was scheduled, as one commit, with the permissions of who scheduled it.
+  ///
+  /// Where the rules do not allow it as a whole any more, each write is tried by itself: one that
+  /// has become forbidden must not hold the others up. Nobody is left to be told of a refusal.
+  private mutating func fire(_ writes: ScheduledWrites, at timestamp: Int64) {
+    guard !access.isShutOut(writes.identity) else { return }
+    let state = AuthState(identity: writes.identity)
+    let changes = writes.table.changes
+    if fire(changes, as: state, at: timestamp) || changes.count < 2 { return }
+    for change in changes { _ = fire([change], as: state, at: timestamp) }
+  }
+
+  private mutating func fire(
+    _ changes: [Change],
+    as state: AuthState,
+    at timestamp: Int64
+  ) -> Bool {
+    let effective = effective(changes, at: timestamp)
+    let after = tree(with: effective)
+    let error = access.refusal(
+      toWrite: changes.map(\.path),
+      from: durability.root,
+      to: after,
+      as: state,
+      at: timestamp
+    )
+    guard error == nil else { return false }
+    commit(effective, makingOf: after, isMerge: effective.count > 1, at: timestamp)
+    return true
+  }
+}

@@ -1,0 +1,224 @@
+internal import RealtimeCore
+internal import SecurityRules
+
+extension TreeHub {
+  /// Starts a listen, or replaces one of the same path and query.
+  mutating func handle(_ listen: ListenRequest, of origin: RequestOrigin) {
+    let key = ListenKey(listen.path, query: listen.query)
+    let isIndexed = isIndexed(key.query, at: key.path)
+    if let error = error(in: listen, of: origin.peer, key: key, isIndexed: isIndexed) {
+      // A client takes the refusal for the end of a listen that it has repeated.
+      listens.end(key, of: origin.peer)
+      return refuse(origin, error)
+    }
+    access.letIn(origin.peer)
+    let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
+    let value = listens.add(registered, of: origin.peer, in: durability.root)
+    let remarks: JSONValue =
+      isIndexed ? .object([]) : .object(("w", .array([.string("no_index")])))
+    if isComposed(value, for: origin.peer) {
+      let content = Composition.Content.listen(
+        request: origin.request,
+        listen,
+        value,
+        remarks: remarks
+      )
+      let output = output(composing: content, to: origin.peer)
+      return durability.append(output, to: origin.peer, orElse: .disconnect)
+    }
+    if Composition.isNews(value, for: listen) {
+      let push = output(.push(Composition.news(of: value, for: listen)), to: origin.peer)
+      if let error = lengthError(of: push) {
+        listens.end(key, of: origin.peer)
+        return refuse(origin, error)
+      }
+      durability.append(push, to: origin.peer, orElse: .drop)
+    }
+    // Refused it would be over for good; who has been disconnected asks again.
+    answer(origin, with: ServerMessage.Response(.ok, .json(remarks)), orElse: .disconnect)
+  }
+
+  /// Why a listen is not granted, or nil when it is.
+  private mutating func error(
+    in listen: ListenRequest,
+    of peer: PeerID,
+    key: ListenKey,
+    isIndexed: Bool
+  ) -> RequestError? {
+    guard let state = access.state(of: peer) else { return nil }
+    if let problem = problem(withReadAt: listen.path, query: listen.query) {
+      return RequestError(.invalidData, problem)
+    }
+    if !listen.query.loadsAllData, listen.tag == nil {
+      return RequestError(.invalidData, "a listen to a filtered query needs a tag \"t\"")
+    }
+    let known = listens.keys(of: peer)
+    if known.count >= limits.listensPerPeer, !known.contains(key) {
+      return RequestError(
+        .unavailable,
+        "one connection cannot have more than \(limits.listensPerPeer) listens"
+      )
+    }
+    guard grantsListen(key, to: peer, as: state) else {
+      return readError(at: key.path, query: key.query, as: state)
+    }
+    // Where listens come from requests of other kinds, nobody would see the remark.
+    if isInternal(peer), !isDeclared(listen.query.index, at: key.path) {
+      return RequestError(.failure, missingIndex(of: listen.query, at: key.path))
+    }
+    if !isIndexed, (durability.root[key.path].children?.count ?? 0) > limits.unindexedChildren {
+      return RequestError(
+        .failure,
+        "\(missingIndex(of: key.query, at: key.path)); only \(limits.unindexedChildren) children are "
+          + "ordered without an index"
+      )
+    }
+    return nil
+  }
+
+  private func problem(withReadAt path: Path, query: Query) -> String? {
+    if let problem = Validation.problem(withPath: path) { return problem }
+    if case .child(let child) = query.index { return Validation.problem(withPath: child) }
+    return nil
+  }
+
+  /// Reads once.
+  mutating func get(_ path: Path, query: Query, of origin: RequestOrigin) {
+    do throws(RequestError) {
+      let value = try value(of: query, at: path, for: origin.peer)
+      let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
+      access.letIn(origin.peer)
+      if isComposed(value, for: origin.peer) {
+        let content = Composition.Content.answer(request: origin.request, value)
+        let output = output(composing: content, to: origin.peer)
+        return durability.append(output, to: origin.peer, orElse: fallback)
+      }
+      let response = ServerMessage.Response(.ok, .node(value))
+      let output = output(.response(id: origin.request, response), to: origin.peer)
+      if let error = lengthError(of: output) { throw error }
+      durability.append(output, to: origin.peer, orElse: fallback)
+    } catch {
+      refuse(origin, error)
+    }
+  }
+
+  private mutating func value(
+    of query: Query,
+    at path: Path,
+    for peer: PeerID
+  ) throws(RequestError) -> Node {
+    if let problem = problem(withReadAt: path, query: query) {
+      throw RequestError(.invalidData, problem)
+    }
+    if let state = access.state(of: peer),
+      let error = readError(at: path, query: query, as: state)
+    {
+      throw error
+    }
+    let node = durability.root[path]
+    // A request that names an order is told of a missing index also when it takes everything.
+    let needsIndex = !query.loadsAllData || isInternal(peer)
+    guard !needsIndex || isDeclared(query.index, at: path) else {
+      throw RequestError(.failure, missingIndex(of: query, at: path))
+    }
+    if query.loadsAllData { return node }
+    let indexed = listens.indexed(by: query.index, at: path, node)
+    let selected = query.select(from: indexed).map { (key: $0.key, value: $0.node) }
+    return Node(sortedChildren: selected.sorted { $0.key < $1.key })
+  }
+
+  /// Whether the order that a query needs, if it needs one, is worth keeping.
+  private func isIndexed(_ query: Query, at path: Path) -> Bool {
+    query.loadsAllData || isDeclared(query.index, at: path)
+  }
+
+  /// Whether the rules declare an index, or need not.
+  ///
+  /// While nobody has written rules there is nowhere to declare an index: every order counts as
+  /// declared then, so that a database without rules works without them, and fast.
+  private func isDeclared(_ index: Index, at path: Path) -> Bool {
+    !access.rules.isDocument || access.rules.isIndexed(path, by: index)
+  }
+
+  private func missingIndex(of query: Query, at path: Path) -> String {
+    let name =
+      switch query.index {
+      case .key: ".key"
+      case .priority: ".priority"
+      case .value: ".value"
+      case .child(let child): child.wireText
+      }
+    return "Index not defined, add \".indexOn\": \(JSONValue.string(name).text), "
+      + "for path \(JSONValue.string(path.description).text), to the rules"
+  }
+
+  // MARK: Large data
+
+  /// Ends the listen of a composition whose data have turned out to be too long.
+  ///
+  /// - Parameters:
+  ///   - composition: One that was refused; the refusal is among its messages.
+  ///   - peer: Who it was for; unknown ones are ignored.
+  /// - Returns: What is to be told because of it.
+  package mutating func compositionFailed(
+    _ composition: Composition,
+    of peer: PeerID
+  ) -> [HubOutput] {
+    if case .listen(_, let listen, _, _) = composition.content {
+      listens.end(ListenKey(listen.path, query: listen.query), of: peer)
+    }
+    return flush()
+  }
+
+  /// Whether a node is so large that somebody else should encode it for a peer.
+  func isComposed(_ node: Node, for peer: PeerID) -> Bool {
+    guard connections[peer]?.isInternal == false else { return false }
+    var measure = NodeMeasure(bytes: limits.composedBytes)
+    measure.add(node)
+    return measure.isExceeded
+  }
+
+  /// What is told by a composition.
+  func output(composing content: Composition.Content, to peer: PeerID) -> HubOutput {
+    .compose(peer, Composition(content: content, byteLimit: limits.responseBytes))
+  }
+
+  /// Why a message with data is too long to be sent, or nil; what lives in the server sees to it.
+  private func lengthError(of output: HubOutput) -> RequestError? {
+    guard case .send(_, let bytes) = output, bytes.count > limits.responseBytes else { return nil }
+    return .tooLong(limits.responseBytes)
+  }
+
+  // MARK: What listens have now
+
+  /// What tells a peer the data of each of its listens as they are now.
+  ///
+  /// It takes the place of pushes that were left out: what the hub sends later follows from it, as
+  /// long as everything that the hub has sent before was looked at.
+  ///
+  /// - Parameter peer: An open connection; others have no listens.
+  /// - Returns: What it is to be sent, outer locations first.
+  /// - Complexity: O(listens · log listens), and the size of small data
+  package func currentData(of peer: PeerID) -> [HubOutput] {
+    listens(of: peer).compactMap { currentData(of: peer, listen: $0) }
+  }
+
+  /// The listens of a peer, outer locations first.
+  package func listens(of peer: PeerID) -> [ListenKey] {
+    listens.keys(of: peer).sorted { $0.path < $1.path }
+  }
+
+  /// The same as ``currentData(of:)`` for one listen; nil when there is no such listen any more.
+  ///
+  /// - Complexity: The size of small data; large data are encoded by the owner
+  package func currentData(of peer: PeerID, listen key: ListenKey) -> HubOutput? {
+    guard listens.contains(key, of: peer) else { return nil }
+    let node = durability.durableRoot[key.path]
+    let tag = listens.tag(of: key, peer: peer)
+    if isComposed(node, for: peer) {
+      return output(composing: .data(key, node, tag: tag), to: peer)
+    }
+    let push = ServerPush.data(path: key.path, key.query.evaluate(node), tag: tag)
+    return output(.push(push), to: peer)
+  }
+}

@@ -1,0 +1,207 @@
+package import RealtimeCore
+
+extension TreeHub {
+  /// Applies a write, or answers why not; a write that has been dealt with is only answered.
+  mutating func handle(_ write: WriteRequest, of origin: RequestOrigin, at timestamp: Int64) {
+    let key = write.key.flatMap { writes.ledgerKey($0, of: origin.peer) }
+    if let key, let outcome = writes.outcome(of: key) {
+      let fallback = Outbox.Fallback.repeatOutcome(request: origin.request, key: key)
+      return answer(origin, with: Self.repeated(outcome), orElse: fallback)
+    }
+    var response = ServerMessage.Response(.ok)
+    do throws(RequestError) {
+      try apply(write, of: origin, at: timestamp)
+      access.letIn(origin.peer)
+      if showsData(to: origin.peer) { response.payload = .node(durability.root[write.path]) }
+      if let key { writes.record(key, from: origin.peer, at: timestamp) }
+    } catch {
+      response = error.response
+      if error.status == .dataStale, showsData(to: origin.peer),
+        mayRead(write.path, peer: origin.peer)
+      {
+        response.payload = .node(durability.root[write.path])
+      }
+      if let key { writes.refuse(key, status: error.status, from: origin.peer) }
+    }
+    answer(origin, with: response, orElse: .refuse(request: origin.request, key: key))
+  }
+
+  /// Whether the answer to a write carries the data that are there then.
+  ///
+  /// A peer in the server gets them all, and shows no more of them than what was written.
+  private func showsData(to peer: PeerID) -> Bool { isInternal(peer) }
+
+  private func mayRead(_ path: Path, peer: PeerID) -> Bool {
+    guard let state = access.state(of: peer) else { return false }
+    return readError(at: path, query: .all, as: state) == nil
+  }
+
+  private mutating func apply(
+    _ write: WriteRequest,
+    of origin: RequestOrigin,
+    at timestamp: Int64
+  ) throws(RequestError) {
+    if let error = admissionError { throw error }
+    fireOverdueDisconnects(at: timestamp)
+    guard let state = access.state(of: origin.peer) else { return }
+    if let error = access.earlyRefusal(
+      of: write.operation,
+      at: write.path,
+      as: state,
+      in: durability.root,
+      at: timestamp
+    ) {
+      throw error
+    }
+    let wanted = try validated(write.operation, at: write.path)
+    // A transaction that comes late must run again, whatever the rules say of what it would write.
+    // Only who may not read is asked for permission first, so that hashes cannot be tried out, nor
+    // computed for nothing.
+    let mayCompare = write.hash != nil && mayRead(write.path, peer: origin.peer)
+    if mayCompare, let stale = staleness(of: write) {
+      tellFreshData(at: write.path, to: origin.peer)
+      throw stale
+    }
+    // Of itself, for a closure would hold a copy of all that the hub has.
+    let before = durability.root
+    let changes = effective(wanted, at: timestamp).flatMap { $0.narrowed(from: before[$0.path]) }
+    let after = tree(with: changes)
+    if let error = access.refusal(
+      toWrite: wanted.map(\.path),
+      from: before,
+      to: after,
+      as: state,
+      at: timestamp
+    ) {
+      throw error
+    }
+    if !mayCompare, let stale = staleness(of: write) { throw stale }
+    for change in wanted where change.path.isPriority && !change.node.isEmpty {
+      if let parent = change.path.parent, after[parent].isEmpty {
+        throw RequestError(.invalidData, "there are no data at \(parent) to give a priority")
+      }
+    }
+    let isMerge = write.operation.isMerge || changes.count > 1
+    commit(changes, makingOf: after, isMerge: isMerge, at: timestamp)
+  }
+
+  /// Why the condition of a write does not hold, or nil when it does, or there is none.
+  private func staleness(of write: WriteRequest) -> RequestError? {
+    guard let hash = write.hash, self.hash(of: durability.root[write.path]) != hash else {
+      return nil
+    }
+    return RequestError(.dataStale, "the data at \(write.path) have changed")
+  }
+
+  private func hash(of node: Node) -> String {
+    if let knownHash, knownHash.node.isSame(as: node) { return knownHash.hash }
+    return node.hash
+  }
+
+  /// Large data that a message compares by their hash, which takes long to compute.
+  ///
+  /// The owner may compute the hash when and where it likes, and says by ``learn(_:of:)`` what it is
+  /// before the hub handles the message. If the data have changed by then, the hub computes it itself.
+  ///
+  /// Mutating though it changes nothing, as ``agenda()``.
+  ///
+  /// - Parameters:
+  ///   - message: What a peer says.
+  ///   - peer: The peer.
+  /// - Returns: The data, or nil where there is no large data to compare, or the peer may not read it.
+  package mutating func dataToHash(for message: ClientMessage, from peer: PeerID) -> Node? {
+    guard case .request(_, .write(let write)) = message, write.hash != nil else { return nil }
+    let node = durability.root[write.path]
+    return isComposed(node, for: peer) && mayRead(write.path, peer: peer) ? node : nil
+  }
+
+  /// Takes over the hash of data for the next message.
+  package mutating func learn(_ hash: String, of node: Node) {
+    knownHash = (node, hash)
+  }
+
+  /// The changes of a write with paths from the root.
+  func validated(
+    _ operation: WriteOperation,
+    at path: Path
+  ) throws(RequestError) -> [Change] {
+    let changes: [Change] =
+      switch operation {
+      case .set(let node): [Change(path, node)]
+      case .merge(let changes): changes.map { Change(path.appending($0.path), $0.node) }
+      }
+    for change in changes {
+      if let problem = problem(with: change) { throw RequestError(.invalidData, problem) }
+    }
+    return changes
+  }
+
+  private func problem(with change: Change) -> String? {
+    if let problem = Validation.problem(
+      with: change.node,
+      at: change.path,
+      depth: limits.dataDepth
+    ) {
+      return problem
+    }
+    if change.node.hasUnknownDeferredValues {
+      return "\".sv\" must be \"timestamp\" or {\"increment\": a number}"
+    }
+    guard change.path.isPriority else { return nil }
+    switch change.node {
+    case .empty, .leaf(.integer, nil), .leaf(.double, nil), .leaf(.deferred, nil): return nil
+    case .leaf(.string(let text), nil):
+      return text.utf8.count > Limits.stringBytes
+        ? "a priority is longer than \(Limits.stringBytes) bytes" : nil
+    case .leaf, .children: return "a priority must be a number, a string or null"
+    }
+  }
+
+  /// Decides the server values of changes and leaves out what changes nothing.
+  ///
+  /// Priorities come last, as those of data that the same write brings count as well.
+  func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
+    var effective: [Change] = []
+    for change in changes where !change.path.isPriority {
+      let existing = durability.root[change.path]
+      let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
+      if node != existing { effective.append(Change(change.path, node)) }
+    }
+    let priorities = changes.filter(\.path.isPriority)
+    guard !priorities.isEmpty else { return effective }
+    let data = tree(with: effective)
+    for change in priorities {
+      let existing = data[change.path]
+      let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
+      guard node != existing, let parent = change.path.parent, !data[parent].isEmpty else {
+        continue
+      }
+      effective.append(Change(change.path, node))
+    }
+    return effective
+  }
+
+  /// The tree with changes made.
+  func tree(with changes: [Change]) -> Node {
+    changes.reduce(into: durability.root) { $0.update(at: $1.path, to: $1.node) }
+  }
+
+  /// Sends a peer whose condition failed the data that are there now, if it listens to them.
+  private mutating func tellFreshData(at path: Path, to peer: PeerID) {
+    let root = durability.root
+    let target = listens.pathOfFreshData(
+      at: path,
+      for: peer,
+      in: root,
+      revision: durability.revision
+    )
+    // The permission of the listen may have ended, which it notices when there is something to tell.
+    guard let target, mayRead(target, peer: peer) else { return }
+    let node = root[target]
+    guard isComposed(node, for: peer) else {
+      return append(.push(.data(path: target, node, tag: nil)), to: peer, orElse: .drop)
+    }
+    let content = Composition.Content.data(ListenKey(target, query: .all), node, tag: nil)
+    durability.append(output(composing: content, to: peer), to: peer, orElse: .drop)
+  }
+}

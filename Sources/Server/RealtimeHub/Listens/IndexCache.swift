@@ -1,0 +1,224 @@
+internal import RealtimeCore
+
+/// The orders of children that are at hand: those that windows follow, and those that declared
+/// indexes are worth.
+///
+/// An order is made when a location is first queried by it, and then follows every commit. What no
+/// window uses is given up, least recently used first, when it becomes too much.
+struct IndexCache: Sendable {
+  private struct Slot {
+    let path: Path
+    let index: Index
+  }
+
+  private var locations = SortedMap<Path, [KeptOrder]>()
+  /// The orders that no window uses, least recently used first.
+  private var unused = SortedMap<Int, Slot>()
+  private var uses = 0
+  private let mostKept: Int
+  private let mostEntries: Int
+  /// How many children have been looked at to make and to follow orders.
+  private(set) var visited = 0
+
+  init(_ limits: HubLimits) {
+    mostKept = limits.keptOrders
+    mostEntries = limits.keptOrderedChildren
+  }
+
+  /// The orders at a location.
+  subscript(path: Path) -> [KeptOrder] { locations[path] ?? [] }
+
+  /// Gives the children of a location in an order, for a query.
+  ///
+  /// - Parameters:
+  ///   - index: The order.
+  ///   - path: The location.
+  ///   - node: What is there.
+  /// - Returns: The children in order.
+  /// - Complexity: O(n log n) when the order is not at hand, else O(log locations)
+  mutating func indexed(by index: Index, at path: Path, _ node: Node) -> IndexedNode {
+    if KeptOrder.isFree(node, by: index) { return IndexedNode(node, by: index) }
+    if let order = use(index, at: path, isDeclared: true, windows: 0) { return order }
+    insert(KeptOrder(node, by: index, isDeclared: true), at: path)
+    defer { giveUpUnused() }
+    return use(index, at: path, isDeclared: true, windows: 0) ?? IndexedNode(node, by: index)
+  }
+
+  /// The children of a location in an order, which a window follows from now on.
+  mutating func retain(
+    _ index: Index,
+    at path: Path,
+    node: Node,
+    isDeclared: Bool
+  ) -> IndexedNode {
+    if !self[path].contains(where: { $0.index == index }) {
+      insert(KeptOrder(node, by: index, isDeclared: isDeclared), at: path)
+    }
+    return use(index, at: path, isDeclared: isDeclared, windows: 1) ?? IndexedNode(node, by: index)
+  }
+
+  /// Says that a window follows an order no longer.
+  mutating func release(_ index: Index, at path: Path) {
+    _ = use(index, at: path, isDeclared: false, windows: -1)
+    remove(at: path) { $0.index == index && $0.windows == 0 && !$0.isDeclared }
+    giveUpUnused()
+  }
+
+  /// Follows a commit.
+  ///
+  /// - Returns: For each location that has changed as a whole, the orders of its windows as before.
+  /// - Complexity: O(changed · log n) for an order below which something has changed
+  mutating func update(_ effect: CommitEffect) -> [Path: [KeptOrder]] {
+    var replaced: [Path: [KeptOrder]] = [:]
+    for path in effect.affectedPaths(in: locations) {
+      let node = effect.after[path]
+      guard let changed = effect.changedKeys(of: path) else {
+        replaced[path] = self[path]
+        replace(at: path, by: node)
+        continue
+      }
+      let count = locations.modify(path) { orders in
+        for slot in orders.indices { orders[slot].update(changed, to: node) }
+        return orders.count
+      }
+      visited += changed.count * (count ?? 0)
+    }
+    return replaced
+  }
+
+  /// Makes the orders of windows anew; the others are made when they are wanted.
+  private mutating func replace(at path: Path, by node: Node) {
+    remove(at: path) { $0.windows == 0 }
+    let count = locations.modify(path) { orders in
+      for slot in orders.indices { orders[slot].replace(by: node) }
+      return orders.reduce(0) { $0 + $1.ownEntries }
+    }
+    visited += count ?? 0
+  }
+
+  /// Gives up all orders that no window uses, and forgets which ones are declared.
+  mutating func forgetDeclarations() {
+    for path in locations.map(\.key) {
+      remove(at: path) { $0.windows == 0 }
+      _ = locations.modify(path) { orders in
+        for slot in orders.indices { orders[slot].isDeclared = false }
+      }
+    }
+  }
+
+  // MARK: Keeping
+
+  /// Finds an order, counts windows in or out, and remembers when it was used.
+  private mutating func use(
+    _ index: Index,
+    at path: Path,
+    isDeclared: Bool,
+    windows: Int
+  ) -> IndexedNode? {
+    guard let slot = self[path].firstIndex(where: { $0.index == index }) else { return nil }
+    uses += 1
+    let use = uses
+    let order = locations.modify(path) { orders in
+      let last = orders[slot].lastUse
+      orders[slot].lastUse = use
+      orders[slot].windows += windows
+      if isDeclared { orders[slot].isDeclared = true }
+      return (last: last, isUnused: orders[slot].windows == 0, indexed: orders[slot].indexed)
+    }
+    guard let order else { return nil }
+    unused.removeValue(forKey: order.last)
+    if order.isUnused { unused.updateValue(Slot(path: path, index: index), forKey: use) }
+    return order.indexed
+  }
+
+  private mutating func insert(_ order: KeptOrder, at path: Path) {
+    visited += order.ownEntries
+    locations.updateValue(self[path] + [order], forKey: path)
+  }
+
+  private mutating func remove(at path: Path, where isUnwanted: (KeptOrder) -> Bool) {
+    let orders = self[path]
+    let wanted = orders.filter { !isUnwanted($0) }
+    guard wanted.count < orders.count else { return }
+    for order in orders where isUnwanted(order) { unused.removeValue(forKey: order.lastUse) }
+    locations[path] = wanted.isEmpty ? nil : wanted
+  }
+
+  /// Gives up what is too much, the least recently used first.
+  ///
+  /// - Complexity: O(orders without a window), which a limit bounds
+  private mutating func giveUpUnused() {
+    var total = unused.reduce(0) { $0 + ownEntries($1.value) }
+    while unused.count > mostKept || total > mostEntries, let (_, slot) = unused.first {
+      total -= ownEntries(slot)
+      remove(at: slot.path) { $0.index == slot.index }
+    }
+  }
+
+  private func ownEntries(_ slot: Slot) -> Int {
+    self[slot.path].first { $0.index == slot.index }?.ownEntries ?? 0
+  }
+}
+
+extension CommitEffect {
+  /// The children of a location below which something has changed, each once; nil when the location
+  /// itself, or something above it, has changed.
+  fileprivate func changedKeys(of path: Path) -> [ChildKey]? {
+    var keys: [ChildKey] = []
+    var known: Set<ChildKey> = []
+    for changed in paths {
+      if changed.contains(path) { return nil }
+      guard path.contains(changed), case let key = changed.keys[path.count], key != .priority else {
+        continue
+      }
+      if paths.count == 1 || known.insert(key).inserted { keys.append(key) }
+    }
+    return keys
+  }
+}
+
+/// The children of a location in one order, kept for all windows and queries that use it.
+struct KeptOrder: Sendable {
+  private(set) var indexed: IndexedNode
+  /// How many windows use it.
+  var windows = 0
+  /// Whether it stays when no window uses it any more.
+  var isDeclared: Bool
+  /// When it was used last, by a count of uses.
+  var lastUse = 0
+
+  init(_ node: Node, by index: Index, isDeclared: Bool) {
+    indexed = IndexedNode(node, by: index)
+    self.isDeclared = isDeclared
+  }
+
+  var index: Index { indexed.index }
+
+  /// How many children there are in a map of its own.
+  var ownEntries: Int {
+    Self.isFree(indexed.node, by: index) ? 0 : indexed.node.children?.count ?? 0
+  }
+
+  /// Follows a change of some children.
+  ///
+  /// - Complexity: O(changed · log n), O(1) where the order of keys serves
+  mutating func update(_ keys: [ChildKey], to node: Node) {
+    indexed.follow(node, changed: keys)
+  }
+
+  /// Follows a change of the whole location.
+  ///
+  /// - Complexity: O(n log n), O(1) where the order of keys serves
+  mutating func replace(by node: Node) {
+    indexed = IndexedNode(node, by: index)
+  }
+
+  /// Whether the children are in this order as they are.
+  static func isFree(_ node: Node, by index: Index) -> Bool {
+    switch index {
+    case .key: true
+    case .priority: (node.children?.prioritizedCount ?? 0) == 0
+    case .value, .child: node.children == nil
+    }
+  }
+}

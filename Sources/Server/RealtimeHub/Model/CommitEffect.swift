@@ -1,0 +1,135 @@
+internal import RealtimeCore
+
+/// What a commit did to the tree, as listeners need to know it.
+struct CommitEffect: Sendable {
+  /// The tree before.
+  let before: Node
+  /// The tree after.
+  let after: Node
+  /// The paths to tell about, none within another.
+  ///
+  /// A write below a leaf, and a priority of a leaf, count as a change of the whole leaf, since
+  /// clients cannot apply anything smaller there.
+  let paths: [Path]
+  /// Whether several paths belong together, so that they are told about as a merge.
+  let isMerge: Bool
+
+  init(before: Node, after: Node, changed: [Path], isMerge: Bool) {
+    self.before = before
+    self.after = after
+    self.isMerge = isMerge
+    let lifted = changed.map { Self.smallestPath(for: $0, before: before, after: after) }
+    guard lifted.count > 1 else {
+      paths = lifted
+      return
+    }
+    var distinct: [Path] = []
+    for path in lifted.sorted() where distinct.last?.contains(path) != true {
+      distinct.append(path)
+    }
+    paths = distinct
+  }
+
+  /// The deepest path that clients can be told about for a change at a path.
+  static func smallestPath(for path: Path, before: Node, after: Node) -> Path {
+    let depth = min(before.leafDepth(above: path), after.leafDepth(above: path))
+    return depth < path.count ? Path(path.keys.prefix(depth)) : path
+  }
+}
+
+extension CommitEffect {
+  /// The locations of a map above, at and below the paths of the commit, in path order.
+  ///
+  /// - Complexity: O(depth · log locations) for a path, and O(1) for a location found
+  func affectedPaths<Value>(in locations: SortedMap<Path, Value>) -> [Path] {
+    // A few are looked at one by one sooner than searched for by each path above a changed one.
+    if locations.count <= 8 {
+      return locations.compactMap { path, _ in
+        paths.contains { path.overlaps($0) } ? path : nil
+      }
+    }
+    var affected: [Path] = []
+    for changed in paths {
+      for count in 0..<changed.count {
+        let prefix = Path(changed.keys.prefix(count))
+        if locations[prefix] != nil { affected.append(prefix) }
+      }
+      for (path, _) in locations.ascending(after: { $0 < changed }) {
+        guard changed.contains(path) else { break }
+        affected.append(path)
+      }
+    }
+    guard paths.count > 1 else { return affected }
+    var distinct: [Path] = []
+    for path in affected.sorted() where distinct.last != path { distinct.append(path) }
+    return distinct
+  }
+
+  /// The changes below a location by the child that they are in, in the order of the paths; nil
+  /// when the location itself, or something above it, has changed.
+  func changedChildren(of path: Path) -> (keys: [ChildKey], paths: [ChildKey: [Path]])? {
+    var keys: [ChildKey] = []
+    var below: [ChildKey: [Path]] = [:]
+    for changed in paths {
+      if changed.contains(path) { return nil }
+      guard let relative = changed.relative(to: path), let key = relative.first, key != .priority
+      else { continue }
+      if below[key] == nil { keys.append(key) }
+      below[key, default: []].append(relative)
+    }
+    return (keys, below)
+  }
+}
+
+extension Change {
+  /// The few changes that really happen where a large map is written anew, or else the change itself.
+  ///
+  /// A transaction writes a whole value, of which as a rule it has changed very little. Everybody who
+  /// listens would be sent, and the disk would take, all of the rest once more: with many stars on one
+  /// post that grows with the square of their number.
+  ///
+  /// - Parameter existing: What is at the path; it is asked for only where it matters.
+  /// - Returns: Changes that come to the same, none within another.
+  /// - Complexity: O(n log n)
+  func narrowed(from existing: @autoclosure () -> Node) -> [Change] {
+    // What is packed has few children, all the way down.
+    if node.children?.isPacked != false { return [self] }
+    var narrowing = Narrowing()
+    let isNarrow = narrowing.compare(existing(), to: node, at: path) && narrowing.isWide
+    return isNarrow ? narrowing.changes : [self]
+  }
+}
+
+/// A comparison of two values that ends as soon as they differ in too many paths.
+private struct Narrowing {
+  /// The number of children from which a map is large.
+  private static let wide = 32
+  /// The most paths that are told one by one.
+  private static let mostPaths = 4
+
+  var changes: [Change] = []
+  /// Whether a large map was looked into.
+  var isWide = false
+
+  /// Gathers the differences; false when there are too many.
+  mutating func compare(_ old: Node, to new: Node, at path: Path) -> Bool {
+    guard let before = old.children, let after = new.children, old.priority == new.priority else {
+      changes.append(Change(path, new))
+      return changes.count <= Self.mostPaths
+    }
+    if after.count >= Self.wide { isWide = true }
+    var kept = 0
+    for (key, node) in after.map {
+      let earlier = old[key]
+      if !earlier.isEmpty { kept += 1 }
+      guard node != earlier else { continue }
+      if !compare(earlier, to: node, at: path.appending(key)) { return false }
+    }
+    guard kept < before.count else { return true }
+    for (key, _) in before.map where new[key].isEmpty {
+      changes.append(Change(path.appending(key), .empty))
+      if changes.count > Self.mostPaths { return false }
+    }
+    return true
+  }
+}

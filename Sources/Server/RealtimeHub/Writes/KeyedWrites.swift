@@ -1,0 +1,331 @@
+internal import RealtimeCore
+
+/// The keyed writes of all peers: whose they are, and what has become of them.
+///
+/// A write with a key is new until it is recorded as applied. One that is refused is remembered for
+/// its connection, and for good once a later write of the same client is applied.
+struct KeyedWrites: Sendable {
+  private struct Writer: Sendable {
+    /// Whom the writes of a peer belong to: the last that it has proved to be, also when that proof
+    /// has come to its end since.
+    var owner: WriteOwner
+    /// What it was refused and may send again.
+    var refusals = PeerRefusals()
+  }
+
+  private var ledger: WriteLedger
+  private var writers: [PeerID: Writer] = [:]
+  private let rememberedRefusals: Int
+
+  init(_ entries: [LedgerEntry], limits: HubLimits) {
+    ledger = WriteLedger(entries, limits: limits)
+    rememberedRefusals = limits.rememberedRefusals
+  }
+
+  // MARK: Peers
+
+  mutating func open(_ peer: PeerID, as identity: Identity) {
+    writers[peer] = Writer(owner: WriteOwner(identity))
+  }
+
+  mutating func close(_ peer: PeerID) { writers[peer] = nil }
+
+  /// Notes who a peer has proved to be.
+  mutating func setOwner(_ identity: Identity, of peer: PeerID) {
+    writers[peer]?.owner = WriteOwner(identity)
+  }
+
+  // MARK: Writes
+
+  /// The key of a write with whom it belongs to.
+  func ledgerKey(_ key: WriteKey, of peer: PeerID) -> LedgerKey? {
+    guard let writer = writers[peer]?.owner else { return nil }
+    let owner = key.isBearer ? .bearer : writer
+    return LedgerKey(name: LedgerName(owner: owner, client: key.client), number: key.number)
+  }
+
+  /// What became of a write, or nil when it is to be looked at.
+  func outcome(of key: LedgerKey) -> StatusCode? { ledger.outcome(of: key) }
+
+  /// Remembers that a write was applied, and which ones before it were not.
+  mutating func record(_ key: LedgerKey, from peer: PeerID, at timestamp: Int64) {
+    let refused = writers[peer]?.refusals.take(before: key) ?? RefusedWrites()
+    ledger.record(key, besides: refused, from: peer, at: timestamp)
+  }
+
+  /// Remembers that a write was refused.
+  mutating func refuse(_ key: LedgerKey, status: StatusCode, from peer: PeerID) {
+    writers[peer]?.refusals.insert(key, status: status, limit: rememberedRefusals)
+  }
+
+  /// Remembers that a write that waited for the store is refused after all.
+  mutating func undo(_ key: LedgerKey, status: StatusCode, from peer: PeerID) {
+    if !ledger.undo(key, status: status) { refuse(key, status: status, from: peer) }
+  }
+
+  // MARK: The store
+
+  /// Takes the entries that have changed since the last call, in the order of their names.
+  mutating func takeUnsaved() -> [LedgerEntry] { ledger.takeUnsaved() }
+
+  /// Marks entries as not stored after all.
+  mutating func putBack(_ taken: [LedgerEntry]) { ledger.putBack(taken) }
+}
+
+/// The keyed writes of a peer that were refused, of the client that it wrote as last.
+///
+/// None is remembered for good before a later one of the client is applied: strangers would fill the
+/// ledger.
+private struct PeerRefusals: Sendable {
+  private var name: LedgerName?
+  private var writes = RefusedWrites()
+
+  mutating func insert(_ key: LedgerKey, status: StatusCode, limit: Int) {
+    if name != key.name { self = PeerRefusals() }
+    name = key.name
+    writes.insert(key.number...key.number, status)
+    writes.keepLast(max(1, limit))
+  }
+
+  /// Takes what was refused before a write of the same client.
+  mutating func take(before key: LedgerKey) -> RefusedWrites? {
+    guard name == key.name, !writes.isEmpty else { return nil }
+    var taken = RefusedWrites()
+    taken.formUnion(writes, below: key.number)
+    if key.number > 0 { writes.remove(0...(key.number - 1)) }
+    return taken
+  }
+}
+
+/// Remembers which keyed writes have been applied, each for whom it belongs to.
+///
+/// Only a write that was allowed makes an entry, or takes one further. Two kinds of owners have room of
+/// their own: those who have signed in, and those who have not, so that no stranger pushes out a user.
+/// Within each kind whoever has most gives up first.
+struct WriteLedger: Sendable {
+  private struct Slot {
+    var entry: LedgerEntry
+    let payer: LedgerShares.Payer
+  }
+
+  private var slots: [LedgerName: Slot] = [:]
+  private var users = LedgerShares()
+  private var strangers = LedgerShares()
+  /// The names whose entries the store does not have as they are.
+  private var unsaved: Set<LedgerName> = []
+  private let clients: Int
+  private let refusals: Int
+
+  init(_ entries: [LedgerEntry], limits: HubLimits) {
+    clients = max(1, limits.ledgerClients)
+    refusals = max(1, limits.rememberedRefusals)
+    for entry in entries { store(entry, payer: Self.payer(of: entry.name, sentBy: nil)) }
+  }
+
+  /// The number of clients.
+  var count: Int { slots.count }
+
+  /// What became of a write, or nil when it is to be looked at.
+  ///
+  /// A refused write is looked at again when it comes again, unless a later one of the same client has
+  /// been applied: the client's writes must not take effect in another order.
+  func outcome(of key: LedgerKey) -> StatusCode? {
+    guard let entry = entry(of: key.name), key.number <= entry.upTo else { return nil }
+    return entry.refused[key.number] ?? .ok
+  }
+
+  /// Remembers that a write was applied.
+  ///
+  /// - Parameters:
+  ///   - key: The write.
+  ///   - refused: What the same client was refused before, as far as it may come again.
+  ///   - peer: Who sent it.
+  ///   - timestamp: When it was applied.
+  mutating func record(
+    _ key: LedgerKey,
+    besides refused: RefusedWrites,
+    from peer: PeerID,
+    at timestamp: Int64
+  ) {
+    var entry =
+      claimed(by: key.name)
+      ?? LedgerEntry(
+        owner: key.name.owner,
+        client: key.name.client,
+        upTo: key.number,
+        lastSeen: timestamp
+      )
+    entry.upTo = max(entry.upTo, key.number)
+    entry.lastSeen = max(entry.lastSeen, timestamp)
+    if !refused.isEmpty { entry.refused.formUnion(refused, below: key.number) }
+    if !entry.refused.isEmpty {
+      entry.refused.remove(key.number...key.number)
+      entry.refused.keepLast(refusals)
+    }
+    unsaved.insert(key.name)
+    store(entry, payer: Self.payer(of: key.name, sentBy: peer))
+  }
+
+  /// Remembers that a write which was applied is undone.
+  ///
+  /// - Returns: Whether it had been recorded as applied, or as refused below one that was.
+  mutating func undo(_ key: LedgerKey, status: StatusCode) -> Bool {
+    guard let entry = slots[key.name]?.entry, key.number <= entry.upTo else { return false }
+    slots[key.name]?.entry.refused.insert(key.number...key.number, status)
+    slots[key.name]?.entry.refused.keepLast(refusals)
+    unsaved.insert(key.name)
+    return true
+  }
+
+  /// Takes the entries that have changed since the last call, in the order of their names.
+  ///
+  /// Those that are forgotten have a negative number.
+  mutating func takeUnsaved() -> [LedgerEntry] {
+    let taken = unsaved.sorted().map { name in
+      slots[name]?.entry
+        ?? LedgerEntry(owner: name.owner, client: name.client, upTo: -1, lastSeen: 0)
+    }
+    unsaved = []
+    return taken
+  }
+
+  /// Marks entries as not stored after all.
+  mutating func putBack(_ taken: [LedgerEntry]) {
+    for entry in taken { unsaved.insert(entry.name) }
+  }
+
+  /// What is known of a client; for one that is not, what is known since before there were owners.
+  private func entry(of name: LedgerName) -> LedgerEntry? {
+    slots[name]?.entry ?? slots[Self.unowned(name)]?.entry
+  }
+
+  /// What is known of a client, which from now on belongs to it.
+  private mutating func claimed(by name: LedgerName) -> LedgerEntry? {
+    if let slot = slots[name] { return slot.entry }
+    let unowned = Self.unowned(name)
+    guard var entry = slots[unowned]?.entry else { return nil }
+    remove(unowned)
+    entry.owner = name.owner
+    return entry
+  }
+
+  private static func unowned(_ name: LedgerName) -> LedgerName {
+    LedgerName(owner: .unknown, client: name.client)
+  }
+
+  // MARK: Room
+
+  /// Who an entry takes room from: a user, or the connection of somebody who has not signed in.
+  private static func payer(of name: LedgerName, sentBy peer: PeerID?) -> LedgerShares.Payer {
+    switch name.owner {
+    case .user, .administrator: .owner(name.owner)
+    case .unknown, .bearer: peer.map { .connection($0) } ?? .client(name)
+    }
+  }
+
+  private mutating func store(_ entry: LedgerEntry, payer: LedgerShares.Payer) {
+    let recency = LedgerShares.Recency(lastSeen: entry.lastSeen, name: entry.name)
+    if let old = slots[entry.name], old.payer == payer, old.entry.lastSeen == entry.lastSeen {
+      slots[entry.name]?.entry = entry
+      return
+    }
+    leave(entry.name)
+    slots[entry.name] = Slot(entry: entry, payer: payer)
+    withShares(of: payer) { $0.insert(recency, of: payer) }
+    while let excess = users.excess(over: clients) ?? strangers.excess(over: clients) {
+      remove(excess)
+    }
+  }
+
+  private mutating func remove(_ name: LedgerName) {
+    leave(name)
+    slots[name] = nil
+    unsaved.insert(name)
+  }
+
+  /// Gives up the room of an entry, if there is one.
+  private mutating func leave(_ name: LedgerName) {
+    guard let slot = slots[name] else { return }
+    let recency = LedgerShares.Recency(lastSeen: slot.entry.lastSeen, name: name)
+    withShares(of: slot.payer) { $0.remove(recency, of: slot.payer) }
+  }
+
+  private mutating func withShares(
+    of payer: LedgerShares.Payer,
+    perform body: (inout LedgerShares) -> Void
+  ) {
+    switch payer {
+    case .owner: body(&users)
+    case .connection, .client: body(&strangers)
+    }
+  }
+}
+
+/// Who has how many entries, so that whoever has most gives up the oldest first.
+private struct LedgerShares: Sendable {
+  /// Who entries are counted for.
+  enum Payer: Hashable {
+    case owner(WriteOwner)
+    case connection(PeerID)
+    /// Of those that were stored it is not known who was connected.
+    case client(LedgerName)
+  }
+
+  /// An entry by its age.
+  struct Recency: Comparable {
+    let lastSeen: Int64
+    let name: LedgerName
+
+    static func < (left: Recency, right: Recency) -> Bool {
+      (left.lastSeen, left.name) < (right.lastSeen, right.name)
+    }
+  }
+
+  /// Somebody by what there is to give up.
+  private struct Rank: Comparable {
+    let count: Int
+    let oldest: Recency
+
+    static func < (left: Rank, right: Rank) -> Bool {
+      left.count == right.count ? left.oldest < right.oldest : left.count > right.count
+    }
+  }
+
+  /// So many clients of one user are no more than anybody's share.
+  private static let fairShare = 16
+
+  private var shares: [Payer: SortedMap<Recency, Void>] = [:]
+  private var ranking = SortedMap<Rank, Void>()
+  private var count = 0
+
+  /// The entry to be given up first if there are more than so many.
+  func excess(over limit: Int) -> LedgerName? {
+    count > limit ? ranking.first?.key.oldest.name : nil
+  }
+
+  mutating func insert(_ recency: Recency, of payer: Payer) {
+    change(payer) { $0.updateValue((), forKey: recency) }
+    count += 1
+  }
+
+  /// Takes out an entry that is there.
+  mutating func remove(_ recency: Recency, of payer: Payer) {
+    change(payer) { $0.removeValue(forKey: recency) }
+    count -= 1
+    if shares[payer]?.isEmpty == true { shares[payer] = nil }
+  }
+
+  private mutating func change(
+    _ payer: Payer,
+    by body: (inout SortedMap<Recency, Void>) -> Void
+  ) {
+    if let rank = rank(of: payer) { ranking.removeValue(forKey: rank) }
+    body(&shares[payer, default: SortedMap()])
+    if let rank = rank(of: payer) { ranking.updateValue((), forKey: rank) }
+  }
+
+  private func rank(of payer: Payer) -> Rank? {
+    guard let share = shares[payer], let oldest = share.first else { return nil }
+    return Rank(count: max(share.count, Self.fairShare), oldest: oldest.key)
+  }
+}
