@@ -9,7 +9,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("When nobody knows what the disk has of a write", .timeLimit(.minutes(2)))
+@Suite("When the outcome of a write is unknown", .timeLimit(.minutes(2)))
 struct StoreLossTests {
   private static let problem = "/var/lib/hearth/hearth.sqlite: I/O error 10"
 
@@ -54,7 +54,7 @@ struct StoreLossTests {
     http.send(HTTPProbe.text("PUT", "/a.json", "1"))
     try await store.waitForCommit()
     writer.send(increment(1, key: "c:1"))
-    // What is read of the write waits for it, and is no more told than the write itself.
+    // A read of what was written waits for the write, and is not answered either.
     reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/a","q":{}}}}"#)
     _ = try await server.connectAndGreet()
     store.release(StoreError(kind, Self.problem))
@@ -65,11 +65,11 @@ struct StoreLossTests {
     let error = try #require(await ending(of: server))
     #expect(error.kind == .storeFailed)
     #expect(error.description.contains(Self.problem))
-    #expect(error.description.contains("cannot know what the disk has"))
+    #expect(error.description.contains("cannot know what is on the disk"))
     let critical = lines.withLockedValue { $0.filter { $0.hasPrefix("critical") } }
     #expect(critical.count == 1)
     #expect(critical.first?.contains(error.description) == true)
-    // Nothing comes after it, not even what was scheduled for the ends of the connections.
+    // Nothing is stored afterwards, not even the ends of the connections.
     #expect(store.commitCount == 0)
     #expect(store.isClosed)
     await server.stop()
@@ -153,7 +153,7 @@ struct StoreLossTests {
     client.close()
     #expect(await ending(of: first) != nil)
     store.release(StoreError(.failed, Self.problem))
-    // It has started, or not yet: either way whoever runs it is told.
+    // Whether or not it has started by then, whoever runs it gets the error.
     let failure = await #expect(throws: DatabaseServerError.self) {
       try await start(["hearth": store]).waitUntilStopped()
     }

@@ -39,7 +39,7 @@ struct AccountStoreFailureTests {
   }
 
   @Test(
-    "Who asks is told that a change has failed, or that nobody knows, and so is the server",
+    "A change that cannot be stored has failed, or its outcome is unknown and the server is told",
     arguments: [
       (.full, "INTERNAL_ERROR"),
       (

@@ -16,9 +16,9 @@ struct KeyRingTests {
     let read = try #require(KeyRing(json: ring.json))
     #expect(read.serverID == ring.serverID && read.refreshSecret == ring.refreshSecret)
     #expect(read.current.id == ring.current.id)
-    #expect(read[old]?.isSigned([1, 2, 3], signature) == true)
-    #expect(read.current.isSigned([1, 2, 3], signature) == false)
-    #expect(read[old]?.isSigned([1, 2], signature) == false)
+    #expect(read[old]?.isSigned([1, 2, 3], by: signature) == true)
+    #expect(read.current.isSigned([1, 2, 3], by: signature) == false)
+    #expect(read[old]?.isSigned([1, 2], by: signature) == false)
   }
 
   @Test("A key that signs no more is kept until its tokens are dead")

@@ -1,3 +1,4 @@
+private import Glibc
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
@@ -5,6 +6,18 @@ internal import RealtimeHub
 internal import RealtimeTransport
 
 extension DatabaseCore {
+  /// Who someone is without a credential.
+  ///
+  /// Whoever may connect to the private socket is the user that the server runs as, or root, and
+  /// could read and write its files as well.
+  static func identity(of peer: Peer) -> Identity {
+    switch peer {
+    case .local(let credentials):
+      credentials.isAllowed(byServerOf: geteuid()) ? .administrator : .anonymous
+    case .network: .anonymous
+    }
+  }
+
   // MARK: WebSockets
 
   /// Greets a new connection.
@@ -16,7 +29,7 @@ extension DatabaseCore {
     peersByName[session] = peer
     metrics.connections += 1
     context.connectionOpened()
-    hub.open(peer, as: ServerCore.identity(of: connection.peer))
+    hub.open(peer, as: DatabaseCore.identity(of: connection.peer))
     if let session = sessions[peer] { allowMessages(of: session) }
     let host = connection.request?.header("Host") ?? "localhost"
     let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
@@ -30,7 +43,7 @@ extension DatabaseCore {
     return ServerHandlers.Callbacks(
       onMessage: { core.value.receive($0, from: peer) },
       onExcess: { core.value.refuseExcess($0, of: peer) },
-      onClose: { core.value.closed(peer, $0) }
+      onClose: { core.value.closed(peer, because: $0) }
     )
   }
 
@@ -51,7 +64,7 @@ extension DatabaseCore {
     session.inbox.append(.text(bytes))
     context.turns.request(by: session)
     if session.inbox.count >= Self.mostWaiting || (session.isDecoding && !session.inbox.isEmpty) {
-      pause(session, .turn)
+      pause(session, for: .turn)
     }
   }
 
@@ -67,7 +80,7 @@ extension DatabaseCore {
     case .compared(let message, let node, let hash, let length):
       hub.learn(hash, of: node)
       take(message, from: session, length: length)
-      slowDown(session, length)
+      slowDown(session, after: length)
     }
     settle(session)
   }
@@ -75,7 +88,7 @@ extension DatabaseCore {
   /// Reads from a client again, or forgets one that has gone, once nothing of it waits.
   private func settle(_ session: Session) {
     guard session.inbox.isEmpty, !session.isDecoding else { return }
-    resume(session, .turn)
+    resume(session, for: .turn)
     guard session.isGone, sessions[session.peer] === session else { return }
     forget(session.peer)
     continueClosing()
@@ -112,7 +125,7 @@ extension DatabaseCore {
   /// Computes the hash of large data beside the event loop.
   private func compare(
     _ message: ClientMessage,
-    _ node: Node,
+    with node: Node,
     of session: Session,
     length: Int
   ) {
@@ -143,19 +156,19 @@ extension DatabaseCore {
       logger.debug("undecodable message", metadata: ["peer": "\(session.peer)"])
       perform(hub.handle(undecodable: error, from: session.peer))
       if error.requestID == nil {
-        drop(session.peer, code: CloseCode.protocolError, "a message cannot be understood")
+        drop(session.peer, code: CloseCode.protocolError, reason: "a message cannot be understood")
       }
-      slowDown(session, length)
+      slowDown(session, after: length)
     }
   }
 
   /// Takes a message for whose answer there is room.
   func admit(_ message: ClientMessage, from session: Session, length: Int) {
     if let node = hub.dataToHash(for: message, from: session.peer) {
-      return compare(message, node, of: session, length: length)
+      return compare(message, with: node, of: session, length: length)
     }
     take(message, from: session, length: length)
-    slowDown(session, length)
+    slowDown(session, after: length)
   }
 
   private func take(_ message: ClientMessage, from session: Session, length: Int) {
@@ -172,10 +185,10 @@ extension DatabaseCore {
     switch request {
     case .authenticate, .unauthenticate: identityChanged(peer)
     case .listen: noteListens(peer)
-    case .write: limitWriteRate(session, length)
+    case .write: limitWriteRate(session, after: length)
     case .onDisconnect:
       noteScheduled(peer)
-      limitWriteRate(session, length)
+      limitWriteRate(session, after: length)
     case .stats, .appCheck, .unlisten, .get, .cancelOnDisconnect, .unknown: break
     }
   }
@@ -185,13 +198,13 @@ extension DatabaseCore {
     if case .write = request { writeTimer.arrived(at: .now()) }
   }
 
-  private func closed(_ peer: PeerID, _ end: ConnectionEnd) {
+  private func closed(_ peer: PeerID, because end: ConnectionEnd) {
     logger.debug("disconnected", metadata: ["peer": "\(peer)", "reason": "\(end)"])
     switch end.kind {
     case .slowConsumer:
       metrics.dropped += 1
-      context.noteOnce("dropped a connection", end, in: logger)
-    case .protocolViolation: context.noteOnce("dropped a connection", end, in: logger)
+      context.noteOnce("dropped a connection", because: end, in: logger)
+    case .protocolViolation: context.noteOnce("dropped a connection", because: end, in: logger)
     case .closed, .closedByPeer, .lost, .unreachable, .timedOut, .refused, .notADatabaseServer,
       .insecure:
       break
@@ -221,7 +234,7 @@ extension DatabaseCore {
   }
 
   /// Closes the connection of a client that has gone too far.
-  func drop(_ peer: PeerID, code: UInt16, _ reason: String) {
+  func drop(_ peer: PeerID, code: UInt16, reason: String) {
     guard let session = sessions[peer] else { return }
     metrics.dropped += 1
     logger.notice("dropped a connection: \(reason)", metadata: ["peer": "\(peer)"])
@@ -238,7 +251,7 @@ extension DatabaseCore {
     peersByName[session.name] = nil
     session.writeWait?.cancel()
     session.signInDeadline?.cancel()
-    if let user = session.user { leave(user) }
+    if let user = session.user { users.leave(user) }
     perform(hub.close(peer, at: context.clock()))
     context.connectionClosed()
   }
@@ -273,9 +286,25 @@ extension DatabaseCore {
   /// Removes such a peer.
   func closeInternal(_ peer: PeerID) {
     guard internalPeers.removeValue(forKey: peer) != nil else { return }
-    if let user = internalUsers.removeValue(forKey: peer) { leave(user) }
+    users.leave(peer)
     perform(hub.close(peer, at: context.clock()))
     context.connectionClosed()
     continueClosing()
   }
+}
+
+/// A peer of the hub that lives in the server: what others say over a WebSocket, it says by calls.
+protocol InternalPeer: AnyObject {
+  /// Takes a message of the hub.
+  func receive(_ message: ServerMessage)
+
+  /// Takes the end that the hub wants; the peer closes itself.
+  func disconnect(_ reason: DisconnectReason)
+
+  /// Takes that the server stops: what the hub has not been asked for yet is asked for no more.
+  func serverStops()
+}
+
+extension InternalPeer {
+  func serverStops() {}
 }

@@ -13,10 +13,10 @@ extension DatabaseCore {
 
   /// Lets a client wait that has sent much since the last batch was stored, or has not read what it
   /// has asked for.
-  func slowDown(_ session: Session, _ bytes: Int) {
+  func slowDown(_ session: Session, after bytes: Int) {
     if session.backlog == nil, session.connection.isCongested {
-      pause(session, .congested)
-      session.connection.whenRelieved { [weak self] in self?.resume(session, .congested) }
+      pause(session, for: .congested)
+      session.connection.whenRelieved { [weak self] in self?.resume(session, for: .congested) }
     }
     guard batcher.isBusy else { return }
     if session.unsettledMessages == 0 { unsettled.append(session) }
@@ -25,7 +25,7 @@ extension DatabaseCore {
     if session.unsettledMessages >= options.limits.requests
       || session.unsettledBytes >= Self.unsettledBytes
     {
-      pause(session, .unsettled)
+      pause(session, for: .unsettled)
     }
   }
 
@@ -37,7 +37,7 @@ extension DatabaseCore {
       mustWait(for: request, isBehind: session.connection.hasNotableOutput)
     else { return false }
     session.heldBack = (message, length)
-    pause(session, .memory)
+    pause(session, for: .memory)
     whenRelieved(session)
     return true
   }
@@ -49,7 +49,7 @@ extension DatabaseCore {
       else { return }
       session.heldBack = nil
       admit(held.message, from: session, length: held.length)
-      resume(session, .memory)
+      resume(session, for: .memory)
       context.turns.request(by: session)
     }
   }
@@ -102,18 +102,18 @@ extension DatabaseCore {
     for session in settled {
       session.unsettledMessages = 0
       session.unsettledBytes = 0
-      resume(session, .unsettled)
+      resume(session, for: .unsettled)
     }
   }
 
   /// Reads no more from a client for a reason.
-  func pause(_ session: Session, _ reason: Session.Pause) {
+  func pause(_ session: Session, for reason: Session.Pause) {
     guard session.pauses.insert(reason).inserted, session.pauses.count == 1 else { return }
     session.connection.setReading(false)
   }
 
   /// Reads from a client again, unless there is another reason not to.
-  func resume(_ session: Session, _ reason: Session.Pause) {
+  func resume(_ session: Session, for reason: Session.Pause) {
     guard session.pauses.remove(reason) != nil, session.pauses.isEmpty else { return }
     session.connection.setReading(true)
   }
@@ -178,7 +178,7 @@ extension DatabaseCore {
     guard !session.isGone else { return }
     session.backlog = Backlog()
     // What it asks for meanwhile would only make it worse.
-    pause(session, .congested)
+    pause(session, for: .congested)
     session.connection.whenRelieved { [weak self] in self?.endBacklog(of: session) }
   }
 
@@ -199,7 +199,7 @@ extension DatabaseCore {
     guard let others = session.backlog?.others else { return }
     session.backlog = nil
     for held in others { deliver(held, to: session) }
-    resume(session, .congested)
+    resume(session, for: .congested)
     context.turns.request(by: session)
   }
 

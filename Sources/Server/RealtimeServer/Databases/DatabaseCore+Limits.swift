@@ -20,10 +20,10 @@ extension DatabaseCore {
     let limits = options.limits
     let count = hub.listenCount(of: peer)
     if count > limits.listensWarning {
-      note("a connection has more than \(limits.listensWarning) listens", peer)
+      note("a connection has more than \(limits.listensWarning) listens", of: peer)
     }
     if count >= limits.listens {
-      note("a connection has \(limits.listens) listens, the most that there may be", peer)
+      note("a connection has \(limits.listens) listens, the most that there may be", of: peer)
     }
   }
 
@@ -31,11 +31,11 @@ extension DatabaseCore {
   func noteScheduled(_ peer: PeerID) {
     let limit = options.limits.disconnectWrites
     guard hub.scheduledCount(of: peer) >= limit else { return }
-    note("a connection has scheduled \(limit) writes, the most that there may be", peer)
+    note("a connection has scheduled \(limit) writes, the most that there may be", of: peer)
   }
 
   /// Says something of a connection in the log, unless it was said of its user within the hour.
-  private func note(_ warning: String, _ peer: PeerID) {
+  private func note(_ warning: String, of peer: PeerID) {
     let user = hub.identity(of: peer)?.uid
     let subject = HourlyNotes.Subject(what: warning, user: user)
     guard notes.isDue(subject, at: context.clock()) else { return }
@@ -49,7 +49,7 @@ extension DatabaseCore {
     sessions[peer]?.signInDeadline = eventLoop.assumeIsolated().scheduleTask(in: delay) {
       [weak self] in
       guard let self, hub.needsSignIn(peer) else { return }
-      drop(peer, code: CloseCode.policyViolation, "it did not sign in")
+      drop(peer, code: CloseCode.policyViolation, reason: "it did not sign in")
     }
   }
 
@@ -97,10 +97,10 @@ extension DatabaseCore {
     allowMessages(of: session)
     let user = hub.identity(of: peer)?.uid
     guard user != session.user else { return }
-    if let old = session.user { leave(old) }
+    if let old = session.user { users.leave(old) }
     session.user = user
-    if let user, !enter(user) {
-      drop(peer, code: CloseCode.policyViolation, "its user has too many connections")
+    if let user, !users.enter(user) {
+      drop(peer, code: CloseCode.policyViolation, reason: "its user has too many connections")
     }
   }
 
@@ -109,66 +109,26 @@ extension DatabaseCore {
   /// - Returns: Whether the user may have one more.
   func countInternal(_ peer: PeerID) -> Bool {
     guard let user = hub.identity(of: peer)?.uid else { return true }
-    internalUsers[peer] = user
-    return enter(user)
-  }
-
-  /// Adds a connection to a user, and tells whether it is not one too many.
-  private func enter(_ user: String) -> Bool {
-    var load = load(of: user)
-    load.connections += 1
-    users[user] = load
-    return load.connections <= options.limits.connectionsPerUser
-  }
-
-  /// Takes a connection off a user.
-  func leave(_ user: String) {
-    users[user]?.connections -= 1
-    forgetIfIdle(user)
-  }
-
-  private func load(of user: String) -> UserLoad {
-    users[user] ?? UserLoad(options.limits, now: context.clock())
-  }
-
-  /// Forgets a user who has left, once the rate of writes would not be limited anyway.
-  private func forgetIfIdle(_ user: String) {
-    guard var load = users[user], load.connections == 0, !load.isFading else { return }
-    guard !load.isRested(at: context.clock()) else {
-      users[user] = nil
-      return
-    }
-    users[user]?.isFading = true
-    // A minute's bytes come back in a minute.
-    let seconds = Int64(max(60, options.limits.writeBurst / options.limits.writesPerSecond)) + 1
-    eventLoop.assumeIsolated().scheduleTask(in: .seconds(seconds)) { [weak self] in
-      self?.users[user]?.isFading = false
-      self?.forgetIfIdle(user)
-    }
+    return users.enter(user, by: peer)
   }
 
   /// Counts a single write of a length, and gives the time that its user should wait before the next.
   ///
   /// Administrators and those who have not signed in are nobody in particular, and do not wait.
-  func writeDelay(of peer: PeerID, _ length: Int) -> TimeAmount? {
+  func writeDelay(of peer: PeerID, length: Int) -> TimeAmount? {
     guard let user = hub.identity(of: peer)?.uid else { return nil }
-    var load = load(of: user)
-    let delay = load.write(length, at: context.clock())
-    users[user] = load
-    // Who only sends single requests has no connection that could end.
-    forgetIfIdle(user)
+    let delay = users.write(length, by: user)
     return delay > 0 ? .milliseconds(delay) : nil
   }
 
   /// Reads no more from a client whose user writes too quickly, until it may write again.
-  func limitWriteRate(_ session: Session, _ length: Int) {
-    guard let user = session.user,
-      let delay = users[user]?.write(length, at: context.clock()), delay > 0
+  func limitWriteRate(_ session: Session, after length: Int) {
+    guard let user = session.user, case let delay = users.write(length, by: user), delay > 0
     else { return }
-    pause(session, .writeRate)
+    pause(session, for: .writeRate)
     session.writeWait?.cancel()
     session.writeWait = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {
-      [weak self] in self?.resume(session, .writeRate)
+      [weak self] in self?.resume(session, for: .writeRate)
     }
   }
 }

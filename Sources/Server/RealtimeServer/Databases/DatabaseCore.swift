@@ -33,10 +33,7 @@ final class DatabaseCore {
   var unsettled: [Session] = []
   /// The peers that live in the server: requests under way and event streams.
   var internalPeers: [PeerID: any InternalPeer] = [:]
-  /// The signed-in users that some of these count for.
-  var internalUsers: [PeerID: String] = [:]
-  /// The signed-in users who are connected, or have written a moment ago.
-  var users: [String: UserLoad] = [:]
+  let users: UserTable
   /// What the log has said of users lately.
   var notes = HourlyNotes()
   var metrics = DatabaseMetrics()
@@ -68,13 +65,14 @@ final class DatabaseCore {
     )
     batcher = WriteBatcher(thread: thread)
     closed = context.eventLoop.makePromise()
+    users = UserTable(context)
     batcher.takeBatch = { [weak self] in self?.takeBatch() }
     batcher.onOutcome = { [weak self] in self?.settle($0) }
     batcher.onIdle = { [weak self] in self?.continueClosing() }
   }
 
   var eventLoop: any EventLoop { context.eventLoop }
-  var options: DatabaseServer.Options { context.options }
+  var options: ServerOptions { context.options }
 
   /// Applies what connections of an earlier run had scheduled for their ends.
   func begin() {
@@ -202,10 +200,126 @@ final class DatabaseCore {
       if phase == .leaving, isClosing, sessions.isEmpty { hasGivenUp = true }
       perform(hub.batchFailed(error, at: context.clock()))
     case .failure(let error):
-      // Whatever were answered now could be wrong.
+      // No answer can be right: it is unknown what is on the disk.
       return context.onLoss(error)
     }
     settleSessions()
     continueClosing()
   }
+}
+
+extension DatabaseCore {
+  /// Whether nobody is connected and everything is stored.
+  var isIdle: Bool {
+    phase == .running && sessions.isEmpty && internalPeers.isEmpty && storeFailure == nil
+      && !hub.hasPendingCommits && !hub.hasWaitingOutputs && !batcher.isBusy
+  }
+
+  /// Says goodbye to everyone who is connected, as soon as they have their answers.
+  ///
+  /// What they say from now on is not read: it is as if it had never arrived, and clients send it
+  /// again to the next server. What has been taken in is stored and answered first, for a client
+  /// that is not told of a write that is stored would make it twice.
+  func sayGoodbye() {
+    guard phase == .running else { return }
+    phase = .settling
+    for session in sessions.values { pause(session, for: .leaving) }
+    for session in Array(sessions.values) where session.isGone { forget(session.peer) }
+    for peer in Array(internalPeers.values) { peer.serverStops() }
+    continueClosing()
+  }
+
+  /// Closes once everyone has left and the last batch is stored.
+  ///
+  /// - Returns: A future that completes when the store is closed; it never fails.
+  func close() -> EventLoopFuture<Void> {
+    isClosing = true
+    sayGoodbye()
+    continueClosing()
+    return closed.futureResult
+  }
+
+  /// Goes on with leaving and closing as far as it is possible now.
+  func continueClosing() {
+    if phase == .settling, !hub.hasWaitingOutputs { leave() }
+    guard phase == .leaving, isClosing, sessions.isEmpty, internalPeers.isEmpty else { return }
+    if hub.hasPendingCommits || batcher.isBusy {
+      guard hasGivenUp else {
+        if hub.hasPendingCommits { batcher.wake() }
+        return
+      }
+    }
+    phase = .closed
+    closeStore()
+  }
+
+  /// Closes all connections without an answer, and stores nothing any more.
+  ///
+  /// - Returns: A future that completes when the store is closed; it never fails.
+  func abandon() -> EventLoopFuture<Void> {
+    guard phase != .closed else { return closed.futureResult }
+    phase = .closed
+    batcher.stop()
+    credentialCheck?.task.cancel()
+    let reason = "the server ends because its data could not be written"
+    for session in Array(sessions.values) {
+      session.connection.close(code: CloseCode.tryAgainLater, reason: reason)
+      forget(session.peer)
+    }
+    // Their connections are closed already, so this answer reaches nobody.
+    for peer in Array(internalPeers.values) { peer.disconnect(.storageFailed(reason)) }
+    closeStore()
+    return closed.futureResult
+  }
+
+  private func closeStore() {
+    thread.close().assumeIsolated().whenComplete { result in
+      if case .failure(let error) = result {
+        self.logger.error("the store could not be closed: \(error)")
+      }
+      self.closed.succeed()
+    }
+  }
+
+  private func leave() {
+    phase = .leaving
+    for session in sessions.values {
+      session.inbox.removeAll()
+      end(session, code: CloseCode.goingAway, reason: "the server is stopping")
+      // The answer to the goodbye is read, and nothing else.
+      resume(session, for: .leaving)
+    }
+  }
+}
+
+extension DatabaseCore {
+  /// Ends what a user is doing with tokens that do not count any more, and, if the user is shut out,
+  /// what was to be written later.
+  func endSessions(_ note: TokenAuthority.Revocation) {
+    guard phase != .closed else { return }
+    func isEnded(_ auth: JSONValue) -> Bool {
+      auth["uid"]?.string == note.uid && auth["token"]?["iat"]?.integer ?? .min < note.validSince
+    }
+    perform(hub.endCredentials(at: context.clock(), where: isEnded))
+    if note.isShutOut { perform(hub.withdrawScheduled(at: context.clock(), where: isEnded)) }
+    for (peer, session) in sessions where session.user != nil { identityChanged(peer) }
+  }
+}
+
+/// Why the server ends a WebSocket, as the two bytes of its goodbye say.
+///
+/// What a client sends after a handshake that was refused is not read: the refusal is an HTTP answer,
+/// and the connection closes behind it.
+enum CloseCode {
+  /// A newer connection of the same client has taken its place.
+  static let normal: UInt16 = 1_000
+  /// The server is stopping.
+  static let goingAway: UInt16 = 1_001
+  /// A message or frame cannot be understood.
+  static let protocolError: UInt16 = 1_002
+  /// The client did not sign in where it must, took too long for a message, or its user has too many
+  /// connections.
+  static let policyViolation: UInt16 = 1_008
+  /// The store has failed, and what the client has been shown may be gone.
+  static let tryAgainLater: UInt16 = 1_013
 }

@@ -113,3 +113,153 @@ final class Session: TurnTaker {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
   )
 }
+
+/// What is held back from a client that does not keep up.
+///
+/// Changes are left out meanwhile. When it has caught up it is sent the answers that show data,
+/// which are older than what follows; then the data of all its listens as they are now; then the
+/// other answers, since what they acknowledge must have been seen before. The data may be so much that
+/// it has to catch up again in between: listens are shown once more whose changes were left out then.
+struct Backlog {
+  /// Answers that show data.
+  private(set) var readings: [Session.Outgoing] = []
+  /// Everything else that is no change of data.
+  private(set) var others: [Session.Outgoing] = []
+  /// The listens whose data are still to be sent, the next one last.
+  var listens: [ListenKey] = []
+  /// Whether a change has been left out since these were found out.
+  private var hasLeftOut = true
+
+  /// Holds a message back, or leaves it out.
+  ///
+  /// - Returns: Whether it is held back.
+  mutating func hold(_ message: [UInt8]) -> Bool {
+    switch OutgoingKind(message) {
+    case .change:
+      hasLeftOut = true
+      return false
+    case .reading: readings.append(.kept(message))
+    case .other: others.append(.kept(message))
+    }
+    return true
+  }
+
+  /// Holds back what is yet to be encoded; of a listen only the answer, as its data come anyway.
+  ///
+  /// - Returns: Whether it is held back.
+  mutating func hold(_ composition: Composition) -> Bool {
+    guard composition.isListen else {
+      readings.append(.composition(composition, isKept: true))
+      return true
+    }
+    hasLeftOut = true
+    guard let answer = composition.acknowledgement else { return false }
+    others.append(.kept(answer))
+    return true
+  }
+
+  /// Takes the answers that show data.
+  mutating func takeReadings() -> [Session.Outgoing] {
+    defer { readings = [] }
+    return readings
+  }
+
+  /// Begins to show all listens, if it has to be done once more.
+  ///
+  /// - Returns: Whether it has.
+  mutating func showsAgain(_ all: () -> [ListenKey]) -> Bool {
+    guard hasLeftOut else { return false }
+    hasLeftOut = false
+    listens = all().reversed()
+    return true
+  }
+}
+
+/// What kind of message a hub sends, as the order of its members shows, which is always the same.
+enum OutgoingKind {
+  /// A push of data, which newer data can take the place of.
+  case change
+  /// An answer that shows data.
+  case reading
+  /// An acknowledgement, a refusal, the end of a listen, and all others.
+  case other
+
+  init(_ message: [UInt8]) {
+    if Self.changes.contains(where: message.starts) {
+      self = .change
+    } else if message.starts(with: Self.answer), !Self.ends.contains(where: message.hasSuffix),
+      message.containsOK
+    {
+      self = .reading
+    } else {
+      self = .other
+    }
+  }
+
+  private static let answer = Array(#"{"t":"d","d":{"r":"#.utf8)
+  private static let changes = ["d", "m", "rm"].map {
+    Array(#"{"t":"d","d":{"a":"\#($0)","#.utf8)
+  }
+  /// How answers end that are acknowledgements only.
+  private static let ends = [#""d":""}}}"#, #""d":{}}}}"#, #""d":{"w":["no_index"]}}}}"#].map {
+    Array($0.utf8)
+  }
+}
+
+extension [UInt8] {
+  fileprivate func starts(with prefix: [UInt8]) -> Bool {
+    count >= prefix.count && self[..<prefix.count].elementsEqual(prefix)
+  }
+
+  fileprivate func hasSuffix(_ suffix: [UInt8]) -> Bool {
+    count >= suffix.count && self[(count - suffix.count)...].elementsEqual(suffix)
+  }
+
+  /// Whether an answer, after its number, tells of success.
+  fileprivate var containsOK: Bool {
+    let mark = Array(#""b":{"s":"ok""#.utf8)
+    guard
+      let comma = firstIndex(of: UInt8(ascii: "r")).flatMap({ self[$0...].firstIndex(of: 0x2C) })
+    else { return false }
+    return self[(comma + 1)...].starts(with: mark)
+  }
+}
+
+/// Encodes messages for the wire, and encodes once what is sent to many peers in a row.
+struct OutputEncoder {
+  private var lastBytes: [UInt8] = []
+  private var lastMessage: EncodedMessage?
+
+  /// The message on the wire.
+  ///
+  /// - Complexity: O(1) for an array that shares its memory with the one before, else O(bytes).
+  mutating func encode(_ bytes: [UInt8]) -> EncodedMessage {
+    if let lastMessage, isLast(bytes) { return lastMessage }
+    let message = EncodedMessage(bytes)
+    lastBytes = bytes
+    lastMessage = message
+    return message
+  }
+
+  /// Takes over a message that somebody else has encoded, and which is sent next.
+  mutating func learn(_ bytes: [UInt8], as message: EncodedMessage) {
+    lastBytes = bytes
+    lastMessage = message
+  }
+
+  /// Gives up what was encoded last, which may be long.
+  mutating func forget() {
+    lastBytes = []
+    lastMessage = nil
+  }
+
+  /// Whether an array is the last one, which is kept alive here, so that the address tells.
+  private func isLast(_ bytes: [UInt8]) -> Bool {
+    // Safety: the addresses are compared and never followed.
+    bytes.withUnsafeBufferPointer { new in
+      lastBytes.withUnsafeBufferPointer {
+        $0.baseAddress == new.baseAddress && $0.count == new.count
+      }
+    }
+  }
+}

@@ -73,7 +73,7 @@ struct TurnQueue<Element> {
 
   var isEmpty: Bool { light.isEmpty && new.isEmpty && heavy.isEmpty }
 
-  mutating func append(_ element: Element, _ line: CostAccount.Line) {
+  mutating func append(_ element: Element, to line: CostAccount.Line) {
     switch line {
     case .light: light.append(element)
     case .new: new.append(element)
@@ -153,7 +153,7 @@ final class Turns {
 
   private func wait(_ taker: any TurnTaker, at now: NIODeadline) {
     taker.isWaiting = true
-    queue.append(taker, taker.account.line(at: now))
+    queue.append(taker, to: taker.account.line(at: now))
   }
 
   /// Gives turns until the slice is over or nobody waits.

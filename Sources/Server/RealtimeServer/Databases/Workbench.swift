@@ -21,7 +21,7 @@ final class Workbench {
     let start: (@escaping (TimeAmount) -> Void, @escaping () -> Void) -> Void
   }
 
-  private struct Place {
+  private struct Lane {
     var queue = TurnQueue<Job>()
     var isBusy = false
   }
@@ -30,8 +30,8 @@ final class Workbench {
   private let pool: NIOThreadPool
   /// What results wait for, where they are to be sent.
   private let memory: ConnectionMemory
-  private var short = Place()
-  private var long = Place()
+  private var short = Lane()
+  private var long = Lane()
 
   init(_ eventLoop: any EventLoop, memory: ConnectionMemory, pool: NIOThreadPool = .singleton) {
     self.eventLoop = eventLoop
@@ -76,30 +76,30 @@ final class Workbench {
     add(job, to: isLong ? \.long : \.short)
   }
 
-  private func add(_ job: Job, to place: ReferenceWritableKeyPath<Workbench, Place>) {
-    self[keyPath: place].queue.append(job, job.account.line(at: .now()))
-    startNext(at: place)
+  private func add(_ job: Job, to lane: ReferenceWritableKeyPath<Workbench, Lane>) {
+    self[keyPath: lane].queue.append(job, to: job.account.line(at: .now()))
+    startNext(at: lane)
   }
 
-  private func startNext(at place: ReferenceWritableKeyPath<Workbench, Place>) {
-    guard !self[keyPath: place].isBusy else { return }
-    while let job = self[keyPath: place].queue.popFirst() {
+  private func startNext(at lane: ReferenceWritableKeyPath<Workbench, Lane>) {
+    guard !self[keyPath: lane].isBusy else { return }
+    while let job = self[keyPath: lane].queue.popFirst() {
       guard job.mayBegin() else {
         // It holds up nobody who wants no memory.
-        memory.whenRelieved { [weak self] in self?.add(job, to: place) }
+        memory.whenRelieved { [weak self] in self?.add(job, to: lane) }
         continue
       }
-      return start(job, at: place)
+      return start(job, at: lane)
     }
   }
 
-  private func start(_ job: Job, at place: ReferenceWritableKeyPath<Workbench, Place>) {
-    self[keyPath: place].isBusy = true
+  private func start(_ job: Job, at lane: ReferenceWritableKeyPath<Workbench, Lane>) {
+    self[keyPath: lane].isBusy = true
     job.start { time in
       job.account.charge(time, at: .now())
     } _: {
-      self[keyPath: place].isBusy = false
-      self.startNext(at: place)
+      self[keyPath: lane].isBusy = false
+      self.startNext(at: lane)
     }
   }
 }

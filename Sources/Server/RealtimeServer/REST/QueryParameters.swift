@@ -26,9 +26,9 @@ struct QueryParameters {
   ) throws(RESTError) -> Query? {
     let reader = QueryParameters(parameters: parameters, isShallow: isShallow)
     guard let index = try reader.index() else { return nil }
-    let start = try reader.bound("startAt", or: "startAfter", index)
-    let end = try reader.bound("endAt", or: "endBefore", index)
-    let equal = try reader.bound("equalTo", or: nil, index)
+    let start = try reader.bound("startAt", or: "startAfter", by: index)
+    let end = try reader.bound("endAt", or: "endBefore", by: index)
+    let equal = try reader.bound("equalTo", or: nil, by: index)
     if equal != nil, start != nil || end != nil {
       throw RESTError(400, "equalTo cannot be combined with other bounds")
     }
@@ -69,24 +69,24 @@ struct QueryParameters {
   private func bound(
     _ inclusive: String,
     or exclusive: String?,
-    _ index: Index
+    by index: Index
   ) throws(RESTError) -> QueryBound? {
     let other = exclusive.flatMap { parameter($0) }
     guard let text = parameter(inclusive) else {
       guard let exclusive, let other else { return nil }
-      return try bound(exclusive, text: other, isInclusive: false, index)
+      return try bound(exclusive, text: other, isInclusive: false, by: index)
     }
     if let exclusive, other != nil {
       throw RESTError(400, "\(inclusive) and \(exclusive) cannot be combined")
     }
-    return try bound(inclusive, text: text, isInclusive: true, index)
+    return try bound(inclusive, text: text, isInclusive: true, by: index)
   }
 
   private func bound(
     _ name: String,
     text: String,
     isInclusive: Bool,
-    _ index: Index
+    by index: Index
   ) throws(RESTError) -> QueryBound {
     let parts = (try? JSONParser.parse("[\(text)]"))?.elements ?? []
     if index == .key {

@@ -16,7 +16,7 @@ struct RESTCredential {
   ///
   /// - Throws: ``RESTError`` when it cannot be read.
   init(_ request: HTTPRequest) throws(RESTError) {
-    base = ServerCore.identity(of: request.peer)
+    base = DatabaseCore.identity(of: request.peer)
     let override = try Self.override(of: request)
     if let token = try Self.bearer(of: request) ?? request.parameter("access_token") {
       authentication = ClientRequest.Authentication(

@@ -31,7 +31,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
   /// Whether a read waits until there is memory for its answer.
   private var isHeldBack = false
 
-  private init(_ request: RESTRequest, _ core: DatabaseCore, _ promise: EventLoopPromise<HTTPReply>)
+  private init(_ request: RESTRequest, on core: DatabaseCore, promise: EventLoopPromise<HTTPReply>)
   {
     self.request = request
     self.core = core
@@ -42,7 +42,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
   /// Carries a request out; the server holds the exchange until it is answered.
   static func run(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
     let promise = core.eventLoop.makePromise(of: HTTPReply.self)
-    let exchange = RESTExchange(request, core, promise)
+    let exchange = RESTExchange(request, on: core, promise: promise)
     do throws(RESTError) {
       exchange.peer = try core.openInternal(exchange, for: request.credential)
       exchange.start()
@@ -70,7 +70,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
 
   private func ask(
     _ request: ClientRequest,
-    _ next: @escaping (ServerMessage.Response) -> Void
+    then next: @escaping (ServerMessage.Response) -> Void
   ) {
     guard let peer else { return }
     self.next = next
@@ -139,7 +139,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
     }
     guard let write else { return read() }
     guard isSmallEnough(write) else { return finish(RESTError.writeTooBig.answer) }
-    guard let peer, let delay = core.writeDelay(of: peer, request.bodyLength) else {
+    guard let peer, let delay = core.writeDelay(of: peer, length: request.bodyLength) else {
       return perform(write)
     }
     // As over a WebSocket: a user who writes too quickly waits, and is not refused.
@@ -172,10 +172,10 @@ final class RESTExchange: InternalPeer, TurnTaker {
 
   private func perform(_ write: RESTRequest.Write) {
     switch write {
-    case .set(let path, let node): set(path, node, isRemoval: false, attempt: 0)
-    case .remove(let path): set(path, .empty, isRemoval: true, attempt: 0)
-    case .merge(let path, let changes): merge(path, changes)
-    case .append(let path, let node): append(path, node)
+    case .set(let path, let node): set(path, to: node, isRemoval: false, attempt: 0)
+    case .remove(let path): set(path, to: .empty, isRemoval: true, attempt: 0)
+    case .merge(let path, let changes): merge(changes, at: path)
+    case .append(let path, let node): append(node, at: path)
     }
   }
 
@@ -233,7 +233,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
   }
 
   /// Replaces the data at a path, where they have one of the versions of a condition.
-  private func set(_ path: Path, _ node: Node, isRemoval: Bool, attempt: Int) {
+  private func set(_ path: Path, to node: Node, isRemoval: Bool, attempt: Int) {
     let hashes = request.requiredHashes
     let hash = attempt < hashes.count ? hashes[attempt] : nil
     ask(.write(WriteRequest(path: path, operation: .set(node), hash: hash))) { [self] response in
@@ -243,7 +243,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
         let wantsTag = request.wantsTag && !path.isPriority
         answer(isRemoval ? .empty : data ?? node, taggedBy: wantsTag ? data : nil)
       case .dataStale where attempt + 1 < hashes.count:
-        set(path, node, isRemoval: isRemoval, attempt: attempt + 1)
+        set(path, to: node, isRemoval: isRemoval, attempt: attempt + 1)
       case .dataStale:
         // Who may not read is told no more than that the data are others.
         guard let data else { return refuse(response) }
@@ -254,7 +254,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
   }
 
   /// Writes at several paths, and shows what the server has decided for them.
-  private func merge(_ path: Path, _ changes: [Change]) {
+  private func merge(_ changes: [Change], at path: Path) {
     ask(.write(WriteRequest(path: path, operation: .merge(changes)))) { [self] response in
       guard response.status == .ok else { return refuse(response) }
       let data = Self.node(response) ?? .empty
@@ -267,7 +267,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
     }
   }
 
-  private func append(_ path: Path, _ node: Node) {
+  private func append(_ node: Node, at path: Path) {
     let name = core.makePushID()
     let child = path.appending(ChildKey(name))
     ask(.write(WriteRequest(path: child, operation: .set(node)))) { [self] response in

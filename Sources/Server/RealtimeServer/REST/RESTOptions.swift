@@ -26,7 +26,7 @@ struct RESTOptions: Sendable {
   let writeSize: WriteSize
 
   /// Reads the parameters of a request; unknown ones are ignored.
-  init(_ request: HTTPRequest, _ method: RESTMethod) throws(RESTError) {
+  init(_ request: HTTPRequest, method: RESTMethod) throws(RESTError) {
     switch request.parameter("print") {
     case nil: print = .compact
     case "pretty": print = .pretty
@@ -94,5 +94,102 @@ struct RESTOptions: Sendable {
   private static func isNameStart(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
       || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
+  }
+}
+
+extension RESTOptions {
+  /// The data as JSON, in the form that was asked for.
+  ///
+  /// What a query selects is an object always, since holes in an array would count as children.
+  func json(of node: Node, isSelection: Bool) -> JSONValue {
+    guard let children = node.children else { return node.json(form) }
+    if isShallow {
+      return .object(children.map.map { JSONMember($0.key.text, .bool(true)) })
+    }
+    guard isSelection, form == .value else { return node.json(form) }
+    return .object(children.map.map { JSONMember($0.key.text, $0.value.json(form)) })
+  }
+
+  /// The answer to a request that has been carried out.
+  func answer(_ json: JSONValue, status: Int = 200, etag: String? = nil) -> HTTPAnswer {
+    if print == .silent, status == 200 { return .empty(204, etag: etag) }
+    var body = print == .pretty ? PrettyJSON.text(json) : Array(json.text.utf8)
+    if print == .pretty { body.append(UInt8(ascii: "\n")) }
+    if let callback { body = Array("\(callback)(".utf8) + body + Array(")".utf8) }
+    var answer = HTTPAnswer.json(status, body, etag: etag)
+    answer.headerLines.append(HTTPAnswer.HeaderLine("X-Content-Type-Options", "nosniff"))
+    if callback != nil { answer.contentType = "application/javascript; charset=utf-8" }
+    if let download {
+      let name = String(decoding: download.utf8.map(Self.fileByte), as: UTF8.self)
+      answer.headerLines.append(
+        HTTPAnswer.HeaderLine("Content-Disposition", "attachment; filename=\"\(name)\"")
+      )
+    }
+    return answer
+  }
+
+  /// A byte of the name of a file, an underscore where it would mean something else.
+  private static func fileByte(_ byte: UInt8) -> UInt8 {
+    let isPlain = (0x20...0x7E).contains(byte) && !"\"\\/%".utf8.contains(byte)
+    return isPlain ? byte : UInt8(ascii: "_")
+  }
+}
+
+extension RESTRequest {
+  /// The answer that shows data.
+  func answer(
+    _ node: Node,
+    isSelection: Bool = false,
+    status: Int = 200,
+    tag: String?
+  ) -> HTTPAnswer {
+    options.answer(
+      options.json(of: node, isSelection: isSelection),
+      status: status,
+      etag: tag.map { EntityTag.text(ofHash: $0) }
+    )
+  }
+}
+
+/// Prints JSON for people: a member a line, two spaces for a level.
+enum PrettyJSON {
+  /// The text in UTF-8.
+  ///
+  /// - Complexity: O(size · depth)
+  static func text(_ value: JSONValue) -> [UInt8] {
+    var bytes: [UInt8] = []
+    append(value, indent: 0, to: &bytes)
+    return bytes
+  }
+
+  private static func append(_ value: JSONValue, indent: Int, to bytes: inout [UInt8]) {
+    switch value {
+    case .array(let elements) where !elements.isEmpty:
+      bytes.append(UInt8(ascii: "["))
+      for (index, element) in elements.enumerated() {
+        beginLine(index, indent: indent + 1, to: &bytes)
+        append(element, indent: indent + 1, to: &bytes)
+      }
+      beginLine(0, indent: indent, to: &bytes)
+      bytes.append(UInt8(ascii: "]"))
+    case .object(let members) where !members.isEmpty:
+      bytes.append(UInt8(ascii: "{"))
+      for (index, member) in members.enumerated() {
+        beginLine(index, indent: indent + 1, to: &bytes)
+        bytes += JSONValue.string(member.name).text.utf8
+        bytes += ": ".utf8
+        append(member.value, indent: indent + 1, to: &bytes)
+      }
+      beginLine(0, indent: indent, to: &bytes)
+      bytes.append(UInt8(ascii: "}"))
+    case .null, .bool, .integer, .double, .string, .array, .object: bytes += value.text.utf8
+    }
+  }
+
+  /// Begins the line of an element, after a comma unless it is the first.
+  private static func beginLine(_ index: Int, indent: Int, to bytes: inout [UInt8]) {
+    if index > 0 { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(UInt8(ascii: "\n"))
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: indent * 2))
   }
 }

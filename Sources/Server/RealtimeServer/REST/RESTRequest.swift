@@ -46,7 +46,7 @@ struct RESTRequest: Sendable {
     self.path = path
     credential = try RESTCredential(request)
     method = try Self.method(of: request)
-    options = try RESTOptions(request, method)
+    options = try RESTOptions(request, method: method)
     query =
       method.isRead
       ? try QueryParameters.query(of: request, isShallow: options.isShallow) : nil
@@ -137,5 +137,127 @@ struct RESTRequest: Sendable {
   /// Whether the asker knows the data with a hash already.
   func knows(_ hash: String) -> Bool {
     knownTags.contains { $0 == "*" ? !hash.isEmpty : EntityTag.hash(ofText: $0) == hash }
+  }
+}
+
+/// The location in the path of a REST request.
+enum RESTPath {
+  private static let suffix = ".json"
+
+  /// The location, or nil when the path does not end as REST paths do.
+  ///
+  /// - Throws: ``RESTError`` when an escape is malformed, or the name is one that data cannot have.
+  static func location(in path: String) throws(RESTError) -> Path? {
+    guard path.hasSuffix(suffix) else { return nil }
+    var keys: [ChildKey] = []
+    for segment in path.utf8.dropLast(suffix.utf8.count).split(separator: UInt8(ascii: "/")) {
+      guard let text = HTTPRequest.unescape(String(Substring(segment))) else {
+        throw RESTError(400, "Invalid path: Invalid token in path")
+      }
+      keys.append(ChildKey(text))
+    }
+    if let first = keys.first?.text, first.hasPrefix("."), keys[0] != .priority {
+      throw RESTError(404, "there is nothing at /\(first) on this server")
+    }
+    return Path(keys)
+  }
+}
+
+/// How large a write may be, by the names of the REST API: each stands for a time that it may take.
+enum WriteSize: String, CaseIterable {
+  /// A second.
+  case tiny
+  /// Ten seconds.
+  case small
+  /// Half a minute.
+  case medium
+  /// A minute.
+  case large
+  /// Any time.
+  case unlimited
+
+  /// The time that a write may take, or nil when it may take any.
+  var target: Duration? {
+    switch self {
+    case .tiny: .seconds(1)
+    case .small: .seconds(10)
+    case .medium: .seconds(30)
+    case .large: .seconds(60)
+    case .unlimited: nil
+    }
+  }
+
+  /// Whether a write is expected to take no longer than its size allows.
+  ///
+  /// - Complexity: O(values), but never more than what the target holds.
+  func allows(_ estimate: (_ limit: Duration) -> Duration) -> Bool {
+    target.map { estimate($0) <= $0 } ?? true
+  }
+}
+
+/// How long a write is expected to take: by the values that come and go, and by its length.
+///
+/// The rates are those of a modest machine on a busy day, with rules and an index: who asks for a
+/// bound wants to keep others from waiting, and writes in smaller parts when one is refused.
+struct WriteEstimate {
+  /// Values that are written or removed in a second.
+  private static let valuesPerSecond = 100_000
+  /// Bytes of JSON that are taken in in a second.
+  private static let bytesPerSecond = 8 * 1_024 * 1_024
+
+  private let limit: Int
+  private var values = 0
+  private let bytes: Int
+
+  /// Begins an estimate.
+  ///
+  /// - Parameters:
+  ///   - limit: The time beyond which nobody wants to know it exactly.
+  ///   - bytes: The length of the request.
+  init(upTo limit: Duration, bytes: Int) {
+    self.limit = Int(limit.components.seconds) * Self.valuesPerSecond
+    self.bytes = bytes
+  }
+
+  /// The time; when it is beyond the limit, at least a little more than that.
+  var duration: Duration {
+    max(
+      .seconds(Double(values) / Double(Self.valuesPerSecond)),
+      .seconds(Double(bytes) / Double(Self.bytesPerSecond))
+    )
+  }
+
+  /// Counts the values of what is written, or of what is replaced.
+  ///
+  /// - Complexity: O(values), but never more than the limit.
+  mutating func add(_ node: Node) {
+    guard values <= limit else { return }
+    guard let children = node.children else {
+      if !node.isEmpty { values += 1 }
+      return
+    }
+    for child in children.map {
+      guard values <= limit else { return }
+      add(child.value)
+    }
+  }
+}
+
+/// The version of the data at a location: their hash, or a word for no data.
+enum EntityTag {
+  /// The tag of no data.
+  static let null = "null_etag"
+
+  /// The tag of data with a hash.
+  static func text(ofHash hash: String) -> String { hash.isEmpty ? null : hash }
+
+  /// The hash that a tag stands for, with or without quotes and the mark of a weak one.
+  static func hash(ofText text: String) -> String {
+    var text = Substring(text)
+    if text.hasPrefix("W/") { text = text.dropFirst(2) }
+    if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {
+      text = text.dropFirst().dropLast()
+    }
+    return text == null ? "" : String(text)
   }
 }

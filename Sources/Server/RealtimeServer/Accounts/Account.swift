@@ -1,0 +1,187 @@
+package import RealtimeCore
+
+/// Someone who can sign in to a database.
+package struct Account: Hashable, Sendable {
+  /// The database that it belongs to; the same person has another account for another one.
+  package let database: String
+  /// The identifier that rules and data name it by.
+  package let uid: String
+  /// The address to sign in with, or nil.
+  package var email: EmailAddress?
+  /// Whether its owner has shown that the address is theirs.
+  package var isEmailVerified = false
+  /// The name to show, or nil.
+  package var displayName: String?
+  /// The address of a picture, or nil.
+  package var photoURL: String?
+  /// The password as it is stored, or nil.
+  package var password: PasswordHash?
+  /// What administrators have put into its tokens.
+  package var customClaims: [JSONMember] = []
+  /// Whether it may not sign in.
+  package var isDisabled = false
+  /// When it was made, in milliseconds since 1970.
+  package let created: Int64
+  /// When it last signed in, in milliseconds since 1970.
+  package var lastSignIn: Int64
+  /// When the password was last set, in milliseconds since 1970, or nil.
+  package var passwordChanged: Int64?
+  /// Tokens that were issued before this second since 1970 no longer count.
+  package var validSince: Int64
+  /// When somebody last asked for a new password, in milliseconds since 1970, or nil.
+  package var resetRequested: Int64?
+
+  /// Makes an account that nobody has signed in to.
+  package init(database: String, uid: String, created: Int64) {
+    self.database = database
+    self.uid = uid
+    self.created = created
+    lastSignIn = created
+    validSince = created / 1_000
+  }
+
+  /// Whether a text can be the identifier of a user: 1 to 128 visible characters of ASCII.
+  ///
+  /// With more, two users could look alike to people and to the comparison of text.
+  package static func isIdentifier(_ text: String) -> Bool {
+    (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+
+  /// The ways to sign in to it.
+  package var providers: [String] { password != nil && email != nil ? ["password"] : [] }
+
+  /// Ends everything that was signed in with before a time.
+  ///
+  /// Times of tokens are whole seconds, so tokens that are issued later in the same second are dated
+  /// to the next one: none that was issued before counts, and each that is issued after does.
+  package mutating func endSessions(at milliseconds: Int64) {
+    validSince = max(validSince, milliseconds / 1_000 + 1)
+  }
+}
+
+extension Account {
+  /// The account as a store keeps it.
+  package var json: JSONValue {
+    var members = [
+      JSONMember("database", .string(database)),
+      JSONMember("uid", .string(uid)),
+      JSONMember("created", .integer(created)),
+      JSONMember("lastSignIn", .integer(lastSignIn)),
+      JSONMember("validSince", .integer(validSince)),
+      JSONMember("disabled", .bool(isDisabled)),
+      JSONMember("emailVerified", .bool(isEmailVerified)),
+    ]
+    func add(_ name: String, _ text: String?) {
+      if let text { members.append(JSONMember(name, .string(text))) }
+    }
+    func add(_ name: String, _ time: Int64?) {
+      if let time { members.append(JSONMember(name, .integer(time))) }
+    }
+    add("email", email?.text)
+    add("displayName", displayName)
+    add("photoURL", photoURL)
+    add("password", password?.text)
+    add("passwordChanged", passwordChanged)
+    add("resetRequested", resetRequested)
+    if !customClaims.isEmpty { members.append(JSONMember("claims", .object(customClaims))) }
+    return .object(members)
+  }
+
+  /// Reads what a store has kept; nil when it is none of what ``json`` gives.
+  package init?(json: JSONValue) {
+    guard let database = json["database"]?.string, let uid = json["uid"]?.string,
+      let created = json["created"]?.integer, let lastSignIn = json["lastSignIn"]?.integer,
+      let validSince = json["validSince"]?.integer, let isDisabled = json["disabled"]?.bool,
+      let isEmailVerified = json["emailVerified"]?.bool
+    else { return nil }
+    self.init(database: database, uid: uid, created: created)
+    self.lastSignIn = lastSignIn
+    self.validSince = validSince
+    self.isDisabled = isDisabled
+    self.isEmailVerified = isEmailVerified
+    if let text = json["email"]?.string {
+      guard let email = EmailAddress(text) else { return nil }
+      self.email = email
+    }
+    if let text = json["password"]?.string {
+      guard let password = PasswordHash(text) else { return nil }
+      self.password = password
+    }
+    displayName = json["displayName"]?.string
+    photoURL = json["photoURL"]?.string
+    passwordChanged = json["passwordChanged"]?.integer
+    resetRequested = json["resetRequested"]?.integer
+    customClaims = json["claims"]?.members ?? []
+  }
+}
+
+/// What is to be different about an account; what is nil stays as it is.
+struct AccountChange {
+  var email: EmailAddress?
+  var password: Password?
+  /// The name to show; an empty one removes it.
+  var displayName: String?
+  /// The address of a picture; an empty one removes it.
+  var photoURL: String?
+  /// Whether the password is taken away, so that nobody can sign in with it.
+  var removesPassword = false
+  var isEmailVerified: Bool?
+  var isDisabled: Bool?
+  var customClaims: [JSONMember]?
+  /// Whether everybody who is signed in has to sign in again.
+  var endsSessions = false
+}
+
+/// The address of an account, in the one form in which addresses are compared.
+///
+/// Only ASCII is taken, in small letters: with more, two addresses could look alike and be two
+/// accounts, or look different and be one (a dotless i, a Kelvin sign, letters composed or not).
+/// International domains come in their ASCII form (`xn--…`).
+package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
+  /// The address.
+  package let text: String
+
+  /// Longest address and longest part before the sign, in bytes.
+  private static let maximum = (address: 254, local: 64, label: 63)
+
+  /// Checks and lowers an address; nil when it is none.
+  ///
+  /// - Complexity: O(length)
+  package init?(_ text: String) {
+    guard text.utf8.count <= Self.maximum.address else { return nil }
+    let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+    guard parts.count == 2, Self.isLocal(parts[0]), Self.isDomain(parts[1]) else { return nil }
+    self.text = String(decoding: text.utf8.map(Self.lowercased), as: UTF8.self)
+  }
+
+  package var description: String { text }
+
+  private static func isLocal(_ part: Substring.UTF8View) -> Bool {
+    part.count <= maximum.local
+      && part.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy {
+        !$0.isEmpty && $0.allSatisfy { isAlphanumeric($0) || marks.contains($0) }
+      }
+  }
+
+  private static func isDomain(_ part: Substring.UTF8View) -> Bool {
+    let hyphen = UInt8(ascii: "-")
+    return part.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy {
+      !$0.isEmpty && $0.count <= maximum.label && $0.first != hyphen && $0.last != hyphen
+        && $0.allSatisfy { isAlphanumeric($0) || $0 == hyphen }
+    }
+  }
+
+  /// What may stand before the sign beside letters, digits and dots.
+  private static let marks = Set("!#$%&'*+-/=?^_`{|}~".utf8)
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch lowercased(byte) {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    default: false
+    }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+}

@@ -1,0 +1,271 @@
+internal import Crypto
+internal import NIOCore
+internal import RealtimeCore
+
+extension AccountService {
+  /// How long a user has, who has changed the password, to take the new tokens before the user's
+  /// connections hear that the old ones are dead, in milliseconds.
+  private static let changeover: Int64 = 1_000
+
+  /// What the user of a token, or an administrator, wants to be different.
+  func change(
+    _ fields: RequestFields,
+    isAdministrator: Bool
+  ) throws(IdentityError) -> AccountChange {
+    var change = AccountChange()
+    change.email = try fields.email()
+    change.password = try fields.newPassword()
+    change.displayName = try fields.shown("displayName", maximumBytes: 256)
+    change.photoURL = try fields.shown("photoUrl", maximumBytes: 2_048)
+    for attribute in try fields.texts("deleteAttribute") {
+      switch attribute {
+      case "DISPLAY_NAME": change.displayName = ""
+      case "PHOTO_URL": change.photoURL = ""
+      case _: throw IdentityError("INVALID_ARGUMENT", "Invalid value at 'deleteAttribute'")
+      }
+    }
+    change.removesPassword = try fields.texts("deleteProvider").contains("password")
+    guard isAdministrator else { return change }
+    change.isEmailVerified = try fields.flag("emailVerified")
+    change.isDisabled = try fields.flag("disableUser")
+    if let claims = try fields.embeddedJSON("customAttributes") {
+      change.customClaims = try CustomClaims.checked(claims)
+    }
+    // Whatever second is named: sessions end now, not in the future and not in the past.
+    change.endsSessions = try fields.text("validSince") != nil
+    return change
+  }
+
+  /// Changes an account.
+  ///
+  /// When another address or password is set, or the account disabled, everybody is signed out; a
+  /// user who has done it gets new tokens.
+  ///
+  /// - Parameters:
+  ///   - account: The account.
+  ///   - change: What is to be different.
+  ///   - claims: What the token of the user says, or nil when an administrator does it.
+  ///   - caller: Who asks.
+  /// - Returns: The account as it is then, and the new tokens of a user who needs some.
+  /// - Throws: ``IdentityError`` when it may not be changed so.
+  func update(
+    _ account: Account,
+    with change: AccountChange,
+    claims: JSONValue?,
+    by caller: Caller
+  ) async throws(IdentityError) -> (account: Account, signedIn: SignedIn?) {
+    let changesCredentials =
+      change.password != nil || change.removesPassword
+      || change.email.map { $0 != account.email } ?? false
+    if changesCredentials, let claims { try checkRecent(claims, of: account) }
+    if let email = change.email { try checkFree(email, for: account) }
+    var hash: PasswordHash?
+    if let password = change.password { hash = try await self.hash(password) }
+    // What has become of the account while the password was hashed.
+    guard let now = try read({ try $0.account(account.uid, in: account.database) }),
+      now.validSince == account.validSince
+    else { throw IdentityError(claims == nil ? "USER_NOT_FOUND" : "TOKEN_EXPIRED") }
+    if let email = change.email { try checkFree(email, for: account) }
+    var changed = Self.applying(change, hash: hash, to: now, at: clock())
+    guard changesCredentials || change.endsSessions || (change.isDisabled ?? false) else {
+      try apply([.save(changed)])
+      return (changed, nil)
+    }
+    changed.endSessions(at: clock())
+    try revoke(changed, with: [.save(changed)], tellingAfter: claims == nil ? 0 : Self.changeover)
+    guard let claims else { return (changed, nil) }
+    let old = claims["firebase"]?["sign_in_provider"]?.string ?? "custom"
+    let provider = changed.providers.isEmpty ? (old == "password" ? "anonymous" : old) : "password"
+    return (changed, try beginSession(changed, provider: provider))
+  }
+
+  private static func applying(
+    _ change: AccountChange,
+    hash: PasswordHash?,
+    to account: Account,
+    at now: Int64
+  ) -> Account {
+    var account = account
+    if let email = change.email, email != account.email {
+      account.email = email
+      account.isEmailVerified = false
+    }
+    if let hash {
+      account.password = hash
+      account.passwordChanged = now
+      account.resetRequested = nil
+    }
+    if change.removesPassword { account.password = nil }
+    if let name = change.displayName { account.displayName = name.isEmpty ? nil : name }
+    if let url = change.photoURL { account.photoURL = url.isEmpty ? nil : url }
+    if let isVerified = change.isEmailVerified { account.isEmailVerified = isVerified }
+    if let isDisabled = change.isDisabled { account.isDisabled = isDisabled }
+    if let claims = change.customClaims { account.customClaims = claims }
+    return account
+  }
+
+  /// Checks that the user of a token has signed in a short while ago.
+  ///
+  /// An account without a password has nothing that could be taken over by a token that was left
+  /// lying about for longer.
+  private func checkRecent(_ claims: JSONValue, of account: Account) throws(IdentityError) {
+    guard !settings.isEmulator, !account.providers.isEmpty else { return }
+    guard let signedIn = claims["auth_time"]?.integer,
+      clock() / 1_000 - signedIn <= settings.recentSignIn
+    else { throw .tooOld }
+  }
+
+  /// Removes the account of a token.
+  func delete(_ token: String?, by caller: Caller) throws(IdentityError) {
+    let (account, claims) = try owner(of: token, by: caller)
+    try checkRecent(claims, of: account)
+    try delete(account)
+  }
+
+  /// Removes an account; its tokens are worth nothing from now on.
+  func delete(_ account: Account) throws(IdentityError) {
+    var account = account
+    account.endSessions(at: clock())
+    try revoke(
+      account,
+      with: [.delete(uid: account.uid, database: account.database)],
+      tellingAfter: 0,
+      isDeleted: true
+    )
+  }
+}
+
+extension AccountService {
+  /// How long a code counts, in milliseconds.
+  private static let codeLifetime: Int64 = 3_600_000
+
+  /// Makes a code for the address of an account.
+  ///
+  /// The server sends no mail: the code is for whoever may see it.
+  func makeCode(
+    _ purpose: OneTimeCode.Purpose,
+    for email: EmailAddress,
+    of account: Account
+  ) throws(IdentityError) -> String {
+    let text = Base64URL.encode(Randomness.bytes(20))
+    let code = OneTimeCode(
+      purpose: purpose,
+      database: account.database,
+      uid: account.uid,
+      email: email,
+      expires: clock() + Self.codeLifetime
+    )
+    try apply([.addCode(code, hash: Self.hash(ofCode: text))])
+    if settings.isEmulator {
+      mails.append(EmulatorMail(email: email, purpose: purpose, code: text))
+      if mails.count > EmulatorMail.maximum { mails.removeFirst() }
+    }
+    return text
+  }
+
+  private static func hash(ofCode text: String) -> [UInt8] {
+    Array(SHA256.hash(data: Array(text.utf8)))
+  }
+
+  /// Somebody has forgotten a password, or is to show that an address is theirs.
+  ///
+  /// - Returns: The address, and the code for who may see it.
+  func sendCode(
+    _ fields: RequestFields,
+    by caller: Caller
+  ) throws(IdentityError) -> (email: EmailAddress, code: String?) {
+    guard let type = try fields.text("requestType") else { throw IdentityError("MISSING_REQ_TYPE") }
+    guard let purpose = OneTimeCode.Purpose(rawValue: type) else {
+      throw IdentityError(type == "EMAIL_SIGNIN" ? "OPERATION_NOT_ALLOWED" : "INVALID_REQ_TYPE")
+    }
+    if !caller.isAdministrator {
+      guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
+    }
+    if purpose == .emailVerification, !caller.isAdministrator {
+      let account = try owner(of: fields.text("idToken"), by: caller).account
+      guard let email = account.email else { throw IdentityError("MISSING_EMAIL") }
+      if settings.isEmulator { _ = try makeCode(purpose, for: email, of: account) }
+      return (email, nil)
+    }
+    guard let email = try fields.email() else { throw IdentityError("MISSING_EMAIL") }
+    let found = try read { try $0.account(of: email, in: caller.database) }
+    guard caller.isAdministrator || settings.isEmulator else {
+      if let found { noteReset(of: found) }
+      return (email, nil)
+    }
+    guard let account = found else { throw IdentityError("EMAIL_NOT_FOUND") }
+    let code = try makeCode(purpose, for: email, of: account)
+    return (email, caller.isAdministrator ? code : nil)
+  }
+
+  /// Notes for the administrators that somebody waits for a new password.
+  ///
+  /// Later, so that the time of the answer does not tell whether there is such an account.
+  private func noteReset(of account: Account) {
+    eventLoop.execute {
+      self.assumeIsolated { service in
+        let found = try? service.read { try $0.account(account.uid, in: account.database) }
+        guard var account = found ?? nil else { return }
+        account.resetRequested = service.clock()
+        // Who has asked asks again when it was for nothing.
+        try? service.apply([.save(account)])
+      }
+    }
+  }
+
+  /// Looks at a code, and sets the new password that may come with it.
+  func redeem(
+    _ fields: RequestFields,
+    by caller: Caller
+  ) async throws(IdentityError) -> OneTimeCode {
+    guard let text = try fields.text("oobCode") else { throw IdentityError("MISSING_OOB_CODE") }
+    guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
+    let hash = Self.hash(ofCode: text)
+    let (code, account) = try valid(hash, by: caller)
+    clientAttempts.giveBack(caller.client)
+    guard let password = try fields.newPassword("newPassword") else { return code }
+    guard code.purpose == .passwordReset else { throw IdentityError("INVALID_OOB_CODE") }
+    let hashed = try await self.hash(password)
+    // Only the first of two who use it at the same time finds it still there.
+    guard var changed = try? valid(hash, by: caller).account, changed.uid == account.uid else {
+      throw IdentityError("INVALID_OOB_CODE")
+    }
+    changed.password = hashed
+    changed.passwordChanged = clock()
+    changed.resetRequested = nil
+    changed.endSessions(at: clock())
+    try revoke(changed, with: [.save(changed), .removeCode(hash: hash)], tellingAfter: 0)
+    accountAttempts.reset("\(caller.database) \(code.email)")
+    return code
+  }
+
+  /// Takes the code by which somebody shows that an address is theirs.
+  func verifyEmail(
+    _ text: String,
+    by caller: Caller
+  ) throws(IdentityError) -> Account {
+    guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
+    let hash = Self.hash(ofCode: text)
+    let (code, account) = try valid(hash, by: caller)
+    clientAttempts.giveBack(caller.client)
+    guard code.purpose == .emailVerification else { throw IdentityError("INVALID_OOB_CODE") }
+    var changed = account
+    changed.isEmailVerified = true
+    try apply([.save(changed), .removeCode(hash: hash)])
+    return changed
+  }
+
+  /// A code that counts, with the account that it is for.
+  private func valid(
+    _ hash: [UInt8],
+    by caller: Caller
+  ) throws(IdentityError) -> (code: OneTimeCode, account: Account) {
+    guard let code = try read({ try $0.code(hash) }), code.database == caller.database,
+      let account = try read({ try $0.account(code.uid, in: code.database) }),
+      account.email == code.email
+    else { throw IdentityError("INVALID_OOB_CODE") }
+    guard code.expires > clock() else { throw IdentityError("EXPIRED_OOB_CODE") }
+    guard !account.isDisabled else { throw IdentityError("USER_DISABLED") }
+    return (code, account)
+  }
+}

@@ -1,0 +1,347 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+
+extension AccountService {
+  /// Makes an account for somebody who asks, or adds an address and a password to one.
+  ///
+  /// - Parameters:
+  ///   - fields: What the request says; without an address the account is anonymous.
+  ///   - caller: Who asks.
+  /// - Returns: The account, signed in.
+  /// - Throws: ``IdentityError`` when something about the request is wrong.
+  func signUp(_ fields: RequestFields, by caller: Caller) async throws(IdentityError) -> SignedIn {
+    let email = try fields.email()
+    let text = try fields.text("password")
+    if text != nil, email == nil { throw IdentityError("MISSING_EMAIL") }
+    if email != nil, text == nil { throw IdentityError("MISSING_PASSWORD") }
+    let password = try fields.newPassword()
+    if let token = try fields.text("idToken") {
+      var change = AccountChange()
+      change.email = email
+      change.password = password
+      change.displayName = try fields.shown("displayName", maximumBytes: 256)
+      let (account, claims) = try owner(of: token, by: caller)
+      return try await linked(account, claims: claims, change: change, by: caller)
+    }
+    guard settings.allowsSignUp else { throw IdentityError("ADMIN_ONLY_OPERATION") }
+    guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
+    var account = newAccount(in: caller.database)
+    account.displayName = try fields.shown("displayName", maximumBytes: 256)
+    if let email, let password {
+      try await setCredentials(of: &account, email: email, password: password)
+      return try beginSession(account, provider: "password")
+    }
+    return try beginSession(account, provider: "anonymous")
+  }
+
+  /// An account with an identifier that nobody has.
+  func newAccount(in database: String, uid: String = Randomness.uid()) -> Account {
+    Account(database: database, uid: uid, created: clock())
+  }
+
+  /// Gives a new account an address and a password.
+  func setCredentials(
+    of account: inout Account,
+    email: EmailAddress,
+    password: Password
+  ) async throws(IdentityError) {
+    try checkFree(email, for: account)
+    account.password = try await hash(password)
+    // Somebody may have been faster while the password was hashed.
+    try checkFree(email, for: account)
+    account.email = email
+    account.passwordChanged = clock()
+  }
+
+  /// Checks that no other account has an address.
+  func checkFree(_ email: EmailAddress, for account: Account) throws(IdentityError) {
+    let other = try read { try $0.account(of: email, in: account.database) }
+    if let other, other.uid != account.uid { throw IdentityError("EMAIL_EXISTS") }
+  }
+
+  private func linked(
+    _ account: Account,
+    claims: JSONValue,
+    change: AccountChange,
+    by caller: Caller
+  ) async throws(IdentityError) -> SignedIn {
+    guard change.email != nil else { throw IdentityError("MISSING_EMAIL") }
+    guard account.providers.isEmpty else { throw IdentityError("PROVIDER_ALREADY_LINKED") }
+    guard
+      let signedIn = try await update(account, with: change, claims: claims, by: caller).signedIn
+    else {
+      throw .failed
+    }
+    return signedIn
+  }
+
+  // MARK: Passwords
+
+  /// Hashes a password on a thread for that.
+  func hash(_ password: Password) async throws(IdentityError) -> PasswordHash {
+    let salt = Randomness.bytes(PasswordHash.saltBytes)
+    let cost = settings.passwordCost
+    let hash = try await passwords.run { PasswordHash(of: password, salt: salt, cost: cost) }
+    guard let hash else { throw .busy }
+    return hash
+  }
+
+  /// Signs in with an address and a password.
+  ///
+  /// An address that nobody has takes as long as a wrong password, and is answered the same way; so
+  /// is an account that is disabled, unless the password is right. After many wrong passwords for an
+  /// account each further attempt has to wait, but the right one is let through.
+  func signIn(
+    _ fields: RequestFields,
+    by caller: Caller
+  ) async throws(IdentityError) -> SignedIn {
+    guard let email = try fields.email() else { throw IdentityError("MISSING_EMAIL") }
+    guard let text = try fields.text("password") else { throw IdentityError("MISSING_PASSWORD") }
+    let name = "\(caller.database) \(email)"
+    guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
+    try await waitForTurn(at: name, by: caller)
+    guard let password = try? Password(text) else { throw refusal(isKnown: true) }
+    let found = try read { try $0.account(of: email, in: caller.database) }
+    guard let hash = found?.password else {
+      // The work that a wrong password would have been.
+      _ = try await self.hash(password)
+      throw refusal(isKnown: false)
+    }
+    guard let isRight = try await passwords.run({ hash.matches(password) }) else { throw .busy }
+    guard isRight else { throw refusal(isKnown: true) }
+    accountAttempts.reset(name)
+    clientAttempts.giveBack(caller.client)
+    waitingAttempts.remember(name, caller.client)
+    let better = hash.cost == settings.passwordCost ? nil : try? await self.hash(password)
+    // What has become of the account while the password was looked at.
+    guard var account = try read({ try $0.account(of: email, in: caller.database) }),
+      account.password == hash
+    else { throw refusal(isKnown: true) }
+    if let better { account.password = better }
+    return try beginSession(account, provider: "password")
+  }
+
+  /// Waits when there have been too many wrong passwords for an account.
+  private func waitForTurn(at name: String, by caller: Caller) async throws(IdentityError) {
+    if accountAttempts.take(name, at: clock()) { return }
+    guard waitingAttempts.enter(name, caller.client) else { throw .tooManyAttempts }
+    // Cut short only by the end of the service.
+    try? await eventLoop.scheduleTask(in: .milliseconds(settings.accountDelay)) {}.futureResult
+      .get()
+    waitingAttempts.leave(name, caller.client)
+  }
+
+  private func refusal(isKnown: Bool) -> IdentityError {
+    guard settings.isEmulator else { return .invalidCredentials }
+    return IdentityError(isKnown ? "INVALID_PASSWORD" : "EMAIL_NOT_FOUND")
+  }
+
+  // MARK: Custom tokens
+
+  /// Signs in with a token that a program of an administrator has signed.
+  ///
+  /// - Returns: The account, signed in, and whether it was made.
+  func signInWithCustomToken(
+    _ fields: RequestFields,
+    by caller: Caller
+  ) throws(IdentityError) -> (signedIn: SignedIn, isNew: Bool) {
+    guard let text = try fields.text("token") else { throw IdentityError("MISSING_CUSTOM_TOKEN") }
+    let token = try customToken(text, by: caller)
+    let found = try read { try $0.account(token.uid, in: caller.database) }
+    let account = found ?? newAccount(in: caller.database, uid: token.uid)
+    let claims = token.claims.isEmpty ? nil : JSONValue.object(token.claims)
+    return (try beginSession(account, provider: "custom", claims: claims), found == nil)
+  }
+
+  private func customToken(
+    _ text: String,
+    by caller: Caller
+  ) throws(IdentityError) -> CustomToken {
+    if settings.isEmulator { return try CustomToken(unsigned: text) }
+    guard let key = try read({ try $0.secret(.customTokenKey) }).flatMap({ SigningKey(json: $0) })
+    else { throw .failed }
+    return try CustomToken(
+      text,
+      signedBy: key,
+      issuer: "\(authority.issuer):\(caller.database)",
+      at: clock()
+    )
+  }
+}
+
+extension AccountService {
+  /// How long after its use a refresh token is answered again as if it were new, in milliseconds.
+  ///
+  /// Terminals that share one are not to end each other's session.
+  private static let grace: Int64 = 60_000
+
+  /// Begins a session for an account that may sign in.
+  ///
+  /// - Parameters:
+  ///   - account: The account, which is saved with it.
+  ///   - provider: How its user has signed in.
+  ///   - claims: What a custom token adds to its tokens.
+  /// - Returns: The session's first tokens.
+  /// - Throws: ``IdentityError`` when it may not.
+  func beginSession(
+    _ account: Account,
+    provider: String,
+    claims: JSONValue? = nil
+  ) throws(IdentityError) -> SignedIn {
+    guard !account.isDisabled else { throw IdentityError("USER_DISABLED") }
+    var account = account
+    account.lastSignIn = clock()
+    let session = SignInSession(
+      id: Base64URL.encode(Randomness.bytes(16)),
+      database: account.database,
+      uid: account.uid,
+      provider: provider,
+      signedIn: issueTime(account),
+      claims: claims?.text
+    )
+    let refreshToken = RefreshToken(Randomness.bytes(RefreshToken.byteCount))
+    let signedIn = SignedIn(
+      account: account,
+      idToken: try idToken(of: account, session),
+      refreshToken: refreshToken.text,
+      lifetime: settings.tokenLifetime
+    )
+    try apply([.save(account), .begin(session, token: refreshToken.hash)])
+    return signedIn
+  }
+
+  /// The second that a token of an account is dated to: never one in which earlier ones are ended.
+  private func issueTime(_ account: Account) -> Int64 { max(clock() / 1_000, account.validSince) }
+
+  /// Continues a session.
+  ///
+  /// A token that was replaced long ago is in the wrong hands, or was: the session ends for both.
+  func refresh(_ text: String, in database: String) throws(IdentityError) -> SignedIn {
+    guard let token = RefreshToken(text),
+      let record = try read({ try $0.session(ofToken: token.hash) }),
+      record.session.database == database
+    else { throw IdentityError("INVALID_REFRESH_TOKEN") }
+    let session = record.session
+    let successor = token.successor(authority.keys.refreshSecret)
+    if let replaced = record.replaced {
+      try checkReplay(of: session, replaced: replaced, successor: successor)
+    }
+    guard let account = try read({ try $0.account(session.uid, in: database) }) else {
+      throw IdentityError("USER_NOT_FOUND")
+    }
+    guard !account.isDisabled else { throw IdentityError("USER_DISABLED") }
+    guard session.signedIn >= account.validSince else { throw IdentityError("TOKEN_EXPIRED") }
+    let idToken = try idToken(of: account, session)
+    if record.replaced == nil {
+      try apply([.replace(token: token.hash, successor: successor.hash, at: clock())])
+    }
+    return SignedIn(
+      account: account,
+      idToken: idToken,
+      refreshToken: successor.text,
+      lifetime: settings.tokenLifetime
+    )
+  }
+
+  /// Checks that a token which was replaced may be answered once more, and ends its session if not.
+  private func checkReplay(
+    of session: SignInSession,
+    replaced: Int64,
+    successor: RefreshToken
+  ) throws(IdentityError) {
+    guard let next = try read({ try $0.session(ofToken: successor.hash) }) else {
+      // The secret that it was made with is gone.
+      throw IdentityError("INVALID_REFRESH_TOKEN")
+    }
+    guard clock() - replaced > Self.grace, next.replaced != nil else { return }
+    try apply([.end(session: session.id)])
+    logger.warning(
+      "a refresh token was used again, so its session is ended",
+      metadata: ["database": "\(session.database)", "uid": "\(session.uid)"]
+    )
+    throw IdentityError("INVALID_REFRESH_TOKEN")
+  }
+
+  // MARK: ID tokens
+
+  /// A new token of a session.
+  private func idToken(
+    of account: Account,
+    _ session: SignInSession
+  ) throws(IdentityError) -> String {
+    let claims = claims(of: account, session)
+    if settings.isEmulator { return WebToken.unsigned(claims) }
+    if authority.keys.isDue(at: clock()) { try rotateKeys() }
+    guard let token = authority.sign(claims) else { throw .failed }
+    return token
+  }
+
+  private func claims(of account: Account, _ session: SignInSession) -> JSONValue {
+    let issued = issueTime(account)
+    let issuer =
+      settings.isEmulator
+      ? "https://securetoken.google.com/\(account.database)" : authority.issuer
+    var members = CustomClaims.merged(
+      account.customClaims,
+      session.claims.flatMap { try? JSONParser.parse($0) }?.members ?? []
+    )
+    func add(_ name: String, _ value: JSONValue) { members.append(JSONMember(name, value)) }
+    if let name = account.displayName { add("name", .string(name)) }
+    if let url = account.photoURL { add("picture", .string(url)) }
+    if session.provider == "anonymous" { add("provider_id", .string("anonymous")) }
+    add("iss", .string(issuer))
+    add("aud", .string(account.database))
+    add("auth_time", .integer(session.signedIn))
+    add("user_id", .string(account.uid))
+    add("sub", .string(account.uid))
+    add("iat", .integer(issued))
+    add("exp", .integer(issued + settings.tokenLifetime))
+    var identities: [JSONMember] = []
+    if let email = account.email {
+      add("email", .string(email.text))
+      add("email_verified", .bool(account.isEmailVerified))
+      identities = [JSONMember("email", .array([.string(email.text)]))]
+    }
+    add(
+      "firebase",
+      .object(
+        ("identities", .object(identities)),
+        ("sign_in_provider", .string(session.provider))
+      )
+    )
+    return .object(members)
+  }
+
+  /// The account whose token somebody shows, with what the token says.
+  func owner(
+    of token: String?,
+    by caller: Caller
+  ) throws(IdentityError) -> (account: Account, claims: JSONValue) {
+    guard let token, !token.isEmpty else { throw IdentityError("INVALID_ID_TOKEN") }
+    let claims = try claims(of: token, by: caller)
+    guard let uid = claims["sub"]?.string,
+      let account = try read({ try $0.account(uid, in: caller.database) })
+    else { throw IdentityError("USER_NOT_FOUND") }
+    guard !account.isDisabled else { throw IdentityError("USER_DISABLED") }
+    if let issued = claims["iat"]?.integer, issued < account.validSince {
+      throw IdentityError("TOKEN_EXPIRED")
+    }
+    return (account, claims)
+  }
+
+  private func claims(of token: String, by caller: Caller) throws(IdentityError) -> JSONValue {
+    if settings.isEmulator {
+      guard let token = WebToken(token), token.algorithm == "none" else {
+        throw IdentityError("INVALID_ID_TOKEN")
+      }
+      return token.claims
+    }
+    do throws(CredentialError) {
+      return try authority.verify(token, for: caller.database, at: clock())
+    } catch {
+      throw IdentityError(error.status == .expiredToken ? "TOKEN_EXPIRED" : "INVALID_ID_TOKEN")
+    }
+  }
+}

@@ -1,0 +1,253 @@
+package import RealtimeCore
+
+/// The answer to a request about identities.
+package struct IdentityAnswer: Sendable {
+  /// The status of HTTP.
+  package let status: Int
+  /// The body.
+  package let json: JSONValue
+
+  init(_ json: JSONValue) {
+    status = 200
+    self.json = json
+  }
+
+  /// Makes the answer to a request that is refused.
+  package init(_ error: IdentityError) {
+    status = error.status
+    json = error.json
+  }
+}
+
+/// Answers as clients of the Identity Toolkit read them.
+enum IdentityJSON {
+  /// How somebody has signed in, as far as the answers differ.
+  enum Way {
+    case signUp
+    case password
+    case customToken(isNew: Bool)
+  }
+
+  /// An object of a kind with texts.
+  static func object(_ kind: String, _ texts: [(String, String)] = []) -> JSONValue {
+    .object(
+      [JSONMember("kind", .string("identitytoolkit#\(kind)"))]
+        + texts.map { JSONMember($0.0, .string($0.1)) }
+    )
+  }
+
+  /// The answer to somebody who has signed in.
+  static func signedIn(_ signedIn: SignedIn, by way: Way) -> JSONValue {
+    let account = signedIn.account
+    var members: [JSONMember]
+    switch way {
+    case .signUp: members = [kind("SignupNewUserResponse"), text("localId", account.uid)]
+    case .password:
+      members = [
+        kind("VerifyPasswordResponse"), text("localId", account.uid),
+        JSONMember("registered", .bool(true)),
+      ]
+    case .customToken(let isNew):
+      members = [
+        kind("VerifyCustomTokenResponse"), JSONMember("isNewUser", .bool(isNew)),
+      ]
+    }
+    switch way {
+    case .signUp, .password:
+      if let email = account.email { members.append(text("email", email.text)) }
+      if let name = account.displayName { members.append(text("displayName", name)) }
+    case .customToken: break
+    }
+    return .object(members + tokens(signedIn))
+  }
+
+  /// The answer to somebody whose account has been changed.
+  static func changed(_ account: Account, signedIn: SignedIn?) -> JSONValue {
+    var members = [kind("SetAccountInfoResponse"), text("localId", account.uid)]
+    if let email = account.email {
+      members.append(text("email", email.text))
+      members.append(JSONMember("emailVerified", .bool(account.isEmailVerified)))
+    }
+    if let name = account.displayName { members.append(text("displayName", name)) }
+    if let url = account.photoURL { members.append(text("photoUrl", url)) }
+    members.append(JSONMember("providerUserInfo", providers(of: account)))
+    return .object(members + (signedIn.map(tokens) ?? []))
+  }
+
+  /// The answer to somebody who goes on with a session.
+  static func continued(_ signedIn: SignedIn) -> JSONValue {
+    .object(
+      ("access_token", .string(signedIn.idToken)),
+      ("expires_in", .string(String(signedIn.lifetime))),
+      ("token_type", .string("Bearer")),
+      ("refresh_token", .string(signedIn.refreshToken)),
+      ("id_token", .string(signedIn.idToken)),
+      ("user_id", .string(signedIn.account.uid)),
+      ("project_id", .string(signedIn.account.database))
+    )
+  }
+
+  /// The answer to who looks accounts up; without any there is no list.
+  static func accounts(_ accounts: [Account], forAdministrator: Bool) -> JSONValue {
+    var members = [kind("GetAccountInfoResponse")]
+    let users = accounts.map { user($0, forAdministrator: forAdministrator) }
+    if !users.isEmpty { members.append(JSONMember("users", .array(users))) }
+    return .object(members)
+  }
+
+  /// A page of accounts.
+  static func page(_ accounts: [Account], next: String?) -> JSONValue {
+    var members = [
+      kind("DownloadAccountResponse"),
+      JSONMember("users", .array(accounts.map { user($0, forAdministrator: true) })),
+    ]
+    if let next { members.append(text("nextPageToken", next)) }
+    return .object(members)
+  }
+
+  private static func tokens(_ signedIn: SignedIn) -> [JSONMember] {
+    [
+      text("idToken", signedIn.idToken), text("refreshToken", signedIn.refreshToken),
+      text("expiresIn", String(signedIn.lifetime)),
+    ]
+  }
+
+  private static func user(_ account: Account, forAdministrator: Bool) -> JSONValue {
+    var members = [text("localId", account.uid)]
+    if let email = account.email {
+      members.append(text("email", email.text))
+      members.append(JSONMember("emailVerified", .bool(account.isEmailVerified)))
+    }
+    if let name = account.displayName { members.append(text("displayName", name)) }
+    if let url = account.photoURL { members.append(text("photoUrl", url)) }
+    members.append(JSONMember("providerUserInfo", providers(of: account)))
+    if let time = account.passwordChanged {
+      members.append(JSONMember("passwordUpdatedAt", .integer(time)))
+    }
+    members += [
+      text("validSince", String(account.validSince)),
+      text("lastLoginAt", String(account.lastSignIn)),
+      text("createdAt", String(account.created)),
+      JSONMember("disabled", .bool(account.isDisabled)),
+    ]
+    if forAdministrator, let time = account.resetRequested {
+      members.append(text("resetRequestedAt", String(time)))
+    }
+    if !account.customClaims.isEmpty {
+      members.append(text("customAttributes", JSONValue.object(account.customClaims).text))
+    }
+    return .object(members)
+  }
+
+  private static func providers(of account: Account) -> JSONValue {
+    guard let email = account.email, !account.providers.isEmpty else { return .array([]) }
+    var members = [
+      text("providerId", "password"), text("federatedId", email.text), text("email", email.text),
+      text("rawId", email.text),
+    ]
+    if let name = account.displayName { members.append(text("displayName", name)) }
+    if let url = account.photoURL { members.append(text("photoUrl", url)) }
+    return .array([.object(members)])
+  }
+
+  private static func kind(_ name: String) -> JSONMember {
+    text("kind", "identitytoolkit#\(name)")
+  }
+
+  private static func text(_ name: String, _ value: String) -> JSONMember {
+    JSONMember(name, .string(value))
+  }
+}
+
+/// Why a request about identities is refused, as clients are told.
+package struct IdentityError: Error, Hashable, Sendable {
+  /// The status of the answer.
+  package let status: Int
+  /// The code, such as `EMAIL_EXISTS`.
+  package let code: String
+  /// More about it, for people.
+  package let detail: String?
+
+  /// Makes an error.
+  package init(_ code: String, _ detail: String? = nil, status: Int = 400) {
+    self.status = status
+    self.code = code
+    self.detail = detail
+  }
+
+  /// The body of the answer.
+  package var json: JSONValue {
+    let message = JSONValue.string(detail.map { "\(code) : \($0)" } ?? code)
+    var members = [
+      JSONMember("code", .integer(Int64(status))),
+      JSONMember("message", message),
+      JSONMember(
+        "errors",
+        .array([
+          .object(("message", message), ("reason", .string(reason)), ("domain", .string("global")))
+        ])
+      ),
+    ]
+    if let name { members.append(JSONMember("status", .string(name))) }
+    return .object(("error", .object(members)))
+  }
+
+  private var reason: String {
+    switch status {
+    case 401, 403: "forbidden"
+    case 404: "notFound"
+    case 503: "backendError"
+    default: "invalid"
+    }
+  }
+
+  private var name: String? {
+    switch status {
+    case 401: "UNAUTHENTICATED"
+    case 403: "PERMISSION_DENIED"
+    case 404: "NOT_FOUND"
+    case 503: "UNAVAILABLE"
+    default: nil
+    }
+  }
+
+  // MARK: Errors
+
+  /// The body is longer than one may be.
+  package static let bodyTooLong = IdentityError(
+    "REQUEST_TOO_LARGE",
+    "The body is too long.",
+    status: 413
+  )
+  static let busy = IdentityError(
+    "TOO_MANY_ATTEMPTS_TRY_LATER",
+    "The server is busy.",
+    status: 503
+  )
+  static let tooManyAttempts = IdentityError(
+    "TOO_MANY_ATTEMPTS_TRY_LATER",
+    "Too many unsuccessful attempts. Try again later."
+  )
+  static let weakPassword = IdentityError(
+    "WEAK_PASSWORD",
+    "Password should be at least \(Password.minimumLength) characters"
+  )
+  static let longPassword = IdentityError(
+    "INVALID_PASSWORD",
+    "Password should be at most \(Password.maximumBytes) bytes"
+  )
+  static let invalidCredentials = IdentityError("INVALID_LOGIN_CREDENTIALS")
+  static let tooOld = IdentityError("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+  static let failed = IdentityError("INTERNAL_ERROR", status: 500)
+  static let unknownOutcome = IdentityError(
+    "INTERNAL_ERROR",
+    "The disk does not work; it is not known whether this was stored.",
+    status: 500
+  )
+  static let forbidden = IdentityError(
+    "PERMISSION_DENIED",
+    "Only administrators may do this.",
+    status: 403
+  )
+  static let notFound = IdentityError("NOT_FOUND", "There is no such method.", status: 404)
+}

@@ -1,0 +1,304 @@
+internal import RealtimeCore
+
+/// A request about identities, as it came over HTTP or from a command of the same machine.
+package struct IdentityRequest: Sendable {
+  /// The method, such as "POST".
+  package var method: String
+  /// What it is about.
+  package var route: IdentityRoute
+  /// The database whose accounts are meant.
+  package var database: String
+  /// The parameters after the path.
+  package var parameters: [(name: String, value: String)] = []
+  /// The type of the body, or nil when none is named.
+  package var contentType: String?
+  /// The body.
+  package var body: [UInt8] = []
+  /// What attempts are counted under: an address, or a user of this machine.
+  package var client = ""
+  /// Whether it comes from an administrator's socket.
+  package var isLocalAdministrator = false
+  /// What came as `Authorization: Bearer`, or nil.
+  package var bearer: String?
+
+  /// Makes a request without parameters and body.
+  package init(_ method: String, _ route: IdentityRoute, database: String) {
+    self.method = method
+    self.route = route
+    self.database = database
+  }
+
+  /// The path with the parameters, as a client sends them.
+  package var target: String {
+    guard !parameters.isEmpty else { return route.path }
+    let pairs = parameters.map { "\(Self.escaped($0.name))=\(Self.escaped($0.value))" }
+    return "\(route.path)?\(pairs.joined(separator: "&"))"
+  }
+
+  private static func escaped(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    let bytes = text.utf8.flatMap { byte -> [UInt8] in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        [byte]
+      default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The value of the first parameter of a name, or nil.
+  func parameter(_ name: String) -> String? {
+    parameters.first { $0.name == name }?.value
+  }
+}
+
+/// What a path of the Identity Toolkit is about.
+///
+/// The hosted service has two hosts; the emulator has one, with their names before the path. Here
+/// both forms are understood, on the port of the database.
+package enum IdentityRoute: Hashable, Sendable {
+  /// `/v1/accounts:METHOD`: what a user does.
+  case user(String)
+  /// `/v1/token`: going on with a session.
+  case token
+  /// `/v1/projects/PROJECT/accounts` and `…/accounts:METHOD`: what administrators do with accounts.
+  case administration(project: String, String?)
+  /// `/v1/projects/PROJECT/keys:rotate`: a new key for tokens.
+  case keyRotation(project: String)
+  /// `/emulator/v1/projects/PROJECT/NAME`: what only the emulator has.
+  case emulator(project: String, String)
+
+  private static let hosts = ["identitytoolkit.googleapis.com", "securetoken.googleapis.com"]
+
+  /// Reads a path; nil when it is about something else.
+  ///
+  /// - Complexity: O(length)
+  package init?(path: String) {
+    var parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.first == "", parts.count >= 3 else { return nil }
+    parts.removeFirst()
+    if Self.hosts.contains(parts[0]) { parts.removeFirst() }
+    if parts.count == 5, parts[0] == "emulator", parts[1] == "v1", parts[2] == "projects" {
+      self = .emulator(project: parts[3], parts[4])
+      return
+    }
+    guard parts.first == "v1" else { return nil }
+    switch parts.count {
+    case 2 where parts[1] == "token": self = .token
+    case 2:
+      guard let method = Self.method(parts[1], of: "accounts") else { return nil }
+      self = .user(method)
+    case 4 where parts[1] == "projects" && parts[3] == "accounts":
+      self = .administration(project: parts[2], nil)
+    case 4 where parts[1] == "projects" && parts[3] == "keys:rotate":
+      self = .keyRotation(project: parts[2])
+    case 4 where parts[1] == "projects":
+      guard let method = Self.method(parts[3], of: "accounts") else { return nil }
+      self = .administration(project: parts[2], method)
+    default: return nil
+    }
+  }
+
+  private static func method(_ part: String, of collection: String) -> String? {
+    guard part.hasPrefix("\(collection):") else { return nil }
+    return String(part.dropFirst(collection.count + 1))
+  }
+
+  /// The path, in the form of one host.
+  package var path: String {
+    switch self {
+    case .user(let method): "/v1/accounts:\(method)"
+    case .token: "/v1/token"
+    case .administration(let project, nil): "/v1/projects/\(project)/accounts"
+    case .administration(let project, let method?): "/v1/projects/\(project)/accounts:\(method)"
+    case .keyRotation(let project): "/v1/projects/\(project)/keys:rotate"
+    case .emulator(let project, let name): "/emulator/v1/projects/\(project)/\(name)"
+    }
+  }
+
+  /// The project that the path names, or nil.
+  package var project: String? {
+    switch self {
+    case .user, .token: nil
+    case .administration(let project, _), .keyRotation(let project), .emulator(let project, _):
+      project
+    }
+  }
+}
+
+/// Reads what a request says in its body.
+enum RequestBody {
+  /// Deepest nesting of a body; none of its fields has any.
+  private static let depth = 8
+
+  /// The fields of a body.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - allowsForm: Whether it may be a form.
+  /// - Returns: The fields.
+  /// - Throws: ``IdentityError`` when it is of another type than it must be, malformed, or when it
+  ///   has a name twice, which two readers could read in two ways.
+  static func fields(
+    of request: IdentityRequest,
+    allowsForm: Bool
+  ) throws(IdentityError) -> RequestFields {
+    let type = request.contentType.map { text in
+      String(text.prefix { $0 != ";" }).filter { $0 != " " && $0 != "\t" }.lowercased()
+    }
+    let json: JSONValue
+    switch type {
+    case nil, "application/json": json = try object(request.body)
+    case "application/x-www-form-urlencoded" where allowsForm: json = try form(request.body)
+    case _?:
+      throw IdentityError("INVALID_ARGUMENT", "The Content-Type must be application/json.")
+    }
+    guard !json.hasRepeatedNames else {
+      throw IdentityError("INVALID_ARGUMENT", "A name comes twice.")
+    }
+    return RequestFields(json)
+  }
+
+  private static func object(_ body: [UInt8]) throws(IdentityError) -> JSONValue {
+    // A request without a body has no fields, as for an anonymous account.
+    if body.isEmpty { return .object([]) }
+    guard let json = try? JSONParser.parse(body, depthLimit: depth), json.members != nil else {
+      throw IdentityError("INVALID_ARGUMENT", "Invalid JSON payload received.")
+    }
+    return json
+  }
+
+  private static func form(_ body: [UInt8]) throws(IdentityError) -> JSONValue {
+    guard let text = String(validating: body, as: UTF8.self) else {
+      throw IdentityError("INVALID_ARGUMENT", "The form is no text.")
+    }
+    var members: [JSONMember] = []
+    for pair in text.split(separator: "&") {
+      let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let texts = sides.compactMap(unescaped)
+      guard texts.count == sides.count, let name = texts.first else {
+        throw IdentityError("INVALID_ARGUMENT", "The form is malformed.")
+      }
+      members.append(JSONMember(name, .string(texts.count > 1 ? texts[1] : "")))
+    }
+    return .object(members)
+  }
+
+  /// The text that is written in a form with escapes, or nil when one is malformed.
+  private static func unescaped(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+      case UInt8(ascii: "%"):
+        let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == 2 else { return nil }
+        rest = rest.dropFirst(2)
+        bytes.append(UInt8(digits[0] << 4 | digits[1]))
+      default: bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}
+
+/// The named values of a request, each of the type that it must have.
+///
+/// A value of another type is refused rather than taken as missing: who sends a number as a password
+/// is told so.
+struct RequestFields {
+  private let values: JSONValue
+
+  /// Longest text of a field that is not bounded otherwise, in bytes.
+  private static let maximumBytes = 8 * 1_024
+
+  init(_ values: JSONValue) { self.values = values }
+
+  private subscript(name: String) -> JSONValue? {
+    guard let value = values[name], value != .null else { return nil }
+    return value
+  }
+
+  private static func invalid(_ name: String, _ type: String) -> IdentityError {
+    IdentityError("INVALID_ARGUMENT", "Invalid value at '\(name)' (\(type))")
+  }
+
+  /// A text, or nil when it is missing or empty.
+  func text(_ name: String) throws(IdentityError) -> String? {
+    let text = try possiblyEmptyText(name)
+    return text?.isEmpty == true ? nil : text
+  }
+
+  /// A text under one of two names, or nil when it is missing or empty.
+  func text(either name: String, or other: String) throws(IdentityError) -> String? {
+    if let text = try text(name) { return text }
+    return try text(other)
+  }
+
+  /// A text that may also be empty, or nil when it is missing.
+  func possiblyEmptyText(_ name: String) throws(IdentityError) -> String? {
+    guard let value = self[name] else { return nil }
+    guard let text = value.string, text.utf8.count <= Self.maximumBytes, !text.utf8.contains(0)
+    else {
+      throw Self.invalid(name, "TYPE_STRING")
+    }
+    return text
+  }
+
+  /// True or false, or nil when it is missing.
+  func flag(_ name: String) throws(IdentityError) -> Bool? {
+    guard let value = self[name] else { return nil }
+    guard let flag = value.bool else { throw Self.invalid(name, "TYPE_BOOL") }
+    return flag
+  }
+
+  /// Several texts, or one in their place; empty when they are missing.
+  func texts(_ name: String) throws(IdentityError) -> [String] {
+    guard let value = self[name] else { return [] }
+    if let text = value.string { return [text] }
+    guard let elements = value.elements, elements.count <= 1_000 else {
+      throw Self.invalid(name, "TYPE_ARRAY")
+    }
+    let texts = elements.compactMap(\.string)
+    guard texts.count == elements.count else { throw Self.invalid(name, "TYPE_STRING") }
+    return texts
+  }
+
+  /// JSON that comes as text, or nil when it is missing.
+  func embeddedJSON(_ name: String) throws(IdentityError) -> JSONValue? {
+    guard let text = try text(name) else { return nil }
+    guard let json = try? JSONParser.parse(text) else { throw IdentityError("INVALID_CLAIMS") }
+    return json
+  }
+
+  /// An address in its one form, or nil when it is missing.
+  func email(_ name: String = "email") throws(IdentityError) -> EmailAddress? {
+    guard let text = try text(name) else { return nil }
+    guard let email = EmailAddress(text) else { throw IdentityError("INVALID_EMAIL") }
+    return email
+  }
+
+  /// A text that is to be somebody's password, or nil when it is missing.
+  func newPassword(_ name: String = "password") throws(IdentityError) -> Password? {
+    guard let text = try text(name) else { return nil }
+    do throws(Password.Weakness) {
+      return try Password(new: text)
+    } catch {
+      switch error {
+      case .short: throw .weakPassword
+      case .long: throw .longPassword
+      }
+    }
+  }
+
+  /// A name or an address to show, which may be empty, or nil when it is missing.
+  func shown(_ name: String, maximumBytes: Int) throws(IdentityError) -> String? {
+    guard let text = try possiblyEmptyText(name) else { return nil }
+    guard text.utf8.count <= maximumBytes else { throw Self.invalid(name, "too long") }
+    return text
+  }
+}

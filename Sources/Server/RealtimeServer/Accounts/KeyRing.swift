@@ -1,0 +1,189 @@
+internal import Crypto
+private import Foundation
+internal import RealtimeCore
+
+/// The secrets of a server: the key that signs, those that signed before, and what else depends on
+/// nobody knowing it.
+struct KeyRing: Sendable {
+  /// How long a key that signs no more is kept: longer than any token that it has signed lives.
+  static let afterlife: Int64 = 25 * 3_600_000
+  /// The age at which a key is replaced.
+  static let lifetime: Int64 = 90 * 24 * 3_600_000
+  private static let version: Int64 = 1
+
+  /// What tells this server from others in its tokens.
+  let serverID: String
+  /// What the successors of refresh tokens are made with.
+  let refreshSecret: [UInt8]
+  /// The key that signs.
+  private(set) var current: SigningKey
+  private var retired: [SigningKey] = []
+
+  /// Makes secrets.
+  ///
+  /// - Parameters:
+  ///   - random: 48 random bytes.
+  ///   - now: The time in milliseconds since 1970.
+  init(random: [UInt8], now: Int64) {
+    serverID = Base64URL.encode(random.prefix(16))
+    refreshSecret = Array(random.dropFirst(16))
+    current = SigningKey(created: now)
+  }
+
+  /// The key of a name, or nil.
+  subscript(id: String) -> SigningKey? {
+    current.id == id ? current : retired.first { $0.id == id }
+  }
+
+  /// Puts a new key in the place of the one that signs, which goes on to count for what it signed.
+  mutating func rotate(at now: Int64) {
+    current.retired = now
+    retired.append(current)
+    current = SigningKey(created: now)
+    retired.removeAll { ($0.retired ?? now) + Self.afterlife <= now }
+  }
+
+  /// Whether the key that signs has done so for long enough.
+  func isDue(at now: Int64) -> Bool { now - current.created >= Self.lifetime }
+
+  // MARK: JSON
+
+  /// The secrets as they are stored.
+  var json: JSONValue {
+    .object(
+      ("version", .integer(Self.version)),
+      ("server", .string(serverID)),
+      ("refresh", .string(Base64URL.encode(refreshSecret))),
+      ("keys", .array(([current] + retired).map(\.json)))
+    )
+  }
+
+  /// Reads what ``json`` gives; nil when it is something else.
+  init?(json: JSONValue) {
+    guard json["version"]?.integer == Self.version, let serverID = json["server"]?.string,
+      let secret = json["refresh"]?.string.flatMap({ Base64URL.decode($0) }), secret.count == 32,
+      let elements = json["keys"]?.elements
+    else { return nil }
+    let keys = elements.compactMap { SigningKey(json: $0) }
+    guard keys.count == elements.count, let current = keys.first(where: { $0.retired == nil })
+    else { return nil }
+    self.serverID = serverID
+    self.current = current
+    refreshSecret = secret
+    retired = keys.filter { $0.retired != nil }
+  }
+}
+
+/// A key that tokens are signed with: ECDSA over P-256 with SHA-256, "ES256".
+struct SigningKey: Sendable {
+  /// The only algorithm: no token gets to choose how it is checked.
+  static let algorithm = "ES256"
+
+  /// What tokens name it by: a digest of its public half.
+  let id: String
+  /// When it was made, in milliseconds since 1970.
+  let created: Int64
+  /// When another one took its place, in milliseconds since 1970, or nil while it signs.
+  var retired: Int64?
+  private let key: P256.Signing.PrivateKey
+
+  /// Makes a key.
+  init(created: Int64) {
+    self.init(P256.Signing.PrivateKey(), created: created)
+  }
+
+  private init(_ key: P256.Signing.PrivateKey, created: Int64) {
+    self.key = key
+    self.created = created
+    let digest = SHA256.hash(data: key.publicKey.x963Representation)
+    id = Base64URL.encode(digest.prefix(12))
+  }
+
+  /// Signs bytes; nil when the system has no randomness.
+  func signature(of bytes: [UInt8]) -> [UInt8]? {
+    (try? key.signature(for: bytes)).map { Array($0.rawRepresentation) }
+  }
+
+  /// Whether a signature is one of this key under these bytes.
+  func isSigned(_ bytes: [UInt8], by signature: [UInt8]) -> Bool {
+    guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
+      return false
+    }
+    return key.publicKey.isValidSignature(signature, for: bytes)
+  }
+
+  // MARK: JSON
+
+  /// The key as a JSON Web Key with its private part, and the times.
+  var json: JSONValue {
+    let point = Array(key.publicKey.rawRepresentation)
+    var members = [
+      JSONMember("kty", .string("EC")),
+      JSONMember("crv", .string("P-256")),
+      JSONMember("alg", .string(Self.algorithm)),
+      JSONMember("use", .string("sig")),
+      JSONMember("kid", .string(id)),
+      JSONMember("x", .string(Base64URL.encode(point.prefix(32)))),
+      JSONMember("y", .string(Base64URL.encode(point.dropFirst(32)))),
+      JSONMember("d", .string(Base64URL.encode(key.rawRepresentation))),
+      JSONMember("created", .integer(created)),
+    ]
+    if let retired { members.append(JSONMember("retired", .integer(retired))) }
+    return .object(members)
+  }
+
+  /// Reads what ``json`` gives; nil when it is something else.
+  init?(json: JSONValue) {
+    guard json["crv"]?.string == "P-256", let created = json["created"]?.integer,
+      let bytes = json["d"]?.string.flatMap({ Base64URL.decode($0) }),
+      let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes)
+    else { return nil }
+    self.init(key, created: created)
+    retired = json["retired"]?.integer
+    guard json["kid"]?.string == id else { return nil }
+  }
+}
+
+/// The secret that makes whoever knows it an administrator.
+package struct AdministratorKey: Sendable, CustomStringConvertible, CustomReflectable {
+  private let digest: [UInt8]
+
+  /// Fewest bytes of a secret.
+  package static let minimumBytes = 32
+
+  /// Takes a secret of visible ASCII, as a header can have it; nil when it is too short to be one.
+  ///
+  /// - Complexity: O(length)
+  package init?(_ secret: String) {
+    guard secret.utf8.count >= Self.minimumBytes,
+      secret.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return nil }
+    digest = Self.digest(of: secret)
+  }
+
+  /// Whether a text is the secret; the time tells nothing about it.
+  package func matches(_ text: String) -> Bool {
+    ConstantTime.areEqual(Self.digest(of: text), digest)
+  }
+
+  package var description: String { "an administrator's key" }
+
+  package var customMirror: Mirror { Mirror(self, children: []) }
+
+  private static func digest(of text: String) -> [UInt8] {
+    Array(SHA256.hash(data: Array(text.utf8)))
+  }
+}
+
+/// Comparing secrets without a hint of how much of them was right.
+package enum ConstantTime {
+  /// Whether two sequences of bytes are equal; the time depends on their lengths only.
+  ///
+  /// - Complexity: O(bytes)
+  package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    guard left.count == right.count else { return false }
+    var difference: UInt8 = 0
+    for index in left.indices { difference |= left[index] ^ right[index] }
+    return difference == 0
+  }
+}

@@ -1,0 +1,201 @@
+private import CryptoExtras
+private import Foundation
+internal import NIOConcurrencyHelpers
+internal import NIOPosix
+
+/// A password as somebody typed it.
+///
+/// It is taken in the canonical composed form of Unicode (NFC), since keyboards differ in how they
+/// send an é; beyond that every character counts, blanks and case included. It never describes
+/// itself: there is no way from here into a log.
+package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
+  /// What is hashed.
+  let bytes: [UInt8]
+
+  /// Why a text cannot be a password.
+  package enum Weakness: Error {
+    /// It has less than six characters.
+    case short
+    /// It has more bytes than are looked at.
+    case long
+  }
+
+  /// Fewest characters.
+  package static let minimumLength = 6
+  /// Most bytes.
+  package static let maximumBytes = 4_096
+
+  /// Takes a text that somebody signs in with, of any length up to the bound.
+  ///
+  /// - Throws: ``Weakness/long`` when it is longer.
+  package init(_ text: String) throws(Weakness) {
+    guard text.utf8.count <= Self.maximumBytes else { throw .long }
+    bytes = Array(text.precomposedStringWithCanonicalMapping.utf8)
+    guard bytes.count <= Self.maximumBytes else { throw .long }
+  }
+
+  /// Takes a text that is to be somebody's password from now on.
+  ///
+  /// - Throws: ``Weakness`` when it is too short or too long.
+  package init(new text: String) throws(Weakness) {
+    try self.init(text)
+    guard text.count >= Self.minimumLength else { throw .short }
+  }
+
+  package var description: String { "a password" }
+
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// How much work it is to try a password: the parameters of scrypt.
+///
+/// Memory is 128 bytes · `rounds` · `blockSize`; time grows with all three.
+package struct PasswordCost: Hashable, Sendable {
+  /// The binary logarithm of the number of rounds.
+  package let roundsLog2: Int
+  /// The size of a block, in units of 128 bytes.
+  package let blockSize: Int
+  /// How often everything is done.
+  package let parallelism: Int
+
+  /// Checks parameters; nil when scrypt does not take them, or when they ask for over a gibibyte.
+  package init?(roundsLog2: Int, blockSize: Int, parallelism: Int) {
+    guard (1...20).contains(roundsLog2), (1...32).contains(blockSize),
+      (1...32).contains(parallelism), blockSize << roundsLog2 <= 1 << 23
+    else { return nil }
+    self.init(unchecked: (roundsLog2, blockSize, parallelism))
+  }
+
+  private init(unchecked parameters: (roundsLog2: Int, blockSize: Int, parallelism: Int)) {
+    (roundsLog2, blockSize, parallelism) = parameters
+  }
+
+  /// What new passwords get: 32 MiB, about a quarter of a second.
+  ///
+  /// As hard as 2^17 rounds once, by the OWASP table, at a quarter of the memory.
+  package static let standard = PasswordCost(unchecked: (15, 8, 3))
+  /// Hardly any work, for the emulator, whose passwords are test data.
+  package static let token = PasswordCost(unchecked: (4, 1, 1))
+}
+
+/// A password as it is stored: it can be compared with another, but not read.
+package struct PasswordHash: Hashable, Sendable {
+  /// How much work it was.
+  package let cost: PasswordCost
+  private let salt: [UInt8]
+  private let digest: [UInt8]
+
+  private static let digestBytes = 32
+  /// Bytes of a salt.
+  package static let saltBytes = 16
+
+  /// Hashes a password; nil when there is no memory for it.
+  ///
+  /// - Parameters:
+  ///   - password: The password.
+  ///   - salt: ``saltBytes`` random bytes.
+  ///   - cost: How much work it is to be.
+  /// - Complexity: As the cost says; not for a thread that others wait for.
+  package init?(of password: Password, salt: [UInt8], cost: PasswordCost) {
+    guard let digest = Self.digest(of: password, salt: salt, cost: cost) else { return nil }
+    self.cost = cost
+    self.salt = salt
+    self.digest = digest
+  }
+
+  /// Whether it is the hash of a password, or nil when there is no memory to find out.
+  ///
+  /// - Complexity: As the cost says; not for a thread that others wait for.
+  package func matches(_ password: Password) -> Bool? {
+    Self.digest(of: password, salt: salt, cost: cost).map { ConstantTime.areEqual($0, digest) }
+  }
+
+  private static func digest(
+    of password: Password,
+    salt: [UInt8],
+    cost: PasswordCost
+  ) -> [UInt8]? {
+    let key = try? KDF.Scrypt.deriveKey(
+      from: password.bytes,
+      salt: salt,
+      outputByteCount: digestBytes,
+      rounds: 1 << cost.roundsLog2,
+      blockSize: cost.blockSize,
+      parallelism: cost.parallelism
+    )
+    return key?.withUnsafeBytes { Array($0) }
+  }
+
+  // MARK: Text
+
+  /// The hash with everything that is needed to try a password, in the usual form.
+  package var text: String {
+    let cost = "ln=\(cost.roundsLog2),r=\(cost.blockSize),p=\(cost.parallelism)"
+    return "$scrypt$\(cost)$\(Base64URL.encode(salt))$\(Base64URL.encode(digest))"
+  }
+
+  /// Reads what ``text`` gives; nil when it is something else.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+    guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else { return nil }
+    let numbers = parts[2].split(separator: ",").map { pair -> (name: Substring, value: Int)? in
+      let sides = pair.split(separator: "=", omittingEmptySubsequences: false)
+      return sides.count == 2 ? Int(sides[1]).map { (sides[0], $0) } : nil
+    }
+    guard numbers.compactMap(\.?.name) == ["ln", "r", "p"], let rounds = numbers[0]?.value,
+      let size = numbers[1]?.value, let times = numbers[2]?.value,
+      let cost = PasswordCost(roundsLog2: rounds, blockSize: size, parallelism: times),
+      let salt = Base64URL.decode(parts[3]), salt.count == Self.saltBytes,
+      let digest = Base64URL.decode(parts[4]), digest.count == Self.digestBytes
+    else { return nil }
+    self.cost = cost
+    self.salt = salt
+    self.digest = digest
+  }
+}
+
+/// The threads on which passwords are hashed: few, with a bounded queue before them.
+///
+/// Whoever does not find a place in the queue is told to come back, so that a flood of attempts costs
+/// neither memory nor the patience of those whom it does not concern.
+final class PasswordThreads: Sendable {
+  private let pool: NIOThreadPool
+  private let waiting = NIOLockedValueBox(0)
+  private let places: Int
+
+  /// Starts threads.
+  ///
+  /// - Parameters:
+  ///   - threads: How many passwords are hashed at once.
+  ///   - queue: How many more may wait.
+  init(threads: Int, queue: Int) {
+    pool = NIOThreadPool(numberOfThreads: threads)
+    pool.start()
+    places = threads + queue
+  }
+
+  /// Does something on one of the threads.
+  ///
+  /// - Throws: ``IdentityError/busy`` when too many wait, or when the threads have ended.
+  func run<Value: Sendable>(
+    _ body: @escaping @Sendable () -> Value
+  ) async throws(IdentityError) -> Value {
+    let hasPlace = waiting.withLockedValue { count in
+      guard count < places else { return false }
+      count += 1
+      return true
+    }
+    guard hasPlace else { throw .busy }
+    defer { waiting.withLockedValue { $0 -= 1 } }
+    do {
+      return try await pool.runIfActive(body)
+    } catch {
+      throw .busy
+    }
+  }
+
+  /// Ends the threads once nothing waits any more.
+  func stop() async {
+    try? await pool.shutdownGracefully()
+  }
+}

@@ -1,0 +1,258 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+/// The identities of a server, as its event loop uses them.
+///
+/// State: closed → open → closing (until what has been asked is answered) → closed. Where another verifier
+/// was given there are none, and it stays closed.
+final class ServerIdentities {
+  private let verifier: (any CredentialVerifier)?
+  private let options: IdentityOptions
+  private let isEmulator: Bool
+  private let eventLoop: any EventLoop
+  private let logger: Logger
+  private let clock: @Sendable () -> Int64
+  private var service: AccountService?
+  /// How many requests are being answered.
+  private var underWay = 0
+  /// Continues closing once none is.
+  private var onIdle: (() -> Void)?
+  /// Whether it is known who has been shut out.
+  private(set) var isReady = false
+
+  init(
+    verifier: (any CredentialVerifier)?,
+    options: IdentityOptions,
+    isEmulator: Bool,
+    eventLoop: any EventLoop,
+    logger: Logger,
+    clock: @escaping @Sendable () -> Int64
+  ) {
+    self.verifier = verifier
+    self.options = options
+    self.isEmulator = isEmulator
+    self.eventLoop = eventLoop
+    self.logger = logger
+    self.clock = clock
+  }
+
+  /// Who tells the hub of a database whom a credential belongs to, now.
+  func verifier(of database: String) -> any CredentialVerifier {
+    if let verifier { return verifier }
+    if isEmulator { return EmulatorVerifier() }
+    if let service { return service.verifier(of: database) }
+    return NoSignIn()
+  }
+
+  /// The same for a database that is opened before the identities are.
+  func laterVerifier(of database: String) -> any CredentialVerifier {
+    LaterVerifier(identities: NIOLoopBound(self, eventLoop: eventLoop), database: database)
+  }
+
+  /// Asks, on the event loop, who tells it when a credential comes.
+  private struct LaterVerifier: CredentialVerifier {
+    let identities: NIOLoopBound<ServerIdentities>
+    let database: String
+
+    func verify(
+      _ authentication: ClientRequest.Authentication,
+      at timestamp: Int64
+    ) throws(CredentialError) -> VerifiedCredential {
+      try identities.value.verifier(of: database).verify(authentication, at: timestamp)
+    }
+
+    func isShutOut(_ auth: JSONValue) -> Bool {
+      identities.value.verifier(of: database).isShutOut(auth)
+    }
+  }
+
+  /// Reads the keys, or makes them.
+  ///
+  /// - Parameters:
+  ///   - onRevocation: Called on the event loop with a user whose tokens of before a second since 1970
+  ///     do not count any more.
+  ///   - onLoss: Called on the event loop when a write has failed and its outcome is unknown.
+  /// - Returns: A future that fails with what the store reports.
+  func open(
+    onRevocation: @escaping (TokenAuthority.Revocation) -> Void,
+    onLoss: @escaping (StoreError) -> Void
+  ) -> EventLoopFuture<Void> {
+    guard verifier == nil else {
+      isReady = true
+      return eventLoop.makeSucceededVoidFuture()
+    }
+    let told = NIOLoopBound(onRevocation, eventLoop: eventLoop)
+    let lost = NIOLoopBound(onLoss, eventLoop: eventLoop)
+    let promise = eventLoop.makePromise(of: AccountService.self)
+    promise.completeWithTask { [options, isEmulator, eventLoop, logger, clock] in
+      try await AccountService.open(
+        options.openStore,
+        settings: options.settings(isEmulator: isEmulator),
+        clock: clock,
+        logger: logger,
+        onRevocation: { note, delay in
+          eventLoop.scheduleTask(in: .milliseconds(delay)) {
+            told.value(note)
+          }
+        },
+        onLoss: { error in eventLoop.execute { lost.value(error) } }
+      )
+    }
+    return promise.futureResult.assumeIsolated().map {
+      self.service = $0
+      self.isReady = true
+    }.nonisolated()
+  }
+
+  /// Closes the store once what has been asked is answered; the future never fails.
+  func close() -> EventLoopFuture<Void> {
+    let promise = eventLoop.makePromise(of: Void.self)
+    let service = service
+    self.service = nil
+    let close: () -> Void = { promise.completeWithTask { await service?.close() } }
+    if underWay == 0 { close() } else { onIdle = close }
+    return promise.futureResult
+  }
+
+  /// Answers a request.
+  func answer(_ request: IdentityRequest) -> EventLoopFuture<HTTPReply> {
+    let promise = eventLoop.makePromise(of: HTTPReply.self)
+    guard let service else {
+      let error = IdentityError("NOT_FOUND", "This server has no accounts.", status: 404)
+      promise.succeed(.answer(.identity(IdentityAnswer(error))))
+      return promise.futureResult
+    }
+    underWay += 1
+    promise.completeWithTask { .answer(.identity(await service.answer(request))) }
+    promise.futureResult.assumeIsolated().whenComplete { _ in
+      self.underWay -= 1
+      guard self.underWay == 0 else { return }
+      self.onIdle?()
+      self.onIdle = nil
+    }
+    return promise.futureResult
+  }
+}
+
+/// The server's own sign-in: who can have accounts, how long tokens count, who administers.
+///
+/// An emulator has accounts of its own kind: its tokens carry no signature and are all believed.
+public struct IdentityOptions: Sendable {
+  /// How long a user's token counts before it has to be renewed: from a second to a day.
+  public var tokenLifetime = Duration.seconds(3_600)
+  /// The secret that makes whoever shows it an administrator: 32 bytes or more; nil for none.
+  public var administratorKey: String?
+  /// Whether people can make accounts for themselves; otherwise only administrators make them.
+  public var allowsSignUp = true
+
+  /// Opens where accounts and keys rest, by default in memory; the server closes it when it stops.
+  package var openStore: @Sendable () throws -> any IdentityStore = { MemoryIdentityStore() }
+  /// Changes further settings, such as how much work a password is.
+  package var adjust: @Sendable (inout IdentitySettings) -> Void = { _ in }
+
+  /// Makes the usual settings.
+  public init() {}
+}
+
+extension IdentityOptions {
+  /// What the service of these identities is told.
+  func settings(isEmulator: Bool) -> IdentitySettings {
+    var settings = isEmulator ? IdentitySettings.emulator : IdentitySettings()
+    settings.tokenLifetime = tokenLifetime.components.seconds
+    settings.administratorKey = administratorKey.flatMap { AdministratorKey($0) }
+    settings.allowsSignUp = allowsSignUp
+    adjust(&settings)
+    return settings
+  }
+}
+
+/// Believes every credential, as the emulator does; only for servers that nobody else can reach.
+///
+/// `owner` and whatever comes as an administrator's credential makes an administrator; a token
+/// without a signature makes the user that it names. When a token ends is not looked at, since test
+/// suites make tokens that ended in 1970.
+struct EmulatorVerifier: CredentialVerifier {
+  func verify(
+    _ authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) -> VerifiedCredential {
+    if authentication.isAdministrative || authentication.credential == "owner" {
+      return VerifiedCredential(.administrator)
+    }
+    guard let token = UnverifiedToken(authentication.credential) else {
+      throw CredentialError(.invalidToken, "Could not parse auth token.")
+    }
+    guard token.algorithm == "none" else {
+      throw CredentialError(
+        .invalidToken,
+        "The emulator takes only tokens without a signature, such as emulators make."
+      )
+    }
+    guard let uid = token.claims["sub"]?.string ?? token.claims["user_id"]?.string, !uid.isEmpty
+    else {
+      throw CredentialError(.invalidToken, "The token names no user by \"sub\" or \"user_id\".")
+    }
+    let provider = token.claims["firebase"]?["sign_in_provider"] ?? .string("custom")
+    let auth = JSONValue.object(
+      ("uid", .string(uid)),
+      ("provider", provider),
+      ("token", token.claims)
+    )
+    return VerifiedCredential(.user(auth), auth: auth)
+  }
+}
+
+/// A JSON Web Token, read without a look at its signature.
+struct UnverifiedToken {
+  /// The algorithm of the signature, "none" for a token without one.
+  let algorithm: String
+  /// What the token says.
+  let claims: JSONValue
+
+  /// Reads a token; nil when it is none.
+  ///
+  /// - Complexity: O(length)
+  init?(_ text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+      let algorithm = header["alg"]?.string, claims.members != nil
+    else { return nil }
+    self.algorithm = algorithm
+    self.claims = claims
+  }
+
+  private static func json(_ part: Substring) -> JSONValue? {
+    decode(part).flatMap { try? JSONParser.parse($0) }
+  }
+
+  /// The bytes of base64 text with the alphabet of URLs, with or without padding.
+  private static func decode(_ text: Substring) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var word: UInt32 = 0
+    var bits = 0
+    for letter in text.utf8.reversed().drop(while: { $0 == UInt8(ascii: "=") }).reversed() {
+      guard let value = value(of: letter) else { return nil }
+      word = word << 6 | value
+      bits += 6
+      if bits >= 8 {
+        bits -= 8
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(bits)))
+      }
+    }
+    return bits < 6 ? bytes : nil
+  }
+
+  private static func value(of letter: UInt8) -> UInt32? {
+    switch letter {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter - UInt8(ascii: "A"))
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(letter - UInt8(ascii: "a")) + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(letter - UInt8(ascii: "0")) + 52
+    case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
+    case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

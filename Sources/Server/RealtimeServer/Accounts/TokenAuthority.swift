@@ -1,0 +1,172 @@
+internal import NIOConcurrencyHelpers
+package import RealtimeCore
+package import RealtimeHub
+
+/// Signs the tokens of a server's users, and tells which of them count.
+///
+/// Guarded by a lock: the keys, and since when each user's tokens count whose earlier ones do not.
+/// The hubs ask from their thread, the service changes things from its own.
+package final class TokenAuthority: Sendable {
+  /// Whose sessions were ended, and since when tokens count again.
+  package struct Revocation: Hashable, Sendable {
+    /// The database of the user.
+    package let database: String
+    /// The user.
+    package let uid: String
+    /// Tokens that were issued before this second since 1970 do not count.
+    package let validSince: Int64
+    /// Whether the user was shut out, be it disabled or deleted; a store need not keep it.
+    package var isShutOut: Bool
+
+    /// Makes a note.
+    package init(database: String, uid: String, validSince: Int64, isShutOut: Bool = false) {
+      self.database = database
+      self.uid = uid
+      self.validSince = validSince
+      self.isShutOut = isShutOut
+    }
+  }
+
+  private struct User: Hashable {
+    let database: String
+    let uid: String
+  }
+
+  private struct State {
+    var keys: KeyRing
+    var revocations: [User: Revocation] = [:]
+  }
+
+  /// How far ahead the clock may have been that a token was issued by, in seconds.
+  private static let tolerance: Int64 = 60
+
+  private let state: NIOLockedValueBox<State>
+
+  init(keys: KeyRing, revocations: [Revocation]) {
+    var state = State(keys: keys)
+    for note in revocations {
+      state.revocations[User(database: note.database, uid: note.uid)] = note
+    }
+    self.state = NIOLockedValueBox(state)
+  }
+
+  /// The keys in use.
+  var keys: KeyRing {
+    get { state.withLockedValue { $0.keys } }
+    set { state.withLockedValue { $0.keys = newValue } }
+  }
+
+  /// Who the tokens of this server are from.
+  var issuer: String { "urn:hearth:\(keys.serverID)" }
+
+  /// Ends all earlier tokens of a user.
+  ///
+  /// - Complexity: O(users whose tokens were ended since the last key went out of use)
+  func revoke(_ note: Revocation) {
+    let past = note.validSince - KeyRing.afterlife / 1_000
+    state.withLockedValue { state in
+      // No token lives so long that older notes would have anything to end.
+      state.revocations = state.revocations.filter { $0.value.validSince > past }
+      state.revocations[User(database: note.database, uid: note.uid)] = note
+    }
+  }
+
+  /// Whether a user has been disabled or deleted since a token was issued, as far as that is remembered.
+  func isShutOut(_ uid: String, of database: String, sinceTokenOf issued: Int64) -> Bool {
+    let note = state.withLockedValue { $0.revocations[User(database: database, uid: uid)] }
+    return note.map { $0.isShutOut && issued < $0.validSince } ?? false
+  }
+
+  // MARK: Tokens
+
+  /// Signs what a token is to say.
+  func sign(_ claims: JSONValue) -> String? { WebToken.signed(claims, with: keys.current) }
+
+  /// What a token says that counts.
+  ///
+  /// - Parameters:
+  ///   - text: The token.
+  ///   - database: The database that it must be for.
+  ///   - timestamp: The time in milliseconds since 1970.
+  /// - Returns: Its claims.
+  /// - Throws: `CredentialError` when it does not count, or no longer.
+  package func verify(
+    _ text: String,
+    for database: String,
+    at timestamp: Int64
+  ) throws(CredentialError) -> JSONValue {
+    guard let token = WebToken(text) else { throw Self.invalid("Could not parse auth token.") }
+    guard token.algorithm == SigningKey.algorithm else {
+      throw Self.invalid("Unsupported jwt algorithm: \(token.algorithm.prefix(16))")
+    }
+    let (keys, revocations) = state.withLockedValue { ($0.keys, $0.revocations) }
+    guard let key = token.keyID.flatMap({ keys[$0] }),
+      key.isSigned(token.signed, by: token.signature)
+    else { throw Self.invalid("The signature of the auth token is not one of this server.") }
+    let claims = token.claims
+    guard claims["iss"]?.string == "urn:hearth:\(keys.serverID)",
+      claims["aud"]?.string == database
+    else { throw Self.invalid("The auth token is for another database.") }
+    guard let uid = claims["sub"]?.string, !uid.isEmpty, let issued = claims["iat"]?.integer,
+      let expires = claims["exp"]?.integer
+    else { throw Self.invalid("The auth token lacks a claim.") }
+    let now = timestamp / 1_000
+    guard max(issued, claims["nbf"]?.integer ?? issued) <= now + Self.tolerance else {
+      throw Self.invalid("The auth token is not valid yet.")
+    }
+    guard expires * 1_000 > timestamp else {
+      throw CredentialError(.expiredToken, "Auth token is expired.")
+    }
+    if let note = revocations[User(database: database, uid: uid)], issued < note.validSince {
+      throw CredentialError(.expiredToken, "Auth token is revoked.")
+    }
+    return claims
+  }
+
+  private static func invalid(_ reason: String) -> CredentialError {
+    CredentialError(.invalidToken, reason)
+  }
+}
+
+/// Tells the hub of one database whom a credential belongs to: the server's own sign-in.
+package struct IdentityVerifier: CredentialVerifier {
+  private let authority: TokenAuthority
+  private let database: String
+  private let administratorKey: AdministratorKey?
+
+  init(_ authority: TokenAuthority, database: String, administratorKey: AdministratorKey?) {
+    self.authority = authority
+    self.database = database
+    self.administratorKey = administratorKey
+  }
+
+  /// Looks at a credential: an administrator's key, or a token of a user.
+  ///
+  /// Which of the two it is shows in itself; a token does not make its user an administrator by the
+  /// way in which it came.
+  ///
+  /// - Throws: `CredentialError` when it does not count, or no longer.
+  package func verify(
+    _ authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) -> VerifiedCredential {
+    if let administratorKey, administratorKey.matches(authentication.credential) {
+      return VerifiedCredential(.administrator)
+    }
+    let claims = try authority.verify(authentication.credential, for: database, at: timestamp)
+    let auth = JSONValue.object(
+      ("uid", claims["sub"] ?? .null),
+      ("provider", claims["firebase"]?["sign_in_provider"] ?? .null),
+      ("token", claims)
+    )
+    let expires = claims["exp"]?.integer.map { $0 * 1_000 }
+    return VerifiedCredential(.user(auth), auth: auth, expires: expires)
+  }
+
+  package func isShutOut(_ auth: JSONValue) -> Bool {
+    guard let uid = auth["uid"]?.string, let issued = auth["token"]?["iat"]?.integer else {
+      return false
+    }
+    return authority.isShutOut(uid, of: database, sinceTokenOf: issued)
+  }
+}

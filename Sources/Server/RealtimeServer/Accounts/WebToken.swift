@@ -1,0 +1,275 @@
+internal import Crypto
+package import RealtimeCore
+
+/// A JSON Web Token, taken apart and not yet believed.
+package struct WebToken: Sendable {
+  /// The algorithm of the signature, as the token says.
+  package let algorithm: String
+  /// The key that the token says it is signed with, or nil.
+  package let keyID: String?
+  /// What the token says.
+  package let claims: JSONValue
+  /// What is signed.
+  let signed: [UInt8]
+  let signature: [UInt8]
+
+  /// Longest token that is looked at, in bytes; custom claims have at most a thousand.
+  private static let maximumBytes = 8 * 1_024
+
+  /// Takes a token apart; nil when it is none.
+  ///
+  /// One with a name twice in an object is none: two readers could read it in two ways.
+  ///
+  /// - Complexity: O(length)
+  package init?(_ text: String) {
+    guard text.utf8.count <= Self.maximumBytes else { return nil }
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+      let signature = Base64URL.decode(parts[2]), let algorithm = header["alg"]?.string,
+      // What an extension would demand is not known here.
+      header["crit"] == nil
+    else { return nil }
+    self.algorithm = algorithm
+    self.claims = claims
+    self.signature = signature
+    keyID = header["kid"]?.string
+    signed = Array("\(parts[0]).\(parts[1])".utf8)
+  }
+
+  private static func json(_ part: Substring) -> JSONValue? {
+    guard let bytes = Base64URL.decode(part), let json = try? JSONParser.parse(bytes),
+      json.members != nil, !json.hasRepeatedNames
+    else { return nil }
+    return json
+  }
+
+  /// The text of a token without a signature, as the emulator gives them out.
+  static func unsigned(_ claims: JSONValue) -> String {
+    let header = JSONValue.object(("alg", .string("none")), ("type", .string("JWT")))
+    return "\(part(header)).\(part(claims))."
+  }
+
+  /// The text of a token that a key signs; nil when the system has no randomness.
+  static func signed(_ claims: JSONValue, with key: SigningKey) -> String? {
+    let header = JSONValue.object(
+      ("alg", .string(SigningKey.algorithm)),
+      ("kid", .string(key.id)),
+      ("typ", .string("JWT"))
+    )
+    let text = "\(part(header)).\(part(claims))"
+    return key.signature(of: Array(text.utf8)).map { "\(text).\(Base64URL.encode($0))" }
+  }
+
+  private static func part(_ json: JSONValue) -> String { Base64URL.encode(json.text.utf8) }
+}
+
+extension JSONValue {
+  /// Whether an object in it has two members of one name.
+  ///
+  /// - Complexity: O(size · log members)
+  package var hasRepeatedNames: Bool {
+    switch self {
+    case .null, .bool, .integer, .double, .string: false
+    case .array(let elements): elements.contains(where: \.hasRepeatedNames)
+    case .object(let members):
+      Set(members.map { Array($0.name.utf8) }).count < members.count
+        || members.contains(where: \.value.hasRepeatedNames)
+    }
+  }
+}
+
+/// What a program of an administrator says about a user who is to be let in.
+struct CustomToken {
+  /// The user, who need not have an account yet.
+  let uid: String
+  /// What is added to the user's tokens.
+  let claims: [JSONMember]
+
+  /// Whom such tokens are for.
+  static let audience =
+    "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+  /// How long one may count, and how far ahead its clock may be, in seconds.
+  private static let bounds = (lifetime: Int64(3_600), tolerance: Int64(60))
+
+  /// Reads a token.
+  ///
+  /// - Parameters:
+  ///   - text: The token.
+  ///   - key: The key for these tokens.
+  ///   - issuer: What it must name as `iss` and `sub`: the server and the database.
+  ///   - now: The time in milliseconds since 1970.
+  /// - Throws: ``IdentityError`` when it does not count.
+  init(
+    _ text: String,
+    signedBy key: SigningKey,
+    issuer: String,
+    at now: Int64
+  ) throws(IdentityError) {
+    guard let token = WebToken(text), token.algorithm == SigningKey.algorithm,
+      key.isSigned(token.signed, by: token.signature)
+    else { throw Self.invalid("The token is not signed with the key for custom tokens.") }
+    let claims = token.claims
+    guard claims["aud"]?.string == Self.audience else {
+      throw Self.invalid("The audience is wrong.")
+    }
+    guard claims["iss"]?.string == issuer, claims["sub"]?.string == issuer else {
+      throw IdentityError("CREDENTIAL_MISMATCH")
+    }
+    guard let issued = claims["iat"]?.integer, let expires = claims["exp"]?.integer,
+      issued >= 0, expires >= issued, expires - issued <= Self.bounds.lifetime
+    else { throw Self.invalid("The times are wrong.") }
+    guard issued <= now / 1_000 + Self.bounds.tolerance, expires > now / 1_000 else {
+      throw Self.invalid("The token is expired, or not valid yet.")
+    }
+    try self.init(claims)
+  }
+
+  /// Reads a token as the emulator takes them: JSON, or a token whose signature is not looked at.
+  init(unsigned text: String) throws(IdentityError) {
+    let json = text.hasPrefix("{") ? try? JSONParser.parse(text) : WebToken(text)?.claims
+    guard let json else { throw Self.invalid("It is neither a token nor JSON.") }
+    try self.init(json)
+  }
+
+  private init(_ json: JSONValue) throws(IdentityError) {
+    guard let uid = json["uid"]?.string, Account.isIdentifier(uid) else {
+      throw Self.invalid("There is no uid of 1 to 128 visible characters of ASCII.")
+    }
+    self.uid = uid
+    claims = try CustomClaims.checked(json["claims"])
+  }
+
+  private static func invalid(_ detail: String) -> IdentityError {
+    IdentityError("INVALID_CUSTOM_TOKEN", detail)
+  }
+}
+
+/// What administrators and custom tokens add to the tokens of a user.
+enum CustomClaims {
+  /// Most JSON of the claims of an account or of a custom token, in bytes.
+  private static let maximumBytes = 1_000
+
+  /// The names whose meaning is fixed.
+  private static let reserved: Set<String> = [
+    "acr", "amr", "at_hash", "aud", "auth_time", "azp", "c_hash", "cnf", "email",
+    "email_verified", "exp", "firebase", "iat", "iss", "jti", "name", "nbf", "nonce", "picture",
+    "provider_id", "sub", "uid", "user_id",
+  ]
+
+  /// Checks claims.
+  ///
+  /// - Throws: ``IdentityError`` when they are no object, too long, or take a name that has a meaning.
+  static func checked(_ json: JSONValue?) throws(IdentityError) -> [JSONMember] {
+    guard let json else { return [] }
+    guard let members = json.members, !json.hasRepeatedNames else {
+      throw IdentityError("INVALID_CLAIMS")
+    }
+    guard json.text.utf8.count <= maximumBytes else { throw IdentityError("CLAIMS_TOO_LARGE") }
+    if let member = members.first(where: { reserved.contains($0.name) }) {
+      throw IdentityError("FORBIDDEN_CLAIM", member.name)
+    }
+    return members
+  }
+
+  /// Claims of an account and of a session; where both have a name, the session's counts.
+  static func merged(_ account: [JSONMember], _ session: [JSONMember]) -> [JSONMember] {
+    account.filter { member in !session.contains { $0.name == member.name } } + session
+  }
+}
+
+/// What a session is continued with: 256 bits that nobody can guess.
+///
+/// Each use gives another one. The successor is made of the token and a secret of the server, so that
+/// whoever uses a token twice gets the same answer: a client that lost the first one has lost nothing.
+/// Without the secret nobody can work a successor out.
+struct RefreshToken: Sendable {
+  /// The token as clients hold it.
+  let text: String
+  /// What a store knows it by.
+  let hash: [UInt8]
+  private let bytes: [UInt8]
+
+  static let byteCount = 32
+
+  /// Makes a token.
+  ///
+  /// - Parameter bytes: ``byteCount`` random bytes.
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    text = Base64URL.encode(bytes)
+    hash = Array(SHA256.hash(data: bytes))
+  }
+
+  /// Reads a token; nil when it cannot be one.
+  init?(_ text: String) {
+    guard text.utf8.count <= 64, let bytes = Base64URL.decode(text), bytes.count == Self.byteCount
+    else { return nil }
+    self.init(bytes)
+  }
+
+  /// The token that takes its place.
+  func successor(_ secret: [UInt8]) -> RefreshToken {
+    let key = SymmetricKey(data: secret)
+    return RefreshToken(Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key)))
+  }
+}
+
+/// Base64 with the alphabet of URLs and without padding, as tokens are written.
+package enum Base64URL {
+  private static let alphabet = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
+  )
+
+  /// Writes bytes as text.
+  ///
+  /// - Complexity: O(bytes)
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    var word: UInt32 = 0
+    var bits = 0
+    for byte in bytes {
+      word = word << 8 | UInt32(byte)
+      bits += 8
+      while bits >= 6 {
+        bits -= 6
+        text.append(alphabet[Int(word >> UInt32(bits) & 63)])
+      }
+    }
+    if bits > 0 { text.append(alphabet[Int(word << UInt32(6 - bits) & 63)]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The bytes of a text, or nil when it is not what ``encode(_:)`` writes for any bytes.
+  ///
+  /// There is one text for some bytes and no other, so that nobody can change a token and keep it
+  /// valid.
+  ///
+  /// - Complexity: O(length)
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var word: UInt32 = 0
+    var bits = 0
+    for letter in text.utf8 {
+      guard let value = value(of: letter) else { return nil }
+      word = word << 6 | value
+      bits += 6
+      if bits >= 8 {
+        bits -= 8
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(bits)))
+      }
+    }
+    guard bits < 6, word & (1 << UInt32(bits) - 1) == 0 else { return nil }
+    return bytes
+  }
+
+  private static func value(of letter: UInt8) -> UInt32? {
+    switch letter {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter - UInt8(ascii: "A"))
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(letter - UInt8(ascii: "a")) + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(letter - UInt8(ascii: "0")) + 52
+    case UInt8(ascii: "-"): 62
+    case UInt8(ascii: "_"): 63
+    default: nil
+    }
+  }
+}

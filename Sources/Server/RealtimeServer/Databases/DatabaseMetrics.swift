@@ -1,0 +1,217 @@
+internal import NIOCore
+package import RealtimeCore
+internal import RealtimeHub
+
+/// What one database has done since it was opened.
+struct DatabaseMetrics {
+  /// Connections of clients that were greeted.
+  var connections = 0
+  /// Requests over WebSockets, REST and event streams by their kind.
+  var requests: [String: Int] = [:]
+  /// Messages that could not be understood.
+  var undecodable = 0
+  /// Messages that were sent.
+  var sent = 0
+  /// The bytes of messages that were sent over WebSockets.
+  var sentBytes = 0
+  /// Commits that were stored.
+  var commits = 0
+  /// Batches that could not be stored.
+  var failedBatches = 0
+  /// Changes that were left out for clients that did not keep up.
+  var coalesced = 0
+  /// Connections that were closed because they went beyond a limit.
+  var dropped = 0
+  /// Commits of a batch.
+  var batchCommits = Histogram()
+  /// How long the store took for a batch, in microseconds.
+  var commitTime = Histogram()
+  /// From the arrival of a write to the moment when it was acknowledged, in microseconds.
+  var acknowledgeTime = Histogram()
+}
+
+extension DatabaseMetrics {
+  /// The numbers as administrators read them.
+  ///
+  /// - Parameters:
+  ///   - open: The connections that are open now.
+  ///   - listens: The listens that are open now.
+  ///   - revision: The number of the last stored commit.
+  ///   - storeFailure: What is wrong with the store, if anything.
+  /// - Returns: An object.
+  func json(open: Int, listens: Int, revision: Int64, storeFailure: StoreError?) -> JSONValue {
+    .object([
+      JSONMember("connections", .integer(Int64(open))),
+      JSONMember("connectionsSinceStart", .integer(Int64(connections))),
+      JSONMember("listens", .integer(Int64(listens))),
+      JSONMember("revision", .integer(revision)),
+      JSONMember("storeFailure", storeFailure.map { .string("\($0.kind)") } ?? .null),
+      JSONMember(
+        "requests",
+        .object(
+          requests.sorted { $0.key < $1.key }.map { JSONMember($0.key, .integer(Int64($0.value))) }
+        )
+      ),
+      JSONMember("undecodableMessages", .integer(Int64(undecodable))),
+      JSONMember("sentMessages", .integer(Int64(sent))),
+      JSONMember("sentBytes", .integer(Int64(sentBytes))),
+      JSONMember("coalescedPushes", .integer(Int64(coalesced))),
+      JSONMember("droppedConnections", .integer(Int64(dropped))),
+      JSONMember("commits", .integer(Int64(commits))),
+      JSONMember("failedBatches", .integer(Int64(failedBatches))),
+      JSONMember("batchCommits", batchCommits.json),
+      JSONMember("commitMicroseconds", commitTime.json),
+      JSONMember("acknowledgeMicroseconds", acknowledgeTime.json),
+    ])
+  }
+}
+
+extension Histogram {
+  /// The count, the mean, some quantiles and the maximum.
+  var json: JSONValue {
+    .object([
+      JSONMember("count", .integer(Int64(count))),
+      JSONMember("mean", .integer(Int64(count == 0 ? 0 : sum / count))),
+      JSONMember("p50", .integer(Int64(quantile(0.5)))),
+      JSONMember("p90", .integer(Int64(quantile(0.9)))),
+      JSONMember("p99", .integer(Int64(quantile(0.99)))),
+      JSONMember("maximum", .integer(Int64(maximum))),
+    ])
+  }
+}
+
+/// How often values of which size came, to within an eighth of each.
+///
+/// Values up to 8 have a bucket each; beyond, every power of two is cut into eight.
+struct Histogram {
+  /// How many values have come.
+  private(set) var count = 0
+  private(set) var sum = 0
+  private(set) var maximum = 0
+  private var buckets: [Int] = []
+
+  /// Counts a value; negative ones count as 0.
+  ///
+  /// - Complexity: O(1)
+  mutating func record(_ value: Int) {
+    let value = max(0, value)
+    let bucket = Self.bucket(of: value)
+    if buckets.count <= bucket {
+      buckets.append(contentsOf: repeatElement(0, count: bucket + 1 - buckets.count))
+    }
+    buckets[bucket] += 1
+    count += 1
+    sum &+= value
+    maximum = max(maximum, value)
+  }
+
+  /// A value that this share of all values does not exceed, by at most an eighth too high.
+  ///
+  /// - Complexity: O(log maximum)
+  func quantile(_ share: Double) -> Int {
+    let rank = max(1, Int((Double(count) * share).rounded(.up)))
+    var seen = 0
+    for (bucket, number) in buckets.enumerated() {
+      seen += number
+      if seen >= rank { return min(Self.largestValue(at: bucket), maximum) }
+    }
+    return maximum
+  }
+
+  private static func bucket(of value: Int) -> Int {
+    guard value >= 8 else { return value }
+    let power = Int.bitWidth - 1 - value.leadingZeroBitCount
+    return (power - 2) * 8 + (value >> (power - 3)) - 8
+  }
+
+  private static func largestValue(at bucket: Int) -> Int {
+    guard bucket >= 8 else { return bucket }
+    let power = bucket / 8 + 2
+    let step = 1 << (power - 3)
+    return (1 << power) + (bucket % 8 + 1) * step - 1
+  }
+}
+
+/// Measures how long writes wait until they are stored.
+///
+/// A write waits for the batch that is taken next; that batch's outcome ends the wait.
+struct WriteTimer {
+  private var waiting: [NIODeadline] = []
+  /// The arrivals of the writes of each batch whose outcome is not known.
+  private var taken: [[NIODeadline]] = []
+
+  /// Notes a write that joins the next batch.
+  mutating func arrived(at time: NIODeadline) {
+    waiting.append(time)
+  }
+
+  /// Notes that the writes so far are being stored.
+  mutating func batchTaken() {
+    taken.append(waiting)
+    waiting = []
+  }
+
+  /// Ends the waits of the first batches, and gives the time of each write.
+  mutating func batchesEnded(_ count: Int, at time: NIODeadline) -> [TimeAmount] {
+    let ended = taken.prefix(count)
+    taken.removeFirst(ended.count)
+    return ended.joined().map { time - $0 }
+  }
+
+  /// Ends the waits of all batches, which have failed.
+  mutating func batchesFailed() {
+    taken = []
+  }
+}
+
+extension TimeAmount {
+  /// Whole microseconds.
+  var microseconds: Int { Int(nanoseconds / 1_000) }
+}
+
+/// JSON in the metadata of a log message, which handlers of JSON can put in as it is.
+package struct LoggedJSON: CustomStringConvertible, Sendable {
+  /// The value.
+  package let json: JSONValue
+
+  /// Wraps a value.
+  package init(_ json: JSONValue) {
+    self.json = json
+  }
+
+  package var description: String { json.text }
+}
+
+extension ClientRequest {
+  /// The kind of request, for counting.
+  var kind: String {
+    switch self {
+    case .stats: "stats"
+    case .authenticate: "authenticate"
+    case .unauthenticate: "unauthenticate"
+    case .appCheck: "appCheck"
+    case .listen: "listen"
+    case .unlisten: "unlisten"
+    case .get: "get"
+    case .write: "write"
+    case .onDisconnect, .cancelOnDisconnect: "onDisconnect"
+    case .unknown: "unknown"
+    }
+  }
+}
+
+extension DatabaseCore {
+  /// Where administrators read the numbers over a WebSocket.
+  private static let metricsPath = Path(wire: ".info/metrics")
+
+  /// The answer to a `g` for the server's numbers, or nil for any other request.
+  ///
+  /// It comes at once, since the numbers have no place in the order of writes.
+  func metrics(for request: ClientRequest, of peer: PeerID) -> ServerMessage.Response? {
+    guard case .get(Self.metricsPath, _) = request else { return nil }
+    guard hub.identity(of: peer) == .administrator else {
+      return ServerMessage.Response(.permissionDenied, .json(.string("Permission denied")))
+    }
+    return ServerMessage.Response(.ok, .json(context.metrics()))
+  }
+}

@@ -1,0 +1,205 @@
+private import Glibc
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+/// What all databases of a server share; confined to the server's event loop.
+final class ServerContext {
+  let eventLoop: any EventLoop
+  let options: ServerOptions
+  let logger: Logger
+  /// The time in milliseconds since 1970.
+  let clock: @Sendable () -> Int64
+  /// When the server was made.
+  let start = NIODeadline.now()
+  /// What all connections share.
+  let memory: ConnectionMemory
+  /// Whether the process has memory for more listens.
+  var resident: MemoryGauge
+  /// Gives memory back in a while.
+  private var memoryReturn: Scheduled<Void>?
+  /// What the log has told.
+  private var notes = HourlyNotes()
+  /// How many are connected to any of the databases, streams and requests under way included.
+  private(set) var connectionCount = 0
+  /// The accounts and tokens of its users.
+  let identities: ServerIdentities
+  /// Whose turn it is.
+  let turns: Turns
+  /// Where large messages are read and encoded.
+  let workbench: Workbench
+  private var accounts: [HTTPRequest.Connection: CostAccount] = [:]
+  /// Called when a write has failed and its outcome on disk is unknown.
+  var onLoss: (StoreError) -> Void = { _ in }
+  /// Called when someone has come or gone.
+  var onConnectionsChanged: () -> Void = {}
+  /// What the whole server has done since its start.
+  var metrics: () -> JSONValue = { .null }
+
+  init(
+    eventLoop: any EventLoop,
+    options: ServerOptions,
+    logger: Logger,
+    clock: @escaping @Sendable () -> Int64
+  ) {
+    self.eventLoop = eventLoop
+    self.options = options
+    self.logger = logger
+    self.clock = clock
+    turns = Turns(eventLoop)
+    memory = ConnectionMemory(options.limits.memory, eventLoop: eventLoop)
+    workbench = Workbench(eventLoop, memory: memory)
+    identities = ServerIdentities(
+      verifier: options.credentialVerifier,
+      options: options.identities,
+      isEmulator: options.isEmulator,
+      eventLoop: eventLoop,
+      logger: logger,
+      clock: clock
+    )
+    resident = MemoryGauge(limit: options.limits.residentMebibytes)
+    memory.onBurst = { [weak self] in self?.returnMemory() }
+  }
+
+  // MARK: Memory
+
+  /// How long after a burst what it has left is given back; another may follow at once.
+  private static let returnDelay = TimeAmount.seconds(5)
+
+  /// Gives the system back what was in use, in a while.
+  func returnMemory() {
+    guard memoryReturn == nil else { return }
+    memoryReturn = eventLoop.assumeIsolated().scheduleTask(in: Self.returnDelay) { [weak self] in
+      self?.memoryReturn = nil
+      ResidentMemory.giveBack()
+    }
+  }
+
+  // MARK: Log
+
+  /// Tells the log why a connection has ended whose client could not be told, once an hour for each
+  /// reason: clients come back at once and do the same.
+  func noteOnce(_ message: String, because end: ConnectionEnd, in logger: Logger) {
+    // Who it was and how much is told, but makes no other reason of it.
+    let reason = end.description.split(separator: " ").dropFirst()
+      .filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
+    guard notes.isDue(HourlyNotes.Subject(what: reason, user: nil), at: clock()) else { return }
+    logger.notice("\(message): \(end)")
+  }
+
+  /// What the requests of an HTTP connection have cost.
+  func account(of connection: HTTPRequest.Connection?) -> CostAccount {
+    guard let connection else { return CostAccount() }
+    if let account = accounts[connection] { return account }
+    let now = NIODeadline.now()
+    if accounts.count >= options.limits.connections {
+      accounts = accounts.filter { !$0.value.isLight(at: now) }
+    }
+    let account = CostAccount()
+    accounts[connection] = account
+    return account
+  }
+
+  /// Counts someone who has come.
+  func connectionOpened() {
+    connectionCount += 1
+    onConnectionsChanged()
+  }
+
+  /// Counts someone out who has gone.
+  func connectionClosed() {
+    connectionCount -= 1
+    onConnectionsChanged()
+  }
+}
+
+/// Sees to it that the log says the same of the same user once an hour, however often it happens.
+struct HourlyNotes {
+  /// What the log says of whom.
+  struct Subject: Hashable {
+    let what: String
+    /// The user; nil stands for all who have not signed in, who are nobody in particular.
+    let user: String?
+  }
+
+  /// So many are remembered; what is said of others meanwhile is left out.
+  static let limit = 1_000
+  private static let hour: Int64 = 3_600_000
+
+  private var said: [Subject: Int64] = [:]
+
+  /// Tells whether something is to be said now; if so, it counts as said.
+  ///
+  /// - Parameters:
+  ///   - subject: What is to be said of whom.
+  ///   - now: The time in milliseconds.
+  /// - Returns: Whether it is to be said.
+  mutating func isDue(_ subject: Subject, at now: Int64) -> Bool {
+    // A clock that is set back must not silence anything for longer.
+    if let last = said[subject], (last..<(last + Self.hour)).contains(now) { return false }
+    if said[subject] == nil, said.count >= Self.limit {
+      said = said.filter { ($0.value..<($0.value + Self.hour)).contains(now) }
+      if said.count >= Self.limit { return false }
+    }
+    said[subject] = now
+    return true
+  }
+}
+
+/// Looks now and then whether the process uses more memory than it may.
+struct MemoryGauge {
+  /// How long a look is believed, in milliseconds.
+  private static let interval: Int64 = 500
+
+  private let limit: Int
+  private let measure: @Sendable () -> Int
+  private var lastLook: Int64?
+  private var wasExhausted = false
+
+  /// Makes a gauge.
+  ///
+  /// - Parameters:
+  ///   - limit: How many mebibytes there may be; 0 is any number.
+  ///   - measure: How many there are.
+  init(limit: Int, measure: @escaping @Sendable () -> Int = ResidentMemory.mebibytes) {
+    self.limit = limit
+    self.measure = measure
+  }
+
+  /// Whether the process uses more than it may, at a time in milliseconds.
+  mutating func isExhausted(at now: Int64) -> Bool {
+    guard limit > 0 else { return false }
+    if let lastLook, lastLook <= now, now < lastLook + Self.interval { return wasExhausted }
+    lastLook = now
+    wasExhausted = measure() > limit
+    return wasExhausted
+  }
+}
+
+/// How much memory this process uses.
+enum ResidentMemory {
+  /// The memory in mebibytes, or 0 when the system does not tell.
+  @Sendable static func mebibytes() -> Int {
+    guard let file = fopen("/proc/self/statm", "re") else { return 0 }
+    defer { fclose(file) }
+    var text = [CChar](repeating: 0, count: 128)
+    guard fgets(&text, Int32(text.count), file) != nil else { return 0 }
+    let fields = String(
+      decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
+      as: UTF8.self
+    )
+    .split(separator: " ")
+    guard fields.count > 1, let pages = Int(fields[1]) else { return 0 }
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+  }
+
+  /// Gives the system back what the C library keeps of memory that is free.
+  static func giveBack() {
+    // The C library's header of this function belongs to no module.
+    guard let symbol = dlsym(nil, "malloc_trim") else { return }
+    // Safety: this is the function's type in C.
+    _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)(0)
+  }
+}

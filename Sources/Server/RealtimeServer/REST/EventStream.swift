@@ -1,0 +1,322 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+/// Follows the data at a location as a peer of the hub that listens, for a client that reads events.
+///
+/// State: listening (the data are awaited) → open (pushes become events) → ended. Confined to the
+/// server's event loop.
+final class EventStream: InternalPeer, TurnTaker {
+  let account: CostAccount
+  var isWaiting = false
+  /// The listen that is asked for when the turn of the request comes.
+  private var listen: ListenRequest?
+  /// From which length on the first event is made beside the event loop.
+  private static let largeBytes = 32 * 1_024
+
+  private let request: RESTRequest
+  private let core: DatabaseCore
+  private let promise: EventLoopPromise<HTTPReply>
+  private var peer: PeerID?
+  private var stream: HTTPStream?
+  /// The data, until the first event has been sent.
+  private var initial = Node.empty
+  /// The first event, until it has been sent or the data have changed.
+  private var first: [UInt8]?
+  /// How often the data have changed before it has been sent.
+  private var changes = 0
+  private var isAccepted = false
+  /// Whether it has not listened yet, since there is no memory for the first event.
+  private var isHeldBack = false
+  private var keepAlive: Scheduled<Void>?
+  /// Whether changes are left out, since the client does not keep up.
+  private var isBehind = false
+
+  private init(_ request: RESTRequest, on core: DatabaseCore, promise: EventLoopPromise<HTTPReply>)
+  {
+    self.request = request
+    self.core = core
+    self.promise = promise
+    account = core.context.account(of: request.connection)
+  }
+
+  /// Opens a stream; the server holds it until it ends.
+  static func open(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
+    let promise = core.eventLoop.makePromise(of: HTTPReply.self)
+    let stream = EventStream(request, on: core, promise: promise)
+    let peer: PeerID
+    do throws(RESTError) {
+      peer = try core.openInternal(stream, for: request.credential)
+    } catch {
+      promise.fail(error)
+      return promise.futureResult
+    }
+    stream.peer = peer
+    stream.listenWhenPossible()
+    return promise.futureResult
+  }
+
+  /// Listens, once not too much waits to be read by others.
+  private func listenWhenPossible() {
+    guard peer != nil else { return }
+    isHeldBack = core.mustWait(toRead: request.path, isBehind: false)
+    guard !isHeldBack else {
+      return core.context.memory.whenRelieved { [weak self] in self?.listenWhenPossible() }
+    }
+    let query = request.query ?? .all
+    listen = ListenRequest(
+      path: request.path,
+      query: query,
+      tag: query.loadsAllData ? nil : 1
+    )
+    core.context.turns.request(by: self)
+  }
+
+  var isReady: Bool { listen != nil && peer != nil }
+
+  func takeTurn() {
+    guard let listen, let peer else { return }
+    self.listen = nil
+    core.hand(.request(id: 1, .listen(listen)), from: peer)
+  }
+
+  // MARK: Peer
+
+  func receive(_ message: ServerMessage) {
+    switch message {
+    case .response(_, let response): listened(response)
+    case .push(let push): pushed(push)
+    case .hello, .reset, .shutdown, .error, .pong: break
+    }
+  }
+
+  func disconnect(_ reason: DisconnectReason) {
+    end()
+  }
+
+  func serverStops() {
+    if isHeldBack { close() }
+  }
+
+  private func listened(_ response: ServerMessage.Response) {
+    guard peer != nil, !isAccepted else { return }
+    guard response.status == .ok else {
+      promise.succeed(.answer(core.restError(response).answer))
+      close()
+      return
+    }
+    isAccepted = true
+    var measure = NodeMeasure(bytes: Workbench.longBytes)
+    measure.add(initial)
+    guard measure.bytes > Self.largeBytes else { return accept() }
+    let (options, isSelection) = (request.options, request.query != nil)
+    core.context.workbench.perform(
+      for: account,
+      isLong: measure.isExceeded,
+      mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) }
+    ) { [initial] in
+      StreamEvent.put(.root, options.json(of: initial, isSelection: isSelection)).text
+    } then: { [changes] event in
+      guard self.peer != nil else { return }
+      // Of data that have changed meanwhile it is made once more.
+      if changes == self.changes { self.first = event }
+      self.accept()
+    }
+  }
+
+  /// Opens the stream, the first event of which is there or can be made at once.
+  private func accept() {
+    guard makeFirstEvent() else {
+      promise.succeed(.answer(RESTError.answerTooBig.answer))
+      close()
+      return
+    }
+    let head = HTTPAnswer(
+      status: 200,
+      contentType: "text/event-stream",
+      headerLines: [HTTPAnswer.HeaderLine("Cache-Control", "no-cache")],
+      body: []
+    )
+    let bound = NIOLoopBound(self, eventLoop: core.eventLoop)
+    promise.succeed(
+      .stream(head) { stream in
+        bound.value.begin(stream)
+        return { bound.value.close() }
+      }
+    )
+  }
+
+  private func pushed(_ push: ServerPush) {
+    switch push {
+    case .data(let path, let node, _):
+      guard let relative = path.relative(to: request.path) else { return }
+      guard stream != nil else { return update([Change(relative, node)]) }
+      if leavesOut() { return }
+      if relative.isPriority, request.options.form == .value { return }
+      send(.put(relative, json(node, at: relative)))
+    case .merge(let path, let changes, _):
+      guard let relative = path.relative(to: request.path) else { return }
+      guard stream != nil else {
+        return update(changes.map { Change(relative.appending($0.path), $0.node) })
+      }
+      if leavesOut() { return }
+      if let event = StreamEvent.patch(relative, changes: changes, form: request.options.form) {
+        send(event)
+      }
+    case .listenRevoked: send(.cancel)
+    case .authenticationRevoked(_, let reason): send(.authRevoked(reason))
+    case .rangeMerge, .appCheckRevoked, .securityDebug, .unknown: break
+    }
+  }
+
+  /// Changes the data before the first event has been sent.
+  private func update(_ changes: [Change]) {
+    first = nil
+    self.changes += 1
+    for change in changes { initial.update(at: change.path, to: change.node) }
+  }
+
+  /// Makes the first event, unless it is there; tells whether it may be sent, as other answers.
+  private func makeFirstEvent() -> Bool {
+    let event = first ?? StreamEvent.put(.root, json(initial, at: .root)).text
+    first = event
+    return event.count <= core.options.limits.responseBytes
+  }
+
+  // MARK: Stream
+
+  private func begin(_ stream: HTTPStream) {
+    // The data may have grown too large since the stream was granted.
+    guard peer != nil, makeFirstEvent(), let first else {
+      stream.end()
+      close()
+      return
+    }
+    self.stream = stream
+    stream.send(first)
+    self.first = nil
+    initial = .empty
+    scheduleKeepAlive()
+  }
+
+  private func send(_ event: StreamEvent) {
+    stream?.send(event.text)
+    if event.isLast { end() }
+  }
+
+  /// Whether a change is left out; the client gets the newest data when it has caught up.
+  private func leavesOut() -> Bool {
+    guard let stream, isBehind || stream.isCongested else { return false }
+    core.metrics.coalesced += 1
+    if !isBehind {
+      isBehind = true
+      stream.whenRelieved { [weak self] in self?.catchUp() }
+    }
+    return true
+  }
+
+  private func catchUp() {
+    guard let peer else { return }
+    isBehind = false
+    for case .deliver(_, let message) in core.hub.currentData(of: peer) { receive(message) }
+  }
+
+  private func json(_ node: Node, at path: Path) -> JSONValue {
+    request.options.json(of: node, isSelection: path.isRoot && request.query != nil)
+  }
+
+  private func scheduleKeepAlive() {
+    let interval = TimeAmount.seconds(Int64(core.options.limits.streamSeconds))
+    keepAlive = core.eventLoop.assumeIsolated().scheduleTask(in: interval) {
+      self.send(.keepAlive)
+      self.scheduleKeepAlive()
+    }
+  }
+
+  /// Ends the stream from this side.
+  private func end() {
+    stream?.end()
+    close()
+  }
+
+  /// Forgets everything.
+  private func close() {
+    stream = nil
+    keepAlive?.cancel()
+    keepAlive = nil
+    guard let peer else { return }
+    self.peer = nil
+    promise.fail(RESTError(503, "the stream has ended"))
+    core.closeInternal(peer)
+  }
+}
+
+/// What a client of an event stream is told.
+enum StreamEvent: Equatable {
+  /// The data at a path, relative to the stream's location, are now these.
+  case put(Path, JSONValue)
+  /// The data at paths below a path are now these, all at once.
+  case patch(Path, [JSONMember])
+  /// The stream is alive.
+  case keepAlive
+  /// The data may no longer be read.
+  case cancel
+  /// The credential is no longer valid.
+  case authRevoked(String)
+
+  /// The event as it is sent.
+  var text: [UInt8] {
+    let name: String
+    let data: JSONValue
+    switch self {
+    case .put(let path, let json):
+      name = "put"
+      data = .object(("path", .string(path.description)), ("data", json))
+    case .patch(let path, let members):
+      name = "patch"
+      data = .object(("path", .string(path.description)), ("data", .object(members)))
+    case .keepAlive:
+      name = "keep-alive"
+      data = .null
+    case .cancel:
+      name = "cancel"
+      data = .null
+    case .authRevoked(let reason):
+      name = "auth_revoked"
+      data = .string(reason)
+    }
+    return Array("event: \(name)\ndata: \(data.text)\n\n".utf8)
+  }
+
+  /// Whether nothing follows.
+  var isLast: Bool {
+    switch self {
+    case .put, .patch, .keepAlive: false
+    case .cancel, .authRevoked: true
+    }
+  }
+
+  /// The event for changes of a merge, or nil when none of them shows in the form.
+  ///
+  /// It names the deepest path above them all, and keys below that are paths where they must be.
+  static func patch(
+    _ location: Path,
+    changes: [Change],
+    form: Node.JSONForm
+  ) -> StreamEvent? {
+    let shown = changes.filter { form == .export || !$0.path.isPriority }
+    guard let first = shown.first else { return nil }
+    var common = first.path.keys.dropLast()
+    for change in shown.dropFirst() {
+      let keys = change.path.keys.dropLast()
+      let length = zip(common, keys).prefix { $0 == $1 }.count
+      common = common.prefix(length)
+    }
+    let members = shown.map { change in
+      let rest = Path(change.path.keys.dropFirst(common.count))
+      return JSONMember(rest.wireText, change.node.json(form))
+    }
+    return .patch(location.appending(Path(common)), members)
+  }
+}

@@ -1,0 +1,282 @@
+private import Glibc
+public import Logging
+internal import NIOCore
+internal import NIOPosix
+package import RealtimeHub
+internal import RealtimeTransport
+
+/// A realtime database server in this process.
+///
+/// ```swift
+/// let server = try await DatabaseServer.start(.init(port: 0))
+/// print(server.urls)
+/// await server.stop()
+/// ```
+///
+/// It speaks version 5 of the Firebase Realtime Database protocol over WebSockets, and the REST API
+/// with its event streams, at the same addresses. One thread owns the trees, so that all writes to a
+/// database have one order; another one for each database stores them. A write is acknowledged, and
+/// seen by others, only when it is stored. Web pages are refused.
+public final class DatabaseServer: Sendable {
+  /// Where a server listens, and as what.
+  public typealias Options = ServerOptions
+  /// The bounds of what clients may ask for.
+  public typealias Limits = ServerLimits
+  /// The files that encrypt the connections of a server.
+  public typealias TLS = ServerOptions.TLS
+  /// Security rules that a server starts with.
+  public typealias Rules = ServerOptions.Rules
+  /// The accounts and tokens of a server's users.
+  public typealias Identities = IdentityOptions
+
+  /// Where clients reach the server, one URL for each address it listens at.
+  public let urls: [String]
+  /// The port of TCP that the server listens at, if it does.
+  public let port: Int?
+
+  /// What kind of rules was in force at the start in the database that clients reach who name none.
+  public let rulesState: RulesState
+
+  let core: NIOLoopBound<ServerCore>
+  let ending: ServerEnding
+  /// Reads the files of ``ServerOptions/tls``.
+  let readCertificate: CertificateSource
+
+  typealias CertificateSource = @Sendable () throws(DatabaseServerError) -> ServerCertificate?
+
+  private init(
+    core: NIOLoopBound<ServerCore>,
+    ending: ServerEnding,
+    readCertificate: @escaping CertificateSource,
+    addresses: [ListenAddress],
+    rulesState: RulesState,
+    namespace: String
+  ) {
+    self.core = core
+    self.rulesState = rulesState
+    self.ending = ending
+    self.readCertificate = readCertificate
+    urls = addresses.map { "\($0)?ns=\(namespace)" }
+    port =
+      addresses.lazy.compactMap { address in
+        if case .tcp(_, let port, _) = address { port } else { nil }
+      }.first
+  }
+
+  /// Starts a server that keeps its data in memory, until it stops.
+  ///
+  /// - Parameters:
+  ///   - options: Where to listen, and as what.
+  ///   - logger: Takes what happens; never data or credentials.
+  /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
+  /// - Throws: ``DatabaseServerError`` when it cannot listen.
+  public static func start(
+    _ options: Options,
+    logger: Logger = Logger(label: "hearth.server")
+  ) async throws -> DatabaseServer {
+    try await start(options, store: MemoryTreeStore(), logger: logger)
+  }
+
+  /// Starts a server of one database that keeps its data in a store, which it closes when it stops.
+  ///
+  /// The store is also closed when the start fails.
+  ///
+  /// - Parameters:
+  ///   - options: Where to listen, and as what.
+  ///   - store: Where the data rest; used from one thread of the server's own.
+  ///   - logger: Takes what happens; never data or credentials.
+  ///   - clock: The time in milliseconds since 1970.
+  /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
+  /// - Throws: ``DatabaseServerError`` when it cannot listen or the store cannot be read.
+  package static func start(
+    _ options: Options,
+    store: any TreeStore,
+    logger: Logger = Logger(label: "hearth.server"),
+    clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds
+  ) async throws -> DatabaseServer {
+    let stores = MemoryTreeStores([options.namespace: store])
+    return try await start(options, stores: stores, logger: logger, clock: clock)
+  }
+
+  /// Starts a server of several databases, each of which is opened when it is first asked for.
+  ///
+  /// The one that clients reach who name none is opened at the start, and made if it is missing.
+  ///
+  /// - Parameters:
+  ///   - options: Where to listen, and as what.
+  ///   - stores: Where the data rest.
+  ///   - logger: Takes what happens; never data or credentials.
+  ///   - clock: The time in milliseconds since 1970.
+  /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
+  /// - Throws: ``DatabaseServerError`` when it cannot listen or the first store cannot be read.
+  package static func start(
+    _ options: Options,
+    stores: any TreeStores,
+    logger: Logger = Logger(label: "hearth.server"),
+    clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds
+  ) async throws -> DatabaseServer {
+    try options.validate()
+    let options = possible(options, logger: logger)
+    let readCertificate: CertificateSource = { () throws(DatabaseServerError) in
+      try options.tls?.certificate(logger, now: clock())
+    }
+    let certificate = try readCertificate()
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let ending = ServerEnding(group: group)
+    let eventLoop = group.next()
+    let core = try await eventLoop.submit {
+      let context = ServerContext(
+        eventLoop: eventLoop,
+        options: options,
+        logger: logger,
+        clock: clock
+      )
+      let core = ServerCore(stores: stores, context: context)
+      core.certificate = certificate
+      return NIOLoopBound(core, eventLoop: eventLoop)
+    }.get()
+    do {
+      let addresses = try await eventLoop.flatSubmit { core.value.start() }.get()
+      let rulesState = try await eventLoop.submit {
+        core.value.whenStopped { ending.resolve($0) }
+        return core.value.rulesState
+      }.get()
+      return DatabaseServer(
+        core: core,
+        ending: ending,
+        readCertificate: readCertificate,
+        addresses: addresses,
+        rulesState: rulesState,
+        namespace: options.namespace
+      )
+    } catch {
+      try? await eventLoop.flatSubmit { core.value.close() }.get()
+      try? await group.shutdownGracefully()
+      throw DatabaseServerError(error)
+    }
+  }
+
+  /// The options with no more connections than the system allows.
+  private static func possible(_ options: Options, logger: Logger) -> Options {
+    guard let bound = FileDescriptorLimit.connections, bound < options.limits.connections else {
+      return options
+    }
+    logger.warning("the system allows \(bound) connections only (RLIMIT_NOFILE)")
+    var options = options
+    options.limits.connections = bound
+    return options
+  }
+
+  /// Replaces the security rules of the database that clients reach who name none.
+  ///
+  /// Listens that the new rules do not allow are ended. When the document has a mistake, the rules
+  /// stay as they are.
+  ///
+  /// - Parameter source: A rules document: JSON with comments.
+  /// - Throws: ``DatabaseServerError`` with the line and the column of a mistake, or when the server
+  ///   has stopped.
+  public func setRules(_ source: String) async throws {
+    guard let rules = try Rules.source(source).compiled() else { return }
+    let isDone = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+      var isRunning = false
+      ending.whileRunning {
+        isRunning = true
+        core.eventLoop.execute {
+          let database = self.core.value.databases.opened(self.core.value.options.namespace)
+          database?.setRules(rules)
+          continuation.resume(returning: database != nil)
+        }
+      }
+      if !isRunning { continuation.resume(returning: false) }
+    }
+    guard isDone else { throw DatabaseServerError(.failed, "the server has stopped") }
+  }
+
+  /// What kind of rules was in force at the start in the database that clients reach who name none.
+  public enum RulesState: String, Sendable {
+    /// None, and nothing is allowed to anyone but administrators.
+    case locked
+    /// None, and everything is allowed.
+    case open
+    /// A rules document.
+    case document
+  }
+
+  /// Stops the server: no new connections, goodbye to the open ones, the last batch and the store.
+  ///
+  /// Returns when everything is stored and the socket is gone. Further calls wait for the same end.
+  public func stop() async {
+    ending.whileRunning { core.eventLoop.execute { self.core.value.stop() } }
+    _ = await ending.wait()
+  }
+
+  /// Waits until the server has stopped, because it was told to or because nobody was connected.
+  ///
+  /// - Throws: ``DatabaseServerError`` when a write failed and the server cannot know what is on the
+  ///   disk. Start a new server: it reads what is there, and clients resend the writes that were not
+  ///   answered.
+  public func waitUntilStopped() async throws(DatabaseServerError) {
+    if let failure = await ending.wait() { throw failure }
+  }
+}
+
+extension DatabaseServer {
+  /// Reads the certificate and its key again, for the connections to come; open ones stay open.
+  ///
+  /// Nothing happens without ``ServerOptions/tls``. When a file cannot be used, the old certificate stays.
+  ///
+  /// - Throws: ``DatabaseServerError`` that names the file, or when the server has stopped.
+  public func reloadCertificate() async throws {
+    guard let certificate = try readCertificate() else { return }
+    let isDone = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+      var isRunning = false
+      ending.whileRunning {
+        isRunning = true
+        core.eventLoop.execute { [core] in
+          core.value.certificate = certificate
+          for listener in core.value.listeners where listener.address.isSecure {
+            _ = listener.replaceCertificate(certificate)
+          }
+          continuation.resume(returning: true)
+        }
+      }
+      if !isRunning { continuation.resume(returning: false) }
+    }
+    guard isDone else { throw DatabaseServerError(.failed, "the server has stopped") }
+  }
+}
+
+extension ServerOptions.TLS {
+  /// How long before its end the log warns of it, in milliseconds.
+  private static let notice: Int64 = 14 * 86_400_000
+
+  /// Reads the files, and warns when clients will not believe them for long.
+  func certificate(
+    _ logger: Logger,
+    now: Int64
+  ) throws(DatabaseServerError) -> ServerCertificate {
+    let certificate: ServerCertificate
+    do throws(ServerCertificateError) {
+      certificate = try ServerCertificate(chain: certificateChain, key: privateKey)
+    } catch {
+      throw DatabaseServerError(error)
+    }
+    let left = certificate.expiry * 1_000 - now
+    if left < 0 {
+      logger.warning("the certificate in \(certificateChain) has expired")
+    } else if left < Self.notice {
+      logger.warning("the certificate in \(certificateChain) expires in \(left / 86_400_000) days")
+    }
+    return certificate
+  }
+}
+
+/// The clock of this machine.
+enum SystemClock {
+  /// The time in milliseconds since 1970.
+  @Sendable static func milliseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,175 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+extension ServerCore {
+  /// Opens the database that needs no name, then starts to listen at every address of the options.
+  func start() -> EventLoopFuture<[ListenAddress]> {
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    // Who has the data has the accounts: whoever comes too late fails at the former.
+    return openMainDatabase()
+      .flatMap { core.value.openIdentities() }
+      .flatMap { core.value.beginMainDatabase() }
+      .flatMap { core.value.listen() }
+      .flatMapThrowing { addresses in
+        if let failure = core.value.failure {
+          for listener in core.value.listeners { _ = listener.close() }
+          throw failure
+        }
+        core.value.logger.info("listening", metadata: ["at": "\(addresses)"])
+        core.value.connectionsChanged()
+        core.value.scheduleMetrics()
+        return addresses
+      }
+  }
+
+  /// Sets who is told of the end, at once if it has come already.
+  func whenStopped(_ body: @escaping (DatabaseServerError?) -> Void) {
+    onStopped = body
+    if phase == .stopped { body(failure) }
+  }
+
+  /// Opens what the databases ask whom credentials belong to.
+  private func openIdentities() -> EventLoopFuture<Void> {
+    identities.open { [databases] note in
+      databases.opened(note.database)?.endSessions(note)
+    } onLoss: { [context] in
+      context.onLoss($0)
+    }
+  }
+
+  private func openMainDatabase() -> EventLoopFuture<Void> {
+    databases.database(options.namespace, isMade: true).flatMapThrowing { database in
+      _ = try database.options.rules.compiled()
+    }
+  }
+
+  /// Lets the main database do what was left to be done, now that it is known who has been shut out.
+  private func beginMainDatabase() -> EventLoopFuture<Void> {
+    databases.database(options.namespace, isMade: true).flatMapThrowing { database in
+      if let rules = try database.options.rules.compiled() { database.setRules(rules) }
+      database.begin()
+    }
+  }
+
+  /// Closes the databases, then what they ask about credentials; the future never fails.
+  func close() -> EventLoopFuture<Void> {
+    let identities = NIOLoopBound(identities, eventLoop: eventLoop)
+    let closed = failure == nil ? databases.close() : databases.abandon()
+    return closed.flatMap { identities.value.close() }
+  }
+
+  private func listen() -> EventLoopFuture<[ListenAddress]> {
+    var addresses: [ListenAddress] = []
+    if let path = options.socketPath { addresses.append(.unix(path: path)) }
+    if let port = options.port {
+      addresses.append(.tcp(host: options.host, port: port, isSecure: certificate != nil))
+    }
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    let limits = options.limits.transport
+    let origins = options.allowedOrigins
+    let isEmulator = options.isEmulator
+    let memory = NIOLoopBound(context.memory, eventLoop: eventLoop)
+    let handlers = ServerHandlers(
+      admit: { request, _ in core.value.admit(request) },
+      answer: { request, _ in core.value.answer(request) },
+      admitBody: { core.value.admitBody(of: $0) },
+      makeRoom: { core.value.makeRoom() },
+      accept: { core.value.accept($0) }
+    )
+    var started = eventLoop.makeSucceededVoidFuture()
+    for address in addresses {
+      started = started.flatMap {
+        ServerListener.listen(
+          at: address,
+          certificate: address.isSecure ? core.value.certificate : nil,
+          on: core.eventLoop,
+          limits: limits,
+          memory: memory,
+          // A page whose host was pointed here cannot show a certificate for that host.
+          policy: RequestPolicy(
+            allowedOrigins: origins,
+            // Pages that are being worked on are what the emulator is for.
+            allowsLoopbackPages: isEmulator,
+            allowsAnyHost: address.isSecure || !address.isLoopback
+          ),
+          handlers: handlers
+        )
+      }.map { core.value.listeners.append($0) }
+    }
+    return started.map { core.value.listeners.map(\.address) }.flatMapError { error in
+      // An address that worked is given up again when another one does not.
+      let closing = core.value.listeners.map { $0.close() }
+      return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
+        .flatMapThrowing { throw error }
+    }
+  }
+
+  /// Looks whether the last connection is gone.
+  func connectionsChanged() {
+    guard context.connectionCount == 0 else {
+      idle?.cancel()
+      idle = nil
+      return
+    }
+    guard phase == .running, let delay = options.idleExit, idle == nil, !listeners.isEmpty else {
+      return
+    }
+    idle = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
+      self.logger.info("nobody is connected any more")
+      self.stop()
+    }
+  }
+
+  /// Stops listening, says goodbye to everyone, then closes the databases.
+  func stop() {
+    guard phase == .running else { return }
+    phase = .stopping
+    idle?.cancel()
+    metricsTask?.cancel()
+    logger.info("stopping", metadata: ["connections": "\(context.connectionCount)"])
+    let listeners = listeners
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    EventLoopFuture.andAllComplete(listeners.map { $0.close() }, on: eventLoop)
+      .flatMap {
+        core.value.databases.sayGoodbye()
+        let closing = listeners.map { $0.closePlainConnections() }
+        return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
+      }
+      .flatMap { core.value.close() }
+      .assumeIsolated().whenComplete { _ in
+        // If a write has failed meanwhile, that failure ends the server.
+        guard self.failure == nil else { return }
+        self.phase = .stopped
+        self.logger.info("stopped")
+        self.onStopped(nil)
+      }
+  }
+
+  /// Ends the server after a write whose outcome on disk is unknown.
+  ///
+  /// All connections are closed without an answer. Clients resend what was not answered, to a server
+  /// that has read what is really there.
+  func fail(_ error: StoreError) {
+    guard failure == nil, phase != .stopped else { return }
+    let isListening = phase == .running
+    phase = .stopping
+    let failure = DatabaseServerError(
+      .storeFailed,
+      "the server ends because a write failed and it cannot know what is on the disk (\(error)); "
+        + "check the disk, then start the server again: it reads what is really there"
+    )
+    self.failure = failure
+    logger.critical("\(failure)")
+    idle?.cancel()
+    metricsTask?.cancel()
+    for listener in listeners { listener.dropPlainConnections() }
+    let closing = isListening ? listeners.map { $0.close() } : []
+    EventLoopFuture.andAllComplete(closing + [close()], on: eventLoop)
+      .assumeIsolated().whenComplete { _ in
+        self.phase = .stopped
+        self.onStopped(failure)
+      }
+  }
+}

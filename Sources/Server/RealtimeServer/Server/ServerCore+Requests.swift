@@ -1,0 +1,240 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+internal import SecurityRules
+
+extension ServerCore {
+  /// Answers a request that is not for a WebSocket.
+  ///
+  /// Neither the path nor the parameters go to the log: they are data and credentials.
+  func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    let reply = reply(to: request).flatMapErrorThrowing { error in
+      .answer((error as? RESTError ?? RESTError(500, "the server failed")).answer)
+    }
+    let logger = logger
+    reply.whenSuccess { reply in
+      let status =
+        switch reply {
+        case .answer(let answer): answer.status
+        case .stream(let answer, _): answer.status
+        }
+      logger.debug("answered", metadata: ["method": "\(request.method)", "status": "\(status)"])
+    }
+    return reply
+  }
+
+  /// Decides whose memory a long body takes, by the credential of its request.
+  ///
+  /// Who could not write anything anyway is told so before the body is read.
+  func admitBody(of request: HTTPRequest) -> BodyAdmission {
+    if IdentityRoute(path: request.path) != nil {
+      // What it stands for is found out with the body.
+      let isPlausible = request.header("Authorization") != nil || options.isEmulator
+      return isPlausible ? .ofStranger : .refused(.identity(IdentityAnswer(.bodyTooLong)))
+    }
+    let database = databases.opened(name(in: request))
+    do throws(RESTError) {
+      let credential = try RESTCredential(request)
+      if let authentication = credential.authentication {
+        guard credential.base != .administrator else { return .ofKnown }
+        do throws(CredentialError) {
+          let verifier = identities.verifier(of: name(in: request))
+          _ = try verifier.verify(authentication, at: context.clock())
+        } catch {
+          throw RESTError(error)
+        }
+        return .ofKnown
+      }
+      if credential.base == .administrator { return .ofKnown }
+      // What the rules of a database say that is not open yet is not known.
+      let isOpen = database?.hub.rulesInForce.mayLetNobodyWrite ?? true
+      guard isOpen, !RulesRequest.isMeant(by: request) else { throw RESTError.permissionDenied }
+      return .ofStranger
+    } catch {
+      return .refused(error.answer)
+    }
+  }
+
+  private func reply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    if request.path == Self.metricsPath { return metricsReply(to: request) }
+    if RulesRequest.isMeant(by: request) { return rulesReply(to: request) }
+    if let route = IdentityRoute(path: request.path) {
+      return identityReply(to: request, route: route)
+    }
+    let rest: RESTRequest
+    do throws(RESTError) {
+      guard let read = try RESTRequest(request, depthLimit: options.limits.jsonDepth) else {
+        return eventLoop.makeSucceededFuture(.answer(.notREST))
+      }
+      rest = read
+      if let refusal { throw refusal }
+    } catch {
+      return eventLoop.makeFailedFuture(error)
+    }
+    let bound = NIOLoopBound(rest, eventLoop: eventLoop)
+    return database(for: request).flatMap { database in
+      Self.answer(bound.value, from: database)
+    }
+  }
+
+  private func rulesReply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    do throws(RESTError) {
+      let rules = try RulesRequest(request)
+      if let refusal { throw refusal }
+      return database(for: request).flatMap { RulesExchange.run(rules, on: $0) }
+    } catch {
+      return eventLoop.makeFailedFuture(error)
+    }
+  }
+
+  private static func answer(
+    _ request: RESTRequest,
+    from database: DatabaseCore
+  ) -> EventLoopFuture<HTTPReply> {
+    if request.method == .options {
+      var answer = HTTPAnswer.json(200, [])
+      answer.contentType = nil
+      answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
+      return database.eventLoop.makeSucceededFuture(.answer(answer))
+    }
+    guard request.wantsStream else { return RESTExchange.run(request, on: database) }
+    if request.options.isShallow {
+      return database.eventLoop.makeFailedFuture(
+        RESTError(400, "shallow cannot be combined with an event stream")
+      )
+    }
+    return EventStream.open(request, on: database)
+  }
+}
+
+extension ServerCore {
+  /// Answers a request about identities.
+  func identityReply(to request: HTTPRequest, route: IdentityRoute) -> EventLoopFuture<HTTPReply> {
+    if let refusal { return eventLoop.makeFailedFuture(refusal) }
+    if request.method == "OPTIONS" {
+      var answer = HTTPAnswer.empty(200)
+      answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", "POST, OPTIONS"))
+      return eventLoop.makeSucceededFuture(.answer(answer))
+    }
+    // The emulator has one set of accounts, whatever project a test has made up.
+    let name = options.isEmulator ? options.namespace : route.project ?? self.name(in: request)
+    let identities = NIOLoopBound(identities, eventLoop: eventLoop)
+    let asked = Self.identityRequest(request, route: route, database: name)
+    return databases.database(name, isMade: options.isEmulator)
+      .flatMap { _ in identities.value.answer(asked) }
+      .flatMapErrorThrowing { error in
+        let refusal = DatabaseRegistry.refusal(error)
+        let code = refusal.status == 404 ? "PROJECT_NOT_FOUND" : "UNAVAILABLE"
+        return .answer(
+          .identity(IdentityAnswer(IdentityError(code, refusal.reason, status: refusal.status)))
+        )
+      }
+  }
+
+  private static func identityRequest(
+    _ request: HTTPRequest,
+    route: IdentityRoute,
+    database: String
+  ) -> IdentityRequest {
+    var asked = IdentityRequest(request.method, route, database: database)
+    asked.parameters = request.parameters
+    asked.contentType = request.header("Content-Type")
+    asked.body = request.body
+    switch request.peer {
+    case .local(let credentials): asked.client = "user \(credentials.user)"
+    case .network(let address):
+      // Without the port, which is another one for every connection.
+      asked.client = String(address[..<(address.lastIndex(of: ":") ?? address.endIndex)])
+    }
+    asked.isLocalAdministrator = DatabaseCore.identity(of: request.peer) == .administrator
+    let words = (request.header("Authorization") ?? "").split(separator: " ")
+    if words.count == 2, words[0].lowercased() == "bearer" { asked.bearer = String(words[1]) }
+    return asked
+  }
+}
+
+extension HTTPAnswer {
+  /// The answer to a request about identities, which nobody is to keep.
+  static func identity(_ answer: IdentityAnswer) -> HTTPAnswer {
+    var reply = HTTPAnswer.json(answer.status, Array(answer.json.text.utf8))
+    reply.headerLines = [HeaderLine("Cache-Control", "no-store")]
+    if answer.status == 405 { reply.headerLines.append(HeaderLine("Allow", "POST, OPTIONS")) }
+    return reply
+  }
+}
+
+extension ServerCore {
+  /// Where administrators read the numbers.
+  static let metricsPath = "/.info/metrics.json"
+
+  /// What the server has done since its start.
+  var metrics: JSONValue {
+    .object([
+      JSONMember(
+        "uptimeSeconds",
+        .integer((NIODeadline.now() - context.start).nanoseconds / 1_000_000_000)
+      ),
+      JSONMember("residentMebibytes", .integer(Int64(ResidentMemory.mebibytes()))),
+      JSONMember("promisedBytes", .integer(Int64(context.memory.promisedInput))),
+      JSONMember("waitingBytes", .integer(Int64(context.memory.outputBytes))),
+      JSONMember("connections", .integer(Int64(context.connectionCount))),
+      JSONMember(
+        "databases",
+        .object(
+          databases.open.map { database in
+            JSONMember(
+              database.name,
+              database.metrics.json(
+                open: database.sessions.count + database.internalPeers.count,
+                listens: database.hub.listenCount,
+                revision: database.hub.revision,
+                storeFailure: database.storeFailure
+              )
+            )
+          }
+        )
+      ),
+    ])
+  }
+
+  /// Tells the log now and then what the server has done.
+  func scheduleMetrics() {
+    guard let interval = options.metricsInterval else { return }
+    metricsTask = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(interval)) { [weak self] in
+      guard let self else { return }
+      logger.notice("metrics", metadata: ["metrics": .stringConvertible(LoggedJSON(metrics))])
+      scheduleMetrics()
+    }
+  }
+
+  /// The numbers, for administrators only.
+  func metricsReply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    do throws(RESTError) {
+      guard try isAdministrator(request) else { throw RESTError.permissionDenied }
+      guard request.method == "GET" || request.method == "HEAD" else {
+        throw RESTError(405, "the numbers can only be read")
+      }
+      let answer = HTTPAnswer.json(200, Array(metrics.text.utf8))
+      return eventLoop.makeSucceededFuture(.answer(answer))
+    } catch {
+      return eventLoop.makeFailedFuture(error)
+    }
+  }
+
+  /// Whether a request comes from an administrator's socket or with an administrator's credential.
+  private func isAdministrator(_ request: HTTPRequest) throws(RESTError) -> Bool {
+    let credential = try RESTCredential(request)
+    guard let authentication = credential.authentication else {
+      return credential.base == .administrator
+    }
+    do throws(CredentialError) {
+      let verified = try identities.verifier(of: options.namespace)
+        .verify(authentication, at: context.clock())
+      return verified.identity == .administrator && authentication.override == nil
+    } catch {
+      throw RESTError(error)
+    }
+  }
+}

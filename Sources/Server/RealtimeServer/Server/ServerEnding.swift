@@ -1,0 +1,68 @@
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOPosix
+
+/// The end of a server, for everyone who waits for it.
+///
+/// State: running → shutting down (its last thread is ending) → ended.
+final class ServerEnding: Sendable {
+  private enum Phase {
+    case running
+    case shuttingDown
+    case ended
+  }
+
+  private struct State {
+    var phase = Phase.running
+    var waiters: [CheckedContinuation<Void, Never>] = []
+    /// The failure that ended the server, if one did.
+    var failure: DatabaseServerError?
+  }
+
+  private let group: MultiThreadedEventLoopGroup
+  private let state = NIOLockedValueBox(State())
+
+  init(group: MultiThreadedEventLoopGroup) {
+    self.group = group
+  }
+
+  /// Calls a closure unless the server's event loop is ending or has ended.
+  func whileRunning(_ body: () -> Void) {
+    state.withLockedValue { state in
+      if state.phase == .running { body() }
+    }
+  }
+
+  /// Ends the event loop, then lets everyone go who waits.
+  ///
+  /// - Parameter failure: The failure that ends the server; nil when it was told to stop.
+  func resolve(_ failure: DatabaseServerError?) {
+    state.withLockedValue { state in
+      state.phase = .shuttingDown
+      state.failure = failure
+    }
+    group.shutdownGracefully { [state] _ in
+      let waiters = state.withLockedValue { state in
+        defer { state.waiters = [] }
+        state.phase = .ended
+        return state.waiters
+      }
+      for waiter in waiters { waiter.resume() }
+    }
+  }
+
+  /// Waits for the end.
+  ///
+  /// - Returns: The failure that ended the server; nil when it was told to stop.
+  func wait() async -> DatabaseServerError? {
+    await withCheckedContinuation { continuation in
+      let isEnded = state.withLockedValue { state in
+        guard state.phase != .ended else { return true }
+        state.waiters.append(continuation)
+        return false
+      }
+      if isEnded { continuation.resume() }
+    }
+    return state.withLockedValue { $0.failure }
+  }
+}
