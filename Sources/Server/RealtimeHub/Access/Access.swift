@@ -1,13 +1,13 @@
 internal import RealtimeCore
 internal import SecurityRules
 
-/// Who every peer is, and what the rules allow it.
+/// The auth state of every peer, and what the rules allow.
 ///
 /// A peer is what its connection makes it, or what its credential says until that ends. Rules are in
 /// force as soon as they are installed; if they cannot be stored, the last durable ones are again.
 struct Access: Sendable {
   private struct Entry: Sendable {
-    /// Who the peer is without a credential.
+    /// The identity without a credential.
     let base: Identity
     var state: AuthState
     /// Whether the rules have ever allowed it anything.
@@ -25,8 +25,8 @@ struct Access: Sendable {
     }
   }
 
-  /// Up to how many places, or values, it is not worth while to ask twice.
-  private static let fewPlaces = 32
+  /// The number of paths or values up to which an early check is not worthwhile.
+  private static let smallWrite = 32
 
   private let limits: HubLimits
   private let verifier: any CredentialVerifier
@@ -84,20 +84,20 @@ struct Access: Sendable {
     entries[peer] = nil
   }
 
-  /// Who a peer is now; nil when it is not open.
+  /// The auth state of a peer; nil when it is not open.
   func state(of peer: PeerID) -> AuthState? { entries[peer]?.state }
 
-  /// Who a peer is without a credential; nil when it is not open.
+  /// The identity of a peer without a credential; nil when it is not open.
   func base(of peer: PeerID) -> Identity? { entries[peer]?.base }
 
-  /// All peers with who they are, in their order.
+  /// All peers with their auth states, sorted by peer.
   ///
   /// - Complexity: O(peers · log peers)
   func states() -> [(peer: PeerID, state: AuthState)] {
     entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value.state) }
   }
 
-  /// Makes a peer somebody, or what it is without a credential.
+  /// Sets the auth state of a peer; nil for that without a credential.
   mutating func become(_ state: AuthState?, peer: PeerID) {
     guard let base = entries[peer]?.base else { return }
     let state = state ?? AuthState(identity: base)
@@ -134,7 +134,7 @@ struct Access: Sendable {
     if let time { deadlines.updateValue((), forKey: Deadline(time: time, peer: peer)) }
   }
 
-  /// Whether nothing is to be written any more as someone who was shut out.
+  /// Whether an identity has been revoked, so that nothing may be written as it.
   func isShutOut(_ identity: Identity) -> Bool {
     guard case .user(let auth?) = identity else { return false }
     return verifier.isShutOut(auth)
@@ -310,8 +310,8 @@ struct Access: Sendable {
     if measure.isExceeded {
       return RequestError(.tooBig, "a write may have \(limits.writeValues) values at most")
     }
-    // Who may know the rules is told which of them it is.
-    guard max(changes.count, measure.values) > Self.fewPlaces, !state.isExplained else {
+    // With explanations on, the full check names the rule that refuses.
+    guard max(changes.count, measure.values) > Self.smallWrite, !state.isExplained else {
       return nil
     }
     let isPossible = rules.couldWrite(
@@ -325,7 +325,7 @@ struct Access: Sendable {
   }
 }
 
-/// Who a peer is at the moment, until when, and whether it is told why it is refused.
+/// The current identity of a peer, when it ends, and whether refusals are explained.
 struct AuthState: Sendable {
   static let expiry = "Auth token is expired."
   static let revocation = "Auth token is revoked."
@@ -333,9 +333,9 @@ struct AuthState: Sendable {
   var identity: Identity {
     didSet { subject = Self.subject(identity) }
   }
-  /// Who that is to the rules; nil is an administrator, about whom they are not asked.
+  /// The subject that the rules see; nil for an administrator, who bypasses them.
   private(set) var subject: RuleSubject?
-  /// Whether an administrator stands behind it, who may know what rules and data are like.
+  /// Whether an administrator acts as this identity and may see explanations of the rules.
   var isExplained = false
   /// When it ends, in milliseconds since 1970; nil is never.
   var expires: Int64?

@@ -2,7 +2,7 @@ package import RealtimeCore
 package import SecurityRules
 
 extension TreeHub {
-  /// Who a peer is now, or nil when it is not open.
+  /// The identity of a peer, or nil when it is not open.
   package func identity(of peer: PeerID) -> Identity? { access.state(of: peer)?.identity }
 
   /// Whether a peer has to sign in before it may do anything, as far as that is known.
@@ -34,7 +34,7 @@ extension TreeHub {
     now = timestamp
     guard let base = access.base(of: peer) else { return }
     var state = try access.verify(authentication, base: base, at: timestamp).state
-    // Whoever is acted as is told no more than those would be: what is answered is what they get.
+    // The answer is what the impersonated user would get, without an explanation.
     state.isExplained = false
     writes.setOwner(state.identity, of: peer)
     become(state, peer: peer)

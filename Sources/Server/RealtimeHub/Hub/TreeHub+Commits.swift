@@ -119,7 +119,7 @@ extension TreeHub {
     var outputs: [HubOutput] = []
     for entry in lost.outputs {
       guard let peer = entry.peer else { continue }
-      // The ledger must know of the writes of those who have gone, as they send them again.
+      // The ledger must know the writes of closed connections too: their clients resend them.
       let fallback = fallback(for: entry, to: peer, refusal: refusal)
       guard connections[peer] != nil else { continue }
       switch fallback {

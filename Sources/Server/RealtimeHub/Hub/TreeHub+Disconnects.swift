@@ -39,7 +39,7 @@ extension TreeHub {
 
   /// Withdraws what a peer has scheduled at a path and below.
   mutating func cancelScheduled(at path: Path, of origin: RequestOrigin) {
-    // With nothing to withdraw there is nothing to store.
+    // If nothing is scheduled, there is nothing to store.
     if disconnects.count(of: origin.peer) > 0 {
       if let error = admissionError { return refuse(origin, error) }
       addSteps(disconnects.cancel(at: path, of: origin.peer))

@@ -7,7 +7,7 @@ extension TreeHub {
     let key = ListenKey(listen.path, query: listen.query)
     let isIndexed = isIndexed(key.query, at: key.path)
     if let error = error(in: listen, of: origin.peer, key: key, isIndexed: isIndexed) {
-      // A client takes the refusal for the end of a listen that it has repeated.
+      // To a client that repeats a listen, the refusal means that the listen has ended.
       listens.end(key, of: origin.peer)
       return refuse(origin, error)
     }
@@ -34,7 +34,7 @@ extension TreeHub {
       }
       durability.append(push, to: origin.peer, orElse: .drop)
     }
-    // Refused it would be over for good; who has been disconnected asks again.
+    // A refusal would end the listen for good; a disconnected client asks again.
     answer(origin, with: ServerMessage.Response(.ok, .json(remarks)), orElse: .disconnect)
   }
 
@@ -62,7 +62,7 @@ extension TreeHub {
     guard grantsListen(key, to: peer, as: state) else {
       return readError(at: key.path, query: key.query, as: state)
     }
-    // Where listens come from requests of other kinds, nobody would see the remark.
+    // An internal peer would never see the warning.
     if isInternal(peer), !isDeclared(listen.query.index, at: key.path) {
       return RequestError(.failure, missingIndex(of: listen.query, at: key.path))
     }
@@ -116,7 +116,7 @@ extension TreeHub {
       throw error
     }
     let node = durability.root[path]
-    // A request that names an order is told of a missing index also when it takes everything.
+    // An internal request that names an order needs its index even if it selects everything.
     let needsIndex = !query.loadsAllData || isInternal(peer)
     guard !needsIndex || isDeclared(query.index, at: path) else {
       throw RequestError(.failure, missingIndex(of: query, at: path))

@@ -54,15 +54,14 @@ extension TreeHub {
       throw error
     }
     let wanted = try validated(write.operation, at: write.path)
-    // A transaction that comes late must run again, whatever the rules say of what it would write.
-    // Only who may not read is asked for permission first, so that hashes cannot be tried out, nor
-    // computed for nothing.
+    // A stale transaction must run again, whatever the rules say about its write. For a peer that
+    // may not read, the rules come first, so that it cannot probe data by their hashes.
     let mayCompare = write.hash != nil && mayRead(write.path, peer: origin.peer)
     if mayCompare, let stale = staleness(of: write) {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
-    // Of itself, for a closure would hold a copy of all that the hub has.
+    // A local, since a closure would capture a copy of the whole hub.
     let before = durability.root
     let changes = effective(wanted, at: timestamp).flatMap { $0.narrowed(from: before[$0.path]) }
     let after = tree(with: changes)
@@ -195,7 +194,7 @@ extension TreeHub {
       in: root,
       revision: durability.revision
     )
-    // The permission of the listen may have ended, which it notices when there is something to tell.
+    // The permission of the listen may have ended; that is noticed only when there is news.
     guard let target, mayRead(target, peer: peer) else { return }
     let node = root[target]
     guard isComposed(node, for: peer) else {

@@ -22,16 +22,16 @@ package import SecurityRules
 package struct TreeHub: Sendable {
   /// One connection, apart from what the parts know of it.
   struct Connection: Sendable {
-    /// Whether it lives in the server, so that it takes messages as values.
+    /// Whether it is part of the server and takes messages as values.
     let isInternal: Bool
-    /// Whether it is to be closed, so that nothing it says counts any more.
+    /// Whether it is being closed, so that its requests are ignored.
     var isLeaving = false
   }
 
   let limits: HubLimits
   /// Why the stored rules are not in force, when they are no rules.
   package let storedRulesProblem: RulesError?
-  /// The time of the last call that told it.
+  /// The time of the latest call that had one.
   var now: Int64?
   var connections: [PeerID: Connection] = [:]
 
@@ -40,7 +40,7 @@ package struct TreeHub: Sendable {
   var writes: KeyedWrites
   var listens: Listens
   var disconnects: Disconnects
-  /// The hash of large data, which the owner has computed for the condition of a write.
+  /// The hash that the owner has computed for the condition of the next write.
   var knownHash: (node: Node, hash: String)?
 
   /// Continues from what a store holds; the connections that had scheduled something have ended.
@@ -176,7 +176,7 @@ package struct TreeHub: Sendable {
     return flush()
   }
 
-  /// Whether a peer is open and what it says counts.
+  /// Whether a peer is open and its requests count.
   func isListenedTo(_ peer: PeerID) -> Bool { connections[peer]?.isLeaving == false }
 
   /// Whether a peer lives in the server.
@@ -288,7 +288,7 @@ package struct TreeHub: Sendable {
     isInternal(peer) ? .deliver(peer, message) : .send(peer, message.encoded())
   }
 
-  /// Takes what depends on durable data only.
+  /// Takes the outputs that depend on durable data only.
   mutating func flush() -> [HubOutput] {
     let released = durability.release()
     var outputs: [HubOutput] = []

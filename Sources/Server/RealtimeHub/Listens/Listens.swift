@@ -27,7 +27,7 @@ struct Listens: Sendable {
   /// - Complexity: O(peers)
   var count: Int { keys.values.reduce(0) { $0 + $1.count } }
 
-  /// Everyone who listens to anything.
+  /// The peers that have listens.
   var peers: Dictionary<PeerID, Set<ListenKey>>.Keys { keys.keys }
 
   /// What a peer listens to.

@@ -1,6 +1,6 @@
 internal import RealtimeCore
 
-/// The keyed writes of all peers: whose they are, and what has become of them.
+/// The keyed writes of all peers: their owners and outcomes.
 ///
 /// A write with a key is new until it is recorded as applied. One that is refused is remembered for
 /// its connection, and for good once a later write of the same client is applied.
@@ -30,21 +30,21 @@ struct KeyedWrites: Sendable {
 
   mutating func close(_ peer: PeerID) { writers[peer] = nil }
 
-  /// Notes who a peer has proved to be.
+  /// Records the identity that a peer has proved.
   mutating func setOwner(_ identity: Identity, of peer: PeerID) {
     writers[peer]?.owner = WriteOwner(identity)
   }
 
   // MARK: Writes
 
-  /// The key of a write with whom it belongs to.
+  /// The ledger key of a write: its key together with its owner.
   func ledgerKey(_ key: WriteKey, of peer: PeerID) -> LedgerKey? {
     guard let writer = writers[peer]?.owner else { return nil }
     let owner = key.isBearer ? .bearer : writer
     return LedgerKey(name: LedgerName(owner: owner, client: key.client), number: key.number)
   }
 
-  /// What became of a write, or nil when it is to be looked at.
+  /// The outcome of a write, or nil when it is new.
   func outcome(of key: LedgerKey) -> StatusCode? { ledger.outcome(of: key) }
 
   /// Remembers that a write was applied, and which ones before it were not.
@@ -97,7 +97,7 @@ private struct PeerRefusals: Sendable {
   }
 }
 
-/// Remembers which keyed writes have been applied, each for whom it belongs to.
+/// Remembers which keyed writes have been applied, per owner.
 ///
 /// Only a write that was allowed makes an entry, or takes one further. Two kinds of owners have room of
 /// their own: those who have signed in, and those who have not, so that no stranger pushes out a user.
@@ -125,7 +125,7 @@ struct WriteLedger: Sendable {
   /// The number of clients.
   var count: Int { slots.count }
 
-  /// What became of a write, or nil when it is to be looked at.
+  /// The outcome of a write, or nil when it is new.
   ///
   /// A refused write is looked at again when it comes again, unless a later one of the same client has
   /// been applied: the client's writes must not take effect in another order.
@@ -215,7 +215,7 @@ struct WriteLedger: Sendable {
 
   // MARK: Room
 
-  /// Who an entry takes room from: a user, or the connection of somebody who has not signed in.
+  /// Whose share an entry counts against: a user, or the connection of a stranger.
   private static func payer(of name: LedgerName, sentBy peer: PeerID?) -> LedgerShares.Payer {
     switch name.owner {
     case .user, .administrator: .owner(name.owner)
@@ -261,7 +261,7 @@ struct WriteLedger: Sendable {
   }
 }
 
-/// Who has how many entries, so that whoever has most gives up the oldest first.
+/// Counts entries per payer, so that the payer with the most gives up its oldest first.
 private struct LedgerShares: Sendable {
   /// Who entries are counted for.
   enum Payer: Hashable {

@@ -1,6 +1,6 @@
 package import RealtimeCore
 
-/// Someone who can sign in to a database.
+/// A user account of a database.
 package struct Account: Hashable, Sendable {
   /// The database that it belongs to; the same person has another account for another one.
   package let database: String
@@ -128,7 +128,7 @@ struct AccountChange {
   var isEmailVerified: Bool?
   var isDisabled: Bool?
   var customClaims: [JSONMember]?
-  /// Whether everybody who is signed in has to sign in again.
+  /// Whether all existing sessions end.
   var endsSessions = false
 }
 

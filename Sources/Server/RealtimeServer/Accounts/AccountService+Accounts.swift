@@ -45,7 +45,7 @@ extension AccountService {
   ///   - account: The account.
   ///   - change: What is to be different.
   ///   - claims: What the token of the user says, or nil when an administrator does it.
-  ///   - caller: Who asks.
+  ///   - caller: The sender of the request.
   /// - Returns: The account as it is then, and the new tokens of a user who needs some.
   /// - Throws: ``IdentityError`` when it may not be changed so.
   func update(
@@ -207,7 +207,7 @@ extension AccountService {
         let found = try? service.read { try $0.account(account.uid, in: account.database) }
         guard var account = found ?? nil else { return }
         account.resetRequested = service.clock()
-        // Who has asked asks again when it was for nothing.
+        // If the code was used in vain, the user asks for another one.
         try? service.apply([.save(account)])
       }
     }
@@ -226,7 +226,7 @@ extension AccountService {
     guard let password = try fields.newPassword("newPassword") else { return code }
     guard code.purpose == .passwordReset else { throw IdentityError("INVALID_OOB_CODE") }
     let hashed = try await self.hash(password)
-    // Only the first of two who use it at the same time finds it still there.
+    // Of two clients that use it at the same time, only the first still finds it.
     guard var changed = try? valid(hash, by: caller).account, changed.uid == account.uid else {
       throw IdentityError("INVALID_OOB_CODE")
     }

@@ -4,11 +4,11 @@ internal import RealtimeCore
 internal import RealtimeHub
 
 extension AccountService {
-  /// Makes an account for somebody who asks, or adds an address and a password to one.
+  /// Creates an account, or adds an address and a password to an existing one.
   ///
   /// - Parameters:
   ///   - fields: What the request says; without an address the account is anonymous.
-  ///   - caller: Who asks.
+  ///   - caller: The sender of the request.
   /// - Returns: The account, signed in.
   /// - Throws: ``IdentityError`` when something about the request is wrong.
   func signUp(_ fields: RequestFields, by caller: Caller) async throws(IdentityError) -> SignedIn {

@@ -293,7 +293,7 @@ package enum IdentityKeeping {
   package static let revocation = KeyRing.afterlife
 }
 
-/// Who asks the service for something, and about which database.
+/// The sender of a request to the service, and the database it concerns.
 struct Caller: Sendable {
   /// The database whose accounts are meant.
   let database: String
@@ -303,7 +303,7 @@ struct Caller: Sendable {
   let isAdministrator: Bool
 }
 
-/// What somebody has who has signed in.
+/// What a user gets by signing in.
 struct SignedIn: Sendable {
   let account: Account
   let idToken: String

@@ -36,7 +36,7 @@ enum IdentityJSON {
     )
   }
 
-  /// The answer to somebody who has signed in.
+  /// The answer to a sign-in.
   static func signedIn(_ signedIn: SignedIn, by way: Way) -> JSONValue {
     let account = signedIn.account
     var members: [JSONMember]
@@ -74,7 +74,7 @@ enum IdentityJSON {
     return .object(members + (signedIn.map(tokens) ?? []))
   }
 
-  /// The answer to somebody who goes on with a session.
+  /// The answer to a token refresh.
   static func continued(_ signedIn: SignedIn) -> JSONValue {
     .object(
       ("access_token", .string(signedIn.idToken)),

@@ -20,7 +20,7 @@ final class ServerIdentities {
   private var underWay = 0
   /// Continues closing once none is.
   private var onIdle: (() -> Void)?
-  /// Whether it is known who has been shut out.
+  /// Whether the revoked users are known.
   private(set) var isReady = false
 
   init(
@@ -39,7 +39,7 @@ final class ServerIdentities {
     self.clock = clock
   }
 
-  /// Who tells the hub of a database whom a credential belongs to, now.
+  /// The current verifier of a database's credentials.
   func verifier(of database: String) -> any CredentialVerifier {
     if let verifier { return verifier }
     if isEmulator { return EmulatorVerifier() }
@@ -52,7 +52,7 @@ final class ServerIdentities {
     LaterVerifier(identities: NIOLoopBound(self, eventLoop: eventLoop), database: database)
   }
 
-  /// Asks, on the event loop, who tells it when a credential comes.
+  /// Looks up the verifier on the event loop when a credential arrives.
   private struct LaterVerifier: CredentialVerifier {
     let identities: NIOLoopBound<ServerIdentities>
     let database: String
@@ -137,7 +137,7 @@ final class ServerIdentities {
   }
 }
 
-/// The server's own sign-in: who can have accounts, how long tokens count, who administers.
+/// The server's own sign-in: sign-up, token lifetime and the administrators' key.
 ///
 /// An emulator has accounts of its own kind: its tokens carry no signature and are all believed.
 public struct IdentityOptions: Sendable {

@@ -56,7 +56,7 @@ package final class TokenAuthority: Sendable {
     set { state.withLockedValue { $0.keys = newValue } }
   }
 
-  /// Who the tokens of this server are from.
+  /// The issuer of this server's tokens.
   var issuer: String { "urn:hearth:\(keys.serverID)" }
 
   /// Ends all earlier tokens of a user.
@@ -128,7 +128,7 @@ package final class TokenAuthority: Sendable {
   }
 }
 
-/// Tells the hub of one database whom a credential belongs to: the server's own sign-in.
+/// Verifies the credentials of one database for its hub: the server's own sign-in.
 package struct IdentityVerifier: CredentialVerifier {
   private let authority: TokenAuthority
   private let database: String

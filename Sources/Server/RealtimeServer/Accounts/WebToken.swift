@@ -78,9 +78,9 @@ extension JSONValue {
   }
 }
 
-/// What a program of an administrator says about a user who is to be let in.
+/// What an administrator's program states about a user that is to be signed in.
 struct CustomToken {
-  /// The user, who need not have an account yet.
+  /// The user; there need not be an account yet.
   let uid: String
   /// What is added to the user's tokens.
   let claims: [JSONMember]

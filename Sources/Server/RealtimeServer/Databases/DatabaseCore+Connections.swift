@@ -6,7 +6,7 @@ internal import RealtimeHub
 internal import RealtimeTransport
 
 extension DatabaseCore {
-  /// Who someone is without a credential.
+  /// The identity of a connection without a credential.
   ///
   /// Whoever may connect to the private socket is the user that the server runs as, or root, and
   /// could read and write its files as well.
@@ -47,16 +47,16 @@ extension DatabaseCore {
     )
   }
 
-  /// Ends the connection that a new one takes the place of.
+  /// Closes the connection that a new one replaces.
   private func retire(_ name: String) {
     guard let peer = peersByName[name], let session = sessions[peer] else { return }
     forget(peer)
     session.connection.close(code: CloseCode.normal, reason: "a newer connection took its place")
   }
 
-  /// The number of messages of a connection that wait before no more are read.
+  /// The number of waiting messages at which reading from a connection stops.
   private static let mostWaiting = 16
-  /// From which length on a message is decoded beside the event loop.
+  /// The length from which messages are decoded off the event loop.
   private static let largeBytes = 64 * 1_024
 
   private func receive(_ bytes: [UInt8], from peer: PeerID) {
@@ -68,7 +68,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Does what a client has asked for first, of all that nobody has looked at.
+  /// Takes the oldest message of a client that has not been handled.
   func takeNext(of session: Session) {
     guard phase == .running, let incoming = session.inbox.popFirst() else {
       return session.inbox.removeAll()
@@ -105,7 +105,7 @@ extension DatabaseCore {
     Result { () throws(MessageError) in try ClientMessage(decoding: bytes, depthLimit: depthLimit) }
   }
 
-  /// Decodes a large message beside the event loop; what the client says meanwhile waits.
+  /// Decodes a large message off the event loop; later messages of the client wait.
   private func decode(_ bytes: [UInt8], of session: Session) {
     session.isDecoding = true
     let depthLimit = options.limits.jsonDepth
@@ -122,7 +122,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Computes the hash of large data beside the event loop.
+  /// Computes the hash of large data off the event loop.
   private func compare(
     _ message: ClientMessage,
     with node: Node,
@@ -162,7 +162,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Takes a message for whose answer there is room.
+  /// Handles a message once there is memory for its answer.
   func admit(_ message: ClientMessage, from session: Session, length: Int) {
     if let node = hub.dataToHash(for: message, from: session.peer) {
       return compare(message, with: node, of: session, length: length)
@@ -210,7 +210,7 @@ extension DatabaseCore {
       break
     }
     guard let session = sessions[peer], phase == .running else { return finish(peer) }
-    // What has arrived in one piece counts, whether or not its turn has come.
+    // Messages that have arrived completely count, even if their turn has not come.
     session.isGone = true
     session.backlog = nil
     session.heldBack = nil
@@ -224,7 +224,7 @@ extension DatabaseCore {
     continueClosing()
   }
 
-  /// Ends a connection that has done nothing, so that there is room for another.
+  /// Closes an idle connection to make room for another.
   func makeRoom(_ session: Session) {
     let reason = "it did nothing, and others need the room"
     logger.debug("dropped a connection: \(reason)", metadata: ["peer": "\(session.peer)"])
@@ -233,17 +233,17 @@ extension DatabaseCore {
     session.connection.close(code: CloseCode.tryAgainLater, reason: reason)
   }
 
-  /// Closes the connection of a client that has gone too far.
+  /// Closes the connection of a client that has violated a limit.
   func drop(_ peer: PeerID, code: UInt16, reason: String) {
     guard let session = sessions[peer] else { return }
     metrics.dropped += 1
     logger.notice("dropped a connection: \(reason)", metadata: ["peer": "\(peer)"])
-    // It is not listened to any more.
+    // Its remaining messages are ignored.
     session.inbox.removeAll()
     end(session, code: code, reason: reason)
   }
 
-  /// Ends a connection as far as the hub is concerned.
+  /// Removes a connection from the hub.
   func forget(_ peer: PeerID) {
     guard let session = sessions.removeValue(forKey: peer) else { return }
     session.inbox.removeAll()
@@ -258,11 +258,11 @@ extension DatabaseCore {
 
   // MARK: Internal peers
 
-  /// Adds a peer that lives in the server.
+  /// Adds an internal peer.
   ///
   /// - Parameters:
-  ///   - peer: Who takes what the hub says.
-  ///   - identity: Who it acts for, as long as it does not sign in.
+  ///   - peer: Receives what the hub says.
+  ///   - identity: On whose behalf it acts until it signs in.
   /// - Returns: What the hub knows it by.
   func openInternal(_ peer: any InternalPeer, as identity: Identity = .anonymous) -> PeerID {
     let id = makePeer()
@@ -272,7 +272,7 @@ extension DatabaseCore {
     return id
   }
 
-  /// Hands a message of such a peer to the hub.
+  /// Passes a message of an internal peer to the hub.
   func hand(_ message: ClientMessage, from peer: PeerID) {
     if case .request(let id, let request) = message {
       count(request)
@@ -283,7 +283,7 @@ extension DatabaseCore {
     perform(hub.handle(message, from: peer, at: context.clock()))
   }
 
-  /// Removes such a peer.
+  /// Removes an internal peer.
   func closeInternal(_ peer: PeerID) {
     guard internalPeers.removeValue(forKey: peer) != nil else { return }
     users.leave(peer)

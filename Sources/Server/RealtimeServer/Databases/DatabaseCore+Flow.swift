@@ -11,7 +11,7 @@ extension DatabaseCore {
 
   // MARK: Reading
 
-  /// Lets a client wait that has sent much since the last batch was stored, or has not read what it
+  /// Pauses a client that has sent much since the last batch was stored, or has not read what it
   /// has asked for.
   func slowDown(_ session: Session, after bytes: Int) {
     if session.backlog == nil, session.connection.isCongested {
@@ -29,7 +29,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Lets a client wait that asks for data, if too much waits to be read by others or itself.
+  /// Holds a request for data back while too much output waits to be read.
   ///
   /// - Returns: Whether the message is taken later; then nothing comes from the client until it is.
   func holdsBack(_ message: ClientMessage, of session: Session, length: Int) -> Bool {
@@ -58,7 +58,7 @@ extension DatabaseCore {
   ///
   /// - Parameters:
   ///   - request: What is asked for.
-  ///   - isBehind: Whether who asks has not read all that it has been sent.
+  ///   - isBehind: Whether the client has not read everything that it has been sent.
   /// - Returns: Whether it has to wait.
   func mustWait(for request: ClientRequest, isBehind: Bool) -> Bool {
     let path: Path
@@ -95,7 +95,7 @@ extension DatabaseCore {
     return room >= 0
   }
 
-  /// Lets everyone go on who waited for a batch.
+  /// Resumes the clients that waited for a batch.
   func settleSessions() {
     let settled = unsettled
     unsettled.removeAll(keepingCapacity: true)
@@ -106,13 +106,13 @@ extension DatabaseCore {
     }
   }
 
-  /// Reads no more from a client for a reason.
+  /// Stops reading from a client for a reason.
   func pause(_ session: Session, for reason: Session.Pause) {
     guard session.pauses.insert(reason).inserted, session.pauses.count == 1 else { return }
     session.connection.setReading(false)
   }
 
-  /// Reads from a client again, unless there is another reason not to.
+  /// Resumes reading from a client, unless there is another reason not to.
   func resume(_ session: Session, for reason: Session.Pause) {
     guard session.pauses.remove(reason) != nil, session.pauses.isEmpty else { return }
     session.connection.setReading(true)
@@ -120,7 +120,7 @@ extension DatabaseCore {
 
   // MARK: Writing
 
-  /// Sends a client something, or lets it wait for what is being encoded for the client.
+  /// Sends a client something, after whatever is still being encoded for it.
   func deliver(_ outgoing: Session.Outgoing, to session: Session) {
     guard session.isComposing else { return put(outgoing, to: session) }
     switch outgoing {
@@ -177,12 +177,12 @@ extension DatabaseCore {
   private func beginBacklog(of session: Session) {
     guard !session.isGone else { return }
     session.backlog = Backlog()
-    // What it asks for meanwhile would only make it worse.
+    // Further requests would only make it worse.
     pause(session, for: .congested)
     session.connection.whenRelieved { [weak self] in self?.endBacklog(of: session) }
   }
 
-  /// Brings a client up to date that has caught up.
+  /// Brings a client that has caught up on reading up to date.
   private func endBacklog(of session: Session) {
     guard sessions[session.peer] === session, !session.isComposing else { return }
     while session.backlog != nil {
@@ -213,7 +213,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Lets a client catch up once more, if all its data at once are too much.
+  /// Waits for a client to catch up once more, if all its data at once are too much.
   private func waitsAgain(_ session: Session) -> Bool {
     let connection = session.connection
     if connection.isCongested {
@@ -226,7 +226,7 @@ extension DatabaseCore {
     return true
   }
 
-  /// Sends a client that is disconnected what was held back, but no data, and says goodbye.
+  /// Sends a client what was held back, except data, and closes its connection.
   func end(_ session: Session, code: UInt16, reason: String) {
     if let backlog = session.backlog {
       session.backlog = nil
@@ -237,7 +237,7 @@ extension DatabaseCore {
 
   // MARK: Encoding
 
-  /// Encodes large data beside the event loop; what comes for the client meanwhile waits.
+  /// Encodes large data off the event loop; later output for the client waits.
   private func compose(_ composition: Composition, for session: Session, isKept: Bool) {
     guard !session.isGone else { return }
     session.isComposing = true

@@ -114,7 +114,7 @@ extension DatabaseCore {
 
   /// Counts a single write of a length, and gives the time that its user should wait before the next.
   ///
-  /// Administrators and those who have not signed in are nobody in particular, and do not wait.
+  /// Administrators and clients that have not signed in are not rate limited.
   func writeDelay(of peer: PeerID, length: Int) -> TimeAmount? {
     guard let user = hub.identity(of: peer)?.uid else { return nil }
     let delay = users.write(length, by: user)

@@ -24,25 +24,25 @@ final class DatabaseCore {
   let batcher: WriteBatcher
   let closed: EventLoopPromise<Void>
   var phase = Phase.running
-  /// Whether the store is to be closed once everyone has left.
+  /// Whether the store is to be closed once all connections are closed.
   var isClosing = false
   var hub: TreeHub
   var sessions: [PeerID: Session] = [:]
   var peersByName: [String: PeerID] = [:]
-  /// Those that have sent something since the last batch was stored.
+  /// The clients that have sent something since the last batch was stored.
   var unsettled: [Session] = []
-  /// The peers that live in the server: requests under way and event streams.
+  /// The internal peers: requests under way and event streams.
   var internalPeers: [PeerID: any InternalPeer] = [:]
   let users: UserTable
-  /// What the log has said of users lately.
+  /// What the log has recently said about users.
   var notes = HourlyNotes()
   var metrics = DatabaseMetrics()
   var writeTimer = WriteTimer()
   /// Whether the last batch before the end could not be stored.
   var hasGivenUp = false
-  /// What is wrong with the store, until a batch can be stored again.
+  /// Why the last batch could not be stored, until one can.
   var storeFailure: StoreError?
-  /// Looks for credentials that end.
+  /// The next check for expired credentials.
   var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
   private var lastPeer = 0
   var encoder = OutputEncoder()
@@ -74,7 +74,7 @@ final class DatabaseCore {
   var eventLoop: any EventLoop { context.eventLoop }
   var options: ServerOptions { context.options }
 
-  /// Applies what connections of an earlier run had scheduled for their ends.
+  /// Applies the disconnect writes that an earlier run left behind.
   func begin() {
     if let problem = hub.storedRulesProblem {
       logger.error("the stored rules are not valid, so nothing is allowed: \(problem)")
@@ -94,21 +94,21 @@ final class DatabaseCore {
     return pushIDs.next(time: context.clock()) { UInt8.random(in: 0..<64, using: &random) }
   }
 
-  /// Puts rules in force, unless they are those that are.
+  /// Installs rules, unless they are in force already.
   func setRules(_ rules: RuleSet) {
     guard hub.rulesInForce.source != rules.source else { return }
     perform(hub.setRules(rules, at: context.clock()))
     rulesChanged()
   }
 
-  /// Says to everyone what the new rules mean for what they may send.
+  /// Adjusts the message limits of all connections to the new rules.
   func rulesChanged() {
     for session in sessions.values { allowMessages(of: session) }
   }
 
   // MARK: Outputs
 
-  /// Does what the hub wants; what is wanted meanwhile comes after everything that was before.
+  /// Performs outputs of the hub; outputs that arise meanwhile follow them.
   func perform(_ wanted: [HubOutput]) {
     let agenda = hub.agenda()
     if agenda.hasPendingCommits { batcher.wake() }
@@ -121,7 +121,7 @@ final class DatabaseCore {
     isPerforming = false
   }
 
-  /// Sees to it that the next credential ends in time.
+  /// Schedules a check for when the next credential expires.
   private func scheduleCredentialCheck(_ deadline: Int64) {
     guard phase != .closed else { return }
     if let planned = credentialCheck?.deadline, planned <= deadline { return }
@@ -164,7 +164,7 @@ final class DatabaseCore {
     }
   }
 
-  /// Puts a message on the wire; one that many get in a row is encoded once.
+  /// Puts a message on the wire; one that goes to many in a row is encoded once.
   func transmit(_ bytes: [UInt8], over connection: ServerConnection) {
     let message = encoder.encode(bytes)
     metrics.sent += 1
@@ -209,13 +209,13 @@ final class DatabaseCore {
 }
 
 extension DatabaseCore {
-  /// Whether nobody is connected and everything is stored.
+  /// Whether there are no connections and everything is stored.
   var isIdle: Bool {
     phase == .running && sessions.isEmpty && internalPeers.isEmpty && storeFailure == nil
       && !hub.hasPendingCommits && !hub.hasWaitingOutputs && !batcher.isBusy
   }
 
-  /// Says goodbye to everyone who is connected, as soon as they have their answers.
+  /// Disconnects everyone as soon as their requests are answered.
   ///
   /// What they say from now on is not read: it is as if it had never arrived, and clients send it
   /// again to the next server. What has been taken in is stored and answered first, for a client
@@ -229,7 +229,7 @@ extension DatabaseCore {
     continueClosing()
   }
 
-  /// Closes once everyone has left and the last batch is stored.
+  /// Closes once all connections are closed and the last batch is stored.
   ///
   /// - Returns: A future that completes when the store is closed; it never fails.
   func close() -> EventLoopFuture<Void> {
@@ -239,7 +239,7 @@ extension DatabaseCore {
     return closed.futureResult
   }
 
-  /// Goes on with leaving and closing as far as it is possible now.
+  /// Continues leaving and closing as far as possible.
   func continueClosing() {
     if phase == .settling, !hub.hasWaitingOutputs { leave() }
     guard phase == .leaving, isClosing, sessions.isEmpty, internalPeers.isEmpty else { return }
@@ -286,7 +286,7 @@ extension DatabaseCore {
     for session in sessions.values {
       session.inbox.removeAll()
       end(session, code: CloseCode.goingAway, reason: "the server is stopping")
-      // The answer to the goodbye is read, and nothing else.
+      // Only the closing handshake is read.
       resume(session, for: .leaving)
     }
   }

@@ -103,13 +103,13 @@ final class DatabaseRegistry {
           thread: opened.thread,
           context: context.value
         )
-        // The first one is opened before it is known who has been shut out.
+        // The first one is opened before the revoked users are known.
         if context.value.identities.isReady { core.begin() }
         return core
       }
   }
 
-  /// Makes room for one more database.
+  /// Makes room for another database.
   ///
   /// - Returns: A future that completes when there is room, or nil when all are in use.
   private func makeRoom() -> EventLoopFuture<Void>? {
@@ -146,7 +146,7 @@ final class DatabaseRegistry {
     }
   }
 
-  /// What those are told who asked for a database that there is none or that cannot be opened.
+  /// What clients are told when a database does not exist or cannot be opened.
   static func refusal(_ error: any Error) -> RESTError {
     error as? RESTError ?? RESTError(503, "the database cannot be opened")
   }
@@ -173,7 +173,7 @@ final class DatabaseRegistry {
 
   // MARK: Closing
 
-  /// Says goodbye to everyone.
+  /// Disconnects the clients of all databases.
   func sayGoodbye() {
     isClosing = true
     for core in open { core.sayGoodbye() }

@@ -18,22 +18,22 @@ final class ServerContext {
   let memory: ConnectionMemory
   /// Whether the process has memory for more listens.
   var resident: MemoryGauge
-  /// Gives memory back in a while.
+  /// The scheduled return of memory.
   private var memoryReturn: Scheduled<Void>?
-  /// What the log has told.
+  /// What the log has recently said.
   private var notes = HourlyNotes()
-  /// How many are connected to any of the databases, streams and requests under way included.
+  /// The number of connections to all databases, including streams and requests under way.
   private(set) var connectionCount = 0
   /// The accounts and tokens of its users.
   let identities: ServerIdentities
-  /// Whose turn it is.
+  /// Decides whose turn it is.
   let turns: Turns
   /// Where large messages are read and encoded.
   let workbench: Workbench
   private var accounts: [HTTPRequest.Connection: CostAccount] = [:]
   /// Called when a write has failed and its outcome on disk is unknown.
   var onLoss: (StoreError) -> Void = { _ in }
-  /// Called when someone has come or gone.
+  /// Called when a connection has opened or closed.
   var onConnectionsChanged: () -> Void = {}
   /// What the whole server has done since its start.
   var metrics: () -> JSONValue = { .null }
@@ -65,10 +65,10 @@ final class ServerContext {
 
   // MARK: Memory
 
-  /// How long after a burst what it has left is given back; another may follow at once.
+  /// How long after a burst its memory is given back; another may follow at once.
   private static let returnDelay = TimeAmount.seconds(5)
 
-  /// Gives the system back what was in use, in a while.
+  /// Schedules the return of unused memory to the system.
   func returnMemory() {
     guard memoryReturn == nil else { return }
     memoryReturn = eventLoop.assumeIsolated().scheduleTask(in: Self.returnDelay) { [weak self] in
@@ -82,7 +82,7 @@ final class ServerContext {
   /// Tells the log why a connection has ended whose client could not be told, once an hour for each
   /// reason: clients come back at once and do the same.
   func noteOnce(_ message: String, because end: ConnectionEnd, in logger: Logger) {
-    // Who it was and how much is told, but makes no other reason of it.
+    // The log names the client and the amount, but they do not make it a different reason.
     let reason = end.description.split(separator: " ").dropFirst()
       .filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
     guard notes.isDue(HourlyNotes.Subject(what: reason, user: nil), at: clock()) else { return }
@@ -102,13 +102,13 @@ final class ServerContext {
     return account
   }
 
-  /// Counts someone who has come.
+  /// Counts a new connection.
   func connectionOpened() {
     connectionCount += 1
     onConnectionsChanged()
   }
 
-  /// Counts someone out who has gone.
+  /// Counts a connection that has closed.
   func connectionClosed() {
     connectionCount -= 1
     onConnectionsChanged()
@@ -117,7 +117,7 @@ final class ServerContext {
 
 /// Sees to it that the log says the same of the same user once an hour, however often it happens.
 struct HourlyNotes {
-  /// What the log says of whom.
+  /// What the log says about which user.
   struct Subject: Hashable {
     let what: String
     /// The user; nil stands for all who have not signed in, who are nobody in particular.

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import RealtimeHub
 
-/// The one thread that a database's store is used from.
+/// The only thread that uses a database's store.
 ///
 /// State: idle → storing (until nothing waits any more) → idle, or failed (nothing was stored; until it is
 /// told to go on), or lost (it is unknown what was stored; for good).
@@ -31,7 +31,7 @@ final class StoreThread: Sendable {
     var waiting: [CommitBatch] = []
   }
 
-  /// Where the outcomes arrive.
+  /// The event loop that the outcomes arrive on.
   let eventLoop: any EventLoop
 
   private let store: any TreeStore
@@ -46,7 +46,7 @@ final class StoreThread: Sendable {
     receiver = .makeBoxSendingValue({ _ in }, eventLoop: eventLoop)
   }
 
-  /// Takes the outcomes, in order; only from the event loop, where it is called as well.
+  /// Receives the outcomes in order, on the event loop; also set there only.
   var onOutcome: (Outcome) -> Void {
     get { receiver.value }
     set { receiver.value = newValue }
@@ -110,7 +110,7 @@ final class StoreThread: Sendable {
     if isIdle { pool.submit { _ in self.storeAll() } }
   }
 
-  /// Takes batches again after a failure that has stored nothing.
+  /// Accepts batches again after a failure that has stored nothing.
   ///
   /// The event loop calls it when it learns of the failure: what it hands over later follows what is
   /// durable.
@@ -118,7 +118,7 @@ final class StoreThread: Sendable {
     queue.withLockedValue { if $0.phase == .failed { $0.phase = .idle } }
   }
 
-  /// Stores what waits until nothing does.
+  /// Stores batches until none waits.
   private func storeAll() {
     while let batches = takeWaiting() {
       let batch = CommitBatch(joining: batches)

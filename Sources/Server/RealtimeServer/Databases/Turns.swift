@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Who has work for the event loop, which comes in pieces.
+/// A source of work for the event loop that comes in pieces.
 protocol TurnTaker: AnyObject {
   /// What it has cost lately.
   var account: CostAccount { get }
@@ -195,7 +195,7 @@ final class Turns {
       self.used = .zero
       self.awaitEndOfTick()
       while self.used < Self.slice, let taker = self.queue.popFirstLight() { self.run(taker) }
-      // One of the others has its turn in any case, or many who cost little could keep them out.
+      // One of the others gets a turn in any case; otherwise many cheap clients could starve them.
       repeat {
         guard let taker = self.queue.popFirstOther() else { break }
         self.run(taker)

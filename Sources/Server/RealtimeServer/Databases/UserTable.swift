@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import RealtimeHub
 
-/// The signed-in users of a database who are connected, or have written a moment ago.
+/// The signed-in users of a database that are connected or have written recently.
 ///
 /// A user is connected → fading (without a connection, while what was written still counts) →
 /// forgotten. Confined to the server's event loop.
@@ -45,7 +45,7 @@ final class UserTable {
     var load = load(of: user)
     let delay = load.write(length, at: context.clock())
     loads[user] = load
-    // Who only sends single requests has no connection that could end.
+    // A user that only sends single requests has no connection that could end.
     forgetIfIdle(user)
     return delay
   }

@@ -42,7 +42,7 @@ final class Workbench {
   /// Does some work and brings the result back to the event loop.
   ///
   /// - Parameters:
-  ///   - account: Who pays for it.
+  ///   - account: The account that is charged for it.
   ///   - isLong: Whether it takes very long.
   ///   - mayBegin: Whether there is memory for the result, asked just before the work begins: many may
   ///     wait here together, and each result counts for those behind it.
@@ -85,7 +85,7 @@ final class Workbench {
     guard !self[keyPath: lane].isBusy else { return }
     while let job = self[keyPath: lane].queue.popFirst() {
       guard job.mayBegin() else {
-        // It holds up nobody who wants no memory.
+        // It does not hold up jobs that need no memory.
         memory.whenRelieved { [weak self] in self?.add(job, to: lane) }
         continue
       }

@@ -21,14 +21,14 @@ public struct ServerOptions: Sendable {
   public var allowsPlaintext = false
   /// The database that clients reach who name none: 1 to 63 small letters, digits and hyphens.
   public var namespace: String
-  /// What those may do who are no administrators, as long as a database has no rules of its own.
+  /// What others than administrators may do while a database has no rules of its own.
   public var rules: Rules
   /// Whether the server stands in for the emulator: it believes every credential, makes databases
   /// when they are first used, and allows everything until a database has rules of its own.
   public private(set) var isEmulator = false
   /// The accounts and tokens of the server's users.
   public var identities = IdentityOptions()
-  /// Who tells whom a credential belongs to, in place of what this kind of server has.
+  /// Verifies credentials, instead of the verifier that this kind of server has.
   package var credentialVerifier: (any CredentialVerifier)?
   /// The web pages that may use the server, such as `http://localhost:5173`; others are refused.
   public var allowedOrigins: [String] = []
@@ -90,7 +90,7 @@ public struct ServerOptions: Sendable {
     case locked
     /// Everything is allowed to everyone.
     case open
-    /// The text of a rules document, for the database that clients reach who name none.
+    /// The text of a rules document, for the default database.
     case source(String)
   }
 }

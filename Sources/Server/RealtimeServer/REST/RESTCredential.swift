@@ -2,7 +2,7 @@ internal import RealtimeCore
 internal import RealtimeHub
 internal import RealtimeTransport
 
-/// Who sends a REST request, and whom it is to act for.
+/// The sender of a REST request, and the identity it acts for.
 ///
 /// A user's token comes as `auth`, an administrator's as `access_token` or in a line
 /// `Authorization: Bearer`; with that, `auth_variable_override` is the user to act as.
@@ -52,7 +52,7 @@ struct RESTCredential {
 }
 
 extension DatabaseCore {
-  /// Adds a peer that lives in the server and acts for who sends a request.
+  /// Adds an internal peer that acts for the sender of a request.
   ///
   /// - Throws: ``RESTError`` when the credential does not count, or its user has too many connections.
   func openInternal(

@@ -245,7 +245,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
       case .dataStale where attempt + 1 < hashes.count:
         set(path, to: node, isRemoval: isRemoval, attempt: attempt + 1)
       case .dataStale:
-        // Who may not read is told no more than that the data are others.
+        // A client that may not read learns only that the data have changed.
         guard let data else { return refuse(response) }
         answer(data, status: 412, taggedBy: data)
       default: refuse(response)

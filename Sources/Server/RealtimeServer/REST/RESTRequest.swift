@@ -12,7 +12,7 @@ struct RESTRequest: Sendable {
     case append(Path, Node)
   }
 
-  /// Who asks.
+  /// The sender of the request.
   let credential: RESTCredential
   let method: RESTMethod
   let path: Path

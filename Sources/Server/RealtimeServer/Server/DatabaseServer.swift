@@ -34,7 +34,7 @@ public final class DatabaseServer: Sendable {
   /// The port of TCP that the server listens at, if it does.
   public let port: Int?
 
-  /// What kind of rules was in force at the start in the database that clients reach who name none.
+  /// What kind of rules was in force at the start in the default database.
   public let rulesState: RulesState
 
   let core: NIOLoopBound<ServerCore>
@@ -100,7 +100,7 @@ public final class DatabaseServer: Sendable {
 
   /// Starts a server of several databases, each of which is opened when it is first asked for.
   ///
-  /// The one that clients reach who name none is opened at the start, and made if it is missing.
+  /// The default database is opened at the start, and created if it is missing.
   ///
   /// - Parameters:
   ///   - options: Where to listen, and as what.
@@ -167,7 +167,7 @@ public final class DatabaseServer: Sendable {
     return options
   }
 
-  /// Replaces the security rules of the database that clients reach who name none.
+  /// Replaces the security rules of the default database.
   ///
   /// Listens that the new rules do not allow are ended. When the document has a mistake, the rules
   /// stay as they are.
@@ -192,7 +192,7 @@ public final class DatabaseServer: Sendable {
     guard isDone else { throw DatabaseServerError(.failed, "the server has stopped") }
   }
 
-  /// What kind of rules was in force at the start in the database that clients reach who name none.
+  /// What kind of rules was in force at the start in the default database.
   public enum RulesState: String, Sendable {
     /// None, and nothing is allowed to anyone but administrators.
     case locked

@@ -7,7 +7,7 @@ extension ServerCore {
   /// Opens the database that needs no name, then starts to listen at every address of the options.
   func start() -> EventLoopFuture<[ListenAddress]> {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
-    // Who has the data has the accounts: whoever comes too late fails at the former.
+    // The lock of the data guards the accounts too: a second server fails at the data.
     return openMainDatabase()
       .flatMap { core.value.openIdentities() }
       .flatMap { core.value.beginMainDatabase() }
@@ -30,7 +30,7 @@ extension ServerCore {
     if phase == .stopped { body(failure) }
   }
 
-  /// Opens what the databases ask whom credentials belong to.
+  /// Opens the accounts, which the databases ask about credentials.
   private func openIdentities() -> EventLoopFuture<Void> {
     identities.open { [databases] note in
       databases.opened(note.database)?.endSessions(note)
@@ -45,7 +45,7 @@ extension ServerCore {
     }
   }
 
-  /// Lets the main database do what was left to be done, now that it is known who has been shut out.
+  /// Lets the default database apply what was left over, now that revoked users are known.
   private func beginMainDatabase() -> EventLoopFuture<Void> {
     databases.database(options.namespace, isMade: true).flatMapThrowing { database in
       if let rules = try database.options.rules.compiled() { database.setRules(rules) }
@@ -99,14 +99,14 @@ extension ServerCore {
       }.map { core.value.listeners.append($0) }
     }
     return started.map { core.value.listeners.map(\.address) }.flatMapError { error in
-      // An address that worked is given up again when another one does not.
+      // If one address fails, the others are released again.
       let closing = core.value.listeners.map { $0.close() }
       return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
         .flatMapThrowing { throw error }
     }
   }
 
-  /// Looks whether the last connection is gone.
+  /// Starts or cancels the idle timer when the number of connections has changed.
   func connectionsChanged() {
     guard context.connectionCount == 0 else {
       idle?.cancel()
@@ -122,7 +122,7 @@ extension ServerCore {
     }
   }
 
-  /// Stops listening, says goodbye to everyone, then closes the databases.
+  /// Stops listening, disconnects everyone, then closes the databases.
   func stop() {
     guard phase == .running else { return }
     phase = .stopping

@@ -27,7 +27,7 @@ extension ServerCore {
 
   /// Decides whose memory a long body takes, by the credential of its request.
   ///
-  /// Who could not write anything anyway is told so before the body is read.
+  /// Callers who may not write anything are told so before the body is read.
   func admitBody(of request: HTTPRequest) -> BodyAdmission {
     if IdentityRoute(path: request.path) != nil {
       // What it stands for is found out with the body.

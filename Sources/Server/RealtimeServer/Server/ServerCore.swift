@@ -5,7 +5,7 @@ internal import RealtimeHub
 internal import RealtimeTransport
 internal import SecurityRules
 
-/// A server: its listeners, and who is let in to which of its databases.
+/// A server: its listeners, and the admission of clients to its databases.
 ///
 /// State: running → stopping (says goodbye, closes the databases) → stopped. Confined to the
 /// server's event loop.
@@ -69,7 +69,7 @@ final class ServerCore {
     return labels[0].lowercased()
   }
 
-  /// Why nobody more is let in, or nil when someone is.
+  /// Why no further connection is admitted, or nil when one is.
   var refusal: RESTError? {
     if phase != .running { return RESTError(503, "the server is stopping") }
     if context.connectionCount >= options.limits.connections, !makeRoom() {
@@ -78,7 +78,7 @@ final class ServerCore {
     return nil
   }
 
-  /// Ends the WebSocket that has done nothing for the longest time; false when there is none.
+  /// Closes the WebSocket that has been idle for longest; false when there is none.
   func makeRoom() -> Bool {
     let idle = databases.open.compactMap { database in database.idlest.map { (database, $0) } }
     guard let (database, session) = idle.min(by: { $0.1.begin < $1.1.begin }) else { return false }
@@ -98,7 +98,7 @@ final class ServerCore {
     }
   }
 
-  /// Takes a connection that has been admitted.
+  /// Accepts a connection that has been admitted.
   func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
     guard let request = connection.request else {
       return turnAway(connection, because: "it has no request")
@@ -129,7 +129,7 @@ final class ServerCore {
 }
 
 extension ServerCore {
-  /// What kind of rules is in force in the database that clients reach who name none.
+  /// What kind of rules is in force in the default database.
   var rulesState: DatabaseServer.RulesState {
     guard let hub = databases.opened(options.namespace)?.hub else { return .locked }
     if hub.rulesInForce.isDocument { return .document }

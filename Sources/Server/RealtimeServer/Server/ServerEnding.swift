@@ -2,7 +2,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
 
-/// The end of a server, for everyone who waits for it.
+/// The end of a server, and those who wait for it.
 ///
 /// State: running → shutting down (its last thread is ending) → ended.
 final class ServerEnding: Sendable {
@@ -33,7 +33,7 @@ final class ServerEnding: Sendable {
     }
   }
 
-  /// Ends the event loop, then lets everyone go who waits.
+  /// Shuts the event loop down, then resumes everyone who waits.
   ///
   /// - Parameter failure: The failure that ends the server; nil when it was told to stop.
   func resolve(_ failure: DatabaseServerError?) {
