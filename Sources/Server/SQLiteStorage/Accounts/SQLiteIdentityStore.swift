@@ -40,11 +40,7 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
     try StoreError.translating(at: path) { [path] in try IdentitySchema.checkForLoss(path) }
     try SecretFiles.create(path)
     let writer = try StoreError.translating(at: path) { [path] in
-      try DurableWriter(path: path) {
-        // Opened anew, too, it is there and nobody else's.
-        try SecretFiles.checkPrivate(path)
-        return try IdentitySchema.open(path)
-      }
+      try DurableWriter(path: path) { try IdentitySchema.open(path) }
     }
     self.writer = writer
     changeCount = try StoreError.translating(at: path) {
@@ -168,10 +164,12 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
   // MARK: Writing
 
   package func apply(_ changes: [IdentityChange]) throws {
-    try writer.write { connection in
-      let writer = IdentityWriter(connection)
-      for change in changes { try writer.apply(change) }
-      try connection.cachedStatement(sql: "UPDATE changes SET number = number + 1").execute()
+    try StoreError.translating(at: path) {
+      try writer.write { connection in
+        let writer = IdentityWriter(connection)
+        for change in changes { try writer.apply(change) }
+        try connection.cachedStatement(sql: "UPDATE changes SET number = number + 1").execute()
+      }
     }
     changeCount += 1
     moveMark()
@@ -188,7 +186,7 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
   }
 
   package func close() throws {
-    try StoreError.translating(at: path) { try writer.queue.close() }
+    try StoreError.translating(at: path) { try writer.close() }
     try? mark?.synchronize()
     lock.release()
   }

@@ -1,158 +1,215 @@
 import GRDB
+import GRDBSQLite
 import RealtimeHub
 
-/// A connection whose transactions are on the disk once they are done, and not in the file once they have
-/// failed.
+/// A connection whose transactions are on the disk once they have returned.
 ///
-/// A device that fails in the middle may have taken what it says it has not: whoever opens the file next
-/// would find it. So something is written over it before anyone is told; only where that fails as well,
-/// the error says that the transaction is in doubt.
+/// On a full disk a transaction is refused: its end is missing in the log, so nothing of it counts, and
+/// the next one may succeed. After any other failure of a write or a sync the outcome is unknown, and the
+/// next sync may succeed without writing what was lost. So the first such failure finishes the writer,
+/// and the process that opens the file next recovers what the disk has.
 ///
-/// State: open → failed (what the disk has of a transaction is not settled; the next one does that first,
-/// and is refused when it does not work) → open. The owner sees to it that one thread at a time uses it.
+/// State: inherited (the log of an earlier process is still to be copied into the file) → ready →
+/// finished. The owner sees to it that one thread at a time uses it.
 final class DurableWriter {
-  /// What a file that is opened anew is checked for.
-  typealias Check = (Database) throws -> Void
+  private enum State {
+    case inherited
+    case ready
+    case finished(StoreError)
+  }
 
   /// The connection.
-  private(set) var queue: DatabaseQueue
-  /// What went wrong, when what the disk has of it is yet to be settled.
-  private var failure: StoreError?
-  /// Whether the disk may have the whole of a transaction that failed.
-  private var isInDoubt = false
+  let queue: DatabaseQueue
   private let path: String
-  private let open: () throws -> DatabaseQueue
+  private var state = State.inherited
 
   /// Opens a file, and copies into it what an earlier process has left in the write-ahead log.
   ///
-  /// What that process wrote the disk may have failed to keep, which it says only once; what is committed
-  /// from now on must not lie behind it. Where it does not work, since somebody reads the file for example,
-  /// the file can be read, and the next transaction does it first.
+  /// While the disk is full or somebody reads the file, this one can only read it, and the first
+  /// transaction tries the copying again.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - open: Opens it, now and after each failure, while the connection before is still open.
-  /// - Throws: What it throws.
-  init(path: String, _ open: @escaping () throws -> DatabaseQueue) throws {
+  ///   - open: Opens the connection.
+  /// - Throws: What it throws, and ``StoreError`` when the log cannot be copied for another reason.
+  init(path: String, _ open: () throws -> DatabaseQueue) throws {
     self.path = path
-    self.open = open
     queue = try open()
-    do {
-      try restartLog(queue)
+    do throws(StoreError) {
+      try requireReady()
     } catch {
-      failure = StoreError(error, at: path)
+      guard case .finished = state else { return }
+      try? close()
+      throw error
     }
   }
 
   /// Makes changes in one transaction, and returns when the disk has it.
   ///
-  /// - Throws: ``StoreError``; then nothing of it is stored, unless the error says that this is in doubt.
-  func write(
-    expecting check: Check = { _ in },
-    _ body: (Database) throws -> Void
-  ) throws(StoreError) {
-    try settleEarlier(expecting: check)
+  /// - Throws: What the body throws, with nothing stored, and failures of the database as ``StoreError``.
+  ///   Unless one of those is a refusal, such as a full disk, the writer is finished.
+  func write(_ body: (Database) throws -> Void) throws {
+    try requireReady()
     do {
       try queue.write(body)
-    } catch {
-      throw settled(StoreError(error, at: path), expecting: check)
+    } catch let error as DatabaseError {
+      let failure = StoreError(error, at: path)
+      throw error.isRefusal ? failure : finish(failure)
     }
   }
 
-  /// Settles what became of an earlier transaction, if that is yet to be done.
+  /// Makes sure that a transaction may be written.
   ///
-  /// - Throws: ``StoreError`` when it does not work.
-  func settleEarlier(expecting check: Check = { _ in }) throws(StoreError) {
-    guard let failure else { return }
-    do {
-      try settle(failure, check)
-    } catch {
-      throw StoreError(error.kind, error.description, doubt: isInDoubt ? .earlierBatch : nil)
+  /// - Throws: ``StoreError`` when the writer is finished, or cannot start yet.
+  func requireReady() throws(StoreError) {
+    switch state {
+    case .ready: return
+    case .finished(let failure): throw failure
+    case .inherited: try restartLog()
     }
   }
 
-  /// Notes what went wrong with another connection, so that no transaction builds on what is in the
-  /// write-ahead log and perhaps not on the disk.
-  func note(_ error: StoreError) { failure = failure ?? error }
-
-  // MARK: Settling
-
-  /// Settles what became of a transaction that could not be stored, and says whether that worked.
-  func settled(_ error: StoreError, expecting check: Check) -> StoreError {
-    if error.kind == .full {
-      settleFull()
-      return error
-    }
-    failure = error
-    // Only a device that fails can have taken what it says it has not.
-    isInDoubt = error.kind == .failed
-    do {
-      try settle(error, check)
-      return error
-    } catch {
-      return StoreError(error.kind, error.description, doubt: isInDoubt ? .thisBatch : nil)
-    }
-  }
-
-  /// Writes over what is left of a transaction for which there was no space, if there is space for that.
+  /// Makes sure that the writer is not finished.
   ///
-  /// Its end is missing, without which it is none; but what was there before may look like that end.
-  private func settleFull() {
-    do {
-      try Self.writeOver(queue)
-    } catch {
-      let storeError = StoreError(error, at: path)
-      if storeError.kind != .full { failure = storeError }
-    }
+  /// - Throws: The ``StoreError`` that has finished it.
+  func requireUnfinished() throws(StoreError) {
+    if case .finished(let failure) = state { throw failure }
   }
 
-  /// Commits something where the next transaction would begin, which changes nothing.
-  private static func writeOver(_ queue: DatabaseQueue) throws {
-    try queue.write { database in
-      let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-      try database.execute(sql: "PRAGMA user_version = \(version)")
-    }
-  }
-
-  /// Opens the file anew after a failure, and writes over what was left of the last transaction; the file
-  /// of a damaged store stays closed.
+  /// Ends all writing after a failure of this or of another connection to the file.
   ///
-  /// The last connection stays open meanwhile, and with it the index of the write-ahead log, in which the
-  /// failed transaction never was: whatever of it has reached the disk, the next one is written over it.
-  /// All that was acknowledged lies before it, and was on the disk already.
-  ///
-  /// What other connections have written since, as folding does, is not: a disk that has failed to keep it
-  /// may say the next time that it has. So all is copied into the file first, and the write-ahead log begins
-  /// anew.
-  private func settle(_ failure: StoreError, _ check: Check) throws(StoreError) {
-    if failure.kind == .damaged { throw failure }
-    do {
-      let new = try open()
-      try new.read(check)
-      try restartLog(new)
-      try Self.writeOver(new)
-      let old = queue
-      queue = new
-      self.failure = nil
-      isInDoubt = false
-      try? old.close()
-    } catch {
-      let storeError = StoreError(error, at: path)
-      self.failure = storeError
-      throw storeError
-    }
+  /// - Returns: The first failure.
+  @discardableResult
+  func finish(_ failure: StoreError) -> StoreError {
+    if case .finished(let first) = state { return first }
+    state = .finished(failure)
+    return failure
   }
 
-  /// Copies the write-ahead log into the file, so that the next transaction begins it anew.
-  private func restartLog(_ queue: DatabaseQueue) throws {
+  /// Makes the log of an earlier process durable, and copies it into the file, so that the next
+  /// transaction begins it anew.
+  private func restartLog() throws(StoreError) {
     do {
-      try queue.writeWithoutTransaction { _ = try $0.checkpoint(.restart) }
+      try queue.writeWithoutTransaction { database in
+        try Self.rewriteLog(of: database)
+        _ = try database.checkpoint(.restart)
+      }
+      state = .ready
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
       throw StoreError(
-        .failed,
-        "\(path): what is in the log may not be on the disk, and cannot be copied into the file while"
-          + " somebody reads that, a backup for example; writes are taken when that has ended"
+        .busy,
+        "\(path): the log of an earlier server cannot be copied into the file while somebody reads it,"
+          + " a backup for example; writes are accepted when that has ended"
       )
+    } catch {
+      let failure = StoreError(error, at: path)
+      throw failure.kind == .full ? failure : finish(failure)
+    }
+  }
+
+  /// Writes the bytes of the log again where they are, and syncs them.
+  ///
+  /// The system shows a process everything that an earlier one has written, even what the disk failed to
+  /// keep, and another sync may succeed without writing it. If the disk had only a part of the log, a
+  /// recovery after a power loss would mix an older state into the file.
+  private static func rewriteLog(of database: Database) throws {
+    // The log is open once something was read.
+    _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
+    let connection = database.sqliteConnection
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log))
+    guard let log, let methods = log.pointee.pMethods?.pointee else { return }
+    var size: Int64 = 0
+    try check(methods.xFileSize(log, &size))
+    // SQLite reads and writes less than 128 KiB at a time.
+    var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
+    for offset in stride(from: 0, to: size, by: buffer.count) {
+      let count = Int32(min(size - offset, Int64(buffer.count)))
+      try check(methods.xRead(log, &buffer, count, offset))
+      try check(methods.xWrite(log, &buffer, count, offset))
+    }
+    if size > 0 { try check(methods.xSync(log, SQLITE_SYNC_NORMAL)) }
+  }
+
+  private static func check(_ code: Int32) throws {
+    guard code != SQLITE_OK else { return }
+    throw DatabaseError(
+      resultCode: ResultCode(rawValue: code),
+      message: sqlite3_errstr(code).map { String(cString: $0) }
+    )
+  }
+
+  /// Whether nothing more may be written.
+  var isFinished: Bool { if case .finished = state { true } else { false } }
+
+  // MARK: Closing
+
+  /// Closes the connection; after a failure, without writing anything.
+  ///
+  /// - Parameter other: Another connection to the file, which is closed first.
+  /// - Throws: What the database does.
+  func close(after other: DatabaseQueue? = nil) throws {
+    guard case .finished = state else {
+      try other?.close()
+      return try queue.close()
+    }
+    // When the last connection is closed SQLite copies the log into the file, unless that connection is
+    // read-only. But the disk may have lost a part of the log: the next process recovers it.
+    let reader = try? StoreSchema.openReader(path: path)
+    _ = try? reader?.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+    try? other?.close()
+    try? queue.close()
+    try? reader?.close()
+  }
+}
+
+extension DatabaseError {
+  /// Whether SQLite reports this before the end of a transaction is in the log, so that nothing of it counts.
+  var isRefusal: Bool {
+    switch resultCode {
+    case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_CONSTRAINT: true
+    default: false
+    }
+  }
+
+  /// Whether the file is not what was written, which is found by reading it.
+  var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+}
+
+/// What is open of a store while it is.
+struct StoreConnections {
+  let lock: DirectoryLock
+  /// Commits here, durably.
+  let writer: DurableWriter
+  /// Folds, without waiting for the disk: what is lost can be folded again.
+  let folder: LogFolder
+  /// The connection of the folder, and for checkpoints.
+  let maintainer: DatabaseQueue
+
+  /// Opens the file of a store, which may be new.
+  init(to file: String, lock: DirectoryLock, options: StoreOptions) throws {
+    self.lock = lock
+    writer = try DurableWriter(path: file) {
+      try StoreSchema.identify(at: file)
+      let writer = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
+      try Self.limitPages(of: writer, options: options)
+      return writer
+    }
+    try StoreSchema.migrator.migrate(writer.queue)
+    maintainer = try StoreSchema.openWriter(path: file, synchronous: "NORMAL", expecting: 1)
+    try Self.limitPages(of: maintainer, options: options)
+    folder = try LogFolder(
+      maintainer,
+      path: file,
+      changesPerTurn: options.foldChangesPerTurn,
+      mark: options.logMark
+    )
+  }
+
+  private static func limitPages(of queue: DatabaseQueue, options: StoreOptions) throws {
+    guard let limit = options.pageLimit else { return }
+    try queue.writeWithoutTransaction {
+      try $0.execute(sql: "PRAGMA max_page_count = \(limit)")
     }
   }
 }

@@ -10,11 +10,10 @@ package import RealtimeHub
 /// into the node table, in short transactions between commits; then the write-ahead log is copied
 /// into the file, beside the commits.
 ///
-/// State: open → failed (see ``DurableWriter``) → open; then closed for good.
+/// State: open → finished (see ``DurableWriter``) → closed, or open → closed.
 package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
-  // Safety: every mutable property is used only within `turns`, except that of the folder, which is
-  // changed within `maintenance` and `turns` at once, and used within `maintenance`; and except
-  // `hasFoldFailed`, which is used only within `maintenance`. The others are Sendable.
+  // Safety: every mutable property is used only within `turns`. The folder is used within
+  // `maintenance`, and where commits could get in between also within `turns`. The others are Sendable.
 
   private let directory: StoreDirectory
   private let options: StoreOptions
@@ -31,8 +30,6 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private var foldAt: (batches: Int, bytes: Int)
   private var isFoldScheduled = false
   private var isHandOverScheduled = false
-  /// Whether the connection of the folder is to be opened anew before it is used; of `maintenance`.
-  private var hasFoldFailed = false
 
   /// What has been committed since the last fold began.
   private struct Unfolded {
@@ -72,7 +69,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     try StoreError.translating(at: file) { try acknowledged.check() }
     try directory.createFile()
     let opened = try StoreError.translating(at: file) {
-      let connections = try StoreConnections(to: file, lock, options)
+      let connections = try StoreConnections(to: file, lock: lock, options: options)
       let (position, hasLog) = try connections.writer.queue.write { database in
         let log = LogTable(database, path: file)
         try LedgerTable(database, path: file).removeEntries(before: now - options.ledgerAge)
@@ -117,21 +114,19 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// It is a programmer error to leave out a revision.
   ///
   /// - Parameter batch: The commits that follow the last, and the ledger entries that they bring.
-  ///   An empty batch is for settling what became of an earlier one, if that is in doubt.
-  /// - Throws: ``StoreError``; then nothing of the batch is stored. When the device has failed in the
-  ///   middle, the batch may have reached it, so that something is written over it before this returns;
-  ///   only where that fails as well, the error says that the batch is in doubt. A batch for which there
-  ///   is no space lacks its end and counts as not stored, also where nothing can be written over it.
+  /// - Throws: ``StoreError``. When the disk is full, nothing of the batch is stored, and the next one
+  ///   may work. After any other failure of the disk it is not known what is stored, and the store is
+  ///   finished: it throws the same error for every later batch.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
     let payload = try LogTable.encode(batch.commits)
     try StoreError.translating(at: directory.database) {
-      try turns.sync { try append(batch, payload) }
+      try turns.sync { try append(batch, payload: payload) }
     }
   }
 
-  private func append(_ batch: CommitBatch, _ payload: [UInt8]) throws {
+  private func append(_ batch: CommitBatch, payload: [UInt8]) throws {
     let writer = try opened().writer
-    try writer.settleEarlier(expecting: checkRevision)
+    try writer.requireReady()
     if batch == CommitBatch(commits: []) { return }
     for (offset, commit) in batch.commits.enumerated() {
       let expected = lastRevision + 1 + Int64(offset)
@@ -140,7 +135,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       }
     }
     let file = directory.database
-    try writer.write(expecting: checkRevision) { database in
+    try writer.write { database in
       if let last = batch.commits.last {
         try LogTable(database, path: file).append(payload, revision: last.revision)
       }
@@ -151,7 +146,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       if let rules = batch.rules { try RulesTable(database, path: file).save(rules) }
       if batch.commits.isEmpty { try LogTable(database, path: file).countBatchWithoutCommits() }
     }
-    mark.note(batch.commits.last?.revision, payload)
+    mark.note(batch.commits.last?.revision, payload: payload)
     guard let last = batch.commits.last else { return }
     lastRevision = last.revision
     unfolded.batches += 1
@@ -174,19 +169,13 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     return try maintenance.sync {
       try turns.sync {
         let connections = try opened()
-        let writer = connections.writer
-        try writer.settleEarlier(expecting: checkRevision)
         let revision = lastRevision + 1
-        do {
-          try writer.queue.write { database in
-            try LogTable(database, path: file).foldAll()
-            let nodes = NodeTable(database, path: file)
-            try body(nodes)
-            try FoldTable(database, path: file)
-              .save(FoldProgress(revision: revision), addingRows: nodes.addedRows)
-          }
-        } catch let error as DatabaseError {
-          throw writer.settled(StoreError(error, at: file), expecting: checkRevision)
+        try connections.writer.write { database in
+          try LogTable(database, path: file).foldAll()
+          let nodes = NodeTable(database, path: file)
+          try body(nodes)
+          try FoldTable(database, path: file)
+            .save(FoldProgress(revision: revision), addingRows: nodes.addedRows)
         }
         lastRevision = revision
         mark.note(revision)
@@ -194,19 +183,6 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
         connections.folder.reset(to: revision)
         return revision
       }
-    }
-  }
-
-  /// Checks that a file which was opened anew ends with the last commit.
-  private func checkRevision(_ database: Database) throws {
-    let file = directory.database
-    let revision = try LogTable(database, path: file).lastRevision()
-    guard revision == lastRevision else {
-      throw StoreError(
-        .failed,
-        "\(file): commit \(revision) is the last in it, where \(lastRevision) should be;"
-          + " start the server again"
-      )
     }
   }
 
@@ -252,48 +228,36 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   }
 
   private func foldWithinMaintenance() throws(StoreError) {
-    do throws(StoreError) {
-      try foldThroughFolder()
-    } catch {
-      // A disk that is full says so before anything is written.
-      if error.kind != .full { hasFoldFailed = true }
-      // No commit may build on what is in the write-ahead log and perhaps not on the disk.
-      if error.kind == .failed { turns.sync { connections?.writer.note(error) } }
-      throw error
-    }
-  }
-
-  private func foldThroughFolder() throws(StoreError) {
-    try StoreError.translating(at: directory.database) {
-      let connections = try folderConnections()
+    do {
+      let connections = try turns.sync { try opened() }
       let folder = connections.folder
       try folder.readLog()
       // An earlier fold may have been cut short.
-      while try turns.sync(execute: folder.step) {}
+      while try step(connections) {}
       let (changes, revision) = turns.sync {
         defer { unfolded = Unfolded() }
         return (unfolded.take(), lastRevision)
       }
       folder.take(changes)
       folder.begin(through: revision)
-      while try turns.sync(execute: folder.step) {}
-      try checkpoint(connections.maintainer)
+      while try step(connections) {}
+      try checkpoint(connections)
       mark.synchronize()
+    } catch {
+      let failure = StoreError(error, at: directory.database)
+      // No commit may build on what is in the write-ahead log and perhaps not on the disk.
+      if let error = error as? DatabaseError, !error.isRefusal, !error.isDamage {
+        _ = turns.sync { connections?.writer.finish(failure) }
+      }
+      throw failure
     }
   }
 
-  /// What is open, with another connection for the folder after the last one has failed.
-  private func folderConnections() throws -> StoreConnections {
+  /// Folds a little, between commits.
+  private func step(_ connections: StoreConnections) throws -> Bool {
     try turns.sync {
-      let old = try opened()
-      guard hasFoldFailed else { return old }
-      let new = try old.reopeningMaintainer(of: directory.database, options)
-      connections = new
-      hasFoldFailed = false
-      // The new folder reads these in the log.
-      unfolded.changes = []
-      try? old.maintainer.close()
-      return new
+      try connections.writer.requireUnfinished()
+      return try connections.folder.step()
     }
   }
 
@@ -316,9 +280,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///
   /// The second pass leaves nothing to copy, so that the next commit starts the write-ahead log
   /// anew. No other connection checkpoints, and the first pass always finds what a fold has written.
-  private func checkpoint(_ maintainer: DatabaseQueue) throws {
+  private func checkpoint(_ connections: StoreConnections) throws {
+    let maintainer = connections.maintainer
     try maintainer.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
     try turns.sync {
+      try connections.writer.requireUnfinished()
       try maintainer.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
     }
   }
@@ -327,20 +293,22 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 
   /// Folds what is left and gives the files up; a second call does nothing.
   ///
+  /// A store that is finished only gives the files up, and writes nothing.
+  ///
   /// - Throws: ``StoreError`` when the log could not be folded; what was committed is safe even so.
   package func close() throws(StoreError) {
-    guard turns.sync(execute: { connections != nil }) else { return }
-    let file = directory.database
+    guard let isFinished = turns.sync(execute: { connections?.writer.isFinished }) else { return }
     var folding: StoreError?
-    do throws(StoreError) { try fold() } catch { folding = error }
+    if !isFinished {
+      do throws(StoreError) { try fold() } catch { folding = error }
+    }
     let last = turns.sync { () -> StoreConnections? in
       defer { connections = nil }
       return connections
     }
     maintenance.sync {}
-    try StoreError.translating(at: file) {
-      try last?.maintainer.close()
-      try last?.writer.queue.close()
+    try StoreError.translating(at: directory.database) {
+      try last?.writer.close(after: last?.maintainer)
     }
     if let folding { throw folding }
   }

@@ -24,8 +24,9 @@ extension StoreError {
       self.init(
         .failed,
         "\(path): the disk does not work (\(detail)); nothing that was acknowledged is lost;"
-          + " writes are taken again when the disk works"
+          + " when the disk works, start the server again"
       )
+    case .SQLITE_BUSY: self.init(.busy, "\(path) is being used by somebody else: \(detail)")
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, detail)
     case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
       self.init(.notWritable, "\(path) cannot be opened or written: \(detail)")

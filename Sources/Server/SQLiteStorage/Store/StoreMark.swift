@@ -54,7 +54,7 @@ final class StoreMark {
   /// - Parameters:
   ///   - commit: Its last commit; nil when it has none.
   ///   - payload: The bytes of its row.
-  func note(_ commit: Int64?, _ payload: [UInt8]) {
+  func note(_ commit: Int64?, payload: [UInt8]) {
     if let commit {
       position.commit = commit
       position.seal = LogTable.seal(of: payload)
