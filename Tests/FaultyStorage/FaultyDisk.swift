@@ -1,11 +1,11 @@
-internal import Foundation
-internal import GRDBSQLite
+import Foundation
+import GRDBSQLite
 
 /// A disk that fails on demand, below SQLite: the store above it is the real one.
 ///
 /// It is a virtual file system in front of the usual one, for the whole process; only files in
-/// directories that a test has named can fail. What it fails at is counted, so that a test can go
-/// through every single write, truncation and wait for the disk.
+/// directories that a test has named can fail. Operations are counted, so that a test can let every
+/// single write, truncation and sync fail in turn.
 package final class FaultyDisk: @unchecked Sendable {
   // Safety: every mutable property is used under `lock` only.
 
@@ -28,7 +28,7 @@ package final class FaultyDisk: @unchecked Sendable {
   private let lock = NSLock()
   private var countdown: Int?
   private var fault = Fault.full
-  /// What fails of what is done.
+  /// The operations that fail.
   private var failing: Set<Operation> = []
   /// How many operations are yet to fail.
   private var remaining = 0
@@ -36,10 +36,10 @@ package final class FaultyDisk: @unchecked Sendable {
   private var operations = 0
   /// Counts how often the open files have been broken.
   private var breakages = 0
-  /// What would be left of each file without power; nothing is kept track of unless it is wanted.
+  /// What would be left of each file after a power loss; nil unless that is tracked.
   private var platters: [String: Platter]?
 
-  /// Makes the files of a directory fail when this is told so, from the next opening on.
+  /// Controls the files of a directory that are opened from now on.
   package init(directory: String) {
     self.directory = directory
     FileSystem.shared.add(self, for: directory)
@@ -74,7 +74,7 @@ package final class FaultyDisk: @unchecked Sendable {
     }
   }
 
-  /// Lets everything work from now on.
+  /// Lets all operations succeed from now on.
   package func repair() {
     lock.withLock { countdown = nil }
   }
@@ -86,14 +86,14 @@ package final class FaultyDisk: @unchecked Sendable {
 
   // MARK: Loss of power
 
-  /// Keeps track, from now on, of what the disk has of the files that are opened.
+  /// Tracks, from now on, what the disk has of the files that are opened.
   package func expectPowerLoss() {
     lock.withLock { platters = [:] }
   }
 
-  /// What each file, by name, may look like after the power has gone now.
+  /// What each file, by name, may look like after a power loss now.
   ///
-  /// Of what was written and not waited for, some has come to be on the disk. What was deleted is gone.
+  /// Of the writes that were not synced, the disk has some. Deleted files are gone.
   ///
   /// - Parameter isKept: Decides it for each write.
   /// - Returns: The bytes of the files.
@@ -121,12 +121,12 @@ package final class FaultyDisk: @unchecked Sendable {
     lock.withLock { platters?[name]?.pending.append(change) }
   }
 
-  /// Notes that a file has been waited for; what a disk has failed to keep it forgets about.
+  /// Notes that a file was synced; after a failed sync the unsynced writes are forgotten, as by Linux.
   fileprivate func synced(_ name: String, _ isKept: Bool) {
     var number = 0
     lock.withLock {
       platters?[name]?.loseWrites {
-        // A disk that fails has kept something, too: every third write.
+        // A disk that fails has kept some of it: every third write.
         number += 1
         return isKept || number % 3 == 0
       }
@@ -157,7 +157,7 @@ package final class FaultyDisk: @unchecked Sendable {
   }
 }
 
-/// What a disk has of a file, and what has been written to it that the disk may have or not.
+/// What a disk has of a file, and what was written since without a sync.
 struct Platter: Sendable {
   enum Change: Sendable {
     case write(offset: Int, [UInt8])
@@ -167,7 +167,7 @@ struct Platter: Sendable {
   var bytes: [UInt8]
   var pending: [Change] = []
 
-  /// Forgets what waits, but for what is kept, which the disk then has.
+  /// Forgets the unsynced writes but for those that are kept, which the disk then has.
   mutating func loseWrites(but isKept: () -> Bool) {
     for change in pending where isKept() {
       switch change {
@@ -294,7 +294,7 @@ private final class FileSystem: @unchecked Sendable {
       note(file) { $0.wrote(.truncation(Int(size)), to: $1) }
       return realFile(file).pointee.pMethods.pointee.xTruncate(realFile(file), size)
     }
-    // No power is lost in a test, so a wait for the disk that does not fail takes no time either.
+    // Power losses are simulated, so that a sync need not wait for the real disk.
     methods.pointee.xSync = { file, flags in
       guard isWatched(file) else {
         return realFile(file).pointee.pMethods.pointee.xSync(realFile(file), flags)
@@ -389,4 +389,33 @@ private func nextFault(
     let header = UnsafeMutableRawPointer($0).assumingMemoryBound(to: FileSystem.Header.self).pointee
     return header.disk?.takeUnretainedValue().next(operation, header.epoch)
   }
+}
+
+/// What a disk does wrong for a while: the n-th operation of a kind fails, and some after it.
+package struct DiskFault: Sendable, CustomStringConvertible {
+  /// What fails.
+  package enum Kind: String, CaseIterable, Sendable {
+    /// A write, of which half is done.
+    case write
+    /// A wait for the disk.
+    case sync
+    /// A write, since there is no space.
+    case full
+  }
+
+  /// What fails.
+  package let kind: Kind
+  /// Which operation is the first to fail, from 1.
+  package let number: Int
+  /// How many fail before the disk works again.
+  package let times: Int
+
+  /// Describes a fault.
+  package init(_ kind: Kind, at number: Int, times: Int) {
+    self.kind = kind
+    self.number = number
+    self.times = times
+  }
+
+  package var description: String { "\(kind) \(number) fails, \(times) in all" }
 }

@@ -516,6 +516,6 @@ struct FaultyDiskTests {
   private func importNumber(_ number: Int, into store: SQLiteTreeStore) throws -> Int64 {
     var pieces = [Array("\(number)".utf8)]
     var json = JSONTokenizer { pieces.popLast() ?? [] }
-    return try store.importTree(&json, .replacing).revision
+    return try store.importTree(&json, mode: .replacing).revision
   }
 }

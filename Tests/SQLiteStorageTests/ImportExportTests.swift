@@ -70,7 +70,7 @@ struct ImportExportTests {
     let copy = try TemporaryDirectory()
     let other = try SQLiteTreeStore(directory: copy.store, now: 0)
     var json = tokenizer(exported)
-    #expect(try other.importTree(&json, .replacing).revision == 1)
+    #expect(try other.importTree(&json, mode: .replacing).revision == 1)
     let root = try other.load().root
     // The sign of a zero and the kind of a whole number are not in the text.
     #expect(root == model.root)
@@ -99,7 +99,7 @@ struct ImportExportTests {
       let expected =
         round == 2 ? try Node(json: json) : try merged(json, into: before.root)
       var text = tokenizer(json.text)
-      let outcome = try store.importTree(&text, mode)
+      let outcome = try store.importTree(&text, mode: mode)
       let after = try store.load()
       #expect(after.root == expected)
       #expect(after.revision == before.revision + 1)
@@ -130,7 +130,7 @@ struct ImportExportTests {
       let directory = try TemporaryDirectory()
       let store = try SQLiteTreeStore(directory: directory.store, now: 0)
       var json = tokenizer(text)
-      _ = try store.importTree(&json, mode)
+      _ = try store.importTree(&json, mode: mode)
       #expect(try store.load().root == Node(json: JSONParser.parse(text)))
       #expect(try StoreFile(at: directory.store).check().faults == [])
       try store.close()
@@ -145,7 +145,7 @@ struct ImportExportTests {
     let changes = (0..<5_000).map { Change(Path(wire: "a/\($0)"), .integer(1)) }
     try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
     var json = tokenizer(#"{"b":2}"#)
-    #expect(try store.importTree(&json, .replacing).revision == 2)
+    #expect(try store.importTree(&json, mode: .replacing).revision == 2)
     let commit = Commit(revision: 3, timestamp: 0, changes: [Change("c", .integer(3))])
     try store.commit(CommitBatch(commits: [commit]))
     try store.fold()
@@ -159,9 +159,9 @@ struct ImportExportTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let long = String(repeating: "x", count: 900)
     var json = tokenizer(#"{"p":{"a":"\#(long)",".priority":1},"q":1}"#)
-    _ = try store.importTree(&json, .replacing)
+    _ = try store.importTree(&json, mode: .replacing)
     json = tokenizer(#"{"p":{"a":{"m":"\#(long)","m":null}}}"#)
-    _ = try store.importTree(&json, .merging(below: { $0.count < 2 }))
+    _ = try store.importTree(&json, mode: .merging(below: { $0.count < 2 }))
     #expect(try store.load().root == Node(json: JSONParser.parse(#"{"q":1}"#)))
     #expect(try StoreFile(at: directory.store).check().faults == [])
     try store.close()
@@ -173,7 +173,7 @@ struct ImportExportTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let text = #"{"a":[null,"x",[1,{"b":2}]],".info":{"x":[1]},"c":{".value":3,".priority":4}}"#
     var json = tokenizer(text)
-    _ = try store.importTree(&json, .replacing)
+    _ = try store.importTree(&json, mode: .replacing)
     #expect(try store.load().root == Node(json: JSONParser.parse(text)))
     try store.close()
   }
@@ -193,7 +193,7 @@ struct ImportExportTests {
     for mode in [ImportMode.replacing, .merging(below: { $0.count < 2 })] {
       let long = String(repeating: "x", count: 5_000)
       var json = tokenizer(#"{"x":{"y":"\#(long)"},"# + text.dropFirst())
-      #expect(throws: (any Error).self) { try store.importTree(&json, mode) }
+      #expect(throws: (any Error).self) { try store.importTree(&json, mode: mode) }
       let tree = try store.load()
       #expect(exactText(tree.root) == exactText(model.root))
       #expect(tree.revision == model.revision)
@@ -211,7 +211,7 @@ struct ImportExportTests {
     try store.commit(CommitBatch(commits: [commit]))
     var json = tokenizer(text)
     #expect(throws: ImportError.self) {
-      try store.importTree(&json, .merging(below: { $0.count < 2 }))
+      try store.importTree(&json, mode: .merging(below: { $0.count < 2 }))
     }
     #expect(try store.load().root[ChildKey("a")] == .integer(1))
     try store.close()
@@ -223,7 +223,7 @@ struct ImportExportTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     #expect(try text(directory, .lines) == "null\n")
     var json = tokenizer("null")
-    _ = try store.importTree(&json, .replacing)
+    _ = try store.importTree(&json, mode: .replacing)
     #expect(try store.load().root == .empty)
     try store.close()
     try directory.writeDatabase([])
@@ -239,7 +239,7 @@ struct ImportExportTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let text = #"{"a":{"b":1,".priority":2},"c":{".value":"x",".priority":3}}"#
     var json = tokenizer(text)
-    _ = try store.importTree(&json, .replacing)
+    _ = try store.importTree(&json, mode: .replacing)
     try store.close()
     #expect(try self.text(directory, .oneLine) == text + "\n")
     let lines = """

@@ -1,9 +1,11 @@
 import DurableFiles
 import Foundation
 import GRDB
+import RealtimeCore
 import RealtimeHub
+import RealtimeServer
 
-/// What the file of the accounts looks like, and how it is told from other files.
+/// The tables of the accounts, and how their file is told from other files.
 enum IdentitySchema {
   /// The mark in the header of the file, "Hrti".
   private static let applicationID: Int32 = 0x4872_7469
@@ -35,12 +37,13 @@ enum IdentitySchema {
       if tables == 0 { return }
     }
     guard id == applicationID else {
-      throw StoreError.damaged(path, "it is a SQLite database, but has no accounts")
+      throw StoreError.damaged(path, because: "it is a SQLite database, but has no accounts")
     }
     guard version <= Self.version else {
       throw StoreError.damaged(
         path,
-        "it was written by a newer version of this program (format \(version), here \(Self.version))"
+        because:
+          "it was written by a newer version of this program (format \(version), here \(Self.version))"
       )
     }
   }
@@ -95,11 +98,11 @@ enum IdentitySchema {
     return try Int64.fetchOne(database, sql: "SELECT number FROM changes") ?? 0
   }
 
-  /// Makes sure, before a file is opened for writing, that it has all that was acknowledged.
+  /// Checks, before a file is opened for writing, that it has everything that was acknowledged.
   ///
   /// - Throws: ``StoreError`` when something is missing, as the mark beside it says.
   static func checkForLoss(_ path: String) throws {
-    let markPath = StoreMark.path(beside: path)
+    let markPath = CompanionFile.mark(of: path)
     guard case .position(let position) = try HighWaterMark.read(markPath) else { return }
     var status = stat()
     var count: Int64 = 0
@@ -114,6 +117,120 @@ enum IdentitySchema {
       "\(path): the last \(position.others - count) changes of accounts are missing, though they were"
         + " acknowledged: it, or its write-ahead log, is damaged or gone. Nothing was changed; restore a"
         + " copy of the directory, or copy it and remove \(markPath) to go on with what is left"
+    )
+  }
+}
+
+/// Makes changes to the tables of accounts, within a transaction of the caller.
+struct IdentityWriter {
+  private let connection: Database
+
+  init(_ connection: Database) { self.connection = connection }
+
+  /// Makes a change.
+  func apply(_ change: IdentityChange) throws {
+    switch change {
+    case .save(let account): try save(account)
+    case .delete(let uid, let database):
+      for table in ["accounts", "sessions", "codes"] {
+        try execute(
+          "DELETE FROM \(table) WHERE database = ? AND uid = ?",
+          with: [bytes(database), bytes(uid)]
+        )
+      }
+    case .clear(let database):
+      for table in ["accounts", "sessions", "codes"] {
+        try execute("DELETE FROM \(table) WHERE database = ?", with: [bytes(database)])
+      }
+    case .begin(let session, let token): try begin(session, token: token)
+    case .replace(let token, let successor, let time): try replace(token, by: successor, at: time)
+    case .end(let session): try execute("DELETE FROM sessions WHERE id = ?", with: [bytes(session)])
+    case .addCode(let code, let hash):
+      try execute(
+        "INSERT INTO codes (hash, database, uid, expires, body) VALUES (?, ?, ?, ?, ?)",
+        with: [
+          Data(hash), bytes(code.database), bytes(code.uid), code.expires, bytes(code.json.text),
+        ]
+      )
+    case .removeCode(let hash): try execute("DELETE FROM codes WHERE hash = ?", with: [Data(hash)])
+    case .revoke(let note):
+      try execute(
+        "INSERT OR REPLACE INTO revocations (database, uid, valid_since) VALUES (?, ?, ?)",
+        with: [bytes(note.database), bytes(note.uid), note.validSince]
+      )
+    case .tidy(let now): try tidy(now)
+    }
+  }
+
+  private func execute(_ sql: String, with arguments: StatementArguments) throws {
+    try connection.cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+
+  private func save(_ account: Account) throws {
+    try execute(
+      """
+      INSERT INTO accounts (database, uid, email, body) VALUES (?, ?, ?, ?)
+      ON CONFLICT (database, uid) DO UPDATE SET email = excluded.email, body = excluded.body
+      """,
+      with: [
+        bytes(account.database), bytes(account.uid), account.email.map { bytes($0.text) },
+        bytes(account.json.text),
+      ]
+    )
+  }
+
+  private func begin(_ session: SignInSession, token: [UInt8]) throws {
+    try execute(
+      "INSERT INTO sessions (id, database, uid, used, body) VALUES (?, ?, ?, ?, ?)",
+      with: [
+        bytes(session.id), bytes(session.database), bytes(session.uid), session.signedIn * 1_000,
+        bytes(session.json.text),
+      ]
+    )
+    try execute(
+      "INSERT INTO tokens (hash, session) VALUES (?, ?)",
+      with: [Data(token), bytes(session.id)]
+    )
+    try execute(
+      """
+      DELETE FROM sessions WHERE id IN (
+        SELECT id FROM sessions WHERE database = ? AND uid = ?
+        ORDER BY used DESC, rowid DESC LIMIT -1 OFFSET ?
+      )
+      """,
+      with: [bytes(session.database), bytes(session.uid), IdentityKeeping.sessionsPerAccount]
+    )
+  }
+
+  private func replace(_ token: [UInt8], by successor: [UInt8], at time: Int64) throws {
+    let session = try Data.fetchOne(
+      connection,
+      sql: "SELECT session FROM tokens WHERE hash = ?",
+      arguments: [Data(token)]
+    )
+    guard let session else { return }
+    try execute("UPDATE tokens SET replaced = ? WHERE hash = ?", with: [time, Data(token)])
+    try execute("UPDATE sessions SET used = ? WHERE id = ?", with: [time, session])
+    try execute(
+      "INSERT INTO tokens (hash, session) VALUES (?, ?)",
+      with: [Data(successor), session]
+    )
+    try execute(
+      """
+      DELETE FROM tokens WHERE number IN (
+        SELECT number FROM tokens WHERE session = ? ORDER BY number DESC LIMIT -1 OFFSET ?
+      )
+      """,
+      with: [session, IdentityKeeping.tokensPerSession + 1]
+    )
+  }
+
+  private func tidy(_ now: Int64) throws {
+    try execute("DELETE FROM codes WHERE expires <= ?", with: [now])
+    try execute("DELETE FROM sessions WHERE used + ? <= ?", with: [IdentityKeeping.session, now])
+    try execute(
+      "DELETE FROM revocations WHERE valid_since * 1000 + ? <= ?",
+      with: [IdentityKeeping.revocation, now]
     )
   }
 }

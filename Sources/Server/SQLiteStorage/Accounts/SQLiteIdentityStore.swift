@@ -12,7 +12,7 @@ package import RealtimeServer
 ///     DIRECTORY/keys.json                  what tokens are signed with
 ///     DIRECTORY/custom-token-key.json      what programs of administrators sign with
 ///
-/// Nothing of it is in the data that are exported and copied: a backup of a database lets nobody in.
+/// Exports and backups of databases contain nothing of this, so that a backup lets nobody in.
 package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
   // Safety: the writer, the mark and the count are used from one thread at a time, as every
   // `IdentityStore` is. All others are Sendable.
@@ -21,7 +21,7 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
   private let path: String
   private let writer: DurableWriter
   private let lock: DirectoryLock
-  /// What has been acknowledged; without it, if it cannot be used, a loss would not be noticed.
+  /// Records what has been acknowledged; nil if it cannot be used, so that a loss would not be noticed.
   private let mark: HighWaterMark?
   private var changeCount: Int64
 
@@ -33,8 +33,8 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
   package init(directory: String) throws(StoreError) {
     self.directory = directory
     path = directory + "/accounts.sqlite"
-    let place = StoreDirectory(path: directory)
-    try place.create()
+    let storeDirectory = StoreDirectory(path: directory)
+    try storeDirectory.create()
     try SecretFiles.checkPrivate(directory)
     lock = try DirectoryLock(directory: directory, patience: .milliseconds(500))
     try StoreError.translating(at: path) { [path] in try IdentitySchema.checkForLoss(path) }
@@ -46,7 +46,7 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
     changeCount = try StoreError.translating(at: path) {
       try writer.queue.read(IdentitySchema.changeCount)
     }
-    mark = try? HighWaterMark(path: StoreMark.path(beside: path))
+    mark = try? HighWaterMark(path: CompanionFile.mark(of: path))
     moveMark()
   }
 
@@ -67,20 +67,28 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
 
   package func account(_ uid: String, in database: String) throws -> Account? {
     try read { connection in
-      try account(connection, "database = ? AND uid = ?", [bytes(database), bytes(uid)])
+      try account(
+        connection,
+        where: "database = ? AND uid = ?",
+        arguments: [bytes(database), bytes(uid)]
+      )
     }
   }
 
   package func account(of email: EmailAddress, in database: String) throws -> Account? {
     try read { connection in
-      try account(connection, "database = ? AND email = ?", [bytes(database), bytes(email.text)])
+      try account(
+        connection,
+        where: "database = ? AND email = ?",
+        arguments: [bytes(database), bytes(email.text)]
+      )
     }
   }
 
   private func account(
     _ connection: Database,
-    _ condition: String,
-    _ arguments: StatementArguments
+    where condition: String,
+    arguments: StatementArguments
   ) throws -> Account? {
     let sql = "SELECT body FROM accounts WHERE \(condition)"
     return try Data.fetchOne(connection, sql: sql, arguments: arguments).map(account)
@@ -158,7 +166,7 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
   }
 
   private func damaged(_ what: String) -> StoreError {
-    .damaged(path, "\(what) cannot be read")
+    .damaged(path, because: "\(what) cannot be read")
   }
 
   // MARK: Writing

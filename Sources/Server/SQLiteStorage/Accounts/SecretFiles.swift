@@ -3,12 +3,12 @@ import Foundation
 import RealtimeCore
 import RealtimeHub
 
-/// Files that only their owner may read: they are made so, and refused when they no longer are.
+/// Files that only their owner may read; others are refused.
 enum SecretFiles {
   /// Most bytes of a file.
   private static let maximumBytes = 1_024 * 1_024
 
-  /// Checks that a file or a directory is ours and nobody else's.
+  /// Checks that only this user can open a file or a directory.
   static func checkPrivate(_ path: String) throws(StoreError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -42,7 +42,7 @@ enum SecretFiles {
     try checkPrivate(path)
     guard let data = FileManager.default.contents(atPath: path), data.count <= maximumBytes,
       let json = try? JSONParser.parse(data)
-    else { throw StoreError.damaged(path, "it is no JSON") }
+    else { throw StoreError.damaged(path, because: "it is no JSON") }
     return json
   }
 

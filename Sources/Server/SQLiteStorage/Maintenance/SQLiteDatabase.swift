@@ -55,7 +55,7 @@ package struct SQLiteDatabase: StoredDatabase {
     var options = options
     options.lockPatience = patience
     let store = try SQLiteTreeStore(directory: path, now: now(), options: options)
-    let result = Result { try store.importTree(&json, mode) }
+    let result = Result { try store.importTree(&json, mode: mode) }
     // The commit is durable by now; what closing could not fold is folded after the next opening.
     try? store.close()
     return try result.get()
@@ -84,9 +84,9 @@ package struct SQLiteDatabase: StoredDatabase {
         try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try queue.close()
       } else {
-        unlink(WriteAheadLog.path(of: file))
+        unlink(CompanionFile.log(of: file))
       }
-      unlink(StoreMark.path(beside: file))
+      unlink(CompanionFile.mark(of: file))
       try DirectoryNames.synchronize(path)
       return AcceptedLoss(fault: fault, copies: copies)
     }

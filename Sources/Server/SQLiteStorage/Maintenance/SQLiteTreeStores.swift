@@ -8,7 +8,7 @@ import RealtimeServer
 ///     DIRECTORY/database.sqlite                  the database "hearth"
 ///     DIRECTORY/databases/NAME/database.sqlite   any other
 ///
-/// Each has its own lock, so a damaged or busy one leaves the others as they are.
+/// Each has its own lock and its own files, so that a damaged or busy one does not affect the others.
 package struct SQLiteTreeStores: StoredDatabases {
   private let path: String
   private let now: @Sendable () -> Int64
@@ -60,7 +60,7 @@ package struct SQLiteTreeStores: StoredDatabases {
         let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
           String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        // What is being made has a name that begins with a dot.
+        // A database that is being created has a name that begins with a dot.
         if !name.hasPrefix("."), name != DatabaseName.standard, exists(name) { names.append(name) }
       }
     } else if errno != ENOENT {
@@ -82,7 +82,7 @@ package struct SQLiteTreeStores: StoredDatabases {
 
   /// Makes an empty database, unless there is one of this name.
   ///
-  /// It appears as a whole, also when the process ends in the middle.
+  /// It appears as a whole or not at all, also when the process ends in the middle.
   ///
   /// - Parameter name: 1 to 63 small letters, digits and hyphens.
   /// - Returns: Whether it was made.
@@ -98,7 +98,7 @@ package struct SQLiteTreeStores: StoredDatabases {
     guard rename(draft, directory(of: name)) == 0 else {
       let code = errno
       try? FileManager.default.removeItem(atPath: draft)
-      // Another process was faster.
+      // Another process has created it meanwhile.
       if code == ENOTEMPTY || code == EEXIST { return false }
       throw StoreError(systemCode: code, "cannot make \(directory(of: name))")
     }

@@ -20,7 +20,7 @@ package struct StoreFile: Sendable {
     self.path = isDirectory ? StoreDirectory(path: path).database : path
     guard access(self.path, F_OK) == 0 else {
       if let fault = try AcknowledgedCommits(ofStoreAt: self.path).absence {
-        throw StoreError.loss(self.path, fault)
+        throw StoreError.loss(of: self.path, fault: fault)
       }
       throw StoreError(.failed, "there is no database at \(self.path)")
     }
@@ -33,10 +33,14 @@ package struct StoreFile: Sendable {
   private func readWhole<Result>(_ body: (Database) throws -> Result) throws -> Result? {
     let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
     let result = try read { database in
-      if let fault = try acknowledged.fault(in: database) { throw StoreError.loss(path, fault) }
+      if let fault = try acknowledged.fault(in: database) {
+        throw StoreError.loss(of: path, fault: fault)
+      }
       return try body(database)
     }
-    if result == nil, let fault = acknowledged.absence { throw StoreError.loss(path, fault) }
+    if result == nil, let fault = acknowledged.absence {
+      throw StoreError.loss(of: path, fault: fault)
+    }
     return result
   }
 
@@ -116,7 +120,7 @@ package struct StoreFile: Sendable {
       let table = try LogTable(database, path: path).foldedNodes()
       var walk = RowWalk(TreeWriter(layout, sink: sink))
       try NodeRows.forEachChunk(of: database, table: table) { chunk in
-        try chunk.forEachNode(path) { try walk.add($0, $1) }
+        try chunk.forEachNode(file: path) { try walk.add($1, at: $0) }
       }
       try walk.finish().finish()
     }
@@ -167,10 +171,10 @@ package struct StoreFile: Sendable {
 
   // MARK: Checking
 
-  /// Looks at everything in the file and changes nothing.
+  /// Verifies every page, row and checksum, without changing the file.
   ///
   /// - Returns: What is there, and what of it is damaged.
-  /// - Throws: `StoreError` when the file cannot be read at all, or is none of this program.
+  /// - Throws: `StoreError` when the file cannot be read at all, or is not one of this program.
   /// - Complexity: O(size)
   package func check() throws(StoreError) -> StoreCheck {
     let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
@@ -199,7 +203,7 @@ package struct StoreFile: Sendable {
     }
   }
 
-  /// Makes a fault of what a part of the check throws, and lets the next part go on.
+  /// Runs a part of the check, and lists what it throws as a fault.
   private func report(
     in check: inout StoreCheck,
     _ body: (inout StoreCheck) throws -> Void
@@ -217,9 +221,9 @@ package struct StoreFile: Sendable {
       chunk.forEachRow { key, value in
         check.rowCount += 1
         do {
-          try walk.add(key, try NodeTable.decode(value, key: key))
+          try walk.add(try NodeTable.decode(value, key: key), at: key)
         } catch {
-          check.add(NodeTable.damaged(path, key: key, error).description)
+          check.add(NodeTable.damaged(in: path, key: key, by: error).description)
         }
       }
     }

@@ -16,7 +16,7 @@ extension SQLiteTreeStore {
   /// - Complexity: O(text · log size)
   package func importTree(
     _ json: inout JSONTokenizer,
-    _ mode: ImportMode
+    mode: ImportMode
   ) throws -> ImportResult {
     var replaced = 0
     let revision = try commitDirectly { table in
@@ -36,9 +36,9 @@ extension SQLiteTreeStore {
 
 /// Turns JSON into rows of the node table as it is read, holding little of it at a time.
 ///
-/// What is small waits until it is whole and becomes one row, as in a fold. What grows beyond a row
-/// is written out: first everything above it that was still waiting, then its children one by one.
-/// Of two members with one name, the later counts.
+/// A small value is collected until it is complete and becomes one row, as in a fold. When a value
+/// outgrows a row, everything above it that is still being collected is written first, then its children
+/// one by one. Of two members with one name, the later counts.
 struct TreeImporter {
   /// An object or array that has begun.
   private struct Level {
@@ -56,7 +56,7 @@ struct TreeImporter {
   }
 
   /// What the next value is.
-  private enum Place {
+  private enum Destination {
     case child(ChildKey?)
     case value
     case priority
@@ -100,8 +100,8 @@ struct TreeImporter {
 
   // MARK: Values
 
-  /// Tells what the next value is, and counts it when it is an element.
-  private mutating func takePlace() throws -> Place {
+  /// Returns what the next value is, and counts it if it is an element of an array.
+  private mutating func nextDestination() throws -> Destination {
     defer { name = nil }
     guard let last = levels.indices.last else { return .child(nil) }
     if levels[last].isArray {
@@ -119,7 +119,7 @@ struct TreeImporter {
 
   private mutating func add(_ json: JSONValue) throws {
     let last = levels.count - 1
-    switch try takePlace() {
+    switch try nextDestination() {
     case .ignored: break
     case .priority: levels[last].priority = try node(json, isPriority: true).leafValue
     case .value: levels[last].value = try node(json)
@@ -127,7 +127,7 @@ struct TreeImporter {
     }
   }
 
-  /// Reads a value, naming the place where it is when it is none.
+  /// Converts a value, or throws an error with its path.
   private func node(
     _ json: JSONValue,
     isPriority: Bool = false
@@ -141,7 +141,7 @@ struct TreeImporter {
   }
 
   private mutating func open(isArray: Bool) throws {
-    switch try takePlace() {
+    switch try nextDestination() {
     case .ignored: ignoredDepth = 1
     case .priority:
       throw ImportError("a priority must be a number, a string or null", at: Path(path))
@@ -174,7 +174,7 @@ struct TreeImporter {
     if !level.isMerged { try table.prune(keys) }
   }
 
-  /// Takes a whole value: it waits when the one above it waits, and becomes rows otherwise.
+  /// Adds a complete value to the one above it, or writes it if that is being written.
   private mutating func finish(_ node: Node, as key: ChildKey?) throws {
     let keys = path + (key.map { [$0] } ?? [])
     try check(node, at: keys)
@@ -191,7 +191,7 @@ struct TreeImporter {
 
   // MARK: Writing
 
-  /// Writes everything out that waits, from the root down.
+  /// Writes all collected values, from the root down.
   private mutating func writeOut() throws {
     var keys: [ChildKey] = []
     for index in levels.indices {

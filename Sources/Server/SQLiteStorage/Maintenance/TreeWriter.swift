@@ -1,7 +1,7 @@
 import RealtimeCore
 import RealtimeHub
 
-/// Writes the tree of rows as JSON in export form, and hands the text on as it grows.
+/// Writes the tree of rows as JSON in the export format, and hands the text on as it grows.
 struct TreeWriter: RowVisitor {
   private struct Level {
     var isEmpty = true

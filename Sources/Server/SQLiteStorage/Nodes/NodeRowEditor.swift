@@ -1,9 +1,10 @@
 import GRDB
+import GRDBSQLite
 import RealtimeCore
 
 /// Reads and changes single rows of a node table, within one transaction.
 ///
-/// Nobody else changes the table meanwhile, so what was found out once need not be asked again.
+/// Nobody else changes the table meanwhile, so that results can be remembered.
 final class NodeRowEditor {
   private struct Statements {
     let select: RowStatement
@@ -61,7 +62,7 @@ final class NodeRowEditor {
       do throws(BinaryReader.Failure) {
         if case .packed(let node) = try NodeTable.decode(value[...], key: path) { return node }
       } catch {
-        throw NodeTable.damaged(file, key: path, error)
+        throw NodeTable.damaged(in: file, key: path, by: error)
       }
     }
     unpacked.insert(path)
@@ -107,5 +108,86 @@ final class NodeRowEditor {
   func removeAll(from path: ArraySlice<UInt8>) throws {
     addedRows -= try statements().removeRange.execute(path, RowPath.end(of: path))
     changeCount += 1
+  }
+}
+
+/// A statement about the rows of a table that is bound and stepped by hand.
+///
+/// With rows of a few hundred bytes, the library would spend most of the time on objects for arguments
+/// and values.
+struct RowStatement {
+  private let database: Database
+  private let handle: SQLiteStatement
+
+  /// Compiles a statement, or takes the one that the connection has compiled before.
+  init(_ database: Database, sql: String) throws {
+    self.database = database
+    handle = try database.cachedStatement(sql: sql).sqliteStatement
+  }
+
+  /// Runs a statement that gives no rows.
+  ///
+  /// - Returns: How many rows it has changed.
+  @discardableResult
+  func execute(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>? = nil) throws -> Int {
+    _ = try step(first, second)
+    return Int(sqlite3_changes(database.sqliteConnection))
+  }
+
+  /// Whether there is a row.
+  func hasRow(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>) throws -> Bool {
+    try step(first, second)
+  }
+
+  /// The first column of the first row, or nil when there is none.
+  func value(_ first: ArraySlice<UInt8>) throws -> [UInt8]? {
+    var value: [UInt8]?
+    _ = try step(first, nil) {
+      // Safety: SQLite keeps the bytes of a column until the reset; they are copied before.
+      let blob = sqlite3_column_blob(handle, 0)
+      let count = Int(sqlite3_column_bytes(handle, 0))
+      value = Array(UnsafeRawBufferPointer(start: blob, count: blob == nil ? 0 : count))
+    }
+    return value
+  }
+
+  /// Binds the arguments and steps once.
+  private func step(
+    _ first: ArraySlice<UInt8>,
+    _ second: ArraySlice<UInt8>?,
+    onRow: () -> Void = {}
+  ) throws -> Bool {
+    try first.withUnsafeBytes { first in
+      try (second ?? []).withUnsafeBytes { bytes in
+        // Safety: what is bound is not copied; it stays where it is until it is unbound here.
+        defer {
+          sqlite3_reset(handle)
+          sqlite3_clear_bindings(handle)
+        }
+        try bind(first, at: 1)
+        if second != nil { try bind(bytes, at: 2) }
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { onRow() }
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure }
+        return code == SQLITE_ROW
+      }
+    }
+  }
+
+  private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) throws {
+    // A null pointer would bind NULL instead of no bytes.
+    let code =
+      bytes.isEmpty
+      ? sqlite3_bind_zeroblob(handle, index, 0)
+      : sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
+    guard code == SQLITE_OK else { throw failure }
+  }
+
+  private var failure: DatabaseError {
+    let connection = database.sqliteConnection
+    return DatabaseError(
+      resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
+      message: sqlite3_errmsg(connection).map { String(cString: $0) }
+    )
   }
 }

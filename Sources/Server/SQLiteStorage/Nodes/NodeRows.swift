@@ -1,5 +1,8 @@
+import Dispatch
 import GRDB
 import GRDBSQLite
+import RealtimeCore
+import RealtimeHub
 
 /// Rows of the node table in the order of their paths, a few at a time in one buffer.
 struct NodeRows: Sendable {
@@ -28,14 +31,14 @@ struct NodeRows: Sendable {
   ///   - body: Takes the path of a row and what it holds; its failures are those of the row.
   /// - Throws: ``StoreError`` at the first row that is damaged, and what the body throws.
   func forEachNode(
-    _ file: String,
+    file: String,
     _ body: (ArraySlice<UInt8>, BinaryReader.StoredNode) throws -> Void
   ) throws {
     try forEachRow { path, value in
       do {
         try body(path, try NodeTable.decode(value, key: path))
       } catch let failure as BinaryReader.Failure {
-        throw NodeTable.damaged(file, key: path, failure)
+        throw NodeTable.damaged(in: file, key: path, by: failure)
       }
     }
   }
@@ -51,8 +54,8 @@ struct NodeRows: Sendable {
 
   /// Reads a whole table chunk by chunk.
   ///
-  /// The statement is stepped here rather than by a cursor of the library: of a row of a few bytes,
-  /// most of the time would go into objects for its two values.
+  /// The statement is stepped here: a cursor of the library would spend most of the time on objects for
+  /// the two values of each row.
   static func forEachChunk(
     of database: Database,
     table: String = NodeTable.name,
@@ -97,5 +100,201 @@ struct NodeRows: Sendable {
     let blob = sqlite3_column_blob(statement, column)
     let count = Int(sqlite3_column_bytes(statement, column))
     bytes.append(contentsOf: UnsafeRawBufferPointer(start: blob, count: blob == nil ? 0 : count))
+  }
+}
+
+/// Visits the tree that the rows of the node table describe, from the root down.
+protocol RowVisitor {
+  /// A child begins that has rows of its own.
+  mutating func open(_ key: ChildKey) throws
+  /// A whole child of the innermost open node, or the whole tree when no key is given.
+  mutating func add(_ node: Node, as key: ChildKey?) throws
+  /// The innermost open node has a priority.
+  mutating func setPriority(_ priority: LeafValue)
+  /// The innermost open node ends.
+  mutating func close() throws
+}
+
+/// Turns rows in the order of their paths into a walk over the tree.
+///
+/// The nodes on the path of the last row are open; a node is closed by the first row that is not below
+/// it. The rows of a node's children come in the order of the bytes of their keys.
+struct RowWalk<Visitor: RowVisitor> {
+  private(set) var visitor: Visitor
+  /// The path of the innermost open node.
+  private var path: [UInt8] = []
+  /// The keys of the open nodes below the root, and how long the paths above them are.
+  private var levels: [(key: ChildKey, parentBytes: Int)] = []
+  /// The child that the last row was, which no row may lie below.
+  private var packed: ChildKey?
+  private var isWhole = false
+
+  init(_ visitor: Visitor) {
+    self.visitor = visitor
+  }
+
+  /// Adds a row.
+  ///
+  /// - Parameters:
+  ///   - stored: What the row holds.
+  ///   - rowPath: The path of the row, which lies behind those of all rows so far.
+  /// - Throws: `BinaryReader.Failure` when the row cannot be there, and what the visitor throws.
+  mutating func add(_ stored: BinaryReader.StoredNode, at rowPath: ArraySlice<UInt8>) throws {
+    guard !isWhole else { throw Self.belowPacked }
+    while !path.isEmpty, !isOpen(rowPath) { try close() }
+    var start = rowPath.startIndex + path.count
+    while let end = rowPath[start...].firstIndex(of: UInt8(ascii: "/")) {
+      let key = try Self.key(rowPath[start..<end])
+      if key == packed { throw Self.belowPacked }
+      start = end + 1
+      if start == rowPath.endIndex, case .packed(let node) = stored {
+        packed = key
+        return try visitor.add(node, as: key)
+      }
+      packed = nil
+      levels.append((key, path.count))
+      path = Array(rowPath[..<start])
+      try visitor.open(key)
+    }
+    guard start == rowPath.endIndex else {
+      throw BinaryReader.Failure(reason: "a path does not end with a slash")
+    }
+    switch stored {
+    case .branch(let priority): visitor.setPriority(priority)
+    case .packed(let node):
+      guard rowPath.isEmpty else { throw Self.belowPacked }
+      isWhole = true
+      try visitor.add(node, as: nil)
+    }
+  }
+
+  /// Closes what is still open below the root, and returns the visitor.
+  consuming func finish() throws -> Visitor {
+    while !levels.isEmpty { try close() }
+    return visitor
+  }
+
+  private static var belowPacked: BinaryReader.Failure {
+    BinaryReader.Failure(reason: "it lies below data in one row")
+  }
+
+  private func isOpen(_ rowPath: ArraySlice<UInt8>) -> Bool {
+    rowPath.count > path.count && rowPath.starts(with: path)
+  }
+
+  private mutating func close() throws {
+    guard let level = levels.popLast() else { return }
+    path.removeLast(path.count - level.parentBytes)
+    packed = level.key
+    try visitor.close()
+  }
+
+  private static func key(_ bytes: ArraySlice<UInt8>) throws -> ChildKey {
+    guard let text = String(utf8: bytes) else {
+      throw BinaryReader.Failure(reason: "a path is not valid UTF-8")
+    }
+    return ChildKey(text)
+  }
+}
+
+/// Builds a tree of its rows, each node once and from its children.
+struct TreeAssembler: RowVisitor {
+  private struct Level {
+    let key: ChildKey
+    var priority: LeafValue?
+    var entries: [(key: ChildKey, value: Node)] = []
+    var isAscending = true
+
+    mutating func append(_ node: Node, as key: ChildKey) {
+      if let last = entries.last, !(last.key < key) { isAscending = false }
+      entries.append((key, node))
+    }
+
+    /// The rows are in the order of their bytes, which is that of the keys unless these are numbers.
+    consuming func node() -> Node {
+      Node(
+        sortedChildren: isAscending ? entries : entries.sorted { $0.key < $1.key },
+        priority: priority
+      )
+    }
+  }
+
+  private var levels = [Level(key: ChildKey(""))]
+  /// The whole tree, when it is one row.
+  private var packedRoot: Node?
+
+  mutating func open(_ key: ChildKey) {
+    levels.append(Level(key: key))
+  }
+
+  mutating func add(_ node: Node, as key: ChildKey?) {
+    if let key { levels[levels.count - 1].append(node, as: key) } else { packedRoot = node }
+  }
+
+  mutating func setPriority(_ priority: LeafValue) {
+    levels[levels.count - 1].priority = priority
+  }
+
+  mutating func close() {
+    let level = levels.removeLast()
+    let key = level.key
+    let node = level.node()
+    if !node.isEmpty { levels[levels.count - 1].append(node, as: key) }
+  }
+
+  /// The tree of everything that was added and closed.
+  consuming func tree() -> Node {
+    packedRoot ?? levels.removeLast().node()
+  }
+}
+
+/// Decodes chunks of rows and builds their tree, on a thread of its own while the next chunks are read.
+///
+/// State: assembling → finished, or failed at the first row that is damaged.
+final class RowDecoder: @unchecked Sendable {
+  // Safety: the mutable properties are used within `queue` only.
+
+  /// The most chunks that wait to be decoded.
+  private static let chunkLimit = 8
+
+  private let path: String
+  private let queue = DispatchQueue(label: "SQLiteTreeStore.decoding")
+  private let free = DispatchSemaphore(value: chunkLimit)
+  private var walk = RowWalk(TreeAssembler())
+  private var failure: StoreError?
+
+  /// - Parameter path: The file that errors name.
+  init(path: String) {
+    self.path = path
+  }
+
+  /// Adds the next chunk, and waits while too many are ahead of it.
+  func add(_ chunk: NodeRows) {
+    free.wait()
+    queue.async { [self] in
+      decode(chunk)
+      free.signal()
+    }
+  }
+
+  /// Waits for the last chunk and returns the tree.
+  ///
+  /// - Throws: ``StoreError`` when a row is damaged.
+  func finish() throws(StoreError) -> Node {
+    try StoreError.translating(at: path) {
+      try queue.sync {
+        if let failure { throw failure }
+        return try walk.finish().tree()
+      }
+    }
+  }
+
+  private func decode(_ chunk: NodeRows) {
+    guard failure == nil else { return }
+    do {
+      try chunk.forEachNode(file: path) { try walk.add($1, at: $0) }
+    } catch {
+      failure = StoreError(error, at: path)
+    }
   }
 }

@@ -68,13 +68,13 @@ struct NodeTable {
 
   /// The error of a row that cannot be read.
   static func damaged(
-    _ file: String,
+    in file: String,
     key: ArraySlice<UInt8>,
-    _ failure: any Error
+    by failure: any Error
   ) -> StoreError {
-    let place = String(decoding: key, as: UTF8.self)
+    let rowPath = String(decoding: key, as: UTF8.self)
     let reason = (failure as? BinaryReader.Failure)?.reason ?? "\(failure)"
-    return StoreError.damaged(file, "the data at /\(place) are damaged: \(reason)")
+    return StoreError.damaged(file, because: "the data at /\(rowPath) are damaged: \(reason)")
   }
 
   private static let sealBytes = 4
@@ -99,26 +99,26 @@ struct NodeTable {
   /// How many rows there are more than before the first change.
   var addedRows: Int { rows.addedRows }
 
-  /// Does to the rows what ``Node/update(at:to:)`` does to a node.
+  /// Changes the rows as ``Node/update(at:to:)`` changes a node.
   func apply(_ change: Change) throws {
     let keys = change.path.isPriority ? change.path.keys.dropLast() : change.path.keys[...]
-    let place = RowPath(keys)
-    // What replaces everything at a path need not know what was there.
+    let rowPath = RowPath(keys)
+    // What was at the path itself does not matter if everything there is replaced.
     let depths = change.path.isPriority ? keys.count + 1 : keys.count
     for depth in 0..<depths {
-      guard var node = try rows.packedNode(place[depth]) else { continue }
+      guard var node = try rows.packedNode(rowPath[depth]) else { continue }
       node.update(at: Path(change.path.keys.dropFirst(depth)), to: change.node)
-      try rows.remove(place[depth])
-      return node.isEmpty ? try prune(place, above: depth) : try store(node, at: place[depth])
+      try rows.remove(rowPath[depth])
+      return node.isEmpty ? try prune(rowPath, above: depth) : try store(node, at: rowPath[depth])
     }
     if change.path.isPriority {
-      try setPriority(change.node.leafValue, at: place[place.depth])
+      try setPriority(change.node.leafValue, at: rowPath[rowPath.depth])
     } else {
-      try rows.removeAll(from: place[place.depth])
+      try rows.removeAll(from: rowPath[rowPath.depth])
       if change.node.isEmpty {
-        try prune(place, above: place.depth)
+        try prune(rowPath, above: rowPath.depth)
       } else {
-        try store(change.node, at: place[place.depth])
+        try store(change.node, at: rowPath[rowPath.depth])
       }
     }
   }
@@ -130,10 +130,10 @@ struct NodeTable {
   }
 
   /// Removes the priorities of the first nodes of a path that have no data left below them.
-  private func prune(_ place: RowPath, above depth: Int) throws {
+  private func prune(_ rowPath: RowPath, above depth: Int) throws {
     for depth in (0..<depth).reversed() {
-      if try rows.hasRows(below: place[depth]) { return }
-      try rows.remove(place[depth])
+      if try rows.hasRows(below: rowPath[depth]) { return }
+      try rows.remove(rowPath[depth])
     }
   }
 
@@ -144,11 +144,11 @@ struct NodeTable {
 
   /// Removes everything at a path, and splits the rows above so that others can be inserted there.
   func clear(_ keys: [ChildKey]) throws {
-    let place = RowPath(keys)
+    let rowPath = RowPath(keys)
     for depth in keys.indices {
-      if let node = try rows.packedNode(place[depth]) { try unpack(node, at: place[depth]) }
+      if let node = try rows.packedNode(rowPath[depth]) { try unpack(node, at: rowPath[depth]) }
     }
-    try rows.removeAll(from: place[place.depth])
+    try rows.removeAll(from: rowPath[rowPath.depth])
   }
 
   /// Replaces the packed row of a node by a row for each of its children, and one for its priority.
@@ -159,8 +159,8 @@ struct NodeTable {
 
   /// Inserts the rows of a node at a path that has been cleared.
   func insert(_ node: Node, at keys: [ChildKey]) throws {
-    let place = RowPath(keys)
-    try store(node, at: place[place.depth])
+    let rowPath = RowPath(keys)
+    try store(node, at: rowPath[rowPath.depth])
   }
 
   /// Inserts the rows of a node where there are none.
@@ -202,5 +202,38 @@ struct NodeTable {
       guard fits(child, &budget) else { return false }
     }
     return true
+  }
+}
+
+/// The bytes of a path in the node table, and of all that lie above it.
+struct RowPath {
+  /// The bytes of the whole path.
+  let bytes: [UInt8]
+  /// Where the bytes of each path end, from the root down.
+  private let ends: [Int]
+
+  init(_ keys: some Collection<ChildKey>) {
+    var bytes: [UInt8] = []
+    var ends = [0]
+    ends.reserveCapacity(keys.count + 1)
+    for key in keys {
+      bytes.append(contentsOf: key.text.utf8)
+      bytes.append(UInt8(ascii: "/"))
+      ends.append(bytes.count)
+    }
+    self.bytes = bytes
+    self.ends = ends
+  }
+
+  /// How many keys there are.
+  var depth: Int { ends.count - 1 }
+
+  /// The path of the first keys; it is a programmer error to ask for more than there are.
+  subscript(depth: Int) -> ArraySlice<UInt8> { bytes[..<ends[depth]] }
+
+  /// The first bytes after all that start with a path.
+  static func end(of path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    // No UTF-8 has the byte FF, and the byte after a slash is a zero.
+    path.isEmpty ? [0xFF] : (path.dropLast() + [UInt8(ascii: "/") + 1])[...]
   }
 }

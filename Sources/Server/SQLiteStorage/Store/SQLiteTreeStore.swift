@@ -6,9 +6,9 @@ package import RealtimeHub
 
 /// A store in one SQLite file: a log of commits, and a table of nodes that the log is folded into.
 ///
-/// A commit appends one row and waits until the disk has it. In the background the log is folded
-/// into the node table, in short transactions between commits; then the write-ahead log is copied
-/// into the file, beside the commits.
+/// A commit appends one row, and returns when that is durable. In the background the log is folded into
+/// the node table, in short transactions between commits. Then SQLite's write-ahead log is copied into
+/// the file while commits go on.
 ///
 /// State: open → finished (see ``DurableWriter``) → closed, or open → closed.
 package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
@@ -17,7 +17,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 
   private let directory: StoreDirectory
   private let options: StoreOptions
-  /// Lets one transaction at a time write, commits and folding in the order they come.
+  /// Runs one writing transaction at a time, commits and folding in the order they come.
   private let turns = DispatchQueue(label: "SQLiteTreeStore.turns")
   /// Where the log is folded.
   private let maintenance = DispatchQueue(label: "SQLiteTreeStore.maintenance", qos: .utility)
@@ -26,7 +26,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private let mark: StoreMark
   private var lastRevision: Int64
   private var unfolded = Unfolded()
-  /// What has been committed since the last fold began beyond which there is another one.
+  /// How much is committed after the start of a fold until the next one is scheduled.
   private var foldAt: (batches: Int, bytes: Int)
   private var isFoldScheduled = false
   private var isHandOverScheduled = false
@@ -206,7 +206,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       }
       turns.sync {
         isFoldScheduled = false
-        // A failure costs nothing but space: it is tried again later, and reported at the close.
+        // A failure costs only space: folding is tried again later, and by `close`.
         let rest = isFolded ? Unfolded() : unfolded
         foldAt = (rest.batches + options.foldBatches, rest.bytes + options.foldBytes)
       }
@@ -261,11 +261,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  /// Hands changes to the folder, which keeps only the last of each place.
+  /// Hands changes to the folder, which keeps only the last one at each path.
   private func scheduleHandOver() {
     isHandOverScheduled = true
     maintenance.async { [self] in
-      // What cannot be read now is read by the next fold, which says why not.
+      // If the log cannot be read now, the next fold reads it or reports why it cannot.
       let folder = turns.sync { connections?.folder }
       let isReady = (try? folder?.readLog()) != nil
       let changes = turns.sync {

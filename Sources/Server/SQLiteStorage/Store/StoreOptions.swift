@@ -1,6 +1,7 @@
 package import DurableFiles
+package import RealtimeHub
 
-/// When a store tidies up, and how large it may grow.
+/// When a store folds its log, and how large it may grow.
 package struct StoreOptions: Sendable {
   /// The batches in the log beyond which it is folded into the node table.
   package var foldBatches = 2_000
@@ -14,11 +15,25 @@ package struct StoreOptions: Sendable {
   package var pageLimit: Int?
   /// How long to wait for another process to give the directory up.
   package var lockPatience: Duration = .zero
-  /// How far somebody reads the log, who must find all of the rest in it; nil for nobody.
+  /// How far an observer has read the log, which keeps the rest for it; nil without an observer.
   package var logMark: LogMark?
-  /// Takes what happens, on any thread; the caller adds the time.
+  /// Called with events, on any thread.
   package var report: @Sendable (StoreEvent) -> Void = { _ in }
 
   /// Makes the options that suit a server.
   package init() {}
+}
+
+/// Something that takes a store long, or that happens without a caller who could be told.
+package enum StoreEvent: Sendable {
+  /// Reading the tree of a directory has begun; about a million rows take half a second.
+  case loading(directory: String, rows: Int)
+  /// The tree of a directory has been read.
+  case loaded(directory: String, revision: Int64)
+  /// The log could not be folded; it stays as it is, and nothing is lost.
+  case foldFailed(StoreError)
+  /// Other users had access to a directory, which was revoked.
+  case madePrivate(directory: String)
+  /// The mark of what has been acknowledged could not be written; commits go on.
+  case markFailed(StoreError)
 }

@@ -3,10 +3,88 @@ import Foundation
 import GRDB
 import RealtimeHub
 
-/// What is known, without the file of a store itself, to have been acknowledged.
+/// Records beside the file what a store has acknowledged.
 ///
-/// A server that is running may be adding to all of it: whoever takes this first and looks into the
-/// file afterwards finds at least as much there, unless something is missing.
+/// SQLite takes a damaged frame for the end of its write-ahead log; the mark proves that commits are
+/// missing there. A mark that cannot be written stays behind, which proves less; commits go on. One
+/// thread at a time uses it.
+final class StoreMark {
+  private let path: String
+  private let mark: HighWaterMark?
+  private var position: HighWaterMark.Position
+  private let report: @Sendable (StoreEvent) -> Void
+  private var hasReported = false
+
+  /// Opens the mark of a store, and moves it to the position of the store.
+  init(
+    beside database: String,
+    at position: HighWaterMark.Position,
+    _ report: @escaping @Sendable (StoreEvent) -> Void
+  ) {
+    let path = CompanionFile.mark(of: database)
+    self.path = path
+    self.position = position
+    self.report = report
+    let opened = Result { () throws(FileFailure) in try HighWaterMark(path: path) }
+    mark = try? opened.get()
+    do throws(FileFailure) {
+      _ = try opened.get()
+      if case .position(let old) = try HighWaterMark.read(path), old.commit == position.commit,
+        old.others == position.others
+      {
+        self.position = old
+      } else {
+        move()
+      }
+    } catch {
+      tell(error)
+    }
+  }
+
+  /// Moves the mark to a batch that is durable.
+  ///
+  /// - Parameters:
+  ///   - commit: Its last commit; nil when it has none.
+  ///   - payload: The bytes of its row.
+  func note(_ commit: Int64?, payload: [UInt8]) {
+    if let commit {
+      position.commit = commit
+      position.seal = LogTable.seal(of: payload)
+    } else {
+      position.others += 1
+    }
+    move()
+  }
+
+  /// Moves the mark to a durable commit that has no row in the log.
+  func note(_ commit: Int64) {
+    position.commit = commit
+    position.seal = 0
+    move()
+  }
+
+  private func move() {
+    do throws(FileFailure) {
+      try mark?.move(to: position)
+      hasReported = false
+    } catch {
+      tell(error)
+    }
+  }
+
+  /// Makes the mark durable, so that it survives a power loss as well; may be called on any thread.
+  func synchronize() { try? mark?.synchronize() }
+
+  private func tell(_ failure: FileFailure) {
+    if !hasReported { report(.markFailed(StoreError(failure, at: path))) }
+    hasReported = true
+  }
+}
+
+/// What a store must contain, as its mark and its write-ahead log prove.
+///
+/// A running server may be committing meanwhile. So this is read before the file itself, which then has
+/// at least as much, unless something is missing.
 struct AcknowledgedCommits {
   private let file: String
   private let mark: HighWaterMark.Reading
@@ -17,13 +95,13 @@ struct AcknowledgedCommits {
   /// Whether there is a file that is not empty.
   let hasFile: Bool
 
-  /// Finds out what a store must have.
+  /// Reads the mark and the write-ahead log.
   ///
   /// - Parameter file: The path of the file of the store, which may be missing.
   /// - Throws: ``StoreError`` when its companions cannot be read.
   init(ofStoreAt file: String) throws(StoreError) {
     self.file = file
-    let markPath = StoreMark.path(beside: file)
+    let markPath = CompanionFile.mark(of: file)
     mark = try StoreError.translating(at: markPath) { try HighWaterMark.read(markPath) }
     let log = try WriteAheadLog(of: file)
     provenCommit = log?.provenCommit() ?? 0
@@ -32,7 +110,7 @@ struct AcknowledgedCommits {
     isOrphan = log != nil && !hasFile
   }
 
-  /// Whether there is nothing that could be missing.
+  /// Whether nothing was ever acknowledged.
   private var isNothing: Bool {
     if isOrphan || mark == .damaged { return false }
     return lastCommit == 0 && position.others == 0
@@ -46,11 +124,11 @@ struct AcknowledgedCommits {
 
   // MARK: Checking
 
-  /// Looks whether a store has everything, changing nothing.
+  /// Checks that a store is complete, without changing it.
   ///
   /// - Throws: ``StoreError`` that says what is missing, and what to do.
   func check() throws {
-    if let fault = try fault() { throw StoreError.loss(file, fault) }
+    if let fault = try fault() { throw StoreError.loss(of: file, fault: fault) }
   }
 
   /// What is missing in the file; nil when nothing is.
@@ -67,7 +145,7 @@ struct AcknowledgedCommits {
     }
   }
 
-  /// What is missing although there is nothing at all.
+  /// What is missing if there is no file, or an empty one.
   var absence: String? {
     if isNothing { return nil }
     return lastCommit > 0
@@ -79,7 +157,7 @@ struct AcknowledgedCommits {
   func fault(in database: Database) throws -> String? {
     if mark == .damaged {
       return
-        "its mark \(StoreMark.path(beside: file)) is damaged, so commits may be missing unnoticed"
+        "its mark \(CompanionFile.mark(of: file)) is damaged, so commits may be missing unnoticed"
     }
     let log = LogTable(database, path: file)
     let revision = try log.lastRevision()
@@ -104,8 +182,8 @@ struct AcknowledgedCommits {
 }
 
 extension StoreError {
-  /// Makes the error of a store that lacks something.
-  static func loss(_ path: String, _ fault: String) -> StoreError {
+  /// Describes a store that lacks something which was acknowledged.
+  static func loss(of path: String, fault: String) -> StoreError {
     StoreError(
       .damaged,
       "\(path): \(fault). Its files were left as they are; restore a backup, or go on with what is"

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import RealtimeHub
 
-/// The write-ahead log of a store as bytes, for what SQLite does not tell: what lies behind a damage.
+/// Reads SQLite's write-ahead log byte by byte, to find commits behind a damaged frame.
 ///
-/// SQLite takes the first frame whose checksum is wrong for the end of the log, whether the power
-/// went before it was whole or a bit of it has changed since. Behind the former nothing was
-/// acknowledged. A batch is written once the disk has the batch before: so a row of a batch that is
-/// whole, wherever it lies, proves that all commits before that batch were acknowledged.
+/// SQLite takes the first frame with a wrong checksum for the end of the log, whether the power failed
+/// before the frame was complete or a bit of it has flipped since. Behind an incomplete frame nothing
+/// was acknowledged. A batch is written only once the batch before it is durable, so an intact row
+/// anywhere in the log proves that all commits before its batch were acknowledged.
 struct WriteAheadLog {
   private static let headerBytes = 32
   private static let frameHeaderBytes = 24
@@ -22,7 +22,7 @@ struct WriteAheadLog {
   /// - Parameter database: The path of the database, which may be a link, or be missing.
   /// - Throws: ``StoreError`` when the log cannot be read.
   init?(of database: String) throws(StoreError) {
-    path = Self.path(of: database)
+    path = CompanionFile.log(of: database)
     let number = open(path, O_RDONLY | O_CLOEXEC)
     guard number >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -37,25 +37,15 @@ struct WriteAheadLog {
     var header = [UInt8](repeating: 0, count: Self.headerBytes)
     _ = pread(number, &header, header.count, 0)
     let size = Self.number(header[8..<12])
-    // A header that is damaged says nothing; stores have pages of this size.
+    // Stores have pages of this size, which is assumed if the header is damaged.
     pageBytes = (512...65_536).contains(size) && size & (size - 1) == 0 ? size : 4_096
     frameCount =
       max(0, Int(status.st_size) - Self.headerBytes) / (Self.frameHeaderBytes + pageBytes)
   }
 
-  /// The path of the log of a database.
-  static func path(of database: String) -> String {
-    // SQLite follows links first.
-    let resolved = realpath(database, nil).map { pointer in
-      defer { free(pointer) }
-      return String(cString: pointer)
-    }
-    return (resolved ?? database) + "-wal"
-  }
-
   /// The last commit that something in the log proves to have been acknowledged; 0 for none.
   ///
-  /// What SQLite has no more use for counts as well: it was acknowledged in its time.
+  /// Frames that SQLite has already copied into the file count as well.
   ///
   /// - Complexity: O(bytes), a hundredth of a second for 16 MiB.
   func provenCommit() -> Int64 {

@@ -4,12 +4,12 @@ import GRDB
 import RealtimeHub
 
 extension StoreError {
-  /// Makes an error of one that the database or the system reports.
+  /// Translates an error of the database or the system.
   init(_ error: any Error, at path: String) {
     switch error {
     case let error as StoreError: self = error
     case let error as DatabaseError: self.init(error, at: path)
-    case is RowDecodingError: self = .damaged(path, "a row holds what no row can")
+    case is RowDecodingError: self = .damaged(path, because: "a row holds what no row can")
     case let error as FileFailure: self.init(systemCode: error.code, error.action)
     default: self.init(.failed, "\(path): \(error)")
     }
@@ -27,14 +27,14 @@ extension StoreError {
           + " when the disk works, start the server again"
       )
     case .SQLITE_BUSY: self.init(.busy, "\(path) is being used by somebody else: \(detail)")
-    case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, detail)
+    case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, because: detail)
     case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
       self.init(.notWritable, "\(path) cannot be opened or written: \(detail)")
     default: self.init(.failed, "\(path): \(detail)")
     }
   }
 
-  /// Makes an error of the last failed system call.
+  /// Describes a failed system call.
   init(systemCode code: Int32, _ action: String) {
     let reason = String(cString: strerror(code))
     let kind: Kind =
@@ -46,8 +46,8 @@ extension StoreError {
     self.init(kind, "\(action): \(reason)")
   }
 
-  /// Makes the error of a file that holds no data of this program, or damaged ones.
-  static func damaged(_ path: String, _ detail: String) -> StoreError {
+  /// Describes a file that is damaged, or is not a file of this program.
+  static func damaged(_ path: String, because detail: String) -> StoreError {
     let name = (path as NSString).lastPathComponent
     return StoreError(
       .damaged,
@@ -56,7 +56,7 @@ extension StoreError {
     )
   }
 
-  /// Runs something that uses the database, so that only store errors come out.
+  /// Runs a closure that uses the database, and translates what it throws.
   static func translating<Result>(
     at path: String,
     _ body: () throws -> Result

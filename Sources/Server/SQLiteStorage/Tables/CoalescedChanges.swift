@@ -1,15 +1,14 @@
 import RealtimeCore
 
-/// Changes in their order, with those left out that later ones overwrite.
+/// A sequence of changes without those that later ones overwrite.
 ///
-/// The result has the same effect on any tree as all changes one after the other. Data that replace
-/// data go where those were, before everything in between: what is in between lies elsewhere, and to
-/// what lies elsewhere it only matters that there are data, not which ones. Nothing is left out that
-/// removes data or sets a priority, since the order of those does matter to others: with the last
-/// data below it a location loses its priority.
+/// The result has the same effect on any tree as all changes in their order. Data that replace data take
+/// their position in the sequence, before the changes in between. Those are at other paths, where it only
+/// matters that there are data, not which. Removals and priorities are never left out, because their
+/// order matters: a location loses its priority with the last data below it.
 struct CoalescedChanges {
   /// A location that has been changed, or lies above one.
-  private final class Place {
+  private final class Location {
     enum Content {
       /// Nothing here, perhaps something below.
       case nothing
@@ -20,18 +19,18 @@ struct CoalescedChanges {
     }
 
     var content = Content.nothing
-    var below: [ChildKey: Place] = [:]
+    var below: [ChildKey: Location] = [:]
 
     /// The positions of all data below this location, or nil when there is something fixed.
     var replaceable: [Int]? {
       var positions: [Int] = []
-      for place in below.values {
-        switch place.content {
+      for location in below.values {
+        switch location.content {
         case .nothing: break
         case .data(let position): positions.append(position)
         case .fixed: return nil
         }
-        guard let more = place.replaceable else { return nil }
+        guard let more = location.replaceable else { return nil }
         positions += more
       }
       return positions
@@ -39,13 +38,13 @@ struct CoalescedChanges {
   }
 
   private var slots: [Change?] = []
-  private var root = Place()
-  /// Whether all changes are data in different places, so that their order does not matter.
+  private var root = Location()
+  /// Whether all changes are data at different paths, so that their order does not matter.
   private var isUnordered = true
   /// How many changes are left.
   private(set) var count = 0
 
-  /// The changes that are left; neighbours in the tree are together where the order allows it.
+  /// The remaining changes; neighbours in the tree stand together where the order allows it.
   ///
   /// - Complexity: O(n log n)
   var changes: [Change] {
@@ -57,48 +56,48 @@ struct CoalescedChanges {
   ///
   /// - Complexity: O(depth), amortised, and for data within others what an update of those takes
   mutating func add(_ change: Change) {
-    var place = root
+    var location = root
     for (depth, key) in change.path.keys.enumerated() {
-      if case .data(let position) = place.content {
+      if case .data(let position) = location.content {
         return add(change, within: position, at: depth)
       }
-      if let next = place.below[key] {
-        place = next
+      if let next = location.below[key] {
+        location = next
       } else {
-        let next = Place()
-        place.below[key] = next
-        place = next
+        let next = Location()
+        location.below[key] = next
+        location = next
       }
     }
-    add(change, at: place)
+    add(change, at: location)
   }
 
   /// Adds a change at a location that is within no other data.
-  private mutating func add(_ change: Change, at place: Place) {
+  private mutating func add(_ change: Change, at location: Location) {
     guard !change.node.isEmpty, !change.path.isPriority else {
-      if case .nothing = place.content, place.below.isEmpty {
+      if case .nothing = location.content, location.below.isEmpty {
         isUnordered = false
-        place.content = .fixed
+        location.content = .fixed
         append(change)
       } else {
         addApart(change)
       }
       return
     }
-    switch place.content {
+    switch location.content {
     case .data(let position): slots[position] = change
     case .fixed: addApart(change)
     case .nothing:
-      guard let replaceable = place.replaceable else { return addApart(change) }
+      guard let replaceable = location.replaceable else { return addApart(change) }
       guard let first = replaceable.min() else {
-        place.content = .data(slots.count)
+        location.content = .data(slots.count)
         return append(change)
       }
       for position in replaceable { slots[position] = nil }
       slots[first] = change
       count -= replaceable.count - 1
-      place.content = .data(first)
-      place.below = [:]
+      location.content = .data(first)
+      location.below = [:]
     }
   }
 
@@ -106,17 +105,17 @@ struct CoalescedChanges {
   private mutating func add(_ change: Change, within position: Int, at depth: Int) {
     guard let outer = slots[position] else { return addApart(change) }
     let below = Path(change.path.keys.dropFirst(depth))
-    // Given up first, so that it is changed in place.
+    // Given up first, so that it is changed in location.
     slots[position] = nil
     let node = outer.node.setting(below, to: change.node)
     slots[position] = node.isEmpty ? outer : Change(outer.path, node)
     if node.isEmpty { addApart(change) }
   }
 
-  /// Adds a change that nothing before it may be merged with any more.
+  /// Adds a change with which no earlier one may be merged.
   private mutating func addApart(_ change: Change) {
     isUnordered = false
-    root = Place()
+    root = Location()
     append(change)
   }
 

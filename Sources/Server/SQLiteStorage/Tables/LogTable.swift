@@ -4,7 +4,7 @@ import GRDB
 import RealtimeCore
 import RealtimeHub
 
-/// The last commits, a row for each batch: those that are not yet in the node table, and some more.
+/// The log of commits, a row for each batch: at least those that are not in the node table yet.
 struct LogTable {
   private static let format: UInt8 = 1
 
@@ -33,7 +33,7 @@ struct LogTable {
     try insert.execute(arguments: [revision, Data(payload)])
   }
 
-  /// Gives each batch after a commit in order to a closure until it returns false.
+  /// Calls a closure with each batch after a commit, in order, until it returns false.
   func forEachBatch(
     after revision: Int64,
     _ body: (_ commits: [Commit]) throws -> Bool
@@ -49,7 +49,7 @@ struct LogTable {
       let commits = try decode(payload, revision: revision)
       for commit in commits {
         guard commit.revision == expected else {
-          throw StoreError.damaged(path, "commit \(expected) is missing")
+          throw StoreError.damaged(path, because: "commit \(expected) is missing")
         }
         expected += 1
       }
@@ -69,7 +69,7 @@ struct LogTable {
     }?.first?.revision
   }
 
-  /// Gives everything that the node table lacks, as changes that lead to the same tree.
+  /// Calls a closure with the changes that turn the node table into the present tree.
   func forEachMissingChange(_ body: (Change) throws -> Void) throws {
     let progress = try FoldTable(database, path: path).progress()
     for change in try changes(of: progress).dropFirst(progress.applied) { try body(change) }
@@ -79,7 +79,7 @@ struct LogTable {
     }
   }
 
-  /// The changes of a fold that has begun, those that have been made included.
+  /// All changes of a fold that has begun, including those that have been made.
   func changes(of progress: FoldProgress) throws -> [Change] {
     guard progress.revision < progress.target else { return [] }
     var coalesced = CoalescedChanges()
@@ -94,7 +94,7 @@ struct LogTable {
     do throws(BinaryReader.Failure) {
       return try Self.decode(Array(payload), revision: revision)
     } catch {
-      throw StoreError.damaged(path, "commit \(revision) is damaged: \(error.reason)")
+      throw StoreError.damaged(path, because: "commit \(revision) is damaged: \(error.reason)")
     }
   }
 
@@ -131,13 +131,13 @@ struct LogTable {
 
   // MARK: Batches without commits
 
-  /// How many batches have changed something without a commit; 0 in a file of an earlier version.
+  /// How many batches without commits there were; 0 in a file of an earlier version.
   func batchesWithoutCommits() throws -> Int64 {
     guard try database.tableExists("batches") else { return 0 }
     return try Int64.fetchOne(database, sql: "SELECT without_commits FROM batches") ?? 0
   }
 
-  /// Counts a batch without a commit, so that it is missed when it is lost.
+  /// Counts a batch without commits, so that its loss is noticed.
   func countBatchWithoutCommits() throws {
     try database.cachedStatement(sql: "UPDATE batches SET without_commits = without_commits + 1")
       .execute()
@@ -145,7 +145,7 @@ struct LogTable {
 
   // MARK: Size
 
-  /// How far the file has come.
+  /// The position of the file, to compare with its mark.
   func position() throws -> HighWaterMark.Position {
     let revision = try lastRevision()
     return HighWaterMark.Position(
@@ -205,7 +205,7 @@ struct LogTable {
   ///
   /// - Parameters:
   ///   - revision: The last commit that may go.
-  ///   - byteLimit: The bytes after which no more go, since all their pages are looked at.
+  ///   - byteLimit: How many bytes are removed at most, since all their pages are read.
   /// - Returns: Whether there are none left.
   /// - Throws: What the database does.
   func removeBatches(through revision: Int64, byteLimit: Int) throws -> Bool {

@@ -5,12 +5,13 @@ import RealtimeHub
 
 /// Folds the log of a store into its node table, in many short transactions.
 ///
-/// What is committed is handed over as it comes, so that the log need not be read again, and of the
-/// changes of one place only the last is made. Each transaction says how far it got, so that a store
-/// that is opened in the middle of a fold goes on with it.
+/// Commits are handed over as they come, so that the log need not be read again, and of several changes
+/// at one path only the last is made. Each transaction records its progress, so that a store that is
+/// opened in the middle of a fold continues it.
 ///
-/// State: idle → folding (some changes are made) → removing (all are, their batches leave the log) →
-/// idle. After a failure it goes on where it was. Confined to the maintenance queue of a store.
+/// State: idle → folding (some changes are made) → removing (all are made, and their batches are removed
+/// from the log) → idle. After a failure it continues where it was. Confined to the maintenance queue of
+/// a store.
 final class LogFolder {
   private enum Phase {
     case idle
@@ -25,7 +26,7 @@ final class LogFolder {
   private let path: String
   /// How many rows one transaction changes, about.
   private let changesPerTurn: Int
-  /// How far somebody has read the log; what comes after stays in it.
+  /// How far an observer has read the log; later batches stay in it.
   private let mark: LogMark?
   private var phase: Phase
   /// The last commit that is folded, or is being folded.
@@ -35,13 +36,13 @@ final class LogFolder {
   /// The last commit that is to be read from the log before others are handed over; nil afterwards.
   private var unread: Int64?
 
-  /// Finds out where an earlier process has stopped.
+  /// Continues where an earlier process has stopped.
   ///
   /// - Parameters:
   ///   - connection: Used for nothing else.
   ///   - path: The file that errors name.
   ///   - changesPerTurn: How many rows one transaction changes, about.
-  ///   - mark: How far somebody has read the log, or nil when nobody reads it.
+  ///   - mark: How far an observer has read the log, or nil without one.
   /// - Throws: What the database does, and ``StoreError`` when its state is missing.
   init(
     _ connection: DatabaseQueue,
@@ -68,7 +69,7 @@ final class LogFolder {
 
   // MARK: Input
 
-  /// Reads what was in the log when it was opened, once.
+  /// Reads, once, the batches that were in the log when it was opened.
   func readLog() throws {
     guard let unread else { return }
     var waiting = CoalescedChanges()
@@ -83,13 +84,13 @@ final class LogFolder {
     self.unread = nil
   }
 
-  /// Takes the changes of the commits that follow; it is a programmer error not to have read the log.
+  /// Takes the changes of further commits; it is a programmer error not to have read the log before.
   func take(_ changes: [Change]) {
     assert(unread == nil)
     for change in changes { waiting.add(change) }
   }
 
-  /// Begins to fold everything up to a commit, all of which it has taken, unless a fold is under way.
+  /// Begins to fold everything up to a commit, unless a fold is under way; all of it must have been taken.
   func begin(through revision: Int64) {
     guard case .idle = phase, target < revision else { return }
     let progress = FoldProgress(revision: target, target: revision, applied: 0)
@@ -98,7 +99,7 @@ final class LogFolder {
     target = revision
   }
 
-  /// Says that the node table holds everything up to a commit.
+  /// Notes that the node table holds everything up to a commit.
   func reset(to revision: Int64) {
     phase = .removing(through: revision)
     target = revision
@@ -108,18 +109,18 @@ final class LogFolder {
 
   // MARK: Work
 
-  /// Does a little, in one transaction.
+  /// Does the next part of the work in one transaction.
   ///
   /// - Returns: Whether there is more to do.
   func step() throws -> Bool {
     switch phase {
     case .idle: return false
-    case .folding(let progress, let changes?): phase = try fold(progress, changes)
+    case .folding(let progress, let changes?): phase = try fold(changes, from: progress)
     case .folding(let progress, nil):
       let changes = try connection.read { try LogTable($0, path: path).changes(of: progress) }
       phase = .folding(progress, changes: changes)
     case .removing(let revision):
-      // What has not been read yet goes with the next fold.
+      // Batches that the observer has not read are removed by a later fold.
       let last = mark.map { min(revision, $0.revision) } ?? revision
       let isDone = try connection.write {
         try LogTable($0, path: path).removeBatches(through: last, byteLimit: Self.removedBytes)
@@ -129,7 +130,7 @@ final class LogFolder {
     return true
   }
 
-  private func fold(_ progress: FoldProgress, _ changes: [Change]) throws -> Phase {
+  private func fold(_ changes: [Change], from progress: FoldProgress) throws -> Phase {
     try connection.write { database in
       let nodes = NodeTable(database, path: path)
       var applied = progress.applied

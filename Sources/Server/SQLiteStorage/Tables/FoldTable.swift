@@ -3,8 +3,8 @@ import RealtimeHub
 
 /// The row that says how far the log has been folded.
 ///
-/// A fold takes several transactions, and may be cut short between any two of them. The rest of its
-/// changes is found again in the log, whose batches stay until all of them have been made.
+/// A fold takes several transactions and may be interrupted between any two of them. The rest of its
+/// changes can be read from the log again, which keeps the batches until all changes have been made.
 struct FoldTable {
   private let database: Database
   private let path: String
@@ -19,7 +19,7 @@ struct FoldTable {
     let isNew = try database.columns(in: "state").count > 1
     let columns = isNew ? "folded_revision, target_revision, applied_changes" : "folded_revision"
     guard let row = try Row.fetchOne(database, sql: "SELECT \(columns) FROM state") else {
-      throw StoreError.damaged(path, "its state is missing")
+      throw StoreError.damaged(path, because: "its state is missing")
     }
     let revision = try row.decode(Int64.self, atIndex: 0)
     guard isNew else { return FoldProgress(revision: revision) }
@@ -30,11 +30,11 @@ struct FoldTable {
     )
   }
 
-  /// Says how far the fold has got, in the transaction that has changed the node table.
+  /// Records the progress, in the transaction that has changed the node table.
   ///
   /// - Parameters:
-  ///   - progress: How far that is.
-  ///   - rows: How many rows the table has more than before.
+  ///   - progress: The progress.
+  ///   - rows: By how many rows the table has grown.
   /// - Throws: What the database does.
   func save(_ progress: FoldProgress, addingRows rows: Int) throws {
     let update = try database.cachedStatement(
@@ -55,9 +55,9 @@ struct FoldTable {
     "counted_folded = folded_revision AND counted_target = target_revision"
     + " AND counted_applied = applied_changes"
 
-  /// How many rows the node table must have, or nil when nobody has counted.
+  /// How many rows the node table must have, or nil when they were never counted.
   ///
-  /// What is damaged within a page may hide whole rows, of which no checksum tells.
+  /// Damage within a page may hide whole rows, which no checksum reveals.
   func rowCount() throws -> Int? {
     guard try database.columns(in: "state").contains(where: { $0.name == "node_rows" }) else {
       return nil
@@ -65,7 +65,7 @@ struct FoldTable {
     return try Int.fetchOne(database, sql: "SELECT node_rows FROM state WHERE \(Self.isCounted)")
   }
 
-  /// Counts the rows, unless that has been done.
+  /// Counts the rows, unless their number is known.
   func countRows() throws {
     guard try rowCount() == nil else { return }
     try database.execute(
@@ -83,6 +83,31 @@ struct FoldTable {
   /// - Throws: ``StoreError`` when some are not.
   func checkRows(_ count: Int) throws {
     guard let expected = try rowCount(), expected != count else { return }
-    throw StoreError.damaged(path, "it has \(count) rows of data where \(expected) were written")
+    throw StoreError.damaged(
+      path,
+      because: "it has \(count) rows of data where \(expected) were written"
+    )
+  }
+}
+
+/// How far the log has been folded into the node table.
+struct FoldProgress: Equatable {
+  /// The last commit that is in the node table for certain.
+  let revision: Int64
+  /// The last commit of the fold that is under way; the same when there is none.
+  let target: Int64
+  /// How many of the changes of that fold are in the node table, in the order of ``CoalescedChanges``.
+  let applied: Int
+
+  /// Says that a fold is under way.
+  init(revision: Int64, target: Int64, applied: Int) {
+    self.revision = revision
+    self.target = target
+    self.applied = applied
+  }
+
+  /// Says that none is.
+  init(revision: Int64) {
+    self.init(revision: revision, target: revision, applied: 0)
   }
 }

@@ -22,12 +22,12 @@ struct StoreDirectory: Sendable {
     }
   }
 
-  /// Takes a directory from others that was there before, and could be entered by them.
+  /// Revokes the access of other users to an existing directory.
   ///
-  /// Where it holds what is not of this program, somebody else may need it as it is.
+  /// A directory with files of other programs is refused, since someone else may need its permissions.
   ///
-  /// - Returns: Whether that was necessary.
-  /// - Throws: ``StoreError`` when it is not ours alone.
+  /// - Returns: Whether others had access.
+  /// - Throws: ``StoreError`` when the directory does not belong to this program alone.
   func makePrivate() throws(StoreError) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -55,7 +55,7 @@ struct StoreDirectory: Sendable {
     return true
   }
 
-  /// Whether there is a store, or nothing that others can use.
+  /// Whether the directory holds a store, or nothing that other users can open.
   private var hasOnlyOurs: Bool {
     if hasDatabase || access(path + "/lock", F_OK) == 0 { return true }
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
@@ -70,7 +70,7 @@ struct StoreDirectory: Sendable {
 
   /// Creates the file of the database, durably and for the owner only.
   ///
-  /// Its companions take over its permissions.
+  /// SQLite gives the files beside it the same permissions.
   ///
   /// - Throws: ``StoreError`` when it cannot be created, or the disk does not work.
   func createFile() throws(StoreError) {
@@ -81,12 +81,12 @@ struct StoreDirectory: Sendable {
 
   /// Whether there is a database, or a sign that there was one.
   var hasDatabase: Bool {
-    access(database, F_OK) == 0 || StoreMark.isOccupied(beside: database)
+    access(database, F_OK) == 0 || CompanionFile.markProvesData(of: database)
   }
 
   // MARK: Copies
 
-  /// Copies the files of the store into a new directory beside them, and waits for the disk.
+  /// Copies the files of the store durably into a new directory beside them.
   ///
   /// - Returns: The path of that directory.
   func copyAside() throws -> String {
@@ -96,8 +96,8 @@ struct StoreDirectory: Sendable {
     try PrivateDirectory.create(target)
     let file = database
     let names = [
-      (file, "database.sqlite"), (WriteAheadLog.path(of: file), "database.sqlite-wal"),
-      (StoreMark.path(beside: file), "database.sqlite-mark"),
+      (file, "database.sqlite"), (CompanionFile.log(of: file), "database.sqlite-wal"),
+      (CompanionFile.mark(of: file), "database.sqlite-mark"),
     ]
     for (source, name) in names where access(source, F_OK) == 0 {
       try Self.copy(source, to: "\(target)/\(name)")
@@ -125,5 +125,77 @@ struct StoreDirectory: Sendable {
       guard code == 0 else { throw FileFailure(code, action: "cannot write \(target)") }
     }
     guard fsync(output) == 0 else { throw FileFailure(errno, action: "cannot write \(target)") }
+  }
+}
+
+/// The files that lie beside a database.
+enum CompanionFile {
+  /// The path of the mark of what has been acknowledged.
+  static func mark(of database: String) -> String { database + "-mark" }
+
+  /// The path of SQLite's write-ahead log.
+  static func log(of database: String) -> String {
+    // SQLite follows links first.
+    let resolved = realpath(database, nil).map { pointer in
+      defer { free(pointer) }
+      return String(cString: pointer)
+    }
+    return (resolved ?? database) + "-wal"
+  }
+
+  /// Whether the mark of a database says that something was acknowledged.
+  static func markProvesData(of database: String) -> Bool {
+    guard let reading = try? HighWaterMark.read(mark(of: database)) else { return false }
+    return reading != .nothing && reading != .position(HighWaterMark.Position())
+  }
+}
+
+/// The exclusive use of a data directory, held until the value is released or the process ends.
+final class DirectoryLock: Sendable {
+  private let descriptor: Int32
+
+  /// Takes the lock, or throws an error that names the holder once the patience has run out.
+  init(directory: String, patience: Duration = .zero) throws(StoreError) {
+    let path = directory + "/lock"
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(path)") }
+    guard Self.lock(descriptor, patience: patience) else {
+      let code = errno
+      let holder = Self.holder(descriptor)
+      close(descriptor)
+      guard code == EWOULDBLOCK else { throw StoreError(systemCode: code, "cannot lock \(path)") }
+      throw StoreError(
+        .locked,
+        "\(directory) is in use by \(holder); stop it, or choose another directory"
+      )
+    }
+    let text = Array("\(getpid())\n".utf8)
+    // The process number is for the error message; the lock works without it.
+    if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Releases the directory; the value must not be used again.
+  func release() { _ = flock(descriptor, LOCK_UN) }
+
+  /// Polls every millisecond, so that a waiting process gets the lock before one that is only starting.
+  private static func lock(_ descriptor: Int32, patience: Duration) -> Bool {
+    let end = ContinuousClock.now + patience
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK, ContinuousClock.now < end else { return false }
+      poll(nil, 0, 1)
+    }
+    return true
+  }
+
+  private static func holder(_ descriptor: Int32) -> String {
+    var buffer = [UInt8](repeating: 0, count: 32)
+    let count = pread(descriptor, &buffer, buffer.count, 0)
+    let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    return digits.isEmpty ? "another server" : "another server (process \(digits))"
   }
 }

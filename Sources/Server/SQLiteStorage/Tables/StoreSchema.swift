@@ -1,14 +1,14 @@
 import GRDB
 import RealtimeHub
 
-/// What the file of a store looks like, and how it is told from other files.
+/// The tables of a store, and how its file is told from other files.
 enum StoreSchema {
   /// The mark in the header of the file, "Hrth".
   static let applicationID: Int32 = 0x4872_7468
   /// The version of the tables; files of a higher one are not touched.
   static let version: Int32 = 6
 
-  /// The size that the write-ahead log is cut down to once its content is in the file.
+  /// The size to which the write-ahead log is truncated once its content is in the file.
   private static let journalBytes = 64 * 1_024 * 1_024
 
   /// What a file turned out to be.
@@ -26,12 +26,13 @@ enum StoreSchema {
       if tables == 0 { return .nothing }
     }
     guard id == applicationID else {
-      throw StoreError.damaged(path, "it is a SQLite database, but of another program")
+      throw StoreError.damaged(path, because: "it is a SQLite database, but of another program")
     }
     guard version <= Self.version else {
       throw StoreError.damaged(
         path,
-        "it was written by a newer version of this program (format \(version), here \(Self.version))"
+        because:
+          "it was written by a newer version of this program (format \(version), here \(Self.version))"
       )
     }
     return .store
@@ -46,7 +47,7 @@ enum StoreSchema {
     } catch let error as DatabaseError
       where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
     {
-      // The first start was cut short: what it had half done is undone by whoever may write.
+      // The first start was interrupted; only a connection that may write can undo its half.
       let queue = try DatabaseQueue(path: path)
       _ = try queue.read { try identify($0, path: path) }
       try queue.close()
@@ -154,7 +155,7 @@ enum StoreSchema {
     }
   }
 
-  /// Opens a connection that writes ahead, with the durability asked for, and proves that it has it.
+  /// Opens a connection with write-ahead logging, and verifies that it has the durability asked for.
   static func openWriter(
     path: String,
     synchronous: String,
@@ -166,10 +167,10 @@ enum StoreSchema {
     configuration.label = "SQLiteTreeStore"
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.writeWithoutTransaction { database in
-      // After opening: the library lowers the level while it turns write-ahead logging on.
+      // The library lowers the level while it turns write-ahead logging on, so this comes after opening.
       try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
       try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
-      // Otherwise pages of nothing but zeros are written, and take up room in commits.
+      // Otherwise SQLite writes pages of zeros, which take up space in commits.
       try database.execute(sql: "PRAGMA secure_delete = FAST")
       try database.execute(sql: "PRAGMA journal_size_limit = \(journalBytes)")
       let actual = try Int.fetchOne(database, sql: "PRAGMA synchronous")

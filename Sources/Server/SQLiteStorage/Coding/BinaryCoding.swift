@@ -1,0 +1,175 @@
+import RealtimeCore
+
+/// Writes values as bytes: small numbers in few bytes, text with its length in front.
+struct BinaryWriter {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func write(byte: UInt8) {
+    bytes.append(byte)
+  }
+
+  /// Writes seven bits a byte, the lowest first; the top bit says that more follow.
+  mutating func write(count: Int) {
+    write(unsigned: UInt64(count))
+  }
+
+  /// Writes a whole number so that those near zero are short, whatever their sign.
+  mutating func write(integer: Int64) {
+    write(unsigned: UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
+  }
+
+  mutating func write(bits: UInt64) {
+    for shift in stride(from: UInt64(0), to: 64, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: bits >> shift))
+    }
+  }
+
+  mutating func write(text: String) {
+    var text = text
+    text.withUTF8 { write(text: $0) }
+  }
+
+  /// Writes text that is UTF-8 already.
+  mutating func write(text: UnsafeBufferPointer<UInt8>) {
+    write(count: text.count)
+    bytes.append(contentsOf: text)
+  }
+
+  /// Appends a checksum of everything written so far.
+  mutating func seal() {
+    write(bits: Checksum.of(bytes))
+  }
+
+  private mutating func write(unsigned: UInt64) {
+    var rest = unsigned
+    while rest > 127 {
+      bytes.append(UInt8(rest & 127) | 128)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+}
+
+/// Reads what a ``BinaryWriter`` has written; other bytes are an error, never a trap.
+struct BinaryReader {
+  /// A reason why bytes cannot be read.
+  struct Failure: Error {
+    let reason: String
+  }
+
+  private let bytes: ArraySlice<UInt8>
+  private var position: Int
+  private let end: Int
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    position = bytes.startIndex
+    end = bytes.endIndex
+  }
+
+  init(_ bytes: [UInt8]) {
+    self.init(bytes[...])
+  }
+
+  /// Reads bytes that end with the checksum of those before.
+  init(sealed bytes: [UInt8]) throws(Failure) {
+    guard bytes.count >= 8 else { throw Failure(reason: "it is too short") }
+    self.init(bytes[..<(bytes.count - 8)])
+    var tail = BinaryReader(bytes[end...])
+    guard try tail.bits() == Checksum.of(bytes[..<end]) else {
+      throw Failure(reason: "its checksum is wrong")
+    }
+  }
+
+  var isAtEnd: Bool { position == end }
+
+  mutating func byte() throws(Failure) -> UInt8 {
+    guard position < end else { throw Failure(reason: "it ends too early") }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  /// Reads a number of things, each of which takes at least one more byte.
+  mutating func count() throws(Failure) -> Int {
+    let value = try unsigned()
+    guard value <= UInt64(end - position) else { throw Failure(reason: "a count is too large") }
+    return Int(value)
+  }
+
+  mutating func integer() throws(Failure) -> Int64 {
+    let value = try unsigned()
+    return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+  }
+
+  mutating func bits() throws(Failure) -> UInt64 {
+    var value: UInt64 = 0
+    for shift in stride(from: UInt64(0), to: 64, by: 8) { value |= UInt64(try byte()) << shift }
+    return value
+  }
+
+  mutating func text() throws(Failure) -> String {
+    let length = try count()
+    guard let text = String(utf8: bytes[position..<(position + length)]) else {
+      throw Failure(reason: "a text is not valid UTF-8")
+    }
+    position += length
+    return text
+  }
+
+  private mutating func unsigned() throws(Failure) -> UInt64 {
+    var value: UInt64 = 0
+    for shift in stride(from: UInt64(0), to: 64, by: 7) {
+      let byte = try byte()
+      guard shift < 63 || byte <= 1 else { break }
+      value |= UInt64(byte & 127) << shift
+      if byte < 128 { return value }
+    }
+    throw Failure(reason: "a number is too large")
+  }
+}
+
+extension String {
+  /// Makes a string of bytes, or nil when they are not valid UTF-8.
+  init?(utf8 bytes: ArraySlice<UInt8>) {
+    // A span is checked without the generic code that `String(validating:as:)` goes through.
+    guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
+    self.init(copying: text)
+  }
+}
+
+/// Detects bytes that were damaged on the disk; no protection against intent.
+enum Checksum {
+  /// Computes a sum that every change of a single 64-bit word changes.
+  ///
+  /// Each step multiplies by an odd number and rotates, both of which can be undone: two inputs that
+  /// differ in one word only never have the same sum.
+  ///
+  /// - Complexity: O(bytes)
+  static func of(_ bytes: some Collection<UInt8>, seed: UInt64 = 0) -> UInt64 {
+    let sum = bytes.withContiguousStorageIfAvailable { of(UnsafeRawBufferPointer($0), seed: seed) }
+    return sum ?? of(Array(bytes), seed: seed)
+  }
+
+  private static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+    var sum = mix(seed, UInt64(bytes.count))
+    var position = 0
+    while position + 8 <= bytes.count {
+      // Safety: the condition of the loop keeps all eight bytes within the buffer.
+      let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      sum = mix(sum, UInt64(littleEndian: word))
+      position += 8
+    }
+    var last: UInt64 = 0
+    while position < bytes.count {
+      last = last << 8 | UInt64(bytes[position])
+      position += 1
+    }
+    sum = mix(sum, last)
+    return mix(sum, sum >> 32)
+  }
+
+  private static func mix(_ sum: UInt64, _ word: UInt64) -> UInt64 {
+    let product = (sum ^ word ^ 0x9E37_79B9_7F4A_7C15) &* 0xD6E8_FEB8_6659_FD93
+    return product << 29 | product >> 35
+  }
+}

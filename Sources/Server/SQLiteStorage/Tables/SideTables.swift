@@ -1,0 +1,253 @@
+import Foundation
+import GRDB
+import RealtimeCore
+import RealtimeHub
+
+/// For each client, up to where its writes have been dealt with.
+struct LedgerTable {
+  private let database: Database
+  private let path: String
+
+  init(_ database: Database, path: String) {
+    self.database = database
+    self.path = path
+  }
+
+  /// Replaces the entry of a client, or forgets it when nothing of it has been applied.
+  func save(_ entry: LedgerEntry) throws {
+    let owner = Data(entry.owner.text.utf8)
+    let client = Data(entry.client.utf8)
+    guard entry.upTo >= 0 else {
+      try database.cachedStatement(sql: "DELETE FROM ledger WHERE owner = ? AND client = ?")
+        .execute(arguments: [owner, client])
+      return
+    }
+    let upsert = try database.cachedStatement(
+      sql: """
+        INSERT OR REPLACE INTO ledger (owner, client, up_to, refused, last_seen)
+        VALUES (?, ?, ?, ?, ?)
+        """
+    )
+    try upsert.execute(
+      arguments: [owner, client, entry.upTo, Self.text(entry.refused), entry.lastSeen]
+    )
+  }
+
+  func load() throws -> [LedgerEntry] {
+    // A file that is only read has the tables of the version that wrote it.
+    let hasOwners = try database.columns(in: "ledger").contains { $0.name == "owner" }
+    let owner = hasOwners ? "owner" : "x''"
+    let sql = """
+      SELECT client, up_to, refused, last_seen, \(owner) AS owner FROM ledger ORDER BY owner, client
+      """
+    return try Row.fetchAll(database, sql: sql).map { row in
+      let client = try row.decode(Data.self, atIndex: 0)
+      let text = try row.decode(Data.self, atIndex: 4)
+      guard let owner = WriteOwner(text: String(decoding: text, as: UTF8.self)) else {
+        throw StoreError.damaged(path, because: "the ledger is damaged")
+      }
+      return LedgerEntry(
+        owner: owner,
+        client: String(decoding: client, as: UTF8.self),
+        upTo: try row.decode(atIndex: 1),
+        refused: try refusals(row.decode(atIndex: 2)),
+        lastSeen: try row.decode(atIndex: 3)
+      )
+    }
+  }
+
+  func removeEntries(before time: Int64) throws {
+    try database.execute(sql: "DELETE FROM ledger WHERE last_seen < ?", arguments: [time])
+  }
+
+  /// An object of reasons by numbers, such as "7" and "9-12".
+  private static func text(_ refused: RefusedWrites) -> String {
+    let members = refused.runs.map { run in
+      let (first, last) = (run.numbers.lowerBound, run.numbers.upperBound)
+      return JSONMember(first == last ? "\(first)" : "\(first)-\(last)", .string(run.status.text))
+    }
+    return JSONValue.object(members).text
+  }
+
+  private func refusals(_ text: String) throws -> RefusedWrites {
+    var refused = RefusedWrites()
+    guard let members = (try? JSONParser.parse(text))?.members else {
+      throw StoreError.damaged(path, because: "the ledger is damaged")
+    }
+    for member in members {
+      let numbers = member.name.split(separator: "-").compactMap { Int64($0) }
+      guard let first = numbers.first, let last = numbers.last, first <= last,
+        let status = member.value.string
+      else { throw StoreError.damaged(path, because: "the ledger is damaged") }
+      refused.insert(first...last, StatusCode(status))
+    }
+    return refused
+  }
+}
+
+/// What connections have scheduled for their ends: a row for each, and one for each of its writes.
+///
+/// Unlike commits, these contain server values that are still undecided, so nodes are stored as the JSON
+/// that clients write. Earlier versions stored the writes of a connection in its own row.
+struct SessionTable {
+  private let database: Database
+  private let path: String
+
+  init(_ database: Database, path: String) {
+    self.database = database
+    self.path = path
+  }
+
+  /// Changes what a connection has scheduled, or forgets it when nothing is left.
+  func save(_ update: SessionUpdate) throws {
+    if update.replaces { try removeWrites(of: update.id) }
+    if update.isEnd {
+      return try database.cachedStatement(sql: "DELETE FROM sessions WHERE id = ?")
+        .execute(arguments: [update.id])
+    }
+    var writer = BinaryWriter()
+    writer.write(count: 0)
+    writer.write(text: update.identity.json.text)
+    writer.seal()
+    // The identity can be long and rarely changes, so an equal one is not written again.
+    try database.cachedStatement(
+      sql: """
+        INSERT INTO sessions (id, changes) VALUES (?, ?)
+        ON CONFLICT (id) DO UPDATE SET changes = excluded.changes WHERE changes <> excluded.changes
+        """
+    ).execute(arguments: [update.id, Data(writer.bytes)])
+    let remove = try database.cachedStatement(
+      sql: "DELETE FROM scheduled WHERE session = ? AND path = ?"
+    )
+    for path in update.removed {
+      try remove.execute(arguments: [update.id, Data(path.wireText.utf8)])
+    }
+    for change in update.changes { try save(change.node, at: change.path, of: update.id) }
+    for path in update.withdrawn { try save(nil, at: path, of: update.id) }
+  }
+
+  /// All of them, by ascending number.
+  func load() throws -> [StoredSession] {
+    // A file that is only read has the tables of the version that wrote it.
+    guard try database.tableExists("sessions") else { return [] }
+    let rows = try Row.fetchAll(database, sql: "SELECT id, changes FROM sessions ORDER BY id")
+    var sessions = try rows.map { row in
+      let id = try row.decode(Int64.self, atIndex: 0)
+      let bytes = try row.decode(Data.self, atIndex: 1)
+      return try decoding(session: id) { try Self.session(id, from: Array(bytes)) }
+    }
+    guard try database.tableExists("scheduled") else { return sessions }
+    let positions = Dictionary(uniqueKeysWithValues: zip(sessions.map(\.id), sessions.indices))
+    let writes = try Row.fetchCursor(database, sql: "SELECT session, path, value FROM scheduled")
+    while let row = try writes.next() {
+      let id = try row.decode(Int64.self, atIndex: 0)
+      let location = try row.decode(Data.self, atIndex: 1)
+      let value = try row.decode(Data.self, atIndex: 2)
+      try decoding(session: id) {
+        guard let position = positions[id] else {
+          throw BinaryReader.Failure(reason: "it does not say whose it is")
+        }
+        let path = Path(wire: String(decoding: location, as: UTF8.self))
+        if let node = try Self.node(Array(value), at: path) {
+          sessions[position].changes.append(Change(path, node))
+        } else {
+          sessions[position].withdrawn.append(path)
+        }
+      }
+    }
+    return sessions
+  }
+
+  private func decoding<Value>(session id: Int64, _ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      throw StoreError.damaged(
+        path,
+        because: "what session \(id) has scheduled is damaged: \(error)"
+      )
+    }
+  }
+
+  // MARK: Writes
+
+  private func removeWrites(of session: Int64) throws {
+    try database.cachedStatement(sql: "DELETE FROM scheduled WHERE session = ?")
+      .execute(arguments: [session])
+  }
+
+  /// Stores a write; nil means that a write scheduled above is withdrawn at this path.
+  private func save(_ node: Node?, at path: Path, of session: Int64) throws {
+    var writer = BinaryWriter()
+    writer.write(count: node == nil ? 0 : 1)
+    if let node { writer.write(text: node.json(.export).text) }
+    writer.seal()
+    try database.cachedStatement(
+      sql: "INSERT OR REPLACE INTO scheduled (session, path, value) VALUES (?, ?, ?)"
+    ).execute(arguments: [session, Data(path.wireText.utf8), Data(writer.bytes)])
+  }
+
+  private static func node(_ bytes: [UInt8], at path: Path) throws -> Node? {
+    var reader = try BinaryReader(sealed: bytes)
+    guard try reader.count() > 0 else { return nil }
+    return try node(&reader, at: path)
+  }
+
+  private static func node(_ reader: inout BinaryReader, at path: Path) throws -> Node {
+    let json = try JSONParser.parse(try reader.text())
+    guard path.isPriority else { return try Node(json: json) }
+    return try Node.priorityValue(json).map { Node.leaf($0) } ?? .empty
+  }
+
+  private static func session(_ id: Int64, from bytes: [UInt8]) throws -> StoredSession {
+    var reader = try BinaryReader(sealed: bytes)
+    var session = StoredSession(id: id, changes: [])
+    for _ in 0..<(try reader.count()) {
+      let path = Path(wire: try reader.text())
+      session.changes.append(Change(path, try node(&reader, at: path)))
+    }
+    // Rows from before there were identities end here.
+    guard !reader.isAtEnd else { return session }
+    guard let identity = Identity(json: try JSONParser.parse(try reader.text())) else {
+      throw BinaryReader.Failure(reason: "it does not say whose they are")
+    }
+    session.identity = identity
+    return session
+  }
+}
+
+/// The source of the security rules as it was last set: one row, or none when it never was.
+struct RulesTable {
+  private let database: Database
+  private let path: String
+
+  init(_ database: Database, path: String) {
+    self.database = database
+    self.path = path
+  }
+
+  /// Replaces the source.
+  ///
+  /// It has a checksum, since one changed character could allow what was forbidden.
+  func save(_ source: String) throws {
+    var writer = BinaryWriter()
+    writer.write(text: source)
+    writer.seal()
+    try database.cachedStatement(sql: "INSERT OR REPLACE INTO rules (id, source) VALUES (1, ?)")
+      .execute(arguments: [Data(writer.bytes)])
+  }
+
+  /// The source, or nil when it was never set.
+  func load() throws -> String? {
+    // A file that is only read has the tables of the version that wrote it.
+    guard try database.tableExists("rules"),
+      let bytes = try Data.fetchOne(database, sql: "SELECT source FROM rules")
+    else { return nil }
+    do throws(BinaryReader.Failure) {
+      var reader = try BinaryReader(sealed: Array(bytes))
+      return try reader.text()
+    } catch {
+      throw StoreError.damaged(path, because: "the security rules are damaged: \(error.reason)")
+    }
+  }
+}
