@@ -70,7 +70,7 @@ struct HistoryTests {
 
   @Test("say each kind of event in a line and read it again", arguments: events)
   func lines(event: HistoryEvent) throws {
-    let line = HistoryLine(Moment(microseconds: 42), event)
+    let line = HistoryLine(event, at: Moment(microseconds: 42))
     #expect(!line.text.contains("\n"))
     #expect(try HistoryLine(line.text) == line)
   }
@@ -114,10 +114,10 @@ struct HistoryTests {
   func broken() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/a.jsonl"
-    let header = HistoryLine(Moment(microseconds: 1), .started(.make("a"))).text
-    let ended = HistoryLine(Moment(microseconds: 2), .ended).text
-    let answer = HistoryLine(Moment(microseconds: 2), .answered(1, .ok(nil))).text
-    let begin = HistoryLine(Moment(microseconds: 2), .invoked(1, .star(post: "p"))).text
+    let header = HistoryLine(.started(.make("a")), at: Moment(microseconds: 1)).text
+    let ended = HistoryLine(.ended, at: Moment(microseconds: 2)).text
+    let answer = HistoryLine(.answered(1, .ok(nil)), at: Moment(microseconds: 2)).text
+    let begin = HistoryLine(.invoked(1, .star(post: "p")), at: Moment(microseconds: 2)).text
     for lines in [
       [header, "{\"t\":1}", ended], [ended], [header, answer], [header, begin, answer, answer],
       [header, begin, begin],

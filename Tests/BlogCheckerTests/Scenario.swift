@@ -8,7 +8,7 @@ import RealtimeHub
 struct Scenario {
   private(set) var root = Node.empty
   private(set) var revision: Int64 = 0
-  private(set) var entries: [Testimony.Entry] = []
+  private(set) var entries: [CommitHistory.Entry] = []
   private(set) var lines: [String: [HistoryLine]] = [:]
   private var time: Int64 = 1_000_000
   private var numbers: Int64 = 0
@@ -34,14 +34,14 @@ struct Scenario {
   // MARK: Clients
 
   mutating func add(_ header: HistoryHeader) {
-    lines[header.client, default: []].append(HistoryLine(tick(), .started(header)))
+    lines[header.client, default: []].append(HistoryLine(.started(header), at: tick()))
     orders = orders.filter { !$0.key.hasPrefix("\(header.client) ") }
     known[header.client] = nil
     views = views.filter { !$0.hasPrefix("\(header.client) ") }
   }
 
   mutating func note(_ client: String, _ event: HistoryEvent) {
-    lines[client, default: []].append(HistoryLine(tick(), event))
+    lines[client, default: []].append(HistoryLine(event, at: tick()))
   }
 
   mutating func invoke(_ client: String, _ intent: Intent) -> Int64 {
@@ -161,12 +161,12 @@ struct Scenario {
     entries.append(.crash(after: before, before: tick()))
   }
 
-  /// Leaves a commit out of what the witness saw.
+  /// Leaves a commit out of what the observer saw.
   mutating func dropCommit(beforeLast count: Int) {
     entries.remove(at: entries.count - 1 - count)
   }
 
-  /// Lets the witness miss the last commits and read all anew.
+  /// Lets the observer miss the last commits and read all anew.
   mutating func jump(instead count: Int) {
     entries.removeLast(count)
     entries.append(.jump(root, revision: revision, seen: tick()))
@@ -257,8 +257,8 @@ struct Scenario {
     get throws { History(try lines.values.map { try ClientHistory($0) }) }
   }
 
-  var testimony: Testimony {
-    Testimony(
+  var commits: CommitHistory {
+    CommitHistory(
       entries: entries,
       finalRoot: finalRoot ?? root,
       finalRevision: revision,
@@ -266,7 +266,9 @@ struct Scenario {
     )
   }
 
-  func check() throws -> CheckReport { Checker(try history, testimony, options).check() }
+  func check() throws -> CheckReport {
+    Checker(try history, commits: commits, options: options).check()
+  }
 
   /// The promises that are not kept.
   func violated() throws -> Set<Promise> { try check().violated }

@@ -1,3 +1,5 @@
+package import RealtimeCore
+
 /// What a check has found.
 package struct CheckReport: Sendable {
   /// One promise of the report.
@@ -56,7 +58,7 @@ package struct CheckReport: Sendable {
     }
   }
 
-  /// What was not checked at all: the run had nothing that it could be seen by.
+  /// The promises that were never checked, because nothing in the run concerned them.
   package var unchecked: [Line] { lines.filter { $0.checked == 0 } }
 
   /// How many violations there are.
@@ -65,5 +67,169 @@ package struct CheckReport: Sendable {
   /// The promises that were not kept.
   package var violated: Set<Promise> {
     Set(lines.filter { $0.violationCount > 0 }.flatMap(\.promises))
+  }
+}
+
+extension CheckReport {
+  /// The report as a table for people, with the first violations below it.
+  ///
+  /// It quotes text of other people, which must be escaped before it is printed.
+  package var text: String {
+    let width = lines.map(\.statement.count).max() ?? 0
+    var rows = [
+      "\(Self.padded("promise", to: 8)) \(Self.padded("what it says", to: width))    checked  violations"
+    ]
+    for line in lines {
+      rows.append(
+        "\(Self.padded(line.name, to: 8)) \(Self.padded(line.statement, to: width)) "
+          + "\(Self.padded(String(line.checked), to: 10, isNumber: true)) "
+          + "\(Self.padded(String(line.violationCount), to: 11, isNumber: true))"
+      )
+    }
+    rows.append(
+      "\(activity.clients) clients, \(activity.operations) operations "
+        + "(\(activity.acknowledged) acknowledged, \(activity.refused) refused, "
+        + "\(activity.unknown) unknown), \(activity.shown) shown, \(activity.commits) commits, "
+        + "\(activity.gaps) gaps, \(activity.crashes) crashes"
+    )
+    for line in lines where line.violationCount > 0 {
+      rows.append("")
+      rows.append("\(line.name): \(line.violationCount) violations")
+      for violation in line.violations.prefix(3) {
+        rows.append("  \(violation.location): \(violation.problem)")
+        rows += violation.evidence.map { "    \($0)" }
+      }
+    }
+    rows.append(verdictText)
+    return rows.joined(separator: "\n")
+  }
+
+  private var verdictText: String {
+    switch verdict {
+    case .held: "violations: 0"
+    case .violated: "violations: \(violationCount)"
+    case .tooLittle(let shortages):
+      "too little was done to mean anything: \(shortages.joined(separator: ", "))"
+    }
+  }
+
+  private static func padded(_ text: String, to width: Int, isNumber: Bool = false) -> String {
+    let blanks = String(repeating: " ", count: max(0, width - text.count))
+    return isNumber ? blanks + text : text + blanks
+  }
+
+  /// The report for programs.
+  package var json: JSONValue {
+    .object(
+      ("verdict", .string(verdictName)),
+      ("violations", .integer(Int64(violationCount))),
+      ("activity", activity.json),
+      ("promises", .array(lines.map(\.json)))
+    )
+  }
+
+  private var verdictName: String {
+    switch verdict {
+    case .held: "held"
+    case .violated: "violated"
+    case .tooLittle: "too little"
+    }
+  }
+}
+
+extension CheckReport.Line {
+  fileprivate var json: JSONValue {
+    .object(
+      ("name", .string(name)),
+      ("statement", .string(statement)),
+      ("checked", .integer(Int64(checked))),
+      ("violations", .integer(Int64(violationCount))),
+      (
+        "first",
+        .array(
+          violations.map { violation in
+            .object(
+              ("place", .string(violation.location)),
+              ("problem", .string(violation.problem)),
+              ("evidence", .array(violation.evidence.map { .string($0) }))
+            )
+          }
+        )
+      )
+    )
+  }
+}
+
+extension Activity {
+  fileprivate var json: JSONValue {
+    let counts = [
+      ("clients", clients), ("operations", operations), ("acknowledged", acknowledged),
+      ("refused", refused), ("unknown", unknown), ("comments", comments), ("stars", stars),
+      ("shown", shown), ("commits", commits), ("gaps", gaps), ("crashes", crashes),
+    ]
+    return .object(counts.map { JSONMember($0.0, .integer(Int64($0.1))) })
+  }
+}
+
+/// How much was done in a run.
+package struct Activity: Hashable, Sendable {
+  /// The clients, without the driver.
+  package let clients: Int
+  /// The operations that began.
+  package let operations: Int
+  /// Those that were acknowledged.
+  package let acknowledged: Int
+  /// Those that were refused.
+  package let refused: Int
+  /// Those of unknown outcome.
+  package let unknown: Int
+  /// Acknowledged comments.
+  package let comments: Int
+  /// Acknowledged stars, set or taken away.
+  package let stars: Int
+  /// What listeners have shown.
+  package let shown: Int
+  /// Commits seen one by one.
+  package let commits: Int
+  /// Times that commits were missed.
+  package let gaps: Int
+  /// Times that the server was killed.
+  package let crashes: Int
+
+  init(_ evidence: Evidence) {
+    let operations = evidence.history.operations
+    clients = evidence.history.clients.count { $0.header.role != .driver }
+    self.operations = operations.count
+    acknowledged = operations.count(where: \.isAcknowledged)
+    refused = operations.count(where: \.isRefused)
+    unknown = operations.count(where: \.isUnknown)
+    comments = operations.count { operation in
+      if case .comment = operation.intent { operation.isAcknowledged } else { false }
+    }
+    stars = operations.count { operation in
+      switch operation.intent {
+      case .star, .unstar: operation.isAcknowledged
+      case .post, .editPost, .deletePost, .comment, .deleteComment, .increment, .read, .starAs,
+        .editOther, .administer:
+        false
+      }
+    }
+    shown = evidence.history.clients.reduce(0) { sum, client in
+      sum + client.lines.count { if case .shown = $0.event { true } else { false } }
+    }
+    commits = evidence.commits.commitCount
+    gaps = evidence.commits.gapCount
+    crashes = evidence.commits.entries.count { if case .crash = $0 { true } else { false } }
+  }
+
+  /// What there was too little of, in words; empty if there was enough of everything.
+  func shortages(_ least: CheckOptions.Least) -> [String] {
+    [
+      (acknowledged, least.acknowledged, "acknowledged operations"),
+      (commits, least.commits, "commits"),
+      (comments, least.comments, "acknowledged comments"),
+      (stars, least.stars, "acknowledged stars"),
+      (shown, least.shown, "things shown"),
+    ].filter { $0.0 < $0.1 }.map { "\($0.0) \($0.2) of at least \($0.1)" }
   }
 }

@@ -1,31 +1,35 @@
-/// Holds what a run has left against everything that was promised.
+/// Checks all promises against what a run has left.
 ///
-///     let witness = try LogWitness(directory: store)
-///     witness.start()
-///     // … the clients run; witness.serverCrashed(after:) whenever the server was killed …
-///     let checker = try Checker(history: directory, witness: try witness.testimony())
+///     let observer = try LogObserver(database)
+///     observer.start()
+///     // … the clients run; observer.serverCrashed(after:) whenever the server was killed …
+///     let checker = try Checker(history: directory, commits: try observer.finish())
 ///     let report = checker.check()
 package struct Checker: Sendable {
   private let evidence: Evidence
 
-  /// Takes the files that clients have written.
+  /// Reads the files that clients have written.
   ///
   /// - Parameters:
   ///   - directory: Where the files are, each named `CLIENT.jsonl`.
-  ///   - testimony: What a witness saw of the database.
+  ///   - commits: What an observer saw of the database.
   ///   - options: What is tolerated, and how much must have been done.
   /// - Throws: ``HistoryError`` when a file cannot be read.
   package init(
     history directory: String,
-    witness testimony: Testimony,
+    commits: CommitHistory,
     options: CheckOptions = CheckOptions()
   ) throws(HistoryError) {
-    self.init(try HistoryReader.all(in: directory), testimony, options)
+    self.init(try HistoryReader.all(in: directory), commits: commits, options: options)
   }
 
-  /// Takes what clients have noted.
-  package init(_ history: History, _ testimony: Testimony, _ options: CheckOptions = .init()) {
-    evidence = Evidence(history, testimony, options)
+  /// Makes a checker of histories that were read already.
+  package init(
+    _ history: History,
+    commits: CommitHistory,
+    options: CheckOptions = CheckOptions()
+  ) {
+    evidence = Evidence(history: history, commits: commits, options: options)
   }
 
   /// All promises that are checked, in the order of a report.
@@ -44,7 +48,7 @@ package struct Checker: Sendable {
   /// - Complexity: O(commits + operations + what was shown), times the logarithm of the data
   package func check() -> CheckReport {
     var invariants = Self.invariants.map { $0.init(evidence) }
-    var replay = Replay(evidence.testimony)
+    var replay = Replay(evidence.commits)
     while let moment = replay.next() {
       for index in invariants.indices {
         switch moment {

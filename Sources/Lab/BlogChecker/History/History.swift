@@ -1,4 +1,8 @@
-/// What all clients of a run have noted.
+private import DurableFiles
+import Foundation
+private import NIOConcurrencyHelpers
+
+/// The histories of all clients of a run.
 package struct History: Sendable {
   /// The clients, by name.
   package let clients: [ClientHistory]
@@ -15,7 +19,7 @@ package struct History: Sendable {
     }
   }
 
-  /// Whoever starts the others and causes the faults, or nil.
+  /// The driver, which starts the others and causes the faults, or nil.
   package var driver: ClientHistory? { clients.first { $0.header.role == .driver } }
 
   /// All lines of all clients in the order of their times.
@@ -29,5 +33,205 @@ package struct History: Sendable {
   /// Whether all clients write a star and its copy with one commit.
   package var isAtomic: Bool {
     clients.allSatisfy { $0.header.role == .driver || $0.header.strategy.isAtomic }
+  }
+}
+
+/// Everything that one client has recorded.
+package struct ClientHistory: Sendable {
+  /// Who it was, by the first header.
+  package let header: HistoryHeader
+  /// All lines, in the order in which they were written.
+  package let lines: [HistoryLine]
+  /// The operations in the order in which they began.
+  package let operations: [ClientOperation]
+  /// How many processes the client had.
+  package let lives: Int
+  /// Whether the last process ended as it should.
+  package let hasEnded: Bool
+
+  /// Puts the lines of a file together.
+  ///
+  /// - Parameter lines: The lines of one client in their order.
+  /// - Throws: ``HistoryError`` when they do not begin with a header, or an answer belongs to nothing.
+  package init(_ lines: [HistoryLine]) throws(HistoryError) {
+    guard case .started(let header)? = lines.first?.event else {
+      throw HistoryError("it does not begin with a header")
+    }
+    self.header = header
+    self.lines = lines
+    var operations: [ClientOperation] = []
+    var positions: [Int64: Int] = [:]
+    var lives = 0
+    for line in lines {
+      switch line.event {
+      case .started: lives += 1
+      case .invoked(let number, let intent):
+        guard positions.updateValue(operations.count, forKey: number) == nil else {
+          throw HistoryError("operation \(number) begins twice")
+        }
+        operations.append(
+          ClientOperation(
+            client: header.client,
+            uid: header.uid,
+            number: number,
+            intent: intent,
+            invoked: line.time
+          )
+        )
+      case .answered(let number, let outcome):
+        guard let position = positions[number] else {
+          throw HistoryError("operation \(number) ends without having begun")
+        }
+        guard operations[position].answered == nil else {
+          throw HistoryError("operation \(number) ends twice")
+        }
+        operations[position].answered = line.time
+        operations[position].outcome = outcome
+      case .shown, .connection, .finalView, .screen, .fault, .server, .rules, .sample, .told,
+        .stalled, .coalesced,
+        .ended:
+        break
+      }
+    }
+    self.operations = operations
+    self.lives = lives
+    hasEnded = lines.last?.event == .ended
+  }
+}
+
+/// Reads what clients have noted.
+package enum HistoryReader {
+  /// Reads the history of one client.
+  ///
+  /// - Parameter path: The file.
+  /// - Returns: What is in it; a partial line, left by a killed process, is skipped.
+  /// - Throws: ``HistoryError`` when it cannot be read, or a line is none.
+  package static func client(at path: String) throws(HistoryError) -> ClientHistory {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw HistoryError("\(path) cannot be read")
+    }
+    let texts = data.split(separator: UInt8(ascii: "\n")).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    var lines: [HistoryLine] = []
+    var torn: (number: Int, error: HistoryError)?
+    for (index, text) in texts.enumerated() {
+      do throws(HistoryError) {
+        let line = try HistoryLine(text)
+        if let torn {
+          // Only a process that was killed leaves half a line, and the next begins with a header.
+          guard case .started = line.event else {
+            throw HistoryError("\(path), line \(torn.number): \(torn.error)")
+          }
+        }
+        torn = nil
+        lines.append(line)
+      } catch {
+        if torn != nil { throw HistoryError("\(path), line \(index): \(error)") }
+        torn = (index + 1, error)
+      }
+    }
+    do throws(HistoryError) {
+      return try ClientHistory(lines)
+    } catch {
+      throw HistoryError("\(path): \(error)")
+    }
+  }
+
+  /// Reads the histories of all clients of a run.
+  ///
+  /// - Parameter directory: Where the files are, each named `CLIENT.jsonl`.
+  /// - Returns: All that they have noted.
+  /// - Throws: ``HistoryError`` when one of them cannot be read.
+  package static func all(in directory: String) throws(HistoryError) -> History {
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
+      throw HistoryError("\(directory) cannot be read")
+    }
+    var clients: [ClientHistory] = []
+    for name in names.sorted() where name.hasSuffix(".jsonl") {
+      clients.append(try client(at: "\(directory)/\(name)"))
+    }
+    return History(clients)
+  }
+}
+
+/// Appends events to a file line by line, so that a killed process loses at most the last one.
+///
+/// May be used from any thread; lines stand in the order of the calls.
+package final class HistoryWriter: Sendable {
+  private struct State {
+    var descriptor: Int32
+    var failure: HistoryError?
+  }
+
+  private let path: String
+  private let state: NIOLockedValueBox<State>
+
+  /// Opens or creates a file, and ends the partial line that a killed process may have left.
+  ///
+  /// - Parameters:
+  ///   - path: The file, named `CLIENT.jsonl`.
+  ///   - header: Who writes.
+  /// - Throws: ``HistoryError`` when the file cannot be written.
+  package init(path: String, header: HistoryHeader) throws(HistoryError) {
+    self.path = path
+    let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw HistoryError("\(path) cannot be opened: \(String(cString: strerror(errno)))")
+    }
+    state = NIOLockedValueBox(State(descriptor: descriptor))
+    if Self.endsWithin(descriptor) { _ = Self.write("\n", to: descriptor) }
+    append(.started(header))
+    if let failure { throw failure }
+  }
+
+  deinit {
+    close()
+  }
+
+  /// Why lines are missing, or nil while none is.
+  package var failure: HistoryError? { state.withLockedValue { $0.failure } }
+
+  /// Appends what happens now, or happened at a moment that is not before that of the last line.
+  package func append(_ event: HistoryEvent, at time: Moment? = nil) {
+    state.withLockedValue { state in
+      guard state.descriptor >= 0 else { return }
+      // Taken within the lock, so that times ascend.
+      let line = HistoryLine(event, at: time ?? .now)
+      guard let problem = Self.write(line.text + "\n", to: state.descriptor) else { return }
+      state.failure = state.failure ?? HistoryError("\(path) cannot be written: \(problem)")
+    }
+  }
+
+  /// Closes the file; later events are not written.
+  package func close() {
+    state.withLockedValue { state in
+      if state.descriptor >= 0 { Foundation.close(state.descriptor) }
+      state.descriptor = -1
+    }
+  }
+
+  /// Whether a file ends in the middle of a line.
+  private static func endsWithin(_ descriptor: Int32) -> Bool {
+    let length = lseek(descriptor, 0, SEEK_END)
+    var last: UInt8 = 0
+    return length > 0 && pread(descriptor, &last, 1, length - 1) == 1 && last != UInt8(ascii: "\n")
+  }
+
+  /// Writes a whole line, and returns the system's description of a failure, or nil.
+  private static func write(_ text: String, to descriptor: Int32) -> String? {
+    let error = PrivateFile.writeAll(Array(text.utf8), to: descriptor)
+    return error == 0 ? nil : String(cString: strerror(error))
+  }
+}
+
+/// Why a history cannot be read or written.
+package struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong and where.
+  package let description: String
+
+  /// Makes an error.
+  package init(_ description: String) {
+    self.description = description
   }
 }

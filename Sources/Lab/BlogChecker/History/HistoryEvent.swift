@@ -10,25 +10,25 @@ package enum HistoryEvent: Hashable, Sendable {
   case answered(Int64, Outcome)
   /// A listener was told something.
   case shown(Showing)
-  /// A listener was told of a place what it did not know.
+  /// A listener was told of a change at a path.
   case told(Telling)
   /// The connection was made or lost.
   case connection(isUp: Bool)
   /// What a view had at the end, when everything was quiet.
   case finalView(FinalView)
-  /// What stood on a screen.
+  /// The content of a screen.
   case screen(CapturedScreen)
   /// A fault begins or ends; the target is a client, the server or a connection.
   case fault(name: String, target: String, isOver: Bool)
-  /// The server was started, was killed by the driver, or ended by itself.
+  /// The server was started, killed by the driver, or ended by itself.
   case server(ServerChange)
   /// The security rules are these from now on.
   case rules(source: String)
-  /// What the server took, and how long answers did at the 99th percentile since the last sample.
+  /// What the server used, and the 99th percentile of its response times since the last sample.
   case sample(residentBytes: Int64, descriptors: Int64, p99Microseconds: Int64)
-  /// The machine has let the process do nothing for so long.
+  /// The machine did not run the process for so long.
   case stalled(microseconds: Int64)
-  /// Within this time the server has told somebody who does not keep up several changes as one.
+  /// Within this time the server has merged changes for a client that does not keep up.
   case coalesced(microseconds: Int64)
   /// The process has ended as it should; one that was killed does not write this.
   case ended
@@ -39,7 +39,7 @@ package enum HistoryEvent: Hashable, Sendable {
     case up
     /// The driver has killed it.
     case killed
-    /// It has ended though nobody asked it to.
+    /// It has ended by itself.
     case died
   }
 
@@ -138,5 +138,103 @@ package enum HistoryEvent: Hashable, Sendable {
     case .coalesced: self = .coalesced(microseconds: try fields.integer("for"))
     case .end: self = .ended
     }
+  }
+}
+
+/// One line of a history: a JSON object with the time in microseconds (`t`) and the kind of event (`k`).
+///
+/// A file has the events of one client in the order of their times:
+///
+///     {"t":8123456,"k":"header","client":"c07","role":"client","user":"ann","uid":"ann","pid":412,…}
+///     {"t":8129001,"k":"invoke","op":1,"do":"comment","post":"-Na","comment":"-Nb","text":"c07-1"}
+///     {"t":8131877,"k":"shown","view":"recent","order":1,"what":"post","post":"-Na","starCount":2,…}
+///     {"t":8134590,"k":"ok","op":1}
+///     {"t":8134700,"k":"invoke","op":2,"do":"star","post":"-Na"}
+///     {"t":8139000,"k":"connection","up":false}
+///     {"t":9200000,"k":"view","view":"recent","path":"/posts","limit":100,"digest":"…"}
+///     {"t":9300000,"k":"end"}
+///
+/// A killed process leaves no `end`, and perhaps a partial last line. The next process of the client
+/// appends to the same file with a header of its own.
+package struct HistoryLine: Hashable, Sendable {
+  /// When it happened.
+  package var time: Moment
+  /// What happened.
+  package var event: HistoryEvent
+
+  /// Makes a line.
+  package init(_ event: HistoryEvent, at time: Moment) {
+    self.time = time
+    self.event = event
+  }
+
+  /// The line without its end.
+  package var text: String {
+    let time = JSONMember("t", .integer(time.microseconds))
+    return JSONValue.object([time] + event.members).text
+  }
+
+  /// Reads a line.
+  ///
+  /// - Parameter text: The line without its end.
+  /// - Throws: ``HistoryError`` when it is none.
+  package init(_ text: String) throws(HistoryError) {
+    guard let json = try? JSONParser.parse(text) else { throw HistoryError("it is not JSON") }
+    let fields = HistoryFields(json)
+    time = Moment(microseconds: try fields.integer("t"))
+    event = try HistoryEvent(fields)
+  }
+}
+
+/// The members of one line of a history, by name.
+struct HistoryFields {
+  private let json: JSONValue
+
+  init(_ json: JSONValue) {
+    self.json = json
+  }
+
+  func missing(_ name: String) -> HistoryError {
+    HistoryError("\"\(name)\" is missing or of the wrong kind")
+  }
+
+  func value(_ name: String) -> JSONValue? {
+    guard let value = json[name], value != .null else { return nil }
+    return value
+  }
+
+  func text(_ name: String) throws(HistoryError) -> String {
+    guard let text = json[name]?.string else { throw missing(name) }
+    return text
+  }
+
+  func optionalText(_ name: String) -> String? { json[name]?.string }
+
+  func integer(_ name: String) throws(HistoryError) -> Int64 {
+    guard let number = json[name]?.integer else { throw missing(name) }
+    return number
+  }
+
+  func optionalInteger(_ name: String) -> Int64? { json[name]?.integer }
+
+  func bool(_ name: String) throws(HistoryError) -> Bool {
+    guard let bool = json[name]?.bool else { throw missing(name) }
+    return bool
+  }
+
+  func texts(_ name: String) throws(HistoryError) -> [String] {
+    guard let elements = json[name]?.elements else { throw missing(name) }
+    return elements.compactMap(\.string)
+  }
+
+  func optionalTexts(_ name: String) -> [String]? {
+    json[name]?.elements.map { $0.compactMap(\.string) }
+  }
+
+  func choice<Choice: RawRepresentable<String>>(
+    _ name: String
+  ) throws(HistoryError) -> Choice {
+    guard let choice = Choice(rawValue: try text(name)) else { throw missing(name) }
+    return choice
   }
 }

@@ -8,7 +8,7 @@ package struct HistoryHeader: Hashable, Sendable {
     case client
     /// A client with a screen.
     case terminal
-    /// Whoever starts the others, causes the faults and takes the samples.
+    /// The process that starts the others, causes the faults and takes the samples.
     case driver
   }
 
@@ -23,7 +23,7 @@ package struct HistoryHeader: Hashable, Sendable {
     /// Plain sets of a count that was read before.
     case naive
 
-    /// Whether a star and its copy come into the database with one commit.
+    /// Whether a star and its copy are written by one commit.
     package var isAtomic: Bool { self == .increment }
   }
 

@@ -1,10 +1,10 @@
 import RealtimeCore
 
-/// All commits have one order, which is that of real time, and each transaction read what was before it.
+/// Commits have one order, that of real time, and each transaction has read the state before it.
 ///
-/// An operation is found again among the commits by what it wrote. One that was acknowledged before
-/// another began has the lower number. The number that a transaction gives for its result is that of
-/// its own commit, and a read gives what was there at a commit that it may have seen.
+/// An operation is identified among the commits by what it wrote. If it was acknowledged before another
+/// began, it has the lower revision. The result of a transaction is that of its own commit, and a read
+/// returns the state after a commit that it may have seen.
 struct RevisionOrder: Invariant {
   static let promises: [Promise] = [.g2]
   static let statement = "commits have one order, that of real time"
@@ -20,7 +20,7 @@ struct RevisionOrder: Invariant {
     let revision: Int64
     let value: JSONValue
 
-    /// The number that the value is; where nothing is counts as 0.
+    /// The number that the value is; a missing value counts as 0.
     var number: Int64? { value == .null ? 0 : value.integer }
   }
 
@@ -28,20 +28,20 @@ struct RevisionOrder: Invariant {
   private var revision: Int64
   private var replayed: Node
   private var appeared: [Path: Int64] = [:]
-  private var transitions: [Reckoning.Star: [Transition]] = [:]
-  /// Every value of the places that were read or added to.
+  private var transitions: [Model.Star: [Transition]] = [:]
+  /// Every value of the paths that were read or incremented.
   private var states: [Path: [State]] = [:]
   private var hasGaps = false
   private(set) var findings = Findings()
 
   init(_ evidence: Evidence) {
     self.evidence = evidence
-    revision = evidence.testimony.revision
-    replayed = evidence.testimony.root
+    revision = evidence.commits.revision
+    replayed = evidence.commits.root
     for operation in evidence.history.operations {
-      guard let place = operation.place else { continue }
-      states[place] = [
-        State(revision: revision, value: evidence.testimony.root[place].json(.value))
+      guard let path = operation.numberPath else { continue }
+      states[path] = [
+        State(revision: revision, value: evidence.commits.root[path].json(.value))
       ]
     }
   }
@@ -53,17 +53,17 @@ struct RevisionOrder: Invariant {
     } else {
       findings.expect(
         step.revision == revision + 1,
-        at: step.place,
-        "it follows revision \(revision)"
+        at: step.location,
+        otherwise: "it follows revision \(revision)"
       )
     }
     revision = step.revision
     noteAppearances(step)
     noteTransitions(step)
-    for place in states.keys where step.changes.contains(where: { $0.path.overlaps(place) }) {
-      let value = step.after[place].json(.value)
-      guard value != states[place]?.last?.value else { continue }
-      states[place]?.append(State(revision: step.revision, value: value))
+    for path in states.keys where step.changes.contains(where: { $0.path.overlaps(path) }) {
+      let value = step.after[path].json(.value)
+      guard value != states[path]?.last?.value else { continue }
+      states[path]?.append(State(revision: step.revision, value: value))
     }
   }
 
@@ -92,11 +92,11 @@ struct RevisionOrder: Invariant {
   }
 
   mutating func conclude() {
-    if evidence.testimony.finalRevision == revision {
+    if evidence.commits.finalRevision == revision {
       findings.expect(
         replayed == evidence.finalRoot,
         at: "revision \(revision)",
-        "the commits do not lead to the data at the end"
+        otherwise: "the commits do not lead to the data at the end"
       ) {
         replayed.differences(from: evidence.finalRoot).map { key in
           "/\(key): \(replayed[key].summary), and read as a whole "
@@ -121,47 +121,49 @@ struct RevisionOrder: Invariant {
           placed.append((operation, revision))
         }
       case .comment(let post, let comment, _):
-        if let revision = appeared[CommentKey(post, comment).path] {
+        if let revision = appeared[CommentKey(post: post, comment: comment).path] {
           placed.append((operation, revision))
         }
       case .increment(let path, let amount):
-        placeIncrement(operation, by: amount, Path(wire: path), &placed)
+        locateIncrement(operation, by: amount, at: Path(wire: path), into: &placed)
       case .editPost, .deletePost, .deleteComment, .star, .unstar, .read, .starAs, .editOther,
         .administer:
         break
       }
     }
-    for (star, transitions) in transitions { placeStars(star, transitions, &placed) }
+    for (star, transitions) in transitions {
+      locateStars(of: star, among: transitions, into: &placed)
+    }
     return placed.sorted { $0.revision < $1.revision }
   }
 
-  /// An increment has the commit of its result, where that number was there once only.
-  private mutating func placeIncrement(
+  /// An increment has the commit of its result, if that number appeared only once.
+  private mutating func locateIncrement(
     _ operation: ClientOperation,
     by amount: Int64,
-    _ place: Path,
-    _ placed: inout [(operation: ClientOperation, revision: Int64)]
+    at path: Path,
+    into placed: inout [(operation: ClientOperation, revision: Int64)]
   ) {
-    guard case .ok(let value?) = operation.outcome, let states = states[place] else { return }
+    guard case .ok(let value?) = operation.outcome, let states = states[path] else { return }
     let matches = states.filter { $0.number == value.integer }
     findings.expect(
       !matches.isEmpty,
-      at: "\(place)",
-      "an increment gave \(value.text), which was never there"
+      at: "\(path)",
+      otherwise: "an increment gave \(value.text), which was never there"
     ) { ["\(operation)"] }
-    // To add nothing makes no commit.
+    // Adding 0 makes no commit.
     if amount != 0, matches.count == 1, let match = matches.first {
       placed.append((operation, match.revision))
     }
   }
 
   /// Stars of one person on one post follow one another, so that they are told apart by counting.
-  private mutating func placeStars(
-    _ star: Reckoning.Star,
-    _ transitions: [Transition],
-    _ placed: inout [(operation: ClientOperation, revision: Int64)]
+  private mutating func locateStars(
+    of star: Model.Star,
+    among transitions: [Transition],
+    into placed: inout [(operation: ClientOperation, revision: Int64)]
   ) {
-    let operations = evidence.reckoning.stars[star]?.operations ?? []
+    let operations = evidence.model.stars[star]?.operations ?? []
     guard operations.count == transitions.count, Self.followOneAnother(operations),
       zip(operations, transitions).allSatisfy({ $0.starred == $1.isStarred })
     else { return }
@@ -171,7 +173,7 @@ struct RevisionOrder: Invariant {
       findings.expect(
         count == transition.starCount,
         at: "revision \(transition.revision)",
-        "a transaction gave \(count) stars, and has committed \(transition.starCount)"
+        otherwise: "a transaction gave \(count) stars, and has committed \(transition.starCount)"
       ) { ["\(operation)"] }
     }
   }
@@ -194,7 +196,7 @@ struct RevisionOrder: Invariant {
         findings.expect(
           latest.operation.invoked <= end,
           at: "revision \(entry.revision)",
-          "an operation was acknowledged before another began that has a lower revision"
+          otherwise: "an operation was acknowledged before another began that has a lower revision"
         ) {
           [
             "\(latest.revision): \(latest.operation)", "\(entry.revision): \(entry.operation)",
@@ -215,21 +217,22 @@ struct RevisionOrder: Invariant {
       let least =
         settled.lazy.filter { entry in
           entry.operation.acknowledged.map { $0 < operation.invoked } ?? false
-        }.map(\.revision).max() ?? evidence.testimony.revision
+        }.map(\.revision).max() ?? evidence.commits.revision
       let states = states[Path(wire: path)] ?? []
       let first = states.lastIndex { $0.revision <= least } ?? 0
       findings.expect(
         states[first...].contains { $0.value == value ?? .null },
         at: path,
-        "a read gave \((value ?? .null).text), which was not there since revision \(least)"
+        otherwise:
+          "a read gave \((value ?? .null).text), which was not there since revision \(least)"
       ) { ["\(operation)"] }
     }
   }
 }
 
 extension ClientOperation {
-  /// The place of the single value that the operation reads or adds to, or nil.
-  fileprivate var place: Path? {
+  /// The path of the single value that the operation reads or increments, or nil.
+  fileprivate var numberPath: Path? {
     switch intent {
     case .increment(let path, _), .read(let path): Path(wire: path)
     case .post, .editPost, .deletePost, .comment, .deleteComment, .star, .unstar, .starAs,

@@ -42,8 +42,8 @@ package struct AdministratorDoor: Sendable {
   }
 
   /// Somebody who follows the whole database by this way.
-  package var witness: StreamWitness {
-    StreamWitness(client: client, target: target, token: token)
+  package var observer: StreamObserver {
+    StreamObserver(client: client, target: target, token: token)
   }
 
   /// Whether the server takes whoever comes by this way for an administrator.

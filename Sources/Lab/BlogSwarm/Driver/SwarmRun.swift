@@ -141,12 +141,12 @@ package struct SwarmRun: Sendable {
     let blank = screens.filter(\.lines.isEmpty).map { "\($0.terminal) shows nothing" }
     history.append(.ended)
     history.close()
-    let testimony = try await stage.testimony()
+    let commits = try await stage.commits()
     var report = SwarmReport(
       settings: settings,
       check: try Checker(
         history: options.histories,
-        witness: testimony,
+        commits: commits,
         options: options.check
       ).check(),
       directory: options.directory
@@ -157,8 +157,8 @@ package struct SwarmRun: Sendable {
     report.serverEnds = await stage.server?.ends ?? 0
     report.convergence = convergence?.since(quiet)
     report.mishaps = mishaps + blank
-    if stage.witness != nil, testimony.gapCount > 0 {
-      report.mishaps.append("the witness has missed commits")
+    if stage.observer != nil, commits.gapCount > 0 {
+      report.mishaps.append("the observer has missed commits")
     }
     if options.isSoak {
       report.mishaps += report.resources.filter { !$0.isFlat }.map { "\($0.name) grows" }

@@ -39,7 +39,7 @@ package actor SwarmServer {
 
   private let place: Place
   private let history: HistoryWriter
-  private var witness: LogWitness?
+  private var observer: LogObserver?
   private var process: ChildProcess?
   /// The port, the same for every process of the server.
   package private(set) var port = 0
@@ -108,9 +108,9 @@ package actor SwarmServer {
     return await process.firstLine()
   }
 
-  /// Has a witness told of every end.
-  package func attach(_ witness: LogWitness) {
-    self.witness = witness
+  /// Has an observer told of every end.
+  package func attach(_ observer: LogObserver) {
+    self.observer = observer
   }
 
   /// Kills the server and starts another after a while.
@@ -125,7 +125,7 @@ package actor SwarmServer {
     history.append(.server(.killed))
     process.send(SIGKILL)
     await process.end()
-    witness?.serverCrashed(after: before)
+    observer?.serverCrashed(after: before)
     await Pause.lasting(pause)
     try await start()
   }
@@ -136,7 +136,7 @@ package actor SwarmServer {
     self.process = nil
     ends += 1
     history.append(.server(.died))
-    witness?.serverCrashed(after: .now)
+    observer?.serverCrashed(after: .now)
     recovery = Task { try await self.start() }
     _ = await recovery?.result
   }

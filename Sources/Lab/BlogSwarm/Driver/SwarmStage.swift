@@ -11,8 +11,8 @@ struct SwarmStage: Sendable {
   let network: SwarmNetwork?
   let server: SwarmServer?
   let door: AdministratorDoor?
-  let witness: LogWitness?
-  let stream: StreamWitness?
+  let observer: LogObserver?
+  let stream: StreamObserver?
   let terminals: SwarmTerminals?
   let nemesis: Nemesis
 
@@ -29,14 +29,14 @@ struct SwarmStage: Sendable {
   ) async throws -> SwarmStage {
     var server: SwarmServer?
     var network: SwarmNetwork?
-    var witness: LogWitness?
-    var stream: StreamWitness?
+    var observer: LogObserver?
+    var stream: StreamObserver?
     var rules: String?
     let target: ConnectionTarget
     switch options.place {
     case .database(let database):
       target = database.target
-      let follower = database.door.witness
+      let follower = database.door.observer
       try await follower.start()
       stream = follower
       // They do not bind administrators, which all are at a socket.
@@ -59,11 +59,11 @@ struct SwarmStage: Sendable {
       try ownRules.write(toFile: place.rules, atomically: true, encoding: .utf8)
       let own = SwarmServer(place, history: history)
       try await own.start()
-      let reader = try LogWitness(openDatabase(place.data), markFile: place.logMark)
+      let reader = try LogObserver(openDatabase(place.data), markFile: place.logMark)
       reader.start()
       await own.attach(reader)
       network = SwarmNetwork(to: await own.port)
-      (server, witness) = (own, reader)
+      (server, observer) = (own, reader)
       target = ConnectionTarget(unixSocket: place.socket, namespace: "hearth")
     }
     let door = options.database?.door ?? AdministratorDoor(target)
@@ -76,7 +76,7 @@ struct SwarmStage: Sendable {
       network: network,
       server: server,
       door: door,
-      witness: witness,
+      observer: observer,
       stream: stream,
       terminals: terminals,
       nemesis: Nemesis(
@@ -189,15 +189,15 @@ struct SwarmStage: Sendable {
     return await server?.stop() ?? 0
   }
 
-  /// What a witness that does not go through the clients has seen of the database.
+  /// What an observer that does not go through the clients has seen of the database.
   ///
   /// - Throws: What keeps it from reading.
-  func testimony() async throws -> Testimony {
-    if let witness { return try witness.testimony() }
+  func commits() async throws -> CommitHistory {
+    if let observer { return try observer.finish() }
     guard let stream else {
       throw SwarmRun.Problem(description: "nobody has read the database")
     }
-    return try await stream.testimony()
+    return try await stream.finish()
   }
 
   /// Ends everything at once, after something went wrong.

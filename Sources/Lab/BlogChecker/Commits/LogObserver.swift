@@ -1,0 +1,159 @@
+private import Dispatch
+private import DurableFiles
+private import NIOConcurrencyHelpers
+private import RealtimeCore
+package import RealtimeHub
+
+/// Reads every commit from the stored database, while the server writes to it.
+///
+/// The server keeps a short history of commits. If it is told of a mark, it keeps everything that the
+/// observer has not read yet. Without one the observer may miss commits: then it reads the whole and
+/// records a gap. The database can be read at any time, also after the server was killed.
+///
+/// State: made → started (looks by itself) → stopped. What was seen is guarded by
+/// `state`, and looks follow one another on `queue`.
+package final class LogObserver: Sendable {
+  private struct State {
+    var revision: Int64
+    /// The position of the mark.
+    var marked: Int64
+    var commits: CommitHistory
+    var failure: (any Error)?
+  }
+
+  /// How many commits are read before the mark is moved, which writes a file.
+  private static let markedCommits: Int64 = 500
+
+  private let database: any StoredDatabase
+  private let mark: LogMark?
+  private let queue = DispatchQueue(label: "BlogChecker.LogObserver")
+  private let state: NIOLockedValueBox<State>
+  // Safety: used only on `queue`, and in `deinit`.
+  private nonisolated(unsafe) var timer: (any DispatchSourceTimer)?
+
+  /// Begins with the present data.
+  ///
+  /// - Parameters:
+  ///   - database: The database that the server commits to.
+  ///   - markFile: The file that tells the server how far the observer has read, or nil.
+  /// - Throws: `StoreError` when there is no store, or it is damaged.
+  package init(_ database: any StoredDatabase, markFile: String? = nil) throws {
+    self.database = database
+    mark = markFile.map { LogMark(path: $0) }
+    let stored = try database.load()
+    state = NIOLockedValueBox(
+      State(
+        revision: stored.revision,
+        marked: 0,
+        commits: CommitHistory(
+          root: stored.root,
+          revision: stored.revision,
+          finalRoot: stored.root,
+          rules: stored.rules.map { [$0] } ?? []
+        )
+      )
+    )
+  }
+
+  deinit {
+    timer?.cancel()
+  }
+
+  /// Reads periodically from now on.
+  ///
+  /// - Parameter interval: How often.
+  package func start(every interval: Duration = .milliseconds(25)) {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(
+      deadline: .now(),
+      repeating: .microseconds(Int(interval.microseconds)),
+      leeway: .milliseconds(5)
+    )
+    timer.setEventHandler { [weak self] in self?.read() }
+    queue.sync { self.timer = timer }
+    timer.resume()
+  }
+
+  /// What has been seen up to now, without the last reading of the whole.
+  package var observed: CommitHistory { state.withLockedValue { $0.commits } }
+
+  /// Records what has been committed so far.
+  package func look() {
+    queue.sync { read() }
+  }
+
+  /// Records what the server had committed when it ended.
+  ///
+  /// Must be called after the process has ended and before another is started.
+  ///
+  /// - Parameter moment: A moment before the end: what was acknowledged by then must be there.
+  package func serverCrashed(after moment: Moment) {
+    queue.sync {
+      read()
+      let now = Moment.now
+      state.withLockedValue {
+        $0.commits.entries.append(.crash(after: moment, before: now))
+      }
+    }
+  }
+
+  /// Stops reading, and returns everything that was recorded.
+  ///
+  /// - Returns: What was seen, with a last reading of the whole.
+  /// - Throws: `StoreError` when the file could not be read now or at any time.
+  package func finish() throws -> CommitHistory {
+    queue.sync {
+      timer?.cancel()
+      timer = nil
+    }
+    // Read first, so that all commits in it are recorded one by one.
+    let stored = try database.load()
+    look()
+    let (commits, failure) = state.withLockedValue { state in
+      state.commits.finalRoot = stored.root
+      state.commits.finalRevision = stored.revision
+      if let rules = stored.rules, !state.commits.rules.contains(rules) {
+        state.commits.rules.append(rules)
+      }
+      return (state.commits, state.failure)
+    }
+    if let failure { throw failure }
+    return commits
+  }
+
+  private func read() {
+    let revision = state.withLockedValue { $0.revision }
+    do {
+      if let commits = try database.commits(after: revision) {
+        let now = Moment.now
+        state.withLockedValue { state in
+          for commit in commits { state.commits.entries.append(.commit(commit, seen: now)) }
+          state.revision = commits.last?.revision ?? state.revision
+        }
+        moveMark()
+      } else {
+        let stored = try database.load()
+        let now = Moment.now
+        state.withLockedValue { state in
+          state.commits.entries.append(
+            .jump(stored.root, revision: stored.revision, seen: now)
+          )
+          state.revision = stored.revision
+        }
+      }
+    } catch {
+      state.withLockedValue { $0.failure = $0.failure ?? error }
+    }
+  }
+
+  private func moveMark() {
+    guard let mark else { return }
+    let revision = state.withLockedValue { state -> Int64? in
+      guard state.revision >= state.marked + Self.markedCommits else { return nil }
+      state.marked = state.revision
+      return state.revision
+    }
+    // If the mark cannot be moved the log grows, and nothing is lost.
+    if let revision { try? mark.move(to: revision) }
+  }
+}

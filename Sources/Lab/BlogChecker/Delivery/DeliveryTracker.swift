@@ -1,0 +1,401 @@
+import RealtimeCore
+
+/// Compares what one client was told of each path with what was committed there.
+///
+/// The position of a path is a set of states, since states may be equal. The next state must be the
+/// following one. A later one is right only with an excuse: the client was offline, a fault was injected,
+/// or a write of its own hid the change.
+struct DeliveryTracker {
+  /// What is found out, one after another.
+  enum Judgement {
+    /// The next change was told, and how: in order, in time.
+    case right
+    /// A change was never told, or not before the next one.
+    case lost(Violation)
+    /// A change was told too late.
+    case late(Violation)
+    /// A change was told after one that came later.
+    case older(Violation)
+  }
+
+  private struct Key: Hashable {
+    let view: String
+    let path: Path
+  }
+
+  private struct View {
+    let path: Path
+    let limit: Int?
+    /// What came about until then is part of what the view has begun with.
+    let freeUntil: Moment
+  }
+
+  private struct PathState {
+    /// The states that it may have; nil when nobody knows.
+    var positions: Set<Int>?
+    /// Whether writes of the client's own have hidden what it was told.
+    var isBlind = false
+    /// States that were passed over, and may still be told too late.
+    var missing: Set<Int> = []
+  }
+
+  private let client: String
+  private let versions: PathVersions
+  private let bound: Duration
+  private let disturbances: Disturbances
+  private let judge: (Judgement) -> Void
+
+  private var views: [String: View] = [:]
+  private var pathStates: [Key: PathState] = [:]
+  /// How many operations of the client's own are under way at each state.
+  private var underWay: [Path: Int] = [:]
+  private var isUp = false
+  /// How many faults are being done to the client.
+  private var troubles = 0
+  /// Whether the rest of the connection delivers late, as the network has pieces under way.
+  private var isSlow = false
+  private var calmSince = Moment.distantPast
+  /// The revision of what was told last, of any state.
+  private var lastRevision = Int64.min
+
+  /// Prepares to follow a client.
+  ///
+  /// - Parameters:
+  ///   - client: What it has noted.
+  ///   - versions: What was committed.
+  ///   - evidence: What the driver has noted, and what is tolerated.
+  ///   - judge: Takes what is found out.
+  init(
+    _ client: ClientHistory,
+    versions: PathVersions,
+    evidence: Evidence,
+    judge: @escaping (Judgement) -> Void
+  ) {
+    self.client = client.header.client
+    self.versions = versions
+    bound = evidence.options.freshness
+    disturbances = Disturbances(of: client, by: evidence.history.driver)
+    self.judge = judge
+  }
+
+  /// Goes through everything that the client has noted, and what was done to it meanwhile.
+  mutating func follow(_ history: ClientHistory) {
+    let operations = Dictionary(
+      history.operations.map { ($0.number, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    var faults = disturbances.faults[...]
+    for line in history.lines {
+      while let fault = faults.first, fault.time <= line.time {
+        if case .fault(let name, _, let isOver) = fault.event {
+          disturb(name, isOver: isOver, at: fault.time)
+        }
+        faults.removeFirst()
+      }
+      switch line.event {
+      case .started: begin(at: line.time)
+      case .connection(let isUp): connectionChanged(isUp: isUp, at: line.time)
+      case .invoked(_, let intent): cover(intent, adding: 1)
+      case .answered(let number, .ok), .answered(let number, .refused):
+        if let operation = operations[number] { cover(operation.intent, adding: -1) }
+      case .told(let telling): take(telling, at: line.time)
+      case .ended: settle(at: line.time, isEnd: true)
+      case .answered, .shown, .fault, .finalView, .screen, .server, .rules, .sample, .stalled,
+        .coalesced:
+        break
+      }
+    }
+  }
+
+  // MARK: What excuses
+
+  private mutating func begin(at time: Moment) {
+    settle(at: time, isEnd: false)
+    views = [:]
+    pathStates = [:]
+    isUp = false
+    isSlow = false
+    lastRevision = .min
+  }
+
+  private mutating func connectionChanged(isUp: Bool, at time: Moment) {
+    if !isUp { settle(at: time, isEnd: false) }
+    self.isUp = isUp
+    isSlow = false
+    calmSince = time
+    lastRevision = .min
+  }
+
+  private mutating func disturb(_ name: String, isOver: Bool, at time: Moment) {
+    if name == "clock" { return }
+    if !isOver { settle(at: time, isEnd: false) }
+    troubles += isOver ? -1 : 1
+    if name == "slow" || name == "delay" { isSlow = true }
+    calmSince = time
+    lastRevision = .min
+  }
+
+  /// Notes that an operation of the client's own begins or ends to hide what the database has.
+  private mutating func cover(_ intent: Intent, adding count: Int) {
+    for path in intent.coveredPaths {
+      underWay[path, default: 0] += count
+      for (key, _) in pathStates where key.path == path || key.path.parent == path {
+        pathStates[key]?.isBlind = true
+      }
+    }
+  }
+
+  private func isCovered(_ path: Path) -> Bool {
+    underWay[path, default: 0] > 0 || path.parent.map { underWay[$0, default: 0] > 0 } ?? false
+  }
+
+  /// Until when what came about need not be told by itself.
+  private func freeUntil(_ view: View?) -> Moment {
+    guard isUp, troubles == 0, !isSlow, let view else { return .distantFuture }
+    return max(calmSince.advanced(by: bound), view.freeUntil)
+  }
+
+  /// Whether the children of a view come and go since there are more than it has.
+  private func isWindow(_ view: View) -> Bool {
+    view.limit.map { versions.mostPosts >= $0 } ?? false
+  }
+
+  // MARK: What is told
+
+  private mutating func take(_ telling: Telling, at time: Moment) {
+    let path = Path(wire: telling.path)
+    let key = Key(view: telling.view, path: path)
+    switch telling.content {
+    case .everything(let limit):
+      guard views[telling.view] == nil else { return }
+      views[telling.view] = View(path: path, limit: limit, freeUntil: time.advanced(by: bound))
+    case .child(nil, _):
+      var state = pathStates[key] ?? initialState(of: key)
+      state.isBlind = true
+      pathStates[key] = state
+    case .child(let version?, let changes): take(key, hash: version, changes: changes, at: time)
+    case .gone:
+      if let view = views[telling.view], isWindow(view) {
+        pathStates[key] = PathState()
+      } else {
+        take(key, hash: PathVersions.States.nothing, changes: nil, at: time)
+      }
+    }
+  }
+
+  /// What is known of a place of which nothing was told: nothing is there once the view has begun.
+  private func initialState(of key: Key) -> PathState {
+    guard let view = views[key.view], !isWindow(view) else { return PathState() }
+    let states = versions.states(at: key.path)
+    return PathState(positions: Set(states.indices(hash: PathVersions.States.nothing)))
+  }
+
+  private mutating func take(_ key: Key, hash: String, changes: JSONValue?, at time: Moment) {
+    var state = pathStates[key] ?? initialState(of: key)
+    defer { pathStates[key] = state }
+    let states = versions.states(at: key.path)
+    let equal = states.indices(hash: hash)
+    let isCovered = isCovered(key.path)
+    guard let old = state.positions, !state.isBlind, !isCovered, let lowest = old.min() else {
+      // The first state that is certain again is the position, wherever it is.
+      let least = state.positions?.min() ?? 0
+      let next = equal.filter { $0 >= least }
+      if next.isEmpty { return }
+      state.positions = Set(next)
+      state.isBlind = isCovered
+      return
+    }
+    let free = freeUntil(views[key.view])
+    let next = equal.filter { index in
+      old.contains(index) || old.contains(index - 1)
+        || (index > lowest && states.versions[index - 1].seen <= free)
+    }
+    guard next.isEmpty else {
+      checkTime(of: key, states, from: old, to: next, freeUntil: free, at: time)
+      // A server that has let a client be catches up view by view.
+      let recently = time.advanced(by: .zero - bound)
+      let isBusy =
+        disturbances.stalled(from: recently, to: time) * 2 > bound
+        || disturbances.mayHaveCoalesced(at: time, within: bound)
+      if isBusy { lastRevision = .min }
+      if time > free, !isBusy { checkOrder(of: key, states, from: old, to: next) }
+      state.positions = Set(next)
+      return
+    }
+    stray(key, states: states, to: hash, changes: changes, of: &state, from: old, at: time)
+  }
+
+  /// Finds out what a state is that is not the next one.
+  private func stray(
+    _ key: Key,
+    states: PathVersions.States,
+    to hash: String,
+    changes: JSONValue?,
+    of state: inout PathState,
+    from old: Set<Int>,
+    at time: Moment
+  ) {
+    let (lowest, highest) = (old.min() ?? 0, old.max() ?? 0)
+    let equal = states.indices(hash: hash)
+    let alike = changes.map(states.indices(changes:)) ?? []
+    let free = freeUntil(views[key.view])
+    func pass(to index: Int) {
+      let passed = ((old.filter { $0 < index }.max() ?? lowest) + 1..<index).filter {
+        states.versions[$0].seen > free
+      }
+      if !disturbances.mayHaveCoalesced(at: time, within: bound) { state.missing.formUnion(passed) }
+    }
+    if let later = equal.first(where: { $0 > lowest }) {
+      pass(to: later)
+      state.positions = Set(equal.filter { $0 >= later })
+    } else if let earlier = equal.last {
+      state.missing.subtract(equal)
+      if time > free {
+        judge(
+          .older(
+            violation(at: key, of: states, index: earlier, problem: "is told after newer ones")
+          )
+        )
+      }
+    } else if let next = alike.first(where: { old.contains($0 - 1) }) {
+      // Something of it was wrong before, which has been told; this change is not.
+      state.positions = [next]
+    } else if let late = alike.first(where: state.missing.contains) {
+      state.missing.remove(late)
+      judge(
+        .older(violation(at: key, of: states, index: late, problem: "is told after newer ones"))
+      )
+    } else if let later = alike.first(where: { $0 > highest }) {
+      pass(to: later)
+      state.positions = [later]
+    }
+  }
+
+  // MARK: Judging
+
+  private func checkTime(
+    of key: Key,
+    _ states: PathVersions.States,
+    from old: Set<Int>,
+    to next: [Int],
+    freeUntil free: Moment,
+    at time: Moment
+  ) {
+    guard let reached = next.last, let last = old.max(), reached > last else {
+      return judge(.right)
+    }
+    for index in last + 1...reached {
+      if isLate(states.versions[index], freeUntil: free, at: time) {
+        let delay = time.since(states.versions[index].seen)
+        judge(
+          .late(
+            violation(
+              at: key,
+              of: states,
+              index: index,
+              problem: "is told \(delay) after its commit"
+            )
+          )
+        )
+      } else {
+        judge(.right)
+      }
+    }
+  }
+
+  private func isLate(
+    _ version: PathVersions.Version,
+    freeUntil free: Moment,
+    at time: Moment
+  ) -> Bool {
+    let due = max(version.seen, free)
+    guard due < time, time.since(due) > bound else { return false }
+    return time.since(due) - disturbances.stalled(from: due, to: time) > bound
+  }
+
+  /// Changes are told in the order of their commits, whatever their paths.
+  private mutating func checkOrder(
+    of key: Key,
+    _ states: PathVersions.States,
+    from old: Set<Int>,
+    to next: [Int]
+  ) {
+    guard old.count == 1, next.count == 1, let index = next.first, !old.contains(index) else {
+      return
+    }
+    let revision = states.versions[index].revision
+    if revision < lastRevision {
+      let problem = "is told after revision \(lastRevision), which is of another place"
+      judge(.older(violation(at: key, of: states, index: index, problem: problem)))
+    }
+    lastRevision = max(lastRevision, revision)
+  }
+
+  /// Looks at what should have been told by now, before something excuses it.
+  private mutating func settle(at time: Moment, isEnd: Bool) {
+    for (key, state) in pathStates {
+      let states = versions.states(at: key.path)
+      for index in state.missing.sorted() {
+        judge(
+          .lost(
+            violation(at: key, of: states, index: index, problem: "was left out of what is told")
+          )
+        )
+      }
+      pathStates[key]?.missing = []
+    }
+    for (name, view) in views where !isWindow(view) {
+      let free = freeUntil(view)
+      guard free < time else { continue }
+      for path in versions.paths(below: view.path) {
+        let key = Key(view: name, path: path)
+        let state = pathStates[key] ?? initialState(of: key)
+        let states = versions.states(at: path)
+        guard let last = state.positions?.max(), !state.isBlind, !isCovered(path) else { continue }
+        for index in states.versions.indices.dropFirst(last + 1)
+        where isLate(states.versions[index], freeUntil: free, at: time) {
+          judge(
+            isEnd
+              ? .lost(violation(at: key, of: states, index: index, problem: "was never told"))
+              : .late(
+                violation(
+                  at: key,
+                  of: states,
+                  index: index,
+                  problem: "was not told in time, and then it was too late"
+                )
+              )
+          )
+        }
+      }
+    }
+  }
+
+  private func violation(
+    at key: Key,
+    of states: PathVersions.States,
+    index: Int,
+    problem: String
+  ) -> Violation {
+    Violation(
+      at: "\(client), \(key.view)",
+      "the change of \(key.path) by revision \(states.versions[index].revision) \(problem)"
+    )
+  }
+}
+
+extension Intent {
+  /// The paths at which a client shows its own write until the server has answered.
+  fileprivate var coveredPaths: [Path] {
+    switch self {
+    case .post(let post, _, _), .editPost(let post, _, _), .star(let post), .unstar(let post),
+      .starAs(let post, _), .editOther(let post, _):
+      [Path([.posts, ChildKey(post)])]
+    case .deletePost(let post):
+      [Path([.posts, ChildKey(post)]), Path([.postComments, ChildKey(post)])]
+    case .comment(let post, let comment, _), .deleteComment(let post, let comment):
+      [CommentKey(post: post, comment: comment).path]
+    case .increment, .read, .administer: []
+    }
+  }
+}

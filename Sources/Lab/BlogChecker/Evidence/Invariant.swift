@@ -1,0 +1,141 @@
+package import RealtimeCore
+
+/// One promise that is checked, over every commit and over what clients have noted.
+///
+/// The checker creates it with the evidence, calls it for every step and every crash in their order, and
+/// for the conclusion last.
+protocol Invariant: Sendable {
+  /// Which promises it stands for.
+  static var promises: [Promise] { get }
+  /// What it says, in a few words.
+  static var statement: String { get }
+  /// What it has found.
+  var findings: Findings { get }
+
+  init(_ evidence: Evidence)
+
+  /// Looks at a commit.
+  mutating func observe(_ step: Step)
+
+  /// Looks at what an ended server has left.
+  mutating func observeCrash(_ crash: Crash)
+
+  /// Looks at everything, after the last commit.
+  mutating func conclude()
+}
+
+extension Invariant {
+  mutating func observe(_ step: Step) {}
+  mutating func observeCrash(_ crash: Crash) {}
+  mutating func conclude() {}
+}
+
+/// The evidence of a run: what clients have recorded, and what the observer saw.
+package struct Evidence: Sendable {
+  /// What clients have recorded.
+  package let history: History
+  /// What the observer saw.
+  package let commits: CommitHistory
+  /// What is tolerated, and how much must have been done.
+  package let options: CheckOptions
+  /// What must be in the database according to the histories.
+  let model: Model
+
+  /// Puts the evidence together.
+  ///
+  /// - Complexity: O(n log n)
+  package init(history: History, commits: CommitHistory, options: CheckOptions) {
+    self.history = history
+    self.commits = commits
+    self.options = options
+    model = Model(history, initial: commits.root)
+  }
+
+  /// All data at the end.
+  package var finalRoot: Node { commits.finalRoot }
+}
+
+/// How often something was looked at, and what was wrong.
+package struct Findings: Sendable {
+  /// How many violations are kept; all are counted.
+  private static let kept = 20
+
+  /// How often it was checked.
+  package private(set) var checked = 0
+  /// How often it did not hold.
+  package private(set) var violationCount = 0
+  /// The first violations.
+  package private(set) var violations: [Violation] = []
+
+  init() {}
+
+  /// Counts a check, and notes a violation when it does not hold.
+  mutating func expect(
+    _ holds: Bool,
+    at location: @autoclosure () -> String,
+    otherwise problem: @autoclosure () -> String,
+    evidence: () -> [String] = { [] }
+  ) {
+    checked += 1
+    if holds { return }
+    violationCount += 1
+    guard violations.count < Self.kept else { return }
+    violations.append(Violation(at: location(), problem(), evidence: evidence()))
+  }
+
+  /// Counts checks that have held.
+  mutating func held(_ count: Int = 1) { checked += count }
+}
+
+/// A promise that was not kept, with what proves it.
+package struct Violation: Hashable, Sendable, CustomStringConvertible {
+  /// When and where: a revision, a moment of a client, a file.
+  package let location: String
+  /// What is wrong, in a sentence.
+  package let problem: String
+  /// What was found that proves it.
+  package let evidence: [String]
+
+  /// Makes a violation.
+  package init(at location: String, _ problem: String, evidence: [String] = []) {
+    self.location = location
+    self.problem = problem
+    self.evidence = evidence
+  }
+
+  /// Everything in one line.
+  package var description: String {
+    "\(location): \(problem)" + (evidence.isEmpty ? "" : " [\(evidence.joined(separator: "; "))]")
+  }
+}
+
+/// What a blog and its database promise, by the numbers under which it is written down.
+package enum Promise: String, Sendable, CaseIterable {
+  case i1 = "I1"
+  case i2 = "I2"
+  case i3 = "I3"
+  case i4 = "I4"
+  case i5 = "I5"
+  case i6 = "I6"
+  case i7 = "I7"
+  case i8 = "I8"
+  case i9 = "I9"
+  case i10 = "I10"
+  case i11 = "I11"
+  case i12 = "I12"
+  case i13 = "I13"
+  case i14 = "I14"
+  case g1 = "G1"
+  case g2 = "G2"
+  case g3 = "G3"
+  case g4 = "G4"
+  case g5 = "G5"
+  case g6 = "G6"
+  case g7 = "G7"
+  case g8 = "G8"
+  case g9 = "G9"
+  case g10 = "G10"
+  case g11 = "G11"
+  case g12 = "G12"
+  case g13 = "G13"
+}

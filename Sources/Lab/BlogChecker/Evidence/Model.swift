@@ -1,0 +1,213 @@
+import RealtimeCore
+
+/// The model: what must be and what may be in the database, according to the answers to clients.
+struct Model: Sendable {
+  /// A star of one person on one post.
+  struct Star: Hashable, Sendable {
+    let post: String
+    let uid: String
+  }
+
+  /// A thing that is written once, under a key of its own, and perhaps deleted.
+  struct Thing: Sendable {
+    /// Who wrote it.
+    var creation: ClientOperation?
+    /// Who deleted it, or a thing that it belongs to.
+    var deletions: [ClientOperation] = []
+
+    /// Whether it must be there.
+    func mustExist(at period: Period) -> Bool {
+      guard let creation, period.hasSettled(creation) else { return false }
+      return !deletions.contains(where: period.mayHaveBegun)
+    }
+
+    /// Whether it may be there.
+    func mayExist(at period: Period) -> Bool {
+      guard let creation, period.mayHaveBegun(creation) else { return false }
+      guard let written = creation.acknowledged else { return true }
+      return !deletions.contains { period.hasSettled($0) && $0.invoked > written }
+    }
+  }
+
+  /// A post with what was written into it.
+  struct Post: Sendable {
+    var thing = Thing()
+    var titles = RegisterWrites<String>()
+  }
+
+  private(set) var posts: [String: Post] = [:]
+  private(set) var comments: [CommentKey: Thing] = [:]
+  private(set) var stars: [Star: RegisterWrites<Bool>] = [:]
+  /// The data before the run.
+  let initial: Node
+  /// Paths that an administrator has written.
+  private(set) var administered: [Path] = []
+
+  init(_ history: History, initial: Node) {
+    self.initial = initial
+    for operation in history.operations { add(operation) }
+    for (key, _) in comments {
+      let deletions = posts[key.post]?.thing.deletions ?? []
+      comments[key]?.deletions += deletions
+    }
+  }
+
+  private mutating func add(_ operation: ClientOperation) {
+    switch operation.intent {
+    case .post(let post, let title, _):
+      posts[post, default: Post()].thing.creation = operation
+      posts[post, default: Post()].titles.add(title, by: operation)
+    case .editPost(let post, let title, _):
+      posts[post, default: Post()].titles.add(title, by: operation)
+    case .deletePost(let post): posts[post, default: Post()].thing.deletions.append(operation)
+    case .comment(let post, let comment, _):
+      comments[CommentKey(post: post, comment: comment), default: Thing()].creation = operation
+    case .deleteComment(let post, let comment):
+      comments[CommentKey(post: post, comment: comment), default: Thing()].deletions.append(
+        operation
+      )
+    case .star(let post):
+      stars[Star(post: post, uid: operation.uid), default: .init()].add(true, by: operation)
+    case .unstar(let post):
+      stars[Star(post: post, uid: operation.uid), default: .init()].add(false, by: operation)
+    case .administer(let paths): administered += paths.map { Path(wire: $0) }
+    case .increment, .read, .starAs, .editOther: break
+    }
+  }
+
+  /// Whether an administrator has written at a path, so that no client is responsible for it.
+  func isAdministered(_ path: Path) -> Bool {
+    administered.contains { $0.contains(path) }
+  }
+
+  // MARK: Comparing
+
+  /// Compares the comments of a reading with what must and may be there.
+  func compareComments(
+    in root: Node,
+    at period: Period,
+    location: String,
+    findings: inout Findings
+  ) {
+    for (key, thing) in comments {
+      let stored = root[key.path]
+      if thing.mustExist(at: period) {
+        findings.expect(!stored.isEmpty, at: location, otherwise: "an acknowledged comment is lost")
+        {
+          ["\(key.path)", "\(thing.creation.map { "\($0)" } ?? "")"]
+        }
+      }
+      guard !stored.isEmpty else { continue }
+      findings.expect(
+        thing.mayExist(at: period) || isOlder(key.path),
+        at: location,
+        otherwise: "a comment is there that was refused, deleted or not yet written"
+      ) { ["\(key.path) \(stored.summary)", "\(thing.creation.map { "\($0)" } ?? "nobody's")"] }
+      guard case .comment(_, _, let text)? = thing.creation?.intent else { continue }
+      findings.expect(
+        stored.text(.commentText) == text && stored.text(.uid) == thing.creation?.uid,
+        at: location,
+        otherwise: "a comment is not what was written"
+      ) { ["\(key.path) \(stored.summary)", "written: \(text)"] }
+    }
+  }
+
+  /// Compares the posts of a reading with what must and may be there.
+  func comparePosts(
+    in root: Node,
+    at period: Period,
+    location: String,
+    findings: inout Findings
+  ) {
+    for (key, post) in posts {
+      let path = Path([.posts, ChildKey(key)])
+      let stored = root[path]
+      if post.thing.mustExist(at: period) {
+        findings.expect(!stored.isEmpty, at: location, otherwise: "an acknowledged post is lost") {
+          ["\(path)", "\(post.thing.creation.map { "\($0)" } ?? "")"]
+        }
+      }
+      guard !stored.isEmpty else { continue }
+      findings.expect(
+        post.thing.mayExist(at: period) || isOlder(path),
+        at: location,
+        otherwise: "a post is there that was refused, deleted or not yet written"
+      ) { ["\(path) \(stored.summary)"] }
+      let titles = post.titles.possible(at: period, initial: initial[path].text(.title) ?? "")
+      findings.expect(
+        titles.contains(stored.text(.title) ?? ""),
+        at: location,
+        otherwise: "a post has not the title that was written last"
+      ) {
+        ["\(path) \(stored.text(.title) ?? "")", "possible: \(titles.sorted())"]
+          + post.titles.operations.map(\.description)
+      }
+    }
+  }
+
+  /// Compares the stars of a reading with what must and may be there.
+  func compareStars(
+    in root: Node,
+    at period: Period,
+    location: String,
+    findings: inout Findings
+  ) {
+    for (star, writes) in stars {
+      let post = Path([.posts, ChildKey(star.post)])
+      guard !root[post].isEmpty else { continue }
+      let path = post.appending(Path([.stars, ChildKey(star.uid)]))
+      let isStarred = !root[path].isEmpty
+      let possible = writes.possible(at: period, initial: !initial[path].isEmpty)
+      findings.expect(
+        possible.contains(isStarred),
+        at: location,
+        otherwise: isStarred
+          ? "a star is there that was taken away" : "an acknowledged star is lost"
+      ) { ["\(path)"] + writes.operations.map(\.description) }
+    }
+  }
+
+  /// Whether something was there before the run.
+  private func isOlder(_ path: Path) -> Bool { !initial[path].isEmpty }
+}
+
+/// The writes of one value, of which each replaces what the one before has written.
+struct RegisterWrites<Value: Hashable & Sendable>: Sendable {
+  private struct Write {
+    let value: Value
+    let operation: ClientOperation
+  }
+
+  private var writes: [Write] = []
+
+  /// The operations that have written, or may have.
+  var operations: [ClientOperation] { writes.map(\.operation) }
+
+  mutating func add(_ value: Value, by operation: ClientOperation) {
+    guard !operation.isRefused else { return }
+    writes.append(Write(value: value, operation: operation))
+  }
+
+  /// The values that may be there at a moment when nothing is under way.
+  ///
+  /// A write may be the last one unless one that began after its acknowledgement was acknowledged as
+  /// well. One of unknown outcome may have happened at any time since, or not at all.
+  ///
+  /// - Parameters:
+  ///   - period: What was acknowledged by its beginning has happened, what began after its end not.
+  ///   - initial: The value before all writes.
+  /// - Returns: All that are possible.
+  /// - Complexity: O(writes)
+  func possible(at period: Period, initial: Value) -> Set<Value> {
+    var lastSettled: Moment?
+    for write in writes where period.hasSettled(write.operation) {
+      lastSettled = max(lastSettled ?? write.operation.invoked, write.operation.invoked)
+    }
+    var values: Set<Value> = lastSettled == nil ? [initial] : []
+    for write in writes where period.mayHaveBegun(write.operation) {
+      if let end = write.operation.acknowledged, let lastSettled, end < lastSettled { continue }
+      values.insert(write.value)
+    }
+    return values
+  }
+}

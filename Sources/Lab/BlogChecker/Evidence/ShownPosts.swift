@@ -1,0 +1,133 @@
+import RealtimeCore
+
+/// The posts that one client has shown, without those that it was writing itself.
+///
+/// Until the server has answered a write, its client shows what it expects, which no commit may have.
+struct ShownPosts: Sequence, IteratorProtocol {
+  /// A post that was shown as the database had it.
+  struct Element {
+    /// How long the process had been running.
+    let age: Duration
+    /// The number of the process.
+    let life: Int
+    let showing: Showing
+    let post: String
+    let starCount: Int
+    let stars: Int
+    let version: String?
+  }
+
+  private var lines: [HistoryLine].Iterator
+  private let operations: [Int64: ClientOperation]
+  /// How many operations on each post are under way; those of unknown outcome always are.
+  private var underWay: [String: Int] = [:]
+  private var life = 0
+  private var start = Moment(microseconds: 0)
+
+  init(_ client: ClientHistory) {
+    lines = client.lines.makeIterator()
+    operations = Dictionary(
+      client.operations.map { ($0.number, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  mutating func next() -> Element? {
+    while let line = lines.next() {
+      switch line.event {
+      case .started:
+        life += 1
+        start = line.time
+      case .invoked(_, let intent):
+        if let post = intent.post { underWay[post, default: 0] += 1 }
+      case .answered(let number, .ok), .answered(let number, .refused):
+        if let post = operations[number]?.intent.post { underWay[post, default: 0] -= 1 }
+      case .shown(let showing):
+        guard case .post(let post, let count, let stars, _, let version) = showing.content,
+          underWay[post, default: 0] == 0
+        else { continue }
+        return Element(
+          age: line.time.since(start),
+          life: life,
+          showing: showing,
+          post: post,
+          starCount: count,
+          stars: stars,
+          version: version
+        )
+      case .answered, .connection, .finalView, .screen, .fault, .server, .rules,
+        .sample, .told, .stalled, .coalesced,
+        .ended:
+        continue
+      }
+    }
+    return nil
+  }
+}
+
+/// All states of each post, in the order of the commits.
+struct PostVersions: Sendable {
+  /// A post after a commit.
+  struct Version: Sendable {
+    let revision: Int64
+    let starCount: Int
+    let stars: Int
+    let hash: String
+
+    init(of post: Node, revision: Int64) {
+      self.revision = revision
+      starCount = post.starCount ?? 0
+      stars = post[.stars].childCount
+      hash = post.hash
+    }
+
+    /// Whether this is what was shown.
+    func isShown(starCount count: Int, stars: Int, version: String?) -> Bool {
+      starCount == count && self.stars == stars && version.map { $0 == hash } ?? true
+    }
+  }
+
+  /// How something shown fits into the order of the commits.
+  enum Fit {
+    case follows(Int)
+    case older(Version)
+    case never
+  }
+
+  private var versions: [String: [Version]] = [:]
+  /// Whether commits were missed, so that something may have been shown that nobody knows.
+  private(set) var hasGaps = false
+
+  init(_ commits: CommitHistory) {
+    for (key, post) in commits.root[.posts].entries {
+      versions[key.text] = [Version(of: post, revision: commits.revision)]
+    }
+  }
+
+  mutating func observe(_ step: Step) {
+    if step.isJump { hasGaps = true }
+    for key in step.touched.posts {
+      let post = step.after[.posts][key]
+      guard !post.isEmpty, post != step.before[.posts][key] else { continue }
+      versions[key.text, default: []].append(Version(of: post, revision: step.revision))
+    }
+  }
+
+  /// Finds the first state of a post from a position on that is what was shown.
+  func fit(
+    _ post: String,
+    starCount: Int,
+    stars: Int,
+    version: String?,
+    from position: Int
+  ) -> Fit {
+    let known = versions[post] ?? []
+    func isShown(_ candidate: Version) -> Bool {
+      candidate.isShown(starCount: starCount, stars: stars, version: version)
+    }
+    if let index = known.indices.dropFirst(position).first(where: { isShown(known[$0]) }) {
+      return .follows(index)
+    }
+    return known.last(where: isShown).map(Fit.older) ?? .never
+  }
+}

@@ -1,0 +1,262 @@
+import RealtimeCore
+
+/// What one client writes keeps its order: the keys ascend, and the commits follow one another.
+struct SendOrder: Invariant {
+  static let promises: [Promise] = [.i4]
+  static let statement = "posts and comments of one client keep the order of sending"
+
+  private let evidence: Evidence
+  /// At which revision each post and comment appeared.
+  private var appeared: [Path: Int64] = [:]
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func observe(_ step: Step) {
+    // The order within a gap is not known.
+    guard !step.isJump else { return }
+    for path in step.appearances {
+      appeared[path] = appeared[path] ?? step.revision
+    }
+  }
+
+  mutating func conclude() {
+    for client in evidence.history.clients where client.header.role != .driver {
+      checkCommits(of: client)
+      // A clock that was set back makes keys that are lower.
+      guard !hasSteppedClock(client.header.client) else { continue }
+      checkKeys(of: client)
+      checkTexts(of: client)
+    }
+  }
+
+  private func hasSteppedClock(_ client: String) -> Bool {
+    evidence.history.driver?.lines.contains { line in
+      if case .fault("clock", client, _) = line.event { true } else { false }
+    } ?? false
+  }
+
+  /// In the list of the comments on a post, those of one client stand in the order of sending.
+  ///
+  /// They are identified by their text, so that two exchanged comments are noticed.
+  private mutating func checkTexts(of client: ClientHistory) {
+    var sent: [String: (position: Int, post: String)] = [:]
+    for (position, operation) in client.operations.enumerated() {
+      guard case .comment(let post, _, let text) = operation.intent else { continue }
+      sent[text] = (position, post)
+    }
+    for (post, comments) in evidence.finalRoot[.postComments].entries {
+      var last: (position: Int, text: String)?
+      for (key, comment) in comments.entries {
+        guard let text = comment.text(.commentText), let found = sent[text],
+          found.post == post.text
+        else { continue }
+        if let last {
+          findings.expect(
+            last.position < found.position,
+            at: "/post-comments/\(post)/\(key)",
+            otherwise: "a comment of \(client.header.client) stands after one that was sent later"
+          ) { [last.text, text] }
+        }
+        last = (found.position, text)
+      }
+    }
+  }
+
+  private mutating func checkKeys(of client: ClientHistory) {
+    let name = client.header.client
+    var last: (key: ChildKey, operation: ClientOperation)?
+    for operation in client.operations {
+      guard let key = Self.path(of: operation)?.last else { continue }
+      if let last {
+        findings.expect(
+          last.key < key,
+          at: name,
+          otherwise: "a later key sorts before an earlier one"
+        ) {
+          ["\(last.key) of \(last.operation)", "\(key) of \(operation)"]
+        }
+      }
+      last = (key, operation)
+    }
+  }
+
+  private mutating func checkCommits(of client: ClientHistory) {
+    var last: (revision: Int64, operation: ClientOperation)?
+    for operation in client.operations {
+      guard let path = Self.path(of: operation), let revision = appeared[path] else { continue }
+      if let last {
+        findings.expect(
+          last.revision < revision,
+          at: "revision \(revision)",
+          otherwise: "\(client.header.client) wrote in another order than the database has"
+        ) { ["\(last.revision): \(last.operation)", "\(revision): \(operation)"] }
+      }
+      last = (revision, operation)
+    }
+  }
+
+  private static func path(of operation: ClientOperation) -> Path? {
+    switch operation.intent {
+    case .post(let post, _, _): Path([.posts, ChildKey(post)])
+    case .comment(let post, let comment, _): CommentKey(post: post, comment: comment).path
+    case .editPost, .deletePost, .deleteComment, .star, .unstar, .increment, .read, .starAs,
+      .editOther, .administer:
+      nil
+    }
+  }
+}
+
+/// Events of a view are counted without a gap, and none shows what was never committed.
+struct EventOrder: Invariant {
+  static let promises: [Promise] = [.g5]
+  static let statement = "views show committed states only, without a gap"
+
+  private let evidence: Evidence
+  private var versions: PostVersions
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+    versions = PostVersions(evidence.commits)
+  }
+
+  mutating func observe(_ step: Step) { versions.observe(step) }
+
+  mutating func conclude() {
+    for client in evidence.history.clients {
+      checkNumbers(of: client)
+      for shown in ShownPosts(client) {
+        let fit = versions.fit(
+          shown.post,
+          starCount: shown.starCount,
+          stars: shown.stars,
+          version: shown.version,
+          from: 0
+        )
+        var isKnown = true
+        if case .never = fit { isKnown = versions.hasGaps }
+        findings.expect(
+          isKnown,
+          at: "\(client.header.client), \(shown.showing.view), event \(shown.showing.order)",
+          otherwise:
+            "post \(shown.post) is shown with \(shown.starCount) stars in a state it never had"
+        )
+      }
+    }
+  }
+
+  private mutating func checkNumbers(of client: ClientHistory) {
+    var last: [String: Int] = [:]
+    for line in client.lines {
+      switch line.event {
+      case .started: last = [:]
+      case .shown(let showing):
+        let expected = (last[showing.view] ?? 0) + 1
+        findings.expect(
+          showing.order == expected,
+          at: "\(client.header.client), \(showing.view)",
+          otherwise: "event \(showing.order) comes where \(expected) was due"
+        )
+        last[showing.view] = showing.order
+      case .invoked, .answered, .connection, .finalView, .screen, .fault, .server, .rules,
+        .sample, .told, .stalled, .coalesced,
+        .ended:
+        break
+      }
+    }
+  }
+}
+
+/// A client never forgets: its acknowledged comments and what it has once shown stay, also when it was
+/// offline or restarted.
+///
+/// Only lists of the server count as shown; before them, a client shows what it has cached.
+struct SessionReads: Invariant {
+  static let promises: [Promise] = [.g6]
+  static let statement = "a client reads its own writes and never forgets"
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func conclude() {
+    for client in evidence.history.clients { check(client) }
+  }
+
+  private mutating func check(_ client: ClientHistory) {
+    let operations = Dictionary(
+      client.operations.map { ($0.number, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    var acknowledged: [String: Set<String>] = [:]
+    var shown: [String: Set<String>] = [:]
+    for line in client.lines {
+      switch line.event {
+      case .answered(let number, .ok):
+        guard case .comment(let post, let key, _)? = operations[number]?.intent else { continue }
+        acknowledged[post, default: []].insert(key)
+      case .shown(let showing):
+        guard case .comments(let post, let list) = showing.content else { continue }
+        let keys = Set(list)
+        let location = "\(client.header.client), \(showing.view), event \(showing.order)"
+        expect(
+          acknowledged[post],
+          in: keys,
+          of: post,
+          at: location,
+          until: line.time,
+          what: "its own comment"
+        )
+        expect(
+          shown[post],
+          in: keys,
+          of: post,
+          at: location,
+          until: line.time,
+          what: "a comment shown before"
+        )
+        shown[post] = keys.filter {
+          !isOwnUnsettled(CommentKey(post: post, comment: $0), of: client)
+        }
+      case .started, .invoked, .answered, .connection, .finalView, .screen, .fault, .server, .rules,
+        .sample, .told, .stalled, .coalesced,
+        .ended:
+        break
+      }
+    }
+  }
+
+  /// Whether a comment is one of the client's own that may yet be taken back.
+  private func isOwnUnsettled(_ key: CommentKey, of client: ClientHistory) -> Bool {
+    guard let creation = evidence.model.comments[key]?.creation else { return false }
+    return creation.client == client.header.client && !creation.isAcknowledged
+  }
+
+  private mutating func expect(
+    _ expected: Set<String>?,
+    in keys: Set<String>,
+    of post: String,
+    at location: String,
+    until time: Moment,
+    what: String
+  ) {
+    for key in expected ?? [] {
+      if keys.contains(key) {
+        findings.held()
+        continue
+      }
+      let deletions = evidence.model.comments[CommentKey(post: post, comment: key)]?.deletions ?? []
+      findings.expect(
+        deletions.contains { !$0.isRefused && $0.invoked <= time },
+        at: location,
+        otherwise: "\(what) is missing from the comments on \(post)"
+      ) { [key] }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import RealtimeCore
+
+/// A post is equal to its copy among the posts of its author, and neither exists without the other.
+///
+/// If stars are written to the two paths by two commits, they agree only at the end.
+struct CopiesAgree: Invariant {
+  static let promises: [Promise] = [.i2]
+  static let statement = "a post and its copy are equal, field by field"
+
+  private let evidence: Evidence
+  private let following: Set<ChildKey>
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+    following = evidence.history.isAtomic ? [] : [.stars, .starCount]
+  }
+
+  mutating func observe(_ step: Step) {
+    for post in step.touched.posts {
+      check(post, in: step.after, before: step.before, at: step.location, except: following)
+    }
+    for copy in step.touched.copies { checkOwner(of: copy, in: step.after, at: step.location) }
+  }
+
+  mutating func conclude() {
+    let root = evidence.finalRoot
+    for post in root[.posts].keys {
+      check(post, in: root, before: root, at: "at the end", except: [])
+    }
+    for (owner, posts) in root[.userPosts].entries {
+      for post in posts.keys {
+        checkOwner(of: TouchedPaths.Copy(owner: owner, post: post), in: root, at: "at the end")
+      }
+    }
+  }
+
+  /// Compares a post with the copy at its author.
+  private mutating func check(
+    _ id: ChildKey,
+    in root: Node,
+    before: Node,
+    at location: String,
+    except ignored: Set<ChildKey>
+  ) {
+    let post = root[.posts][id]
+    let author = (post.isEmpty ? before[.posts][id] : post).text(.uid)
+    guard let author else {
+      findings.expect(post.isEmpty, at: location, otherwise: "/posts/\(id) has no author")
+      return
+    }
+    let path = Path([.userPosts, ChildKey(author), id])
+    let copy = root[path]
+    let differences = post.differences(from: copy).filter { !ignored.contains($0) }
+    findings.expect(
+      differences.isEmpty && post.isEmpty == copy.isEmpty,
+      at: location,
+      otherwise: "/posts/\(id) and \(path) differ in "
+        + "\(differences.map(\.text).joined(separator: ", "))"
+    ) { ["post: \(post.summary)", "copy: \(copy.summary)"] }
+  }
+
+  /// Checks that a copy belongs to a post of its owner.
+  private mutating func checkOwner(of copy: TouchedPaths.Copy, in root: Node, at location: String) {
+    guard !root[.userPosts][copy.owner][copy.post].isEmpty else { return }
+    findings.expect(
+      root[.posts][copy.post].text(.uid) == copy.owner.text,
+      at: location,
+      otherwise: "/user-posts/\(copy.owner)/\(copy.post) is a copy of no post of \(copy.owner)"
+    )
+  }
+}
+
+/// At the end each acknowledged comment is there once, as it was written, and no other.
+struct CommentsComplete: Invariant {
+  static let promises: [Promise] = [.i3]
+  static let statement = "no comment is lost, doubled or of nobody"
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func conclude() {
+    let root = evidence.finalRoot
+    let model = evidence.model
+    model.compareComments(in: root, at: .end, location: "at the end", findings: &findings)
+    var paths: [String: String] = [:]
+    for (post, comments) in root[.postComments].entries {
+      for (key, comment) in comments.entries {
+        let id = CommentKey(post: post.text, comment: key.text)
+        let isKnown =
+          model.comments[id]?.creation != nil || !model.initial[id.path].isEmpty
+          || model.isAdministered(id.path)
+        findings.expect(isKnown, at: "at the end", otherwise: "\(id.path) was written by nobody") {
+          [comment.summary]
+        }
+        guard model.comments[id] != nil, let text = comment.text(.commentText) else {
+          continue
+        }
+        let other = paths.updateValue("\(id.path)", forKey: text)
+        findings.expect(other == nil, at: "at the end", otherwise: "a comment is there twice") {
+          ["\(id.path)", other ?? "", "text: \(text)"]
+        }
+      }
+    }
+  }
+}
+
+/// An update of several paths is one commit; no commit has half of it.
+struct AtomicUpdates: Invariant {
+  static let promises: [Promise] = [.g4]
+  static let statement = "an update of several places is never seen by halves"
+
+  private let isAtomic: Bool
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+    isAtomic = evidence.history.isAtomic
+  }
+
+  mutating func observe(_ step: Step) {
+    guard !step.isJump else { return }
+    for post in step.touched.posts { check(post, after: step) }
+  }
+
+  private mutating func check(_ id: ChildKey, after step: Step) {
+    let path = Path([.posts, id])
+    let (before, after) = (step.before[path], step.after[path])
+    guard !evidence.model.isAdministered(path),
+      let author = before.text(.uid) ?? after.text(.uid)
+    else { return }
+    let copyPath = Path([.userPosts, ChildKey(author), id])
+    let (oldCopy, newCopy) = (step.before[copyPath], step.after[copyPath])
+    let ignored: Set<ChildKey> = isAtomic ? [] : [.stars, .starCount]
+    let inPost = Set(before.differences(from: after)).subtracting(ignored)
+    let inCopy = Set(oldCopy.differences(from: newCopy)).subtracting(ignored)
+    findings.expect(
+      inPost == inCopy,
+      at: step.location,
+      otherwise: "post \(id) and its copy did not change together"
+    ) {
+      [
+        "post: \(inPost.map(\.text).sorted())", "copy: \(inCopy.map(\.text).sorted())",
+        "changes at \(step.changes.prefix(8).map(\.path.description))",
+      ]
+    }
+    guard after.isEmpty, !before.isEmpty else { return }
+    let comments = step.after[Path([.postComments, id])]
+    findings.expect(
+      comments.isEmpty,
+      at: step.location,
+      otherwise: "post \(id) was deleted, but \(comments.childCount) of its comments were not"
+    )
+  }
+}

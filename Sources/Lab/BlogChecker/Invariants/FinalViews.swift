@@ -1,0 +1,178 @@
+import RealtimeCore
+
+/// When everything is quiet, every client shows what the database has, and screens agree.
+struct Convergence: Invariant {
+  static let promises: [Promise] = [.i6, .g7]
+  static let statement = "quiet clients all show what the database has"
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func conclude() {
+    var screens: [String: (terminal: String, lines: [String])] = [:]
+    for client in evidence.history.clients {
+      for (view, time) in client.finalViews.values {
+        check(view, of: "\(client.header.client) at \(time.microseconds) µs")
+      }
+      for case .screen(let screen) in client.lines.map(\.event) {
+        check(screen, against: screens[screen.group])
+        if screens[screen.group] == nil {
+          screens[screen.group] = (screen.terminal, screen.lines)
+        }
+      }
+    }
+  }
+
+  private mutating func check(_ view: FinalView, of client: String) {
+    let expected = view.query.evaluate(evidence.finalRoot[Path(wire: view.path)])
+    findings.expect(
+      expected.hash == view.digest,
+      at: client,
+      otherwise: "the view \"\(view.view)\" of \(view.path) is not what the database has"
+    ) {
+      guard let content = view.content, let shown = try? Node(json: content) else {
+        return ["database: \(expected.keys.count) children, hash \(expected.hash)"]
+      }
+      return shown.differences(from: expected).prefix(5).map { key in
+        "\(key): shown \(shown[key].summary), database \(expected[key].summary)"
+      }
+    }
+  }
+
+  private mutating func check(
+    _ screen: CapturedScreen,
+    against other: (terminal: String, lines: [String])?
+  ) {
+    if let other {
+      findings.expect(
+        screen.lines == other.lines,
+        at: "screen \(screen.group) of \(screen.terminal)",
+        otherwise: "it differs from the same screen of \(other.terminal)"
+      ) { Self.differences(of: screen.lines, from: other.lines) }
+    }
+    var stars: [String: Set<Int>] = [:]
+    for post in evidence.finalRoot[.posts].entries.map(\.value) {
+      guard let title = post.text(.title), let count = post.starCount else { continue }
+      stars[title, default: []].insert(count)
+    }
+    for row in screen.rows {
+      findings.expect(
+        stars[row.title]?.contains(row.stars) ?? false,
+        at: "screen \(screen.group) of \(screen.terminal)",
+        otherwise: "it shows \(row.stars) stars for \"\(row.title)\""
+      ) { ["database: \(stars[row.title].map { "\($0.sorted())" } ?? "no such post")"] }
+    }
+  }
+
+  private static func differences(of left: [String], from right: [String]) -> [String] {
+    let count = max(left.count, right.count)
+    return (0..<count).filter { line in
+      left.dropFirst(line).first != right.dropFirst(line).first
+    }.prefix(5).map { line in
+      "line \(line): \"\(left.dropFirst(line).first ?? "")\""
+        + " and \"\(right.dropFirst(line).first ?? "")\""
+    }
+  }
+}
+
+extension ClientHistory {
+  /// What each view of the client had last, by name.
+  var finalViews: [String: (view: FinalView, time: Moment)] {
+    var views: [String: (view: FinalView, time: Moment)] = [:]
+    for line in lines {
+      if case .finalView(let view) = line.event { views[view.view] = (view, line.time) }
+    }
+    return views
+  }
+}
+
+extension FinalView {
+  /// What the view shows of its location.
+  var query: Query {
+    Query(
+      index: orderedBy.map { .child(Path(wire: $0)) } ?? .key,
+      limit: limit.map { Query.Limit($0, .last) }
+    )
+  }
+}
+
+/// Hostile text never leaves its box on a screen, and no character on a screen controls the terminal.
+struct ScreenIntegrity: Invariant {
+  static let promises: [Promise] = [.i13]
+  static let statement = "text of others stays within its box on every screen"
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func conclude() {
+    for client in evidence.history.clients {
+      for case .screen(let screen) in client.lines.map(\.event) {
+        let location = "screen \(screen.group) of \(screen.terminal)"
+        for (number, line) in screen.lines.enumerated() {
+          let scalars = line.unicodeScalars.filter(Self.isSteering)
+          findings.expect(
+            scalars.isEmpty,
+            at: "\(location), line \(number)",
+            otherwise: "there are characters that steer the terminal"
+          ) { [scalars.map { "U+" + String($0.value, radix: 16) }.joined(separator: " ")] }
+        }
+        if let reference = screen.reference, let box = screen.box {
+          compare(screen.lines, with: reference, outside: box, at: location)
+        }
+      }
+    }
+  }
+
+  private mutating func compare(
+    _ lines: [String],
+    with reference: [String],
+    outside box: CapturedScreen.Box,
+    at location: String
+  ) {
+    findings.expect(
+      lines.count == reference.count,
+      at: location,
+      otherwise: "it has \(lines.count) lines instead of \(reference.count)"
+    )
+    for (number, (line, expected)) in zip(lines, reference).enumerated() {
+      let isInBox = (box.line..<box.line + box.height).contains(number)
+      let holds = isInBox ? Self.agrees(line, with: expected, outside: box) : line == expected
+      findings.expect(
+        holds,
+        at: "\(location), line \(number)",
+        otherwise: "hostile text has changed what is outside its box"
+      ) { ["shown: \(line)", "expected: \(expected)"] }
+    }
+  }
+
+  /// Whether two lines agree before and after the columns of a box.
+  ///
+  /// The reference has one character per column. Hostile text may be wider, so what follows the box is
+  /// searched at the end of the line.
+  private static func agrees(
+    _ line: String,
+    with expected: String,
+    outside box: CapturedScreen.Box
+  ) -> Bool {
+    let tail = expected.dropFirst(box.column + box.width)
+    return line.prefix(box.column) == expected.prefix(box.column)
+      && (tail.allSatisfy(\.isWhitespace) || line.hasSuffix(tail))
+  }
+
+  /// Whether a character moves the cursor, changes the direction of text, or is invisible.
+  private static func isSteering(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2060...0x2069, 0xFEFF:
+      true
+    default: false
+    }
+  }
+}

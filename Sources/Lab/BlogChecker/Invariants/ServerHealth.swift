@@ -1,0 +1,101 @@
+import RealtimeCore
+
+/// What was acknowledged before the server was killed is there afterwards.
+struct CrashDurability: Invariant {
+  static let promises: [Promise] = [.i11, .g1]
+  static let statement = "what was acknowledged survives a killed server"
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func observeCrash(_ crash: Crash) {
+    let model = evidence.model
+    model.compareComments(
+      in: crash.root,
+      at: crash.period,
+      location: crash.location,
+      findings: &findings
+    )
+    model.comparePosts(
+      in: crash.root,
+      at: crash.period,
+      location: crash.location,
+      findings: &findings
+    )
+    model.compareStars(
+      in: crash.root,
+      at: crash.period,
+      location: crash.location,
+      findings: &findings
+    )
+  }
+}
+
+/// The server ends only when it is killed, and answers at the end.
+struct ServerAlive: Invariant {
+  static let promises: [Promise] = [.g10]
+  static let statement = "no client ends or blocks the server"
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func conclude() {
+    var last: HistoryEvent.ServerChange?
+    for line in evidence.history.driver?.lines ?? [] {
+      guard case .server(let change) = line.event else { continue }
+      last = change
+      findings.expect(
+        change != .died,
+        at: "at \(line.time.microseconds) µs",
+        otherwise: "the server has ended though nobody had asked it to"
+      )
+    }
+    guard let last else { return }
+    findings.expect(last == .up, at: "at the end", otherwise: "the server does not answer")
+  }
+}
+
+/// The server never takes more memory, descriptors or time than it may.
+struct Bounds: Invariant {
+  static let promises: [Promise] = [.i14]
+  static let statement = "the server's memory, descriptors and answers stay bounded"
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func conclude() {
+    let options = evidence.options
+    for line in evidence.history.driver?.lines ?? [] {
+      guard case .sample(let bytes, let descriptors, let p99) = line.event else { continue }
+      let location = "at \(line.time.microseconds) µs"
+      findings.expect(
+        bytes <= options.residentBytes,
+        at: location,
+        otherwise:
+          "the server takes \(bytes) bytes of memory, and may take \(options.residentBytes)"
+      )
+      findings.expect(
+        descriptors <= options.descriptors,
+        at: location,
+        otherwise: "the server has \(descriptors) descriptors, and may have \(options.descriptors)"
+      )
+      findings.expect(
+        Duration.microseconds(p99) <= options.p99,
+        at: location,
+        otherwise: "one answer in a hundred takes \(p99) µs, and may take \(options.p99)"
+      )
+    }
+  }
+}

@@ -1,0 +1,201 @@
+/// Whoever stars a post sees it at once, and it does not go away again unless it was refused.
+struct OwnWritesShown: Invariant {
+  static let promises: [Promise] = [.i7]
+  static let statement = "one's own star is shown at once and does not flicker"
+
+  /// What a client has asked for and must be shown.
+  private struct Expectation {
+    let operation: ClientOperation
+    let isStarred: Bool
+    /// The views that have shown it.
+    var views: Set<String> = []
+  }
+
+  private let evidence: Evidence
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+  }
+
+  mutating func conclude() {
+    let shared = Self.sharedStars(evidence.history)
+    for client in evidence.history.clients where client.header.role != .driver {
+      check(client, except: shared)
+    }
+  }
+
+  /// The stars that one person writes with several clients: each may change what the other shows.
+  private static func sharedStars(_ history: History) -> Set<Model.Star> {
+    var clients: [Model.Star: Set<String>] = [:]
+    for operation in history.operations where operation.starred != nil {
+      guard let post = operation.intent.post else { continue }
+      clients[.init(post: post, uid: operation.uid), default: []].insert(operation.client)
+    }
+    return Set(clients.filter { $0.value.count > 1 }.keys)
+  }
+
+  private mutating func check(_ client: ClientHistory, except shared: Set<Model.Star>) {
+    let operations = Dictionary(
+      client.operations.map { ($0.number, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    var expectations: [String: Expectation] = [:]
+    // The changes of each star whose end the client was not told; further processes carry them out.
+    var underWay: [String: Set<Int64>] = [:]
+    for line in client.lines {
+      switch line.event {
+      case .started: expectations = [:]
+      case .invoked(let number, let intent):
+        guard let operation = operations[number], let isStarred = operation.starred,
+          let post = intent.post,
+          !shared.contains(.init(post: post, uid: client.header.uid))
+        else { continue }
+        // An earlier change of unknown outcome may be shown at any time.
+        let isAlone = underWay[post, default: []].isEmpty
+        expectations[post] =
+          isAlone ? Expectation(operation: operation, isStarred: isStarred) : nil
+        underWay[post, default: []].insert(number)
+      case .answered(let number, let outcome):
+        guard let post = operations[number]?.intent.post else { continue }
+        let isExpected = expectations[post]?.operation.number == number
+        switch outcome {
+        case .ok: underWay[post]?.remove(number)
+        case .refused:
+          underWay[post]?.remove(number)
+          if isExpected { expectations[post] = nil }
+        case .unknown: if isExpected { expectations[post] = nil }
+        }
+      case .shown(let showing):
+        check(showing, at: line.time, of: client.header.client, against: &expectations)
+      case .connection, .finalView, .screen, .fault, .server, .rules, .sample, .told, .stalled,
+        .coalesced,
+        .ended:
+        break
+      }
+    }
+  }
+
+  private mutating func check(
+    _ showing: Showing,
+    at time: Moment,
+    of client: String,
+    against expectations: inout [String: Expectation]
+  ) {
+    switch showing.content {
+    case .comments: break
+    case .postGone(let post): expectations[post] = nil
+    case .post(let post, _, _, let isMine, _):
+      guard let expectation = expectations[post] else { return }
+      let location = "\(client), \(showing.view), event \(showing.order)"
+      if isMine == expectation.isStarred {
+        findings.held()
+        expectations[post]?.views.insert(showing.view)
+      } else if expectation.views.contains(showing.view) {
+        findings.expect(
+          false,
+          at: location,
+          otherwise: "the own change of post \(post) was shown and went away"
+        ) {
+          ["\(expectation.operation)"]
+        }
+      } else {
+        findings.expect(
+          time.since(expectation.operation.invoked) <= evidence.options.echo,
+          at: location,
+          otherwise: "the own change of post \(post) is not shown"
+        ) { ["\(expectation.operation)", "\(time.since(expectation.operation.invoked)) later"] }
+      }
+    }
+  }
+}
+
+extension ClientOperation {
+  /// Whether the operation sets a star or takes it away; nil for all others.
+  var starred: Bool? {
+    switch intent {
+    case .star: true
+    case .unstar: false
+    case .post, .editPost, .deletePost, .comment, .deleteComment, .increment, .read, .starAs,
+      .editOther, .administer:
+      nil
+    }
+  }
+}
+
+/// No view goes back: what is shown after a state of a post is that state or a later one.
+struct MonotonicViews: Invariant {
+  static let promises: [Promise] = [.i8]
+  static let statement = "nothing older is shown after something newer"
+
+  private struct ViewedPost: Hashable {
+    let view: String
+    let post: String
+  }
+
+  /// What was shown last of a post in a view.
+  private struct Seen {
+    var life: Int
+    var revision = Int64.min
+    var position = 0
+  }
+
+  private let evidence: Evidence
+  private var versions: PostVersions
+  private(set) var findings = Findings()
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+    versions = PostVersions(evidence.commits)
+  }
+
+  mutating func observe(_ step: Step) { versions.observe(step) }
+
+  mutating func conclude() {
+    for client in evidence.history.clients { check(client) }
+  }
+
+  private mutating func check(_ client: ClientHistory) {
+    var seen: [ViewedPost: Seen] = [:]
+    for shown in ShownPosts(client) {
+      let viewed = ViewedPost(view: shown.showing.view, post: shown.post)
+      let name = "\(client.header.client), \(shown.showing.view), event \(shown.showing.order)"
+      var last = seen[viewed] ?? Seen(life: shown.life)
+      if last.life != shown.life {
+        // What a new process shows first may be what was kept of an earlier one.
+        if shown.age <= evidence.options.echo { continue }
+        last.life = shown.life
+      }
+      if let revision = shown.showing.revision {
+        findings.expect(
+          last.revision <= revision,
+          at: name,
+          otherwise:
+            "post \(shown.post) of revision \(revision) is shown after that of \(last.revision)"
+        )
+        last.revision = revision
+      }
+      let fit = versions.fit(
+        shown.post,
+        starCount: shown.starCount,
+        stars: shown.stars,
+        version: shown.version,
+        from: last.position
+      )
+      switch fit {
+      case .follows(let position):
+        findings.held()
+        last.position = position
+      case .older(let version):
+        findings.expect(
+          versions.hasGaps,
+          at: name,
+          otherwise:
+            "post \(shown.post) is shown with \(shown.starCount) stars, which it had before"
+        ) { ["that is of revision \(version.revision)"] }
+      case .never: break
+      }
+      seen[viewed] = last
+    }
+  }
+}
