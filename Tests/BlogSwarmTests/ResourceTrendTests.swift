@@ -10,7 +10,7 @@ struct ResourceTrendTests {
   @Test("What finds its size at the beginning and keeps it is flat")
   func warmUp() throws {
     let trend = try #require(
-      ResourceTrend("memory", samples { $0 < 15 ? Double($0) * 10 : 150 }, tolerance: 1)
+      ResourceTrend("memory", samples: samples { $0 < 15 ? Double($0) * 10 : 150 }, tolerance: 1)
     )
     #expect(trend.isFlat)
     #expect(abs(trend.perHour) < 1)
@@ -20,7 +20,7 @@ struct ResourceTrendTests {
   @Test("What goes up and down around its mean is flat")
   func saw() throws {
     let trend = try #require(
-      ResourceTrend("memory", samples { 100 + Double($0 % 7) * 3 }, tolerance: 1)
+      ResourceTrend("memory", samples: samples { 100 + Double($0 % 7) * 3 }, tolerance: 1)
     )
     #expect(trend.isFlat)
   }
@@ -28,25 +28,25 @@ struct ResourceTrendTests {
   @Test("What grows by more than a tenth and by more than is tolerated is not, however unsteadily")
   func leak() throws {
     let values = samples { 50 + Double($0) * 0.5 + Double($0 % 5) }
-    let trend = try #require(ResourceTrend("memory", values, tolerance: 10))
+    let trend = try #require(ResourceTrend("memory", samples: values, tolerance: 10))
     #expect(!trend.isFlat)
     #expect(abs(trend.perHour - 1_800) < 100)
-    #expect(try #require(ResourceTrend("memory", values, tolerance: 25)).isFlat)
+    #expect(try #require(ResourceTrend("memory", samples: values, tolerance: 25)).isFlat)
   }
 
   @Test("What becomes less is flat enough")
   func shrinking() throws {
     let trend = try #require(
-      ResourceTrend("memory", samples { 500 - Double($0) * 5 }, tolerance: 1)
+      ResourceTrend("memory", samples: samples { 500 - Double($0) * 5 }, tolerance: 1)
     )
     #expect(trend.isFlat)
   }
 
   @Test("A few samples are no trend")
   func few() {
-    #expect(ResourceTrend("memory", [], tolerance: 1) == nil)
-    #expect(ResourceTrend("memory", samples(6) { Double($0) }, tolerance: 1) == nil)
+    #expect(ResourceTrend("memory", samples: [], tolerance: 1) == nil)
+    #expect(ResourceTrend("memory", samples: samples(6) { Double($0) }, tolerance: 1) == nil)
     let atOnce = Array(repeating: ResourceTrend.Sample(seconds: 0, value: 1), count: 20)
-    #expect(ResourceTrend("memory", atOnce, tolerance: 1) == nil)
+    #expect(ResourceTrend("memory", samples: atOnce, tolerance: 1) == nil)
   }
 }

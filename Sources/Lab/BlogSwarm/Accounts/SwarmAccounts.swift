@@ -1,7 +1,9 @@
-private import BlogChecker
+import BlogChecker
 private import Foundation
 private import NIOConcurrencyHelpers
-internal import RealtimeAuth
+import RealtimeAuth
+private import RealtimeCore
+package import RealtimeDatabase
 
 /// The accounts of a run at a database that wants some: made before it and deleted after it.
 ///
@@ -62,14 +64,14 @@ package actor SwarmAccounts {
     for process in 0..<settings.processes {
       let file = Self.credentialFile(ofProcess: process, in: directory)
       for user in settings.users(ofProcess: process) {
-        accounts.append(try account(SwarmSettings.name(user), file))
+        accounts.append(try account(SwarmSettings.name(user), in: file))
       }
     }
     let users = accounts
     for number in 0..<terminals {
       let home = SwarmTerminals.home(number, in: directory)
       accounts.append(
-        try account(SwarmTerminals.name(number), "\(home)/.local/state/hearth/credentials.json")
+        try account(SwarmTerminals.name(number), in: "\(home)/.local/state/hearth/credentials.json")
       )
     }
     try await signUp()
@@ -77,7 +79,7 @@ package actor SwarmAccounts {
     return users.compactMap(\.uid)
   }
 
-  private func account(_ name: String, _ file: String) throws -> SwarmAccount {
+  private func account(_ name: String, in file: String) throws -> SwarmAccount {
     try SwarmAccount(name, ofRun: run, at: database, file: file)
   }
 
@@ -113,7 +115,7 @@ package actor SwarmAccounts {
   ///
   /// - Returns: The addresses of those that could not be deleted, with the first reason.
   package func delete() async -> (emails: [String], reason: String) {
-    // What is just being made could not be deleted before it is there.
+    // An account that is just being created can be deleted only afterwards.
     isOver.withLockedValue { $0 = true }
     _ = await signingUp?.value
     let failures = await Self.each(accounts) { try await $0.delete() }
@@ -125,7 +127,7 @@ package actor SwarmAccounts {
   /// Does something for each account, a few at a time, and tells for which of them it failed.
   private static func each(
     _ accounts: [SwarmAccount],
-    _ body: @escaping @Sendable (SwarmAccount) async throws -> Void
+    do body: @escaping @Sendable (SwarmAccount) async throws -> Void
   ) async -> [Failure] {
     await withTaskGroup(of: (SwarmAccount, (any Error)?).self) { group in
       var failures: [Failure] = []
@@ -148,5 +150,142 @@ package actor SwarmAccounts {
       }
       return failures
     }
+  }
+}
+
+/// The account of a user of a run, with the credentials to delete it again.
+struct SwarmAccount: Sendable {
+  /// The name that others see.
+  let name: String
+  /// The address that the account is made for; no mail can reach it.
+  let email: String
+  private let password: String
+  private let auth: Auth
+
+  /// The pauses while a server takes no more accounts.
+  private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(8))
+  /// How many characters a password has, each one of 64.
+  private static let passwordLength = 24
+
+  /// Describes an account, which is yet to be made.
+  ///
+  /// - Parameters:
+  ///   - name: The name of its owner.
+  ///   - run: What tells the accounts of one run from those of others.
+  ///   - database: The database whose accounts they are.
+  ///   - file: Where the session rests, for the programs that are to use it.
+  /// - Throws: `AuthError` when the file cannot be used.
+  init(_ name: String, ofRun run: String, at database: SwarmDatabase, file: String) throws {
+    self.name = name
+    email = "\(name).\(run)@example.invalid"
+    password = Self.newPassword()
+    var configuration = AuthConfiguration(databaseURL: database.url, apiKey: database.apiKey)
+    configuration.trustRoots = database.caFile.map { .file($0) } ?? .system
+    configuration.persistence = .file(file)
+    // Nobody is signed in: others may have their sessions in the same file.
+    configuration.account = ""
+    auth = try Auth(configuration)
+  }
+
+  /// Who it is; nil before the account is made.
+  var uid: String? { auth.currentUser?.uid }
+
+  /// Creates the account, and tries again while the server limits new accounts.
+  ///
+  /// - Parameters:
+  ///   - deadline: When it is not tried again.
+  ///   - isWanted: Whether the account is still to be made.
+  /// - Throws: `AuthError`, or `CancellationError` when it is not wanted any more.
+  func signUp(until deadline: Moment, while isWanted: () -> Bool) async throws {
+    var pause = Self.pauses.first
+    while true {
+      guard isWanted() else { throw CancellationError() }
+      do {
+        try await auth.createUser(withEmail: email, password: password)
+        return
+      } catch let error as AuthError where error.code == .tooManyRequests {
+        guard Moment.now.advanced(by: pause) < deadline else { throw error }
+        await Pause.lasting(pause)
+        pause = min(pause * 2, Self.pauses.longest)
+      }
+    }
+  }
+
+  /// Writes the name into the account, as signing up at a screen does.
+  ///
+  /// - Throws: `AuthError`.
+  func writeName() async throws {
+    let request = auth.currentUser?.createProfileChangeRequest()
+    request?.displayName = name
+    try await request?.commitChanges()
+  }
+
+  /// Deletes the account, if there is one.
+  ///
+  /// - Throws: `AuthError`.
+  func delete() async throws {
+    if let user = auth.currentUser, (try? await user.delete()) != nil { return }
+    // The session is too old for that, or the answer to the first request was lost.
+    do {
+      try await auth.signIn(withEmail: email, password: password)
+    } catch let error as AuthError
+      where error.code == .invalidCredential || error.code == .userNotFound
+    {
+      return
+    }
+    try await auth.currentUser?.delete()
+  }
+
+  private static func newPassword() -> String {
+    let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+    return String(
+      (0..<passwordLength).map { _ in characters[Int.random(in: 0..<characters.count)] }
+    )
+  }
+}
+
+/// Identifies a user of a swarm by an unsigned token, which an emulator accepts.
+package struct EmulatorTokens: DatabaseTokenProvider {
+  private let uid: String
+
+  /// Makes the tokens of one user.
+  package init(uid: String) {
+    self.uid = uid
+  }
+
+  package var userID: String? { uid }
+
+  /// The token.
+  ///
+  /// - Throws: Nothing.
+  package func token(forcingRefresh isForced: Bool) async throws -> DatabaseToken? {
+    let header = JSONValue.object(("alg", .string("none")), ("typ", .string("JWT")))
+    let claims = JSONValue.object(
+      ("sub", .string(uid)),
+      ("user_id", .string(uid)),
+      ("iat", .integer(0)),
+      ("exp", .integer(4_102_444_800))
+    )
+    return DatabaseToken(userID: uid, text: "\(Self.part(header)).\(Self.part(claims)).")
+  }
+
+  package func observeTokens(
+    _ block: @escaping @Sendable (DatabaseToken?) -> Void
+  ) -> DatabaseTokenObservation {
+    DatabaseTokenObservation {}
+  }
+
+  /// A part of a token: JSON in the alphabet of URLs, without padding.
+  private static func part(_ json: JSONValue) -> String {
+    String(
+      Base64.encode(Array(json.text.utf8)).compactMap { digit -> Character? in
+        switch digit {
+        case "+": "-"
+        case "/": "_"
+        case "=": nil
+        default: digit
+        }
+      }
+    )
   }
 }

@@ -1,14 +1,15 @@
-private import BlogChecker
+import BlogChecker
 package import BlogModel
 private import Foundation
+private import NIOConcurrencyHelpers
 private import RealtimeAuth
 private import RealtimeDatabase
 private import RealtimeTransport
 
-/// The users of one process, who do what the driver of the run tells them by lines.
+/// The users of one process, controlled by the driver of the run with lines of text.
 package struct SwarmCrew: Sendable {
   /// Where and as whom the users work.
-  package struct Place: Sendable {
+  package struct Access: Sendable {
     /// The URL of the database.
     package var url: String
     /// The directory of the run, where histories and the files of clients are.
@@ -17,12 +18,12 @@ package struct SwarmCrew: Sendable {
     package var hasAccounts = false
     /// The key of the database's project, if it has one.
     package var apiKey: String?
-    /// The file of the certificates to believe in place of the system's.
+    /// The file of the trusted certificates, instead of those of the system.
     package var caFile: String?
     /// The port of this machine through which the database is reached, if not directly.
     package var detour: Int?
 
-    /// Names a place.
+    /// Makes the access of users without accounts.
     package init(url: String, directory: String) {
       self.url = url
       self.directory = directory
@@ -39,13 +40,13 @@ package struct SwarmCrew: Sendable {
   /// - Parameters:
   ///   - process: Which process, counted from 0.
   ///   - settings: What the run is.
-  ///   - place: Where they work.
+  ///   - access: Where and as whom they work.
   ///   - journal: Makes the journal of a user's stars, and tells what an earlier process left in it.
   /// - Throws: `DatabaseError` for a URL of no database, `HistoryError` when nothing can be written.
   package init(
     process: Int,
-    _ settings: SwarmSettings,
-    at place: Place,
+    settings: SwarmSettings,
+    access: Access,
     journal: (_ uid: String) -> (journal: any StarJournal, unfinished: [StarIntent])
   ) throws {
     self.process = process
@@ -55,12 +56,18 @@ package struct SwarmCrew: Sendable {
     users = try settings.users(ofProcess: process).map { number in
       let (journal, unfinished) = journal(settings.uid(number))
       return SwarmUser(
-        number,
-        settings,
-        database: try Self.database(number, of: process, settings, at: place, clock),
+        number: number,
+        settings: settings,
+        database: try Self.database(
+          ofUser: number,
+          process: process,
+          settings: settings,
+          access: access,
+          clock: clock
+        ),
         journal: journal,
         unfinished: unfinished,
-        history: try Self.history(number, settings, at: place)
+        history: try Self.history(ofUser: number, settings: settings, access: access)
       )
     }
     self.clock = clock
@@ -69,49 +76,49 @@ package struct SwarmCrew: Sendable {
   private let clock: SteppingClock
 
   private static func database(
-    _ number: Int,
-    of process: Int,
-    _ settings: SwarmSettings,
-    at place: Place,
-    _ clock: SteppingClock
+    ofUser number: Int,
+    process: Int,
+    settings: SwarmSettings,
+    access: Access,
+    clock: SteppingClock
   ) throws -> Database {
-    let target = try DatabaseURL(place.url).target
+    let target = try DatabaseURL(access.url).target
     let name = SwarmUser.clientName(number)
     var options = DatabaseOptions()
     options.maximumReconnectDelay = .milliseconds(500)
     options.readDeadline = nil
     options.writeDeadline = nil
-    // As in the program itself: a star that is given up is taken back on the screen, and begins
-    // anew without the pauses that many at one post need.
+    // As in the program itself: a transaction that gives up would undo the star on the screen, and start
+    // again without the pauses that contention needs.
     options.transactionTries = 1_000
     // A machine that is busy with many users is late without being gone.
     options.keepaliveInterval = .seconds(min(45, max(5, settings.users / 4)))
     options.clock = { clock.now }
-    options.persistenceDirectory = "\(place.directory)/offline/\(name)"
-    options.trustRoots = place.trustRoots
-    if let port = place.detour {
+    options.persistenceDirectory = "\(access.directory)/offline/\(name)"
+    options.trustRoots = access.trustRoots
+    if let port = access.detour {
       options.detours[target.host] = .tcp(host: "127.0.0.1", port: port)
     }
     let uid = settings.uid(number)
-    if place.hasAccounts {
-      options.tokenProvider = try Auth(place.accounts(of: process, uid: uid))
+    if access.hasAccounts {
+      options.tokenProvider = try Auth(access.accounts(of: process, uid: uid))
     } else if case .tcp = target.endpoint {
       options.tokenProvider = EmulatorTokens(uid: uid)
     }
-    let database = try Database(url: place.url, options: options)
+    let database = try Database(url: access.url, options: options)
     database.isPersistenceEnabled = true
     return database
   }
 
   private static func history(
-    _ number: Int,
-    _ settings: SwarmSettings,
-    at place: Place
+    ofUser number: Int,
+    settings: SwarmSettings,
+    access: Access
   ) throws(HistoryError) -> HistoryWriter {
     let name = SwarmUser.clientName(number)
     let uid = settings.uid(number)
     return try HistoryWriter(
-      path: "\(place.directory)/histories/\(name).jsonl",
+      path: "\(access.directory)/histories/\(name).jsonl",
       header: HistoryHeader(
         client: name,
         role: .client,
@@ -120,7 +127,7 @@ package struct SwarmCrew: Sendable {
         pid: getpid(),
         seed: settings.seed,
         strategy: settings.stars,
-        presence: SwarmUser.presence(number, settings),
+        presence: SwarmUser.presence(ofUser: number, settings: settings),
         wallClock: Int64(Date().timeIntervalSince1970 * 1_000)
       )
     )
@@ -130,10 +137,10 @@ package struct SwarmCrew: Sendable {
   ///
   /// - Parameters:
   ///   - orders: What the driver says.
-  ///   - tell: Takes what is to be told to the driver.
+  ///   - tell: Sends a report to the driver.
   package func work(
     _ orders: AsyncStream<CrewOrder>,
-    _ tell: @escaping @Sendable (CrewReport) -> Void
+    tell: @escaping @Sendable (CrewReport) -> Void
   ) async {
     for user in users { user.enter() }
     for await order in orders {
@@ -142,8 +149,8 @@ package struct SwarmCrew: Sendable {
         clock.start(Moment(microseconds: start))
         for user in users {
           user.begin(
-            Moment(microseconds: start),
-            plan.operations.filter { $0.user == user.number }
+            at: Moment(microseconds: start),
+            with: plan.operations.filter { $0.user == user.number }
           )
         }
       case .finish: for user in users { user.finish() }
@@ -192,7 +199,7 @@ package struct SwarmCrew: Sendable {
   }
 }
 
-extension SwarmCrew.Place {
+extension SwarmCrew.Access {
   /// Whose certificates are believed.
   fileprivate var trustRoots: DatabaseOptions.TrustRoots { caFile.map { .file($0) } ?? .system }
 
@@ -205,5 +212,29 @@ extension SwarmCrew.Place {
     )
     configuration.account = uid
     return configuration
+  }
+}
+
+/// The clock of a process of clients, which jumps when the plan says so.
+final class SteppingClock: Sendable {
+  private let steps: [PlannedFault]
+  private let began = NIOLockedValueBox<Moment?>(nil)
+
+  init(_ faults: [PlannedFault]) {
+    steps = faults.filter { $0.kind == .clock }
+  }
+
+  /// Tells when the plan began.
+  func start(_ moment: Moment) {
+    began.withLockedValue { $0 = moment }
+  }
+
+  /// The time in milliseconds since 1970, wrong by the last step.
+  var now: Int64 {
+    let real = Int64(Date().timeIntervalSince1970 * 1_000)
+    guard let began = began.withLockedValue({ $0 }) else { return real }
+    let elapsed = Moment.now.since(began)
+    let step = steps.last { Duration.microseconds($0.at) <= elapsed }
+    return real + (step?.clockStep ?? 0)
   }
 }

@@ -13,7 +13,7 @@ package struct SwarmStars: Sendable {
   private let strategy: StarStrategy
 
   /// Makes the stars of one person.
-  package init(_ blog: Blog, _ strategy: StarStrategy) {
+  package init(in blog: Blog, by strategy: StarStrategy) {
     self.blog = blog
     self.strategy = strategy
   }
@@ -24,7 +24,7 @@ package struct SwarmStars: Sendable {
   ///   - isStarred: Whether the post is to be starred.
   ///   - post: The post as the person sees it.
   ///   - settled: Called last, when nothing more will be done, with what went wrong.
-  ///   - completion: Called when both places are written, or at once with what went wrong.
+  ///   - completion: Called when both paths are written, or at the first error.
   package func set(
     _ isStarred: Bool,
     on post: Post,
@@ -44,8 +44,8 @@ package struct SwarmStars: Sendable {
         settled: settled,
         completion: completion
       )
-    case .sample: toggleBoth(post, both)
-    case .naive: setValues(isStarred, post, both)
+    case .sample: toggleBoth(post, completion: both)
+    case .naive: setValues(isStarred, on: post, completion: both)
     }
   }
 
@@ -55,21 +55,21 @@ package struct SwarmStars: Sendable {
 
   /// Turns the star over at the post, finds out whose it is, and turns it over at the copy as well.
   ///
-  /// Nothing ties the two together: each goes by what it finds at its own place.
-  private func toggleBoth(_ post: Post, _ completion: @escaping Completion) {
+  /// The two transactions are independent: each toggles what it finds at its own path.
+  private func toggleBoth(_ post: Post, completion: @escaping Completion) {
     let copy = copy(post)
-    Self.toggle(blog.paths.post(post.id), blog.me.uid) { error in
+    Self.toggle(at: blog.paths.post(post.id), of: blog.me.uid) { error in
       if let error { return completion(error) }
-      Self.toggle(copy, blog.me.uid, completion)
+      Self.toggle(at: copy, of: blog.me.uid, completion: completion)
     }
   }
 
   private static func toggle(
-    _ place: DatabaseReference,
-    _ uid: String,
-    _ completion: @escaping Completion
+    at reference: DatabaseReference,
+    of uid: String,
+    completion: @escaping Completion
   ) {
-    place.runTransactionBlock { data in
+    reference.runTransactionBlock { data in
       guard data.hasChildren() else { return .success(withValue: data) }
       let star = data.childData(byAppendingPath: "stars/\(uid)")
       let count = data.childData(byAppendingPath: "starCount")
@@ -82,15 +82,17 @@ package struct SwarmStars: Sendable {
     }
   }
 
-  /// Writes the count that was seen plus one, whatever it has become meanwhile.
-  private func setValues(_ isStarred: Bool, _ post: Post, _ completion: @escaping Completion) {
+  /// Writes the count that the user has seen plus one, even if it has changed meanwhile.
+  private func setValues(_ isStarred: Bool, on post: Post, completion: @escaping Completion) {
     let count = post.starCount + (isStarred ? 1 : -1)
     let uid = blog.me.uid
     let copy = copy(post)
-    let set: @Sendable (DatabaseReference, @escaping Completion) -> Void = { place, completion in
+    let set: @Sendable (DatabaseReference, @escaping Completion) -> Void = {
+      reference,
+      completion in
       let star: Any = isStarred ? true : NSNull()
       let values: [String: Any] = ["stars/\(uid)": star, "starCount": count]
-      place.updateChildValues(values) { error, _ in completion(error) }
+      reference.updateChildValues(values) { error, _ in completion(error) }
     }
     set(blog.paths.post(post.id)) { error in
       if let error { return completion(error) }

@@ -1,9 +1,9 @@
-internal import BlogChecker
-internal import BlogModel
-internal import Dispatch
-internal import Foundation
-internal import RealtimeCore
-internal import RealtimeDatabase
+import BlogChecker
+import BlogModel
+import Dispatch
+import Foundation
+import RealtimeCore
+import RealtimeDatabase
 
 /// What a user of a swarm does.
 extension SwarmUser {
@@ -24,15 +24,15 @@ extension SwarmUser {
     let due = start.advanced(by: .microseconds(operation.at))
     let isDone =
       switch operation.action {
-      case .post: writePost(operation, due)
-      case .comment: writeComment(operation, due)
-      case .star: changeStar(true, operation, due)
-      case .unstar: changeStar(false, operation, due)
-      case .edit: editPost(operation, due)
-      case .delete: deletePost(operation, due)
-      case .retract: deleteComment(operation, due)
-      case .count: addToNumber(operation, due)
-      case .trespass: trespass(operation, due)
+      case .post: writePost(operation, due: due)
+      case .comment: writeComment(operation, due: due)
+      case .star: changeStar(to: true, by: operation, due: due)
+      case .unstar: changeStar(to: false, by: operation, due: due)
+      case .edit: editPost(operation, due: due)
+      case .delete: deletePost(operation, due: due)
+      case .retract: deleteComment(operation, due: due)
+      case .count: addToNumber(operation, due: due)
+      case .trespass: trespass(operation, due: due)
       }
     if !isDone { tally.skipped += 1 }
   }
@@ -53,7 +53,7 @@ extension SwarmUser {
     }
   }
 
-  /// Whether a post may be touched: those of people who do not take part are theirs alone.
+  /// Whether a post may be changed: only those of people who take part are.
   func concerns(_ post: Post) -> Bool { members.isEmpty || members.contains(post.uid) }
 
   private func ownPosts(_ operation: PlannedOperation) -> [Post] {
@@ -66,7 +66,7 @@ extension SwarmUser {
 
   // MARK: Doing
 
-  private func writePost(_ operation: PlannedOperation, _ due: Moment) -> Bool {
+  private func writePost(_ operation: PlannedOperation, due: Moment) -> Bool {
     let id = blog.paths.posts.childByAutoId().key ?? ""
     let body = "from \(me.name) @\(due.microseconds)"
     let title =
@@ -75,16 +75,16 @@ extension SwarmUser {
       } else {
         "post \(number).\(operation.number)"
       }
-    let done = begin(operation, due, .post(post: id, title: title, body: body))
+    let done = begin(operation, due: due, intent: .post(post: id, title: title, body: body))
     blog.write(post: id, title: title, body: body, completion: done)
     return true
   }
 
-  private func writeComment(_ operation: PlannedOperation, _ due: Moment) -> Bool {
+  private func writeComment(_ operation: PlannedOperation, due: Moment) -> Bool {
     guard let post = candidates(operation).first else { return false }
     let id = blog.paths.comments(on: post.id).childByAutoId().key ?? ""
     let text = "comment \(number).\(operation.number) @\(due.microseconds)"
-    let done = begin(operation, due, .comment(post: post.id, comment: id, text: text))
+    let done = begin(operation, due: due, intent: .comment(post: post.id, comment: id, text: text))
     blog.write(comment: id, on: post.id, text: text) { [weak self] error in
       done(error)
       guard error == nil, let self else { return }
@@ -94,10 +94,14 @@ extension SwarmUser {
     return true
   }
 
-  private func deleteComment(_ operation: PlannedOperation, _ due: Moment) -> Bool {
+  private func deleteComment(_ operation: PlannedOperation, due: Moment) -> Bool {
     guard !acknowledgedComments.isEmpty else { return false }
     let comment = acknowledgedComments.removeFirst()
-    let done = begin(operation, due, .deleteComment(post: comment.post, comment: comment.key))
+    let done = begin(
+      operation,
+      due: due,
+      intent: .deleteComment(post: comment.post, comment: comment.key)
+    )
     blog.paths.comments(on: comment.post).child(comment.key).removeValue { error, _ in
       done(error)
     }
@@ -105,20 +109,20 @@ extension SwarmUser {
   }
 
   /// Adds to a number: mostly by telling the server to add, now and then by a transaction.
-  private func addToNumber(_ operation: PlannedOperation, _ due: Moment) -> Bool {
+  private func addToNumber(_ operation: PlannedOperation, due: Moment) -> Bool {
     let path =
       switch operation.target {
       case .hot(let number): SwarmCounters.shared(number)
       case .any: SwarmCounters.own(me.uid)
       }
     let amount = 1 + operation.number % 5
-    let done = begin(operation, due, .increment(path: path, amount: Int64(amount)))
-    let place = database.reference(withPath: path)
+    let done = begin(operation, due: due, intent: .increment(path: path, amount: Int64(amount)))
+    let reference = database.reference(withPath: path)
     guard operation.number.isMultiple(of: 4) else {
-      place.setValue(ServerValue.increment(amount)) { error, _ in done(error) }
+      reference.setValue(ServerValue.increment(amount)) { error, _ in done(error) }
       return true
     }
-    place.runTransactionBlock { data in
+    reference.runTransactionBlock { data in
       data.value = (data.value as? Int ?? 0) + amount
       return .success(withValue: data)
     } andCompletionBlock: { error, _, _ in
@@ -128,9 +132,9 @@ extension SwarmUser {
   }
 
   private func changeStar(
-    _ isStarred: Bool,
-    _ operation: PlannedOperation,
-    _ due: Moment
+    to isStarred: Bool,
+    by operation: PlannedOperation,
+    due: Moment
   ) -> Bool {
     let post = candidates(operation).first {
       $0.stars.contains(me.uid) != isStarred && !starring.contains($0.id)
@@ -138,7 +142,7 @@ extension SwarmUser {
     guard let post else { return false }
     starring.insert(post.id)
     let intent = isStarred ? Intent.star(post: post.id) : .unstar(post: post.id)
-    let done = begin(operation, due, intent)
+    let done = begin(operation, due: due, intent: intent)
     unanswered += 1
     touch(intent)
     stars.set(
@@ -154,23 +158,23 @@ extension SwarmUser {
     return true
   }
 
-  private func editPost(_ operation: PlannedOperation, _ due: Moment) -> Bool {
+  private func editPost(_ operation: PlannedOperation, due: Moment) -> Bool {
     let own = candidates(operation).filter { $0.uid == me.uid } + ownPosts(operation)
     // A write over a transaction that is under way would stop it, and its star would flicker.
     guard let post = own.first(where: { !starring.contains($0.id) }) else { return false }
     let body = "edited \(number).\(operation.number)"
     let done = begin(
       operation,
-      due,
-      .editPost(post: post.id, title: post.title, body: body)
+      due: due,
+      intent: .editPost(post: post.id, title: post.title, body: body)
     )
     blog.rewrite(post: post.id, title: post.title, body: body, completion: done)
     return true
   }
 
-  private func deletePost(_ operation: PlannedOperation, _ due: Moment) -> Bool {
+  private func deletePost(_ operation: PlannedOperation, due: Moment) -> Bool {
     guard let post = ownPosts(operation).first else { return false }
-    let done = begin(operation, due, .deletePost(post: post.id))
+    let done = begin(operation, due: due, intent: .deletePost(post: post.id))
     blog.remove(post: post.id, completion: done)
     return true
   }
@@ -178,7 +182,7 @@ extension SwarmUser {
   /// Tries by turns to star in the name of another and to change the post of another.
   ///
   /// Nothing of it is shown here before the server has answered, which it must do by refusing.
-  private func trespass(_ operation: PlannedOperation, _ due: Moment) -> Bool {
+  private func trespass(_ operation: PlannedOperation, due: Moment) -> Bool {
     let post = candidates(operation).first { $0.uid != me.uid && !starring.contains($0.id) }
     guard let post else { return false }
     let other = settings.uid(settings.users + number)
@@ -186,7 +190,7 @@ extension SwarmUser {
     let isStar = operation.number.isMultiple(of: 2)
     let intent: Intent =
       isStar ? .starAs(post: post.id, uid: other) : .editOther(post: post.id, title: title)
-    let done = begin(operation, due, intent)
+    let done = begin(operation, due: due, intent: intent)
     blog.paths.post(post.id).runTransactionBlock(
       { data in
         guard data.hasChildren() else { return .success(withValue: data) }
@@ -215,8 +219,8 @@ extension SwarmUser {
   /// - Returns: What notes its end.
   private func begin(
     _ operation: PlannedOperation,
-    _ due: Moment,
-    _ intent: Intent
+    due: Moment,
+    intent: Intent
   ) -> SwarmStars.Completion {
     let number = Int64(operation.number)
     history.append(.invoked(number, intent))
@@ -245,7 +249,7 @@ extension SwarmUser {
     guard let error = error as? DatabaseError, error.code == .permissionDenied else {
       return .unknown(reason)
     }
-    // A star is given in two places; what is refused at the second one has happened at the first.
+    // A star is written to two paths; if the second write is refused, the first has taken effect.
     let isHalf = error.path?.hasPrefix("/user-posts") ?? false
     return isHalf ? .unknown(reason) : .refused(reason)
   }

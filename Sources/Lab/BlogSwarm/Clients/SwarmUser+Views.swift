@@ -1,8 +1,8 @@
-internal import BlogChecker
-internal import BlogModel
-internal import Dispatch
-internal import RealtimeCore
-internal import RealtimeDatabase
+import BlogChecker
+import BlogModel
+import Dispatch
+import RealtimeCore
+import RealtimeDatabase
 
 /// What a user of a swarm sees.
 extension SwarmUser {
@@ -47,29 +47,29 @@ extension SwarmUser {
     let name = view.name
     _ = view.query.observe([.childAdded, .childChanged, .childRemoved, .value]) {
       [weak self] event, snapshot, _ in
-      self?.take(event, snapshot, in: name)
+      self?.take(event, of: snapshot, in: name)
     }
   }
 
-  private func take(_ event: DataEventType, _ snapshot: DataSnapshot, in name: String) {
+  private func take(_ event: DataEventType, of snapshot: DataSnapshot, in name: String) {
     guard !isStuck else { return }
-    if isWatcher { tell(event, snapshot, in: name) }
+    if isWatcher { tell(event, of: snapshot, in: name) }
     if event == .value {
       views[name]?.shown = snapshot
       if views[name]?.isListDue == true { noteComments(in: name) }
       return
     }
     if name == recentView.name {
-      takePost(event, snapshot)
+      takePost(event, of: snapshot)
     } else if name == topView.name {
-      show(snapshot, event == .childRemoved ? nil : Post(snapshot), in: name)
+      show(event == .childRemoved ? nil : Post(snapshot), of: snapshot, in: name)
     } else if event == .childAdded, let comment = Comment(snapshot) {
       noteSeen(comment.text, by: comment.uid)
     }
   }
 
   /// Notes what a listener is told, each event by itself.
-  private func tell(_ event: DataEventType, _ snapshot: DataSnapshot, in name: String) {
+  private func tell(_ event: DataEventType, of snapshot: DataSnapshot, in name: String) {
     guard let view = views[name] else { return }
     if event == .value {
       guard !snapshot.metadata.isFromCache else { return }
@@ -79,19 +79,24 @@ extension SwarmUser {
     let old = told[name, default: [:]].updateValue(node, forKey: snapshot.key)
     let isCertain = !snapshot.metadata.hasPendingWrites
     let changes = isCertain && !node.isEmpty ? old.flatMap(node.changedValues) : nil
-    note(Self.content(node, isCertain, changes), at: "\(view.path)/\(snapshot.key)", in: name)
+    note(
+      Self.content(of: node, isCertain: isCertain, changes: changes),
+      at: "\(view.path)/\(snapshot.key)",
+      in: name
+    )
   }
 
-  /// Notes once more what a view has at a child, now that nothing of the user's own hides it.
+  /// Records the state of a child again, now that no write of the user hides it.
   private func tellAgain(_ key: String, in name: String) {
     guard isWatcher, !isStuck, let view = views[name] else { return }
-    note(Self.content(told[name]?[key] ?? .empty, true, nil), at: "\(view.path)/\(key)", in: name)
+    let content = Self.content(of: told[name]?[key] ?? .empty, isCertain: true, changes: nil)
+    note(content, at: "\(view.path)/\(key)", in: name)
   }
 
   private static func content(
-    _ node: Node,
-    _ isCertain: Bool,
-    _ changes: JSONValue?
+    of node: Node,
+    isCertain: Bool,
+    changes: JSONValue?
   ) -> Telling.Content {
     guard isCertain else { return .child(version: nil, changes: nil) }
     return node.isEmpty ? .gone : .child(version: node.hash, changes: changes)
@@ -128,10 +133,10 @@ extension SwarmUser {
     }
   }
 
-  private func takePost(_ event: DataEventType, _ snapshot: DataSnapshot) {
+  private func takePost(_ event: DataEventType, of snapshot: DataSnapshot) {
     let post = event == .childRemoved ? nil : Post(snapshot)
     posts[snapshot.key] = post
-    if isWatcher { show(snapshot, post, in: recentView.name) }
+    if isWatcher { show(post, of: snapshot, in: recentView.name) }
     guard event == .childAdded, let post, concerns(post) else { return }
     noteSeen(post.body, by: post.uid)
     guard
@@ -145,7 +150,7 @@ extension SwarmUser {
   }
 
   /// Notes what a list shows of a post from now on.
-  private func show(_ snapshot: DataSnapshot, _ post: Post?, in name: String) {
+  private func show(_ post: Post?, of snapshot: DataSnapshot, in name: String) {
     guard let post else { return show(.postGone(snapshot.key), of: snapshot.key, in: name) }
     let content = Showing.Content.post(
       post.id,
@@ -179,7 +184,7 @@ extension SwarmUser {
     unshown = []
   }
 
-  /// Notes all comments that a view shows, once they are those of the server and not what was kept.
+  /// Records all comments that a view shows, once they come from the server and not from the cache.
   ///
   /// The lists grow, so that not every change of one is noted: they are when a client might forget
   /// something, after it has connected and after its own comments were acknowledged, and at the end.
@@ -204,8 +209,43 @@ extension SwarmUser {
     tally.seen.record(microseconds: Moment.now.microseconds - due)
   }
 
-  /// The time that texts of a swarm carry, so that whoever sees them knows how old they are.
+  /// The time in a text of a swarm, which tells a reader how old the text is.
   static func dueTime(in text: String) -> Int64? {
     text.lastIndex(of: "@").flatMap { Int64(text[text.index(after: $0)...]) }
+  }
+}
+
+/// One list that a user looks at, with what it shows.
+struct SwarmView {
+  /// What the view is called in a history.
+  let name: String
+  /// The location.
+  let path: String
+  /// What is looked at.
+  let query: DatabaseQuery
+  /// The child that decides the order, if not the key.
+  var orderedBy: String?
+  /// How many there are at most.
+  var limit: Int?
+  /// The post whose comments these are, if they are.
+  var commentedPost: String?
+  /// Everything that is shown, once it is known.
+  var shown: DataSnapshot?
+  /// Whether all comments are to be noted as soon as they are those of the server.
+  var isListDue = true
+  /// How often something was shown.
+  var order = 0
+
+  /// What the view has, for the end of a history.
+  var finalView: FinalView? {
+    shown.map {
+      FinalView(
+        view: name,
+        path: path,
+        orderedBy: orderedBy,
+        limit: limit,
+        digest: $0.node.hash
+      )
+    }
   }
 }

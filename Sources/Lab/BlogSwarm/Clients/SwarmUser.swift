@@ -1,7 +1,7 @@
 package import BlogChecker
 package import BlogModel
-internal import Dispatch
-internal import RealtimeCore
+import Dispatch
+import RealtimeCore
 package import RealtimeDatabase
 
 // Safety: every mutable property is touched only on `queue`, which is also the database's own.
@@ -35,11 +35,11 @@ package final class SwarmUser: @unchecked Sendable {
   var isConnected = false
   /// Whether nothing is noted any more.
   private var isGone = false
-  /// Whether this client ignores what it is told, as a mistake on purpose.
+  /// Whether this client ignores events, as an injected bug.
   var isStuck = false
-  /// Whether this client shows something old after each thing new, as a mistake on purpose.
+  /// Whether this client shows an old state after each new one, as an injected bug.
   var showsOld = false
-  /// Whether this client leaves its own comments out, as a mistake on purpose.
+  /// Whether this client leaves out its own comments, as an injected bug.
   var forgets = false
   /// The comments of this process that were acknowledged and not deleted since.
   var acknowledgedComments: [OwnComment] = []
@@ -76,10 +76,10 @@ package final class SwarmUser: @unchecked Sendable {
   ///   - database: A database that nobody has used yet.
   ///   - journal: Where unfinished stars are noted.
   ///   - unfinished: What an earlier process of the user has noted there.
-  ///   - history: What takes down what happens.
+  ///   - history: Records what happens.
   package init(
-    _ number: Int,
-    _ settings: SwarmSettings,
+    number: Int,
+    settings: SwarmSettings,
     database: Database,
     journal: any StarJournal,
     unfinished: [StarIntent],
@@ -94,14 +94,14 @@ package final class SwarmUser: @unchecked Sendable {
     queue = DispatchQueue(label: "hearth.swarm.user")
     database.callbackQueue = queue
     blog = Blog(database: database, me: me, journal: journal, stars: settings.stars.method)
-    stars = SwarmStars(blog, settings.stars)
-    let place = blog.paths.presence(of: me.uid).child(Self.clientName(number))
-    presence = number < settings.watchers ? EphemeralValue(at: place, queue: queue) : nil
+    stars = SwarmStars(in: blog, by: settings.stars)
+    let reference = blog.paths.presence(of: me.uid).child(Self.clientName(number))
+    presence = number < settings.watchers ? EphemeralValue(at: reference, queue: queue) : nil
     journaled = unfinished
   }
 
   /// Where the user says that it is here, below `presence`, or nil.
-  package static func presence(_ number: Int, _ settings: SwarmSettings) -> String? {
+  package static func presence(ofUser number: Int, settings: SwarmSettings) -> String? {
     number < settings.watchers ? "\(settings.uid(number))/\(clientName(number))" : nil
   }
 
@@ -123,12 +123,12 @@ package final class SwarmUser: @unchecked Sendable {
     }
   }
 
-  /// Begins to do what the plan says; what was due before is left out.
+  /// Starts the plan; operations that were due before are skipped.
   ///
   /// - Parameters:
   ///   - start: When the run began.
   ///   - operations: The operations of this user in the order of time.
-  package func begin(_ start: Moment, _ operations: [PlannedOperation]) {
+  package func begin(at start: Moment, with operations: [PlannedOperation]) {
     queue.async { [self] in
       self.start = start
       let now = Moment.now.since(start)
@@ -137,12 +137,12 @@ package final class SwarmUser: @unchecked Sendable {
     }
   }
 
-  /// Does nothing new any more.
+  /// Stops starting operations.
   package func finish() {
     queue.async { [self] in plan = [] }
   }
 
-  /// Makes a mistake on purpose from now on.
+  /// Behaves according to an injected bug from now on.
   package func misbehave(_ bug: InjectedBug) {
     queue.async { [self] in
       if bug == .divergingView { isStuck = true }
@@ -164,7 +164,7 @@ package final class SwarmUser: @unchecked Sendable {
     queue.async { [self] in tell(views.mapValues { $0.finalView?.digest ?? "" }) }
   }
 
-  /// Notes what the views have at the end, and tells what was done.
+  /// Records the final views, and reports what was done.
   package func conclude(_ tell: @escaping @Sendable (SwarmTally) -> Void) {
     queue.async { [self] in
       for view in views.values.sorted(by: { $0.name < $1.name }) {
@@ -185,7 +185,7 @@ package final class SwarmUser: @unchecked Sendable {
 
   // MARK: The machine
 
-  /// How often the user looks how long the machine takes for what concerns nobody else.
+  /// How often the user measures the delays of the machine.
   private static let heartbeat = Duration.milliseconds(200)
 
   /// Notes when the machine takes long for what comes neither from the network nor from the server.

@@ -12,7 +12,7 @@ package struct BugInjector: Sendable {
 
   private let bug: InjectedBug
   private let settings: SwarmSettings
-  private let door: AdministratorDoor
+  private let admin: AdminClient
   private let crews: [CrewProcess]
 
   /// Makes an injector.
@@ -20,17 +20,17 @@ package struct BugInjector: Sendable {
   /// - Parameters:
   ///   - bug: The mistake.
   ///   - settings: What the run is.
-  ///   - door: The way behind the back of the server's rules and clients.
+  ///   - admin: Writes without rules and clients.
   ///   - crews: The clients.
   package init(
     _ bug: InjectedBug,
     in settings: SwarmSettings,
-    door: AdministratorDoor,
+    admin: AdminClient,
     crews: [CrewProcess]
   ) {
     self.bug = bug
     self.settings = settings
-    self.door = door
+    self.admin = admin
     self.crews = crews
   }
 
@@ -53,15 +53,15 @@ package struct BugInjector: Sendable {
     case .staleRead, .forgottenComment, .divergingView: await crews.first?.tell(.misbehave(bug))
     case .lostWrite:
       let (post, key, _) = try await comments(of: 1)
-      try await door.put("/post-comments/\(post)/\(key[0])", .null)
+      try await admin.put(.null, at: "/post-comments/\(post)/\(key[0])")
     case .doubleApply:
       let (post, _, values) = try await comments(of: 1)
-      try await door.put("/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz", values[0])
+      try await admin.put(values[0], at: "/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz")
     case .reorderedComments:
       let (post, keys, values) = try await comments(of: 2)
-      try await door.patch(
+      try await admin.patch(
         "/post-comments/\(post)",
-        .object((keys[0], values[1]), (keys[1], values[0]))
+        with: .object((keys[0], values[1]), (keys[1], values[0]))
       )
     case .phantomComment:
       let (post, _, values) = try await comments(of: 1)
@@ -70,20 +70,23 @@ package struct BugInjector: Sendable {
         ("author", values[0]["author"] ?? .null),
         ("text", .string("nobody wrote this"))
       )
-      try await door.put("/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz", phantom)
+      try await admin.put(phantom, at: "/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz")
     case .halfUpdate:
       let (id, owner, _) = try await post()
-      try await door.put("/user-posts/\(owner)/\(id)/body", .string("only here"))
+      try await admin.put(.string("only here"), at: "/user-posts/\(owner)/\(id)/body")
     case .lostIncrement:
-      let place = SwarmCounters.shared(0)
-      let number = try await door.get(place).integer ?? 0
-      try await door.put(place, .integer(number - 1))
+      let path = SwarmCounters.shared(0)
+      let number = try await admin.get(path).integer ?? 0
+      try await admin.put(.integer(number - 1), at: path)
     case .countDrift:
       let (id, owner, count) = try await post()
       let wrong = JSONValue.integer(count + 1)
-      try await door.patch(
+      try await admin.patch(
         "/",
-        .object(("posts/\(id)/starCount", wrong), ("user-posts/\(owner)/\(id)/starCount", wrong))
+        with: .object(
+          ("posts/\(id)/starCount", wrong),
+          ("user-posts/\(owner)/\(id)/starCount", wrong)
+        )
       )
     case .stuckPresence:
       let uid = settings.uid(0)
@@ -92,7 +95,7 @@ package struct BugInjector: Sendable {
         ("terminal", .string("gone")),
         ("since", .integer(1))
       )
-      try await door.put("/presence/\(uid)/ghost", entry)
+      try await admin.put(entry, at: "/presence/\(uid)/ghost")
     case .deniedWrite: try await applyDenied(history)
     case .unboundedMemory: try await fillMemory()
     }
@@ -102,7 +105,7 @@ package struct BugInjector: Sendable {
   private func comments(
     of count: Int
   ) async throws -> (post: String, keys: [String], values: [JSONValue]) {
-    for post in try await door.get("/post-comments").members ?? [] {
+    for post in try await admin.get("/post-comments").members ?? [] {
       let byAuthor = Dictionary(grouping: post.value.members ?? []) {
         $0.value["uid"]?.string ?? ""
       }
@@ -117,7 +120,7 @@ package struct BugInjector: Sendable {
 
   private func post() async throws -> (id: String, owner: String, count: Int64) {
     let members = Set((0..<settings.users).map(settings.uid))
-    for post in try await door.get("/posts").members ?? [] {
+    for post in try await admin.get("/posts").members ?? [] {
       guard let owner = post.value["uid"]?.string, members.contains(owner) else { continue }
       return (post.name, owner, post.value["starCount"]?.integer ?? 0)
     }
@@ -128,11 +131,11 @@ package struct BugInjector: Sendable {
   private func applyDenied(_ history: History) async throws {
     for operation in history.operations where operation.isRefused {
       guard case .editOther(let post, let title) = operation.intent,
-        let owner = try await door.get("/posts/\(post)/uid").string
+        let owner = try await admin.get("/posts/\(post)/uid").string
       else { continue }
-      return try await door.patch(
+      return try await admin.patch(
         "/",
-        .object(
+        with: .object(
           ("posts/\(post)/title", .string(title)),
           ("user-posts/\(owner)/\(post)/title", .string(title))
         )
@@ -141,10 +144,10 @@ package struct BugInjector: Sendable {
     throw Problem(description: "nothing was refused")
   }
 
-  /// Has the server keep what nobody asked for.
+  /// Fills the memory of the server.
   private func fillMemory() async throws {
     let block = JSONValue.string(String(repeating: "x", count: 4_000_000))
-    for number in 0..<60 { try await door.put("/ballast/\(number)", block) }
+    for number in 0..<60 { try await admin.put(block, at: "/ballast/\(number)") }
   }
 }
 #endif

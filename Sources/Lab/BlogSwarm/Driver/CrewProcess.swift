@@ -60,7 +60,7 @@ package actor CrewProcess {
     child?.send(signal)
   }
 
-  /// Kills the process and starts another in its place after a while.
+  /// Kills the process and starts another one after a while.
   ///
   /// - Throws: `ChildProcess.Problem`.
   package func killAndRestart(after pause: Duration) async throws {

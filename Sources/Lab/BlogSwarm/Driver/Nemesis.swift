@@ -3,7 +3,7 @@ private import Foundation
 private import NIOCore
 private import RealtimeCore
 
-/// Does to a swarm what is planned to be done to it, and takes it back.
+/// Injects the planned faults into a swarm, and ends them.
 package struct Nemesis: Sendable {
   /// What can be harmed.
   package struct Targets: Sendable {
@@ -15,8 +15,8 @@ package struct Nemesis: Sendable {
     package var network: SwarmNetwork?
     /// The server, if it belongs to the swarm.
     package var server: SwarmServer?
-    /// The way to the database as its administrator.
-    package var door: AdministratorDoor?
+    /// The client of the administrator.
+    package var admin: AdminClient?
     /// The rules that are in force when nothing is done, where they are known.
     package var rules: String?
 
@@ -26,14 +26,14 @@ package struct Nemesis: Sendable {
       clients: [[String]],
       network: SwarmNetwork?,
       server: SwarmServer?,
-      door: AdministratorDoor?,
+      admin: AdminClient?,
       rules: String?
     ) {
       self.crews = crews
       self.clients = clients
       self.network = network
       self.server = server
-      self.door = door
+      self.admin = admin
       self.rules = rules
     }
   }
@@ -129,10 +129,10 @@ package struct Nemesis: Sendable {
 
   /// Forbids comments for a while.
   private func changeRules(_ fault: PlannedFault) async throws -> Bool {
-    guard let door = targets.door, let rules = targets.rules,
+    guard let admin = targets.admin, let rules = targets.rules,
       let strict = Self.withoutComments(rules)
     else { return false }
-    try await door.setRules(strict)
+    try await admin.setRules(strict)
     history.append(.rules(source: strict))
     await Pause.lasting(fault.duration)
     try await restoreRules()
@@ -143,15 +143,15 @@ package struct Nemesis: Sendable {
   ///
   /// - Throws: What the last attempt reports.
   package func restoreRules() async throws {
-    guard let door = targets.door, let rules = targets.rules else { return }
+    guard let admin = targets.admin, let rules = targets.rules else { return }
     for _ in 1..<100 {
-      if (try? await door.setRules(rules)) != nil {
+      if (try? await admin.setRules(rules)) != nil {
         history.append(.rules(source: rules))
         return
       }
       await Pause.lasting(.milliseconds(100))
     }
-    try await door.setRules(rules)
+    try await admin.setRules(rules)
   }
 
   /// The same rules, but no text of a comment is short enough; nil for rules of another kind.
@@ -162,7 +162,7 @@ package struct Nemesis: Sendable {
 
   /// Writes a post whose texts are made to break screens, past the rules.
   private func writeHostileText(_ fault: PlannedFault) async throws -> Bool {
-    guard let door = targets.door else { return false }
+    guard let admin = targets.admin else { return false }
     let texts = HostileTexts.permitted + HostileTexts.forbidden
     let title = texts[fault.strength % texts.count]
     let body = texts[(fault.strength + 7) % texts.count]
@@ -177,7 +177,7 @@ package struct Nemesis: Sendable {
     let paths = ["posts/\(key)", "user-posts/hostile/\(key)"]
     let number = fault.at
     history.append(.invoked(number, .administer(paths: paths.map { "/" + $0 })))
-    try await door.patch("/", .object(paths.map { JSONMember($0, post) }))
+    try await admin.patch("/", with: .object(paths.map { JSONMember($0, post) }))
     history.append(.answered(number, .ok(nil)))
     return true
   }

@@ -1,4 +1,5 @@
-internal import BlogChecker
+import BlogChecker
+private import Foundation
 private import RealtimeCore
 
 /// Measures now and then what the server takes and how fast it answers, and looks what it leaves out.
@@ -20,12 +21,12 @@ struct ServerSampling: Sendable {
 
   /// Measures until the task is cancelled.
   func run() async {
-    guard let door = stage.door else { return }
+    guard let admin = stage.admin else { return }
     var coalesced: (count: Int64, at: Moment)?
     while !Task.isCancelled {
-      let latencies = await latencies(door)
+      let latencies = await latencies(admin)
       let start = Moment.now
-      if let count = await Self.coalescedPushes(door) {
+      if let count = await Self.coalescedPushes(admin) {
         let now = Moment.now
         noteStall(now.since(start))
         if let coalesced, coalesced.count != count {
@@ -47,11 +48,11 @@ struct ServerSampling: Sendable {
   }
 
   /// Asks the server of one's own for something, over and over; one elsewhere is left in peace.
-  private func latencies(_ door: AdministratorDoor) async -> Latencies {
+  private func latencies(_ admin: AdminClient) async -> Latencies {
     var latencies = Latencies()
     for _ in 0..<Self.answers where !Task.isCancelled {
       let start = Moment.now
-      if stage.server != nil, (try? await door.get("/users/nobody")) != nil {
+      if stage.server != nil, (try? await admin.get("/users/nobody")) != nil {
         let latency = Moment.now.since(start)
         latencies.record(microseconds: latency.microseconds)
         noteStall(latency)
@@ -73,11 +74,88 @@ struct ServerSampling: Sendable {
     if delay > Self.interval * 4 { history.append(.stalled(microseconds: delay.microseconds)) }
   }
 
-  /// How often the server has told somebody several changes as one; nil where it does not say.
-  private static func coalescedPushes(_ door: AdministratorDoor) async -> Int64? {
-    guard let metrics = try? await door.get(metrics) else { return nil }
+  /// How often the server has merged changes for a slow client; nil if it does not report that.
+  private static func coalescedPushes(_ admin: AdminClient) async -> Int64? {
+    guard let metrics = try? await admin.get(metrics) else { return nil }
     return (metrics["databases"]?.members ?? []).reduce(0) {
       $0 + ($1.value["coalescedPushes"]?.integer ?? 0)
     }
+  }
+}
+
+/// Measures all through a run what the server and the clients take of the machine.
+struct ResourceWatch: Sendable {
+  private let stage: SwarmStage
+
+  /// How often it looks, at most and at least.
+  private static let intervals = (shortest: 0.25, longest: 10.0)
+  /// How many samples a run is to have.
+  private static let samples = 400.0
+  /// How much the memory of a process may grow in any case, in MB.
+  private static let memoryTolerance = 16.0
+  /// How many more descriptors a process may have in any case.
+  private static let descriptorTolerance = 64.0
+
+  init(_ stage: SwarmStage) {
+    self.stage = stage
+  }
+
+  /// Measures until the task is cancelled.
+  ///
+  /// - Parameter seconds: How long that is going to be.
+  /// - Returns: What came of each thing that was measured often enough.
+  func run(for seconds: Double) async -> [ResourceTrend] {
+    let interval = min(
+      Self.intervals.longest,
+      max(Self.intervals.shortest, seconds / Self.samples)
+    )
+    let start = Moment.now
+    var server: [(at: Double, facts: ProcessFacts)] = []
+    var clients: [(at: Double, facts: [ProcessFacts])] = []
+    var process: pid_t?
+    while !Task.isCancelled {
+      let at = Moment.now.since(start) / .seconds(1)
+      if let id = await stage.server?.processID, let facts = ProcessFacts(of: id) {
+        // The counter of another process starts at 0.
+        if process != id { server = [] }
+        process = id
+        server.append((at, facts))
+      }
+      let ids = await stage.eachCrew { await $0.processID }
+      let facts = ids.compactMap { $0.flatMap(ProcessFacts.init(of:)) }
+      if !facts.isEmpty { clients.append((at, facts)) }
+      await Pause.lasting(.seconds(interval))
+    }
+    return Self.trends(of: "the server", samples: server.map { ($0.at, [$0.facts]) })
+      + Self.trends(of: "a client", samples: clients)
+  }
+
+  /// The trends of the means over some processes.
+  private static func trends(
+    of who: String,
+    samples: [(at: Double, facts: [ProcessFacts])]
+  ) -> [ResourceTrend] {
+    let start = samples.first?.at ?? 0
+    func mean(_ value: (ProcessFacts) -> Double) -> [ResourceTrend.Sample] {
+      samples.map { sample in
+        let sum = sample.facts.reduce(0) { $0 + value($1) }
+        return ResourceTrend.Sample(
+          seconds: sample.at - start,
+          value: sum / Double(sample.facts.count)
+        )
+      }
+    }
+    return [
+      ResourceTrend(
+        "memory of \(who), MB",
+        samples: mean { Double($0.residentBytes) / 1_048_576 },
+        tolerance: memoryTolerance
+      ),
+      ResourceTrend(
+        "descriptors of \(who)",
+        samples: mean { Double($0.descriptors) },
+        tolerance: descriptorTolerance
+      ),
+    ].compactMap(\.self)
   }
 }

@@ -3,11 +3,11 @@ private import Foundation
 private import NIOConcurrencyHelpers
 package import RealtimeHub
 
-/// A whole run: a server, a network, clients, what is done to them, and what the checker says of it.
+/// A whole run: a server, a network, clients, faults, and the verdict of the checker.
 package struct SwarmRun: Sendable {
   /// Where a run takes place.
-  package enum Place: Sendable {
-    /// At a server of its own, with the rules of a file; another program may be the server.
+  package enum Target: Sendable {
+    /// A server of its own, with the rules of a file; another program may be the server.
     ///
     /// The closure opens its database, in a directory, to read what the server commits.
     case ownServer(
@@ -15,19 +15,19 @@ package struct SwarmRun: Sendable {
       program: String? = nil,
       database: @Sendable (String) -> any StoredDatabase
     )
-    /// At a database that is there already.
+    /// An existing database.
     case database(SwarmDatabase)
   }
 
-  /// How a run is carried out, beside what it is to be.
+  /// How a run is carried out.
   package struct Options: Sendable {
     /// The directory of the run, which exists.
     package var directory: String
     /// Where it takes place.
-    package var place: Place
+    package var target: Target
     /// A mistake to make on purpose.
     package var bug: InjectedBug?
-    /// How many terminals with screens look on.
+    /// How many terminals with screens watch the run.
     package var terminals = 0
     /// How long all clients may take to show the same after the storm.
     package var patience = Duration.seconds(120)
@@ -35,18 +35,18 @@ package struct SwarmRun: Sendable {
     package var isSoak = false
     /// How much must have been done.
     package var check = CheckOptions()
-    /// Takes what is to be told meanwhile.
+    /// Called with progress messages.
     package var tell: @Sendable (String) -> Void = { _ in }
 
     /// Makes options.
-    package init(directory: String, at place: Place) {
+    package init(directory: String, at target: Target) {
       self.directory = directory
-      self.place = place
+      self.target = target
     }
 
     /// The database that is there already; nil for a server of the swarm's own.
     package var database: SwarmDatabase? {
-      if case .database(let database) = place { database } else { nil }
+      if case .database(let database) = target { database } else { nil }
     }
 
     /// The directory of the histories.
@@ -69,7 +69,7 @@ package struct SwarmRun: Sendable {
   /// Prepares a run; nothing is started yet.
   ///
   /// - Throws: `HistoryError` when the directory cannot be written.
-  package init(_ settings: SwarmSettings, _ options: Options) throws {
+  package init(_ settings: SwarmSettings, options: Options) throws {
     self.settings = settings
     self.options = options
     plan = SwarmPlan(settings)
@@ -100,7 +100,7 @@ package struct SwarmRun: Sendable {
   /// - Returns: What it was.
   /// - Throws: ``Problem``, or what keeps the programs from starting.
   package func run() async throws -> SwarmReport {
-    let stage = try await SwarmStage.set(settings, options, history: history)
+    let stage = try await SwarmStage.set(settings, options: options, history: history)
     self.stage.withLockedValue { $0 = stage }
     do {
       return try await perform(on: stage)
@@ -193,8 +193,8 @@ package struct SwarmRun: Sendable {
 
   private func inject(on stage: SwarmStage, isEarly: Bool, from start: Moment) async throws {
     #if DEBUG
-    guard let bug = options.bug, let door = stage.door else { return }
-    let injector = BugInjector(bug, in: settings, door: door, crews: stage.crews)
+    guard let bug = options.bug, let admin = stage.admin else { return }
+    let injector = BugInjector(bug, in: settings, admin: admin, crews: stage.crews)
     guard injector.isEarly == isEarly else { return }
     if isEarly {
       await Pause.until(start.advanced(by: .microseconds(SwarmPlan.opening)))
@@ -237,7 +237,7 @@ package struct SwarmRun: Sendable {
     return false
   }
 
-  /// Has the clients leave, waits until nobody is here any more, and ends the server.
+  /// Ends the clients, waits until nobody is present any more, and ends the server.
   private func conclude(_ stage: SwarmStage) async -> (SwarmTally, [String]) {
     var tally = SwarmTally()
     var mishaps: [String] = []
@@ -247,7 +247,7 @@ package struct SwarmRun: Sendable {
     }
     await stage.empty()
     do {
-      // With nobody left to disturb it: what was acknowledged is there also after this.
+      // With all clients gone, everything acknowledged must survive this as well.
       try await stage.server?.killAndRestart(after: .zero)
     } catch {
       mishaps.append("the server does not start again: \(error)")

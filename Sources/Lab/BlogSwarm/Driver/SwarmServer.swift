@@ -2,10 +2,10 @@ package import BlogChecker
 package import Foundation
 private import RealtimeCore
 
-/// The server of a swarm: a process of its own that is killed, starved of disk and started again.
+/// The server of a swarm: a process that is killed, starved of disk space and restarted.
 package actor SwarmServer {
   /// Where the server keeps things.
-  package struct Place: Sendable {
+  package struct Files: Sendable {
     /// The directory of the run.
     package let directory: String
     /// The file of the rules.
@@ -13,7 +13,7 @@ package actor SwarmServer {
     /// The program that is the server; nil for `hearth`.
     package let program: String?
 
-    /// Names the places.
+    /// Names the files.
     package init(directory: String, rules: String, program: String? = nil) {
       self.directory = directory
       self.rules = rules
@@ -37,7 +37,7 @@ package actor SwarmServer {
   /// How long a server may take to be ready.
   private static let startTime = Duration.seconds(60)
 
-  private let place: Place
+  private let files: Files
   private let history: HistoryWriter
   private var observer: LogObserver?
   private var process: ChildProcess?
@@ -52,10 +52,10 @@ package actor SwarmServer {
   /// Describes a server, which does not run yet.
   ///
   /// - Parameters:
-  ///   - place: Where it keeps things.
-  ///   - history: What takes down when it comes and goes.
-  package init(_ place: Place, history: HistoryWriter) {
-    self.place = place
+  ///   - files: Where it keeps things.
+  ///   - history: Records when it starts and ends.
+  package init(_ files: Files, history: HistoryWriter) {
+    self.files = files
     self.history = history
   }
 
@@ -70,15 +70,15 @@ package actor SwarmServer {
   package func start() async throws {
     let process = try ChildProcess(
       arguments,
-      of: place.program ?? ChildProcess.hearth,
-      errors: "\(place.directory)/server.err"
+      of: files.program ?? ChildProcess.hearth,
+      errors: "\(files.directory)/server.err"
     )
     self.process = process
     let line = await Self.firstLine(of: process)
     guard let line, let ready = try? JSONParser.parse(line), ready["ready"]?.bool == true else {
       process.send(SIGKILL)
       throw Problem(
-        description: "the server does not start: \(line ?? "see \(place.directory)/server.log")"
+        description: "the server does not start: \(line ?? "see \(files.directory)/server.log")"
       )
     }
     port = ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? port
@@ -91,10 +91,10 @@ package actor SwarmServer {
 
   private var arguments: [String] {
     [
-      "serve", "--emulator", "--port", String(port), "--socket", place.socket, "--data-dir",
-      place.data, "--rules", place.rules, "--log", "\(place.directory)/server.log",
-      "--log-mark", place.logMark,
-      // Should whoever started it be killed, nothing stays behind.
+      "serve", "--emulator", "--port", String(port), "--socket", files.socket, "--data-dir",
+      files.data, "--rules", files.rules, "--log", "\(files.directory)/server.log",
+      "--log-mark", files.logMark,
+      // If its parent is killed, it ends as well.
       "--idle-exit", "60",
     ]
   }
@@ -108,7 +108,7 @@ package actor SwarmServer {
     return await process.firstLine()
   }
 
-  /// Has an observer told of every end.
+  /// Reports every end of the server to an observer.
   package func attach(_ observer: LogObserver) {
     self.observer = observer
   }
@@ -130,7 +130,7 @@ package actor SwarmServer {
     try await start()
   }
 
-  /// A process that ended though nobody wanted it to is followed by another.
+  /// Restarts a process that has ended by itself.
   private func noteEnd(of process: ChildProcess, _ status: Int32) async {
     guard self.process === process, !isStopping else { return }
     self.process = nil
@@ -141,14 +141,14 @@ package actor SwarmServer {
     _ = await recovery?.result
   }
 
-  /// Lets the server write no more than a few bytes for a while.
+  /// Limits the size of the files of the server for a while, as a full disk does.
   ///
   /// - Parameters:
   ///   - bytes: How many it may still write.
   ///   - duration: For how long.
   package func fillDisk(leaving bytes: UInt64, lasting duration: Duration) async {
     guard let process, process.isRunning else { return }
-    let limit = FileSizeLimit.longestFile(in: place.data) + bytes
+    let limit = FileSizeLimit.longestFile(in: files.data) + bytes
     guard FileSizeLimit.set(limit, of: process.id) else { return }
     await Pause.lasting(duration)
     if process.isRunning { _ = FileSizeLimit.set(nil, of: process.id) }

@@ -3,14 +3,14 @@ private import Foundation
 private import RealtimeCore
 private import RealtimeTransport
 
-/// What is set up for a run: the server, the network before it, the clients, and who looks on.
+/// The set-up of a run: the server, the network in front of it, the clients and the spectators.
 struct SwarmStage: Sendable {
   let options: SwarmRun.Options
   let settings: SwarmSettings
   let crews: [CrewProcess]
   let network: SwarmNetwork?
   let server: SwarmServer?
-  let door: AdministratorDoor?
+  let admin: AdminClient?
   let observer: LogObserver?
   let stream: StreamObserver?
   let terminals: SwarmTerminals?
@@ -24,7 +24,7 @@ struct SwarmStage: Sendable {
   /// - Throws: What keeps one of the programs from starting.
   static func set(
     _ settings: SwarmSettings,
-    _ options: SwarmRun.Options,
+    options: SwarmRun.Options,
     history: HistoryWriter
   ) async throws -> SwarmStage {
     var server: SwarmServer?
@@ -33,15 +33,15 @@ struct SwarmStage: Sendable {
     var stream: StreamObserver?
     var rules: String?
     let target: ConnectionTarget
-    switch options.place {
+    switch options.target {
     case .database(let database):
       target = database.target
-      let follower = database.door.observer
+      let follower = database.admin.observer
       try await follower.start()
       stream = follower
       // They do not bind administrators, which all are at a socket.
       if !database.isAtSocket {
-        history.append(.rules(source: try await database.door.rules()))
+        history.append(.rules(source: try await database.admin.rules()))
       }
       if settings.faults.contains(where: \.needsNetwork) {
         network = SwarmNetwork(to: target.endpoint)
@@ -51,23 +51,23 @@ struct SwarmStage: Sendable {
       let ownRules = SwarmCounters.allowed(in: source) ?? source
       rules = ownRules
       history.append(.rules(source: ownRules))
-      let place = SwarmServer.Place(
+      let files = SwarmServer.Files(
         directory: options.directory,
         rules: "\(options.directory)/rules.json",
         program: program
       )
-      try ownRules.write(toFile: place.rules, atomically: true, encoding: .utf8)
-      let own = SwarmServer(place, history: history)
+      try ownRules.write(toFile: files.rules, atomically: true, encoding: .utf8)
+      let own = SwarmServer(files, history: history)
       try await own.start()
-      let reader = try LogObserver(openDatabase(place.data), markFile: place.logMark)
+      let reader = try LogObserver(openDatabase(files.data), markFile: files.logMark)
       reader.start()
       await own.attach(reader)
       network = SwarmNetwork(to: await own.port)
       (server, observer) = (own, reader)
-      target = ConnectionTarget(unixSocket: place.socket, namespace: "hearth")
+      target = ConnectionTarget(unixSocket: files.socket, namespace: "hearth")
     }
-    let door = options.database?.door ?? AdministratorDoor(target)
-    let crews = try await launch(settings, options, network)
+    let admin = options.database?.admin ?? AdminClient(target)
+    let crews = try await launch(settings, options: options, network: network)
     let terminals = try terminals(options, at: target)
     return SwarmStage(
       options: options,
@@ -75,7 +75,7 @@ struct SwarmStage: Sendable {
       crews: crews,
       network: network,
       server: server,
-      door: door,
+      admin: admin,
       observer: observer,
       stream: stream,
       terminals: terminals,
@@ -85,7 +85,7 @@ struct SwarmStage: Sendable {
           clients: clients(settings),
           network: network,
           server: server,
-          door: door,
+          admin: admin,
           rules: rules
         ),
         history: history
@@ -101,8 +101,8 @@ struct SwarmStage: Sendable {
   /// Starts the processes of clients, each with a port of its own where there is a network.
   private static func launch(
     _ settings: SwarmSettings,
-    _ options: SwarmRun.Options,
-    _ network: SwarmNetwork?
+    options: SwarmRun.Options,
+    network: SwarmNetwork?
   ) async throws -> [CrewProcess] {
     var crews: [CrewProcess] = []
     for number in 0..<settings.processes {
@@ -120,7 +120,7 @@ struct SwarmStage: Sendable {
     return crews
   }
 
-  /// What a process of clients is told about the way to the database; no secret is among it.
+  /// The arguments with which a process of clients finds the database; they contain no secret.
   private static func way(to database: SwarmDatabase?, through port: Int?) -> [String] {
     let port = port.map(String.init)
     guard let database else {
@@ -134,7 +134,7 @@ struct SwarmStage: Sendable {
       + (database.hasAccounts ? ["--accounts"] : [])
   }
 
-  /// Opens the terminals that look on, if any.
+  /// Opens the terminals of the spectators, if any.
   private static func terminals(
     _ options: SwarmRun.Options,
     at target: ConnectionTarget
@@ -147,7 +147,7 @@ struct SwarmStage: Sendable {
     ]
     return try SwarmTerminals(
       options.terminals,
-      arguments.flatMap { name, value in value.map { [name, $0] } ?? [] },
+      options: arguments.flatMap { name, value in value.map { [name, $0] } ?? [] },
       areSignedIn: database?.hasAccounts ?? false,
       in: options.directory
     )
@@ -165,17 +165,17 @@ struct SwarmStage: Sendable {
     }
   }
 
-  /// Has the terminals leave as well, and waits until nobody is here any more.
+  /// Closes the terminals as well, and waits until nobody is present any more.
   func empty() async {
     await terminals?.close()
     let deadline = Moment.now.advanced(by: min(Self.absence, options.patience))
     while Moment.now < deadline {
-      if let people = try? await door?.get("/presence"), !isAnybodyHere(people) { break }
+      if let people = try? await admin?.get("/presence"), !isAnybodyHere(people) { break }
       await Pause.lasting(.milliseconds(50))
     }
   }
 
-  /// Whether somebody is listed: of the swarm's own people where others may be as well.
+  /// Whether somebody is listed as present; in a shared database only people of the swarm count.
   private func isAnybodyHere(_ people: JSONValue) -> Bool {
     guard options.database != nil else { return people != .null }
     return (0..<settings.users).contains { people[settings.uid($0)] != nil }
@@ -189,7 +189,7 @@ struct SwarmStage: Sendable {
     return await server?.stop() ?? 0
   }
 
-  /// What an observer that does not go through the clients has seen of the database.
+  /// What an observer, independent of the clients, has seen of the database.
   ///
   /// - Throws: What keeps it from reading.
   func commits() async throws -> CommitHistory {

@@ -1,10 +1,10 @@
-internal import NIOCore
-internal import NIOPosix
+package import NIOCore
+import NIOPosix
 package import RealtimeTransport
 
 /// A network between the clients of a swarm and their server that can be made to fail.
 ///
-/// Each process of clients has a port of its own, so that something can happen to one of them. All
+/// Each process of clients has its own port, so that faults can concern one of them. All
 /// state belongs to one event loop. Bytes are never reordered, since TCP does not let that show.
 package final class SwarmNetwork: Sendable {
   private struct State {
@@ -44,7 +44,7 @@ package final class SwarmNetwork: Sendable {
     let listener = try await ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
       .childChannelOption(.autoRead, value: false)
-      .childChannelInitializer { self.accept($0, process) }
+      .childChannelInitializer { self.accept($0, of: process) }
       .bind(host: "127.0.0.1", port: 0).get()
     try await loop.submit { self.state.value.listeners.append(listener) }.get()
     return listener.localAddress?.port ?? 0
@@ -63,7 +63,7 @@ package final class SwarmNetwork: Sendable {
 
   /// Ends the connections of a process and sends all that was sent on them again, each on a new one.
   ///
-  /// Nobody is let in meanwhile, so that what is repeated comes before what the client sends next.
+  /// No connection is accepted meanwhile, so that the replay precedes what the client sends next.
   ///
   /// - Parameter process: The number of the process.
   /// - Returns: How many connections were repeated.
@@ -80,7 +80,7 @@ package final class SwarmNetwork: Sendable {
     return recorded.count
   }
 
-  /// Ends all connections and lets no more in.
+  /// Ends all connections and accepts no more.
   package func close() async {
     let listeners = try? await loop.submit { [self] in
       for id in state.value.links.keys { end(id) }
@@ -100,15 +100,20 @@ package final class SwarmNetwork: Sendable {
 
   // MARK: Connections
 
-  private func accept(_ client: any Channel, _ process: Int) -> EventLoopFuture<Void> {
+  private func accept(_ client: any Channel, of process: Int) -> EventLoopFuture<Void> {
     guard state.value.conditions[process] != .cut else { return client.close() }
     state.value.lastLink += 1
     let id = state.value.lastLink
     return dial(ClientBootstrap(group: loop).channelOption(.autoRead, value: false))
       .flatMapThrowing { server in
-        self.state.value.links[id] = NetworkLink(process, client, server, on: self.loop)
-        try self.join(client, .toServer, id)
-        try self.join(server, .toClient, id)
+        self.state.value.links[id] = NetworkLink(
+          process: process,
+          client: client,
+          server: server,
+          on: self.loop
+        )
+        try self.join(client, going: .toServer, link: id)
+        try self.join(server, going: .toClient, link: id)
         client.read()
         server.read()
       }
@@ -123,25 +128,25 @@ package final class SwarmNetwork: Sendable {
 
   private func join(
     _ channel: any Channel,
-    _ direction: NetworkLink.Direction,
-    _ id: Int
+    going direction: NetworkLink.Direction,
+    link id: Int
   ) throws {
     try channel.pipeline.syncOperations.addHandler(
-      LinkHandler(onRead: { self.forward($0, direction, id) }, onEnd: { self.end(id) })
+      LinkHandler(onRead: { self.forward($0, going: direction, link: id) }, onEnd: { self.end(id) })
     )
   }
 
-  private func forward(_ bytes: ByteBuffer, _ direction: NetworkLink.Direction, _ id: Int) {
+  private func forward(_ bytes: ByteBuffer, going direction: NetworkLink.Direction, link id: Int) {
     guard let link = state.value.links[id] else { return }
     if direction == .toServer { link.record(bytes) }
     switch (state.value.conditions[link.process] ?? .sound, direction) {
     case (.sound, _), (.deaf, .toServer), (.slow, .toServer):
-      link.deliver(bytes, direction, after: .zero)
+      link.deliver(bytes, going: direction, after: .zero)
     case (.cut, _), (.deaf, .toClient): link.source(direction).read()
-    case (.late(let delay), _): link.deliver(bytes, direction, after: delay)
+    case (.late(let delay), _): link.deliver(bytes, going: direction, after: delay)
     case (.slow(let rate), .toClient):
       let nanoseconds = Int64(bytes.readableBytes) * 1_000_000_000 / Int64(max(1, rate))
-      link.deliver(bytes, direction, after: .nanoseconds(nanoseconds))
+      link.deliver(bytes, going: direction, after: .nanoseconds(nanoseconds))
     }
   }
 
@@ -154,4 +159,119 @@ package final class SwarmNetwork: Sendable {
     link.client.close(promise: nil)
     link.server.close(promise: nil)
   }
+}
+
+/// The two ends of a connection through a network, and what the client has sent on it.
+///
+/// Confined to the event loop of the network. It is an object because forwarding bytes may end the same
+/// connection.
+final class NetworkLink {
+  /// Where bytes go.
+  enum Direction {
+    case toServer
+    case toClient
+  }
+
+  /// The most that is remembered of what a client has sent, in bytes.
+  static let recordedBytes = 4 * 1_024 * 1_024
+
+  let process: Int
+  let client: any Channel
+  let server: any Channel
+  /// Everything that the client has sent since the beginning; nil when it was too much.
+  private(set) var sent: ByteBuffer? = ByteBuffer()
+  private let loop: any EventLoop
+  /// The delivery of the last piece in each direction.
+  private var lastToServer: EventLoopFuture<Void>
+  private var lastToClient: EventLoopFuture<Void>
+
+  init(
+    process: Int,
+    client: any Channel,
+    server: any Channel,
+    on loop: any EventLoop
+  ) {
+    self.process = process
+    self.client = client
+    self.server = server
+    self.loop = loop
+    lastToServer = loop.makeSucceededVoidFuture()
+    lastToClient = loop.makeSucceededVoidFuture()
+  }
+
+  /// The end at which the bytes of a direction arrive.
+  func source(_ direction: Direction) -> any Channel {
+    direction == .toServer ? client : server
+  }
+
+  /// Notes what the client has sent.
+  func record(_ bytes: ByteBuffer) {
+    guard let count = sent?.readableBytes, count + bytes.readableBytes <= Self.recordedBytes else {
+      sent = nil
+      return
+    }
+    sent?.writeImmutableBuffer(bytes)
+  }
+
+  /// Delivers a piece some time after the one before it, and reads on then.
+  ///
+  /// One read may produce several pieces, and a short one must not overtake a long one.
+  func deliver(_ bytes: ByteBuffer, going direction: Direction, after delay: TimeAmount) {
+    let (source, sink) = direction == .toServer ? (client, server) : (server, client)
+    let last = direction == .toServer ? lastToServer : lastToClient
+    let delivery = last.flatMap { [loop] in
+      delay == .zero
+        ? loop.makeSucceededVoidFuture() : loop.scheduleTask(in: delay) {}.futureResult
+    }.flatMap { sink.writeAndFlush(bytes) }
+    delivery.whenSuccess { source.read() }
+    if direction == .toServer { lastToServer = delivery } else { lastToClient = delivery }
+  }
+}
+
+/// Hands on what arrives at one end of a connection, a piece at a time.
+///
+/// Nothing is read before the last piece has gone on, so that a slow end slows the other one down, as
+/// the network between them would.
+final class LinkHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let onRead: (ByteBuffer) -> Void
+  private let onEnd: () -> Void
+
+  init(onRead: @escaping (ByteBuffer) -> Void, onEnd: @escaping () -> Void) {
+    self.onRead = onRead
+    self.onEnd = onEnd
+  }
+
+  /// An end that has been joined before it is open can be read only now.
+  func channelActive(context: ChannelHandlerContext) {
+    context.read()
+    context.fireChannelActive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    onRead(Self.unwrapInboundIn(data))
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    onEnd()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+}
+
+/// What a network does to the connections of one process of clients.
+package enum NetworkCondition: Hashable, Sendable {
+  /// It delivers.
+  case sound
+  /// It ends the connections and lets no new one through.
+  case cut
+  /// It delivers what clients send and loses what the server answers.
+  case deaf
+  /// It delivers after a delay, in both directions.
+  case late(TimeAmount)
+  /// It delivers so many bytes a second to clients, which therefore read slowly.
+  case slow(bytesPerSecond: Int)
 }

@@ -1,6 +1,6 @@
-internal import RealtimeTransport
+import RealtimeTransport
 
-/// What is done to a swarm from outside while it works.
+/// A fault that is injected into a swarm from outside.
 package enum FaultKind: String, CaseIterable, Codable, Sendable {
   /// What the server sends is lost for a while, acknowledgements with it; then the connection ends.
   case drop
@@ -65,7 +65,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   ///
   /// - Parameter text: Names of faults.
   /// - Returns: Each of them once, in the order of the kinds.
-  /// - Throws: ``Problem`` that names what is no fault.
+  /// - Throws: ``Problem`` that names the unknown fault.
   package static func list(_ text: String) throws(Problem) -> [FaultKind] {
     if text == "all" { return allCases }
     if text == "none" || text.isEmpty { return [] }
@@ -79,4 +79,34 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     }
     return allCases.filter(kinds.contains)
   }
+}
+
+/// A mistake that is put into a run on purpose, to see that it is found.
+package enum InjectedBug: String, CaseIterable, Codable, Sendable {
+  /// A comment that was acknowledged disappears.
+  case lostWrite = "lost-write"
+  /// A comment is applied twice.
+  case doubleApply = "double-apply"
+  /// Of an update of two paths only one is written.
+  case halfUpdate = "half-update"
+  /// Two comments of one author are exchanged.
+  case reorderedComments = "reordered-comments"
+  /// Something that was added to a number is gone from it.
+  case lostIncrement = "lost-increment"
+  /// A count is not the number of its stars.
+  case countDrift = "count-drift"
+  /// There is a comment that nobody wrote.
+  case phantomComment = "phantom-comment"
+  /// A client shows an older state after a newer one.
+  case staleRead = "stale-read"
+  /// A client no longer shows a comment of its own.
+  case forgottenComment = "forgotten-comment"
+  /// A client no longer follows what happens.
+  case divergingView = "diverging-view"
+  /// Someone who has left is still shown as present.
+  case stuckPresence = "stuck-presence"
+  /// A refused write takes effect all the same.
+  case deniedWrite = "denied-write"
+  /// The server takes more and more memory.
+  case unboundedMemory = "unbounded-memory"
 }

@@ -17,7 +17,7 @@ package struct SwarmMix: Hashable, Codable, Sendable {
     ]
   )
 
-  /// The mix of a long run: what is written is deleted as well, so that the database stays as it is.
+  /// The mix of a long run: posts and comments are deleted as well, so that the database does not grow.
   package static let steady = SwarmMix(
     shares: [
       .post: 4, .comment: 16, .star: 32, .unstar: 22, .edit: 4, .delete: 4, .retract: 16, .count: 6,
@@ -31,7 +31,7 @@ package struct SwarmMix: Hashable, Codable, Sendable {
 
   /// Reads a mix such as `post=5,comment=20,star=50`.
   ///
-  /// - Parameter text: Names of actions with their shares; what is not named is not done.
+  /// - Parameter text: Names of actions with their shares; actions that are not named are not done.
   /// - Throws: ``Problem`` that names the part that is wrong.
   package init(_ text: String) throws(Problem) {
     shares = [:]

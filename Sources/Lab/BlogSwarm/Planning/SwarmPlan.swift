@@ -19,8 +19,8 @@ package struct SwarmPlan: Hashable, Sendable {
 
   /// Works a plan out.
   ///
-  /// Operations arrive independently of each other, whoever is busy: an open load. A user who cannot
-  /// keep up is late, which counts in what is measured.
+  /// Operations arrive independently of each other, as an open load. If a user cannot keep up, the delay
+  /// counts as latency.
   ///
   /// - Parameter settings: What the run is to be.
   /// - Complexity: O(operations · log operations)
@@ -91,5 +91,100 @@ package struct SwarmPlan: Hashable, Sendable {
       time += step * (0.75 + 0.5 * generator.fraction())
     }
     return faults
+  }
+}
+
+/// Something that a user will do at a certain time.
+package struct PlannedOperation: Hashable, Sendable {
+  /// What it is done to.
+  package enum Target: Hashable, Sendable {
+    /// A post that everybody has to do with.
+    case hot(Int)
+    /// One of the other posts that the user sees, chosen by this number.
+    case any(Int)
+  }
+
+  /// When it arrives, in microseconds since the start; how busy the user is then does not matter.
+  package let at: Int64
+  /// Who does it, counted from 0.
+  package let user: Int
+  /// The number of the operation in the whole run.
+  package let number: Int
+  /// What is done.
+  package let action: SwarmAction
+  /// What it is done to.
+  package let target: Target
+}
+
+/// Something that will be done to the swarm at a certain time.
+package struct PlannedFault: Hashable, Sendable {
+  /// When it begins, in microseconds since the start.
+  package let at: Int64
+  /// How long it lasts, in microseconds.
+  package let lasting: Int64
+  /// What is done.
+  package let kind: FaultKind
+  /// The process of clients that it is done to, where it is done to one.
+  package let process: Int
+  /// How strong it is, from 0 to 99.
+  package let strength: Int
+
+  /// The jump of a clock in milliseconds: up to two hours, forwards or backwards.
+  package var clockStep: Int64 { Int64(strength - 50) * 144_000 }
+}
+
+/// What a user of a swarm does.
+package enum SwarmAction: String, CaseIterable, Codable, Sendable {
+  /// Writes a post.
+  case post
+  /// Writes a comment.
+  case comment
+  /// Stars a post.
+  case star
+  /// Takes a star back.
+  case unstar
+  /// Changes a post of its own.
+  case edit
+  /// Deletes a post of its own.
+  case delete
+  /// Deletes a comment of its own.
+  case retract
+  /// Adds to a number that others add to as well.
+  case count
+  /// Tries what the rules refuse: to star as someone else, or to change the post of another.
+  case trespass
+}
+
+/// A small generator whose whole state is its seed, so that a run can be planned again.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  /// Makes a generator that gives the same numbers for the same seed.
+  ///
+  /// - Parameters:
+  ///   - seed: The seed of a whole run.
+  ///   - stream: What the numbers are for; different streams of one seed have nothing in common.
+  package init(seed: UInt64, stream: UInt64 = 0) {
+    state = seed &+ stream &* 0xD1B5_4A32_D192_ED03
+    state = next()
+  }
+
+  /// Returns the next 64 bits.
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// Returns a number from 0 up to but not including the bound, which is at least 1.
+  package mutating func below(_ bound: Int) -> Int {
+    Int(next() % UInt64(bound))
+  }
+
+  /// Returns a number from 0 up to but not including 1.
+  package mutating func fraction() -> Double {
+    Double(next() >> 11) * 0x1p-53
   }
 }

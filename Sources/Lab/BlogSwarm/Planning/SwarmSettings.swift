@@ -1,4 +1,6 @@
-internal import BlogChecker
+package import BlogChecker
+import BlogModel
+private import Foundation
 
 /// What a run of a swarm is to be: equal settings make an equal plan.
 package struct SwarmSettings: Hashable, Codable, Sendable {
@@ -40,7 +42,7 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
     return first..<min(users, first + usersPerProcess)
   }
 
-  /// Who a user is; beyond the last one it is somebody whom nobody is.
+  /// The identifier of a user; beyond the last user, one that nobody has.
   package func uid(_ user: Int) -> String {
     uids.indices.contains(user) ? uids[user] : Self.name(user)
   }
@@ -50,4 +52,91 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
 
   /// The title of a post that everybody has to do with.
   package static func hotTitle(_ number: Int) -> String { "hot \(number)" }
+}
+
+/// How a star is given: ours, and what others do.
+package typealias StarStrategy = HistoryHeader.Strategy
+
+extension StarStrategy: Codable {
+  /// Whether the counts are exact by construction, so that drift is a fault of ours.
+  package var isExact: Bool {
+    switch self {
+    case .transaction, .increment: true
+    case .sample, .naive: false
+    }
+  }
+
+  /// How a blog writes stars by this strategy; what it does not do itself does not matter to it.
+  var method: StarMethod { self == .increment ? .increment : .transaction }
+}
+
+/// Counters that users of a swarm increment, which show how often a write took effect.
+///
+/// They are the swarm's own, and so are the rules that allow them.
+package enum SwarmCounters {
+  /// The child of the database that they are below.
+  package static let root = "swarm-counters"
+
+  /// A number that everybody adds to.
+  package static func shared(_ number: Int) -> String { "/\(root)/shared/\(number)" }
+
+  /// A number that one user adds to.
+  package static func own(_ uid: String) -> String { "/\(root)/own/\(uid)" }
+
+  /// The same rules, with the numbers in them; nil for a document without rules.
+  package static func allowed(in rules: String) -> String? {
+    guard let start = rules.firstMatch(of: #/"rules"\s*:\s*\{/#)?.range.upperBound else {
+      return nil
+    }
+    let added = """
+
+          "\(root)": {
+            ".read": "auth != null",
+            "shared": {
+              "$number": { ".write": "auth != null", ".validate": "newData.isNumber()" }
+            },
+            "own": {
+              "$uid": {
+                ".write": "auth != null && auth.uid === $uid",
+                ".validate": "newData.isNumber()"
+              }
+            }
+          }
+      """
+    let isAlone = rules[start...].first { !$0.isWhitespace } == "}"
+    return rules[..<start] + added + (isAlone ? "" : ",\n") + rules[start...]
+  }
+}
+
+/// Texts that are made to break screens: what a post of an ill-meaning person may contain.
+package enum HostileTexts {
+  /// Texts that the rules of a blog let in.
+  package static let permitted: [String] = [
+    "\u{202E}gnihton si siht\u{202C} reversed",
+    "isolate \u{2066}left\u{2069} \u{2067}right\u{2069}",
+    "zero\u{200B}width\u{200D}joiner\u{FEFF}mark",
+    "tags \u{E0001}\u{E0041}\u{E007F} unseen",
+    "filler \u{3164}\u{115F}\u{FFA0}",
+    "e" + String(repeating: "\u{0301}", count: 200),
+    "👩‍👩‍👧‍👦👍🏽🏴‍☠️ family",
+    "wide 中文字符 and 한국어",
+    "line \u{2028} separator \u{2029} here",
+    "\"quotes\" \\ 'and' <b>tags</b> & %s %n $(reboot) `ls`",
+    String(repeating: "long ", count: 1_000),
+    "مرحبا بالعالم שלום עולם",
+  ]
+
+  /// Texts that only an administrator or another server can put there.
+  package static let forbidden: [String] = [
+    "\u{1B}[2J\u{1B}[H cleared",
+    "\u{1B}]0;title\u{07} and \u{1B}]52;c;ZXZpbA==\u{07}",
+    "\u{9B}31m eight bit \u{9D}0;x\u{9C}",
+    "author\rforged",
+    "back\u{08}\u{08}\u{08}\u{08}space",
+    "nul\u{0}byte",
+    "tab\tand\u{0B}vertical\u{0C}feed",
+    "\u{1B}[6n\u{1B}[c answer",
+    "\u{1B}P+q544e\u{1B}\\ device",
+    "shift \u{0E}\u{0F} out",
+  ]
 }

@@ -1,7 +1,7 @@
 package import Foundation
 private import NIOConcurrencyHelpers
 
-/// A program that was started by this one, which tells it lines and is told lines.
+/// A program that was started by this one; the two exchange lines of text.
 package final class ChildProcess: Sendable {
   /// A program that cannot be started.
   package struct Problem: Error, Hashable, CustomStringConvertible {
@@ -31,7 +31,7 @@ package final class ChildProcess: Sendable {
     URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent("hearth").path
   }
 
-  /// The way to this very program, also when its file has been replaced.
+  /// The path of this very program, valid even if its file was replaced.
   package static let itself = "/proc/self/exe"
 
   /// Starts a program.
@@ -49,14 +49,20 @@ package final class ChildProcess: Sendable {
     var toChild: [Int32] = [0, 0]
     var fromChild: [Int32] = [0, 0]
     guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw Self.problem(errno) }
-    // Not for other children, who would keep them open.
+    // Other children must not inherit them, since they would keep them open.
     for end in toChild + fromChild { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer {
       close(toChild[0])
       close(fromChild[1])
     }
     do {
-      id = try Self.spawn(program, arguments, toChild[0], fromChild[1], errors)
+      id = try Self.spawn(
+        program,
+        arguments: arguments,
+        input: toChild[0],
+        output: fromChild[1],
+        errors: errors
+      )
     } catch {
       close(toChild[1])
       close(fromChild[0])
@@ -149,10 +155,10 @@ package final class ChildProcess: Sendable {
   /// Starts the program; writing beyond a limit of its files will be an error and not its end.
   private static func spawn(
     _ program: String,
-    _ arguments: [String],
-    _ input: Int32,
-    _ output: Int32,
-    _ errors: String
+    arguments: [String],
+    input: Int32,
+    output: Int32,
+    errors: String
   ) throws(Problem) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -187,5 +193,46 @@ package final class ChildProcess: Sendable {
 
   private static func problem(_ code: Int32) -> Problem {
     Problem(description: "a process cannot be started: \(String(cString: strerror(code)))")
+  }
+}
+
+/// What programs that are started get of the files and connections of this one.
+enum Inheritance {
+  /// Keeps all that is open now, but for the three standard files, from the programs to come.
+  ///
+  /// Connections that were let in are not made so that they end with this process alone, and one that
+  /// another process has as well does not end for its other side when it is closed here.
+  ///
+  /// - Complexity: O(open files)
+  static func end() {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+    for descriptor in (names ?? []).compactMap({ Int32($0) }) where descriptor > STDERR_FILENO {
+      // Descriptors that were closed meanwhile do not matter.
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+  }
+}
+
+/// Fills the disk of a process: it can make no file longer than a limit.
+package enum FileSizeLimit {
+  /// Sets or lifts the limit of a process of the same user.
+  ///
+  /// - Parameters:
+  ///   - bytes: The limit, or nil for none.
+  ///   - process: The process.
+  /// - Returns: Whether the system did it.
+  package static func set(_ bytes: UInt64?, of process: pid_t) -> Bool {
+    // The hard limit stays, since only an administrator could lift it again.
+    let limit = bytes.map { String($0) } ?? "unlimited"
+    return Tool.output(of: ["prlimit", "--pid", "\(process)", "--fsize=\(limit):"]) != nil
+  }
+
+  /// The size of the longest file in a directory and below it.
+  package static func longestFile(in directory: String) -> UInt64 {
+    let names = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String }
+    return (names ?? []).map { name in
+      let facts = try? FileManager.default.attributesOfItem(atPath: "\(directory)/\(name)")
+      return (facts?[.size] as? NSNumber)?.uint64Value ?? 0
+    }.max() ?? 0
   }
 }

@@ -1,4 +1,6 @@
-private import Foundation
+package import BlogChecker
+private import Dispatch
+package import Foundation
 
 /// Other programs of the system, run to their end.
 package enum Tool {
@@ -9,7 +11,7 @@ package enum Tool {
   static func run(_ words: [String]) -> Bool {
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(nowhere) }
-    return spawn(words, nil, output: nowhere).map { waitForEnd(of: $0) == 0 } ?? false
+    return spawn(words, environment: nil, output: nowhere).map { waitForEnd(of: $0) == 0 } ?? false
   }
 
   /// Runs a program and takes what it prints.
@@ -26,7 +28,7 @@ package enum Tool {
     guard pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let process = spawn(words, environment, output: ends[1])
+    let process = spawn(words, environment: environment, output: ends[1])
     close(ends[1])
     guard let process else { return nil }
     var bytes: [UInt8] = []
@@ -42,7 +44,7 @@ package enum Tool {
 
   private static func spawn(
     _ words: [String],
-    _ environment: [String: String]?,
+    environment: [String: String]?,
     output: Int32
   ) -> pid_t? {
     var actions = posix_spawn_file_actions_t()
@@ -80,5 +82,41 @@ package enum Tool {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     return status
+  }
+}
+
+/// Waits, as a part of what is done.
+package enum Pause {
+  /// Waits until a moment; not at all when it is past.
+  package static func until(_ moment: Moment) async {
+    await lasting(moment.since(.now))
+  }
+
+  /// Waits for so long.
+  package static func lasting(_ duration: Duration) async {
+    guard duration > .zero else { return }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: .now() + duration / .seconds(1)) {
+        continuation.resume()
+      }
+    }
+  }
+}
+
+/// What the system tells of a process.
+package struct ProcessFacts: Hashable, Sendable {
+  /// The memory that it holds, in bytes.
+  package let residentBytes: Int64
+  /// How many files and sockets it has open.
+  package let descriptors: Int64
+
+  /// Asks the system; nil when there is no such process.
+  package init?(of process: pid_t) {
+    guard let text = try? String(contentsOfFile: "/proc/\(process)/statm", encoding: .utf8),
+      let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int64($0) }),
+      let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+    else { return nil }
+    residentBytes = pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
+    descriptors = Int64(files.count)
   }
 }

@@ -12,7 +12,7 @@ final class DemoMeter: Sendable {
   private static let patience = Duration.seconds(10)
   private static let interval = Duration.milliseconds(500)
 
-  private let door: AdministratorDoor
+  private let admin: AdminClient
   private let board: DemoBoard
   private let figuresFile: String?
   private let behind = NIOLockedValueBox<[String: ContinuousClock.Instant]>([:])
@@ -24,21 +24,21 @@ final class DemoMeter: Sendable {
   ///   - board: What takes the numbers.
   ///   - figuresFile: A file that is to have them as well.
   init(_ target: ConnectionTarget, board: DemoBoard, figuresFile: String?) {
-    door = AdministratorDoor(target, timeout: .seconds(5))
+    admin = AdminClient(target, timeout: .seconds(5))
     self.board = board
     self.figuresFile = figuresFile
   }
 
   /// The data of the whole database; nil when the server does not answer.
   func root() async -> JSONValue? {
-    try? await door.get("/")
+    try? await admin.get("/")
   }
 
   /// Measures until the demonstration is over.
   func run() async {
     var before: (writes: Int64, time: ContinuousClock.Instant)?
     while !board.now.hasEnded {
-      if let numbers = try? await door.get("/.info/metrics") {
+      if let numbers = try? await admin.get("/.info/metrics") {
         let now = ContinuousClock.now
         let writes = take(numbers)
         if let before, writes >= before.writes { note(writes - before.writes, since: before.time) }

@@ -18,23 +18,23 @@ struct Swarm: AsyncParsableCommand {
     if arguments.injectBug == "list" { return listBugs() }
     var settings = try swarmSettings()
     let bug = try bug()
-    let place: SwarmRun.Place
+    let target: SwarmRun.Target
     let program = try serverProgram()
     if let database = try arguments.access.target() {
       try adapt(&settings, to: database)
       try await arguments.access.knock(at: database)
       // At a socket all are administrators, and what the rules say is nothing to them.
-      if !database.isAtSocket { adapt(&settings, to: try await database.door.rules()) }
-      place = .database(database)
+      if !database.isAtSocket { adapt(&settings, to: try await database.admin.rules()) }
+      target = .database(database)
     } else {
       let file = try rulesFile(settings)
       if let source = try? String(contentsOfFile: file, encoding: .utf8) {
         adapt(&settings, to: source)
       }
-      place = .ownServer(rules: file, program: program, database: Storage.database)
+      target = .ownServer(rules: file, program: program, database: Storage.database)
     }
     let folder = try SwarmFolder(arguments.directory)
-    var options = SwarmRun.Options(directory: folder.path, at: place)
+    var options = SwarmRun.Options(directory: folder.path, at: target)
     options.terminals = screens
     options.bug = bug
     options.isSoak = arguments.soak

@@ -38,7 +38,7 @@ extension SwarmAccess {
   func knock(at database: SwarmDatabase) async throws {
     let isOpen: Bool
     do {
-      isOpen = try await database.door.isOpen()
+      isOpen = try await database.admin.isOpen()
     } catch let error as HTTPClientError {
       throw CommandFailure(.offline, error.description)
     }

@@ -36,12 +36,12 @@ struct SwarmClient: AsyncParsableCommand {
     let file = URL(fileURLWithPath: "\(directory)/settings.json")
     let settings = try JSONDecoder().decode(SwarmSettings.self, from: Data(contentsOf: file))
     FileDescriptors.allowMany()
-    var place = SwarmCrew.Place(url: url, directory: directory)
-    place.apiKey = apiKey
-    place.caFile = caFile
-    place.detour = detour
-    place.hasAccounts = accounts
-    let crew = try SwarmCrew(process: process, settings, at: place) { uid in
+    var access = SwarmCrew.Access(url: url, directory: directory)
+    access.apiKey = apiKey
+    access.caFile = caFile
+    access.detour = detour
+    access.hasAccounts = accounts
+    let crew = try SwarmCrew(process: process, settings: settings, access: access) { uid in
       let journal = FileStarJournal(
         directory: "\(directory)/journals",
         uid: uid,

@@ -46,7 +46,7 @@ struct SwarmOuting {
       if let visit {
         settings.uids = try await visit.arrive(settings, terminals: options.terminals)
       }
-      let run = try SwarmRun(settings, options)
+      let run = try SwarmRun(settings, options: options)
       current.withLockedValue { $0 = run }
       var report = try await run.run()
       await interruption.finishIfBegun()

@@ -89,7 +89,7 @@ actor SwarmVisit {
       return true
     }
     do {
-      let count = try await SwarmSweep(database.door).remove(uids)
+      let count = try await SwarmSweep(database.admin).remove(uids)
       Output.message("what the swarm has written is removed from the database: \(count) posts")
       return true
     } catch {

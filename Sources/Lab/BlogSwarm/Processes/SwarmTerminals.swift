@@ -1,7 +1,7 @@
 package import BlogChecker
 private import Foundation
 
-/// Terminals with screens that look on while a swarm works: `hearth` in tmux.
+/// Spectators: terminals in tmux that run `hearth` while a swarm works.
 package struct SwarmTerminals: Sendable {
   /// A system without tmux.
   package struct Problem: Error, Hashable, CustomStringConvertible {
@@ -23,12 +23,12 @@ package struct SwarmTerminals: Sendable {
   /// - Parameters:
   ///   - count: How many.
   ///   - options: What the program is told about the database that they look at.
-  ///   - areSignedIn: Whether those who look on have accounts, with sessions in their homes.
+  ///   - areSignedIn: Whether the spectators have accounts, with sessions in their homes.
   ///   - directory: The directory of the run.
   /// - Throws: ``Problem`` where there is no tmux.
   package init(
     _ count: Int,
-    _ options: [String],
+    options: [String],
     areSignedIn: Bool = false,
     in directory: String
   ) throws(Problem) {
@@ -54,10 +54,10 @@ package struct SwarmTerminals: Sendable {
     }
   }
 
-  /// The name of a terminal, and of who sits there.
+  /// The name of a terminal and of its user.
   static func name(_ number: Int) -> String { "terminal\(number)" }
 
-  /// The home of who sits at a terminal.
+  /// The home directory of the user of a terminal.
   static func home(_ number: Int, in directory: String) -> String {
     "\(directory)/\(name(number))"
   }
