@@ -62,13 +62,13 @@ struct Benchmarks: ParsableCommand {
 
   func run() throws {
     if let instructions { return try perform(instructions) }
-    let place = place
-    let screens = TerminalBenchmarks(place: place).all
+    let environment = environment
+    let screens = TerminalBenchmarks(environment: environment).all
     let all =
-      screens + ClientBenchmarks.all + PutBenchmarks(place: place).all
-      + FanOutBenchmarks(place: place).all
-      + HubBenchmarks(place: place).all + StoreBenchmarks(place: place).all
-      + ConnectionBenchmarks(place: place).all
+      screens + ClientBenchmarks.all + PutBenchmarks(environment: environment).all
+      + FanOutBenchmarks(environment: environment).all
+      + HubBenchmarks(environment: environment).all + StoreBenchmarks(environment: environment).all
+      + ConnectionBenchmarks(environment: environment).all
     let chosen =
       filter.isEmpty ? all : all.filter { one in filter.contains { one.name.contains($0) } }
     guard !chosen.isEmpty else {
@@ -84,10 +84,10 @@ struct Benchmarks: ParsableCommand {
     }
   }
 
-  private var place: Place {
+  private var environment: BenchmarkEnvironment {
     let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
     let ownFolder = URL(fileURLWithPath: program).deletingLastPathComponent().path
-    return Place(
+    return BenchmarkEnvironment(
       hearth: absolute(hearth ?? "\(ownFolder)/hearth"),
       folder: absolute(folder ?? ownFolder),
       rules: absolute(rules)
@@ -97,7 +97,7 @@ struct Benchmarks: ParsableCommand {
   private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
 
   private func perform(_ name: String) throws {
-    guard let area = try InstructionArea(name, in: place) else {
+    guard let area = try InstructionArea(name, in: environment) else {
       let names = InstructionArea.names.joined(separator: ", ")
       throw ValidationError("there is no area \(name); there are \(names)")
     }

@@ -8,16 +8,16 @@ enum ClientBenchmarks {
   static var all: [Benchmark] {
     var all: [Benchmark] = []
     for (label, count) in [("1k", 1_000), ("10k", 10_000), ("100k", 100_000), ("1M", 1_000_000)] {
-      all.append(updates(label, count))
+      all.append(updates(label, count: count))
     }
     for (label, count) in [("1k", 1_000), ("10k", 10_000), ("100k", 100_000), ("1M", 1_000_000)] {
-      all.append(localSet(label, count))
+      all.append(localSet(label, count: count))
     }
     return all + [multiPathUpdate, decoding, memory, fill]
   }
 
   /// Server updates of an indexed child, seen by a window of the last hundred.
-  private static func updates(_ label: String, _ count: Int) -> Benchmark {
+  private static func updates(_ label: String, count: Int) -> Benchmark {
     Benchmark(
       "client/server-update/\(label)",
       against: .dictionary,
@@ -29,11 +29,11 @@ enum ClientBenchmarks {
         return {
           round += 1
           let changes = (0..<updates).map { number in
-            let place = posts.appending(SamplePosts.key(number * 7_919 % count)).appending(stars)
-            return (place, Node.integer(Int64((number + round) * 31 % 20_011)))
+            let path = posts.appending(SamplePosts.key(number * 7_919 % count)).appending(stars)
+            return (path, Node.integer(Int64((number + round) * 31 % 20_011)))
           }
           let time = ContinuousClock().measure {
-            for (place, node) in changes { client.push(place, node) }
+            for (path, node) in changes { client.push(node, at: path) }
           }
           keep(client.events)
           return .time(time, operations: updates)
@@ -45,31 +45,35 @@ enum ClientBenchmarks {
   /// A client that holds all posts and watches the hundred with the most stars.
   private static func windowed(_ count: Int) throws -> BenchmarkClient {
     var client = BenchmarkClient()
-    client.observe(posts, .all, [.value])
-    client.push(posts, try SamplePosts.tree(count))
+    client.observe(posts, events: [.value])
+    client.push(try SamplePosts.tree(count), at: posts)
     var query = Query(index: .child(Path(["starCount"])))
     query.limit = Query.Limit(100, .last)
-    client.observe(posts, query, [.childAdded, .childChanged, .childMoved, .childRemoved])
+    client.observe(
+      posts,
+      query: query,
+      events: [.childAdded, .childChanged, .childMoved, .childRemoved]
+    )
     return client
   }
 
   /// A write of the client itself, up to the event of its own listener.
-  private static func localSet(_ label: String, _ count: Int) -> Benchmark {
+  private static func localSet(_ label: String, count: Int) -> Benchmark {
     Benchmark(
       "client/local-set/\(label)",
       against: .dictionary,
       prepare: {
         var client = BenchmarkClient()
-        client.observe(posts, .all, [.value])
-        client.push(posts, try SamplePosts.tree(count))
+        client.observe(posts, events: [.value])
+        client.push(try SamplePosts.tree(count), at: posts)
         return { [client] in
           var copy = client
           let sets = 200
           let before = copy.events
           let time = ContinuousClock().measure {
             for number in 0..<sets {
-              let place = posts.appending(SamplePosts.key(number * 7_919 % count))
-              copy.write(place.appending(ChildKey("starCount")), .set(.integer(Int64(number))))
+              let path = posts.appending(SamplePosts.key(number * 7_919 % count))
+              copy.write(.set(.integer(Int64(number))), at: path.appending(ChildKey("starCount")))
             }
           }
           keep(copy.events - before)
@@ -87,12 +91,12 @@ enum ClientBenchmarks {
       aims: [.atMost(.time(.milliseconds(5)))]
     ) {
       var client = BenchmarkClient()
-      client.observe(posts, .all, [.value])
-      client.push(posts, try SamplePosts.tree(10_000))
+      client.observe(posts, events: [.value])
+      client.push(try SamplePosts.tree(10_000), at: posts)
       let changes = (0..<500).map { number in
         Change(Path([SamplePosts.key(number * 17), "starCount"]), .integer(Int64(number)))
       }
-      let time = ContinuousClock().measure { client.write(posts, .merge(changes)) }
+      let time = ContinuousClock().measure { client.write(.merge(changes), at: posts) }
       keep(client.events)
       return .time(time, operations: 1)
     }
@@ -122,7 +126,7 @@ enum ClientBenchmarks {
   private static func takeIn(_ count: Int, client: inout BenchmarkClient) throws {
     let message = ServerMessage.push(.data(path: posts, try SamplePosts.tree(count), tag: nil))
     if case .push(.data(let path, let node, _)) = try ServerMessage(decoding: message.encoded()) {
-      client.push(path, node)
+      client.push(node, at: path)
     }
   }
 
@@ -132,7 +136,7 @@ enum ClientBenchmarks {
       let count = 100_000
       let before = ResidentMemory.bytes()
       var client = BenchmarkClient()
-      client.observe(posts, .all, [.value])
+      client.observe(posts, events: [.value])
       try takeIn(count, client: &client)
       let after = ResidentMemory.bytes()
       keep(client.events)
@@ -147,14 +151,74 @@ enum ClientBenchmarks {
       let message = ServerMessage.push(.data(path: posts, try SamplePosts.tree(count), tag: nil))
       let bytes = message.encoded()
       var client = BenchmarkClient()
-      client.observe(posts, .all, [.value])
+      client.observe(posts, events: [.value])
       let time = try ContinuousClock().measure {
         if case .push(.data(let path, let node, _)) = try ServerMessage(decoding: bytes) {
-          client.push(path, node)
+          client.push(node, at: path)
         }
       }
       keep(client.events)
       return .time(time, operations: count)
     }
+  }
+}
+
+/// An engine without a connection: the benchmark itself feeds it with messages.
+struct BenchmarkClient {
+  private var core: RepoCore
+  private var connection = ConnectionID(0)
+  private var last: Int64 = 0
+  private let time = RepoTime(wall: 1_700_000_000_000, monotonic: 0, random: 0.5)
+  /// Events raised to listeners so far.
+  private(set) var events = 0
+
+  /// Makes an engine whose connection is greeted.
+  init() {
+    core = RepoCore(
+      configuration: RepoConfiguration(clientID: "bench", statisticsName: "sdk.swift.1-0-0")
+    )
+  }
+
+  /// Feeds an input and performs the connecting that it asks for.
+  mutating func feed(_ input: RepoInput) {
+    for output in core.handle(input, at: time) {
+      switch output {
+      case .raise: events += 1
+      case .connect(let id, _): connect(id)
+      case .disconnect, .send, .sendKeepalive, .schedule, .cancelTimer, .listenerCancelled,
+        .writeCompleted, .getCompleted, .transactionCompleted, .credentialRejected,
+        .credentialAccepted, .persist, .log:
+        break
+      }
+    }
+  }
+
+  private mutating func connect(_ id: ConnectionID) {
+    connection = id
+    feed(.transportOpened(id))
+    let hello = ServerHello(timestamp: time.wall, host: "localhost", session: "s", extensions: [])
+    feed(.message(id, .hello(hello)))
+  }
+
+  /// Listens for all kinds of events.
+  mutating func observe(_ path: Path, query: Query = .all, events: Set<EventKind>) {
+    last += 1
+    feed(.observe(ListenerID(last), path: path, query: query, events: events))
+  }
+
+  /// What the server says about a location.
+  mutating func push(_ node: Node, at path: Path) {
+    feed(.message(connection, .push(.data(path: path, node, tag: nil))))
+  }
+
+  /// Several changes that the server made at once.
+  mutating func merge(_ changes: [Change], at path: Path) {
+    feed(.message(connection, .push(.merge(path: path, changes, tag: nil))))
+  }
+
+  /// A write of the client itself.
+  mutating func write(_ operation: WriteOperation, at path: Path) {
+    last += 1
+    feed(.write(RequestToken(last), path: path, operation))
   }
 }

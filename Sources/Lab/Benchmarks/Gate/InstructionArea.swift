@@ -1,6 +1,7 @@
 import RealtimeCore
 import RealtimeHub
 import SQLiteStorage
+import SecurityRules
 
 /// Work whose instructions are counted: the same each time, with fixed data and without a clock.
 ///
@@ -13,13 +14,13 @@ final class InstructionArea {
   static let names = ["parser", "tree", "rules", "put", "store"]
 
   /// Makes the work of an area ready; nil when there is none of this name.
-  init?(_ name: String, in place: Place) throws {
+  init?(_ name: String, in environment: BenchmarkEnvironment) throws {
     switch name {
     case "parser": work = try Self.parser()
     case "tree": work = try Self.tree()
-    case "rules": work = try Self.rules(place)
-    case "put": work = try Self.put(place)
-    case "store": work = try Self.store(place)
+    case "rules": work = try Self.rules(environment)
+    case "put": work = try Self.put(environment)
+    case "store": work = try Self.store(environment)
     default: return nil
     }
   }
@@ -61,21 +62,21 @@ final class InstructionArea {
   }
 
   /// A thousand writes of a post that the blog's rules look at.
-  private static func rules(_ place: Place) throws -> () throws -> Void {
-    let put = try RulesWork(place, posts: 1_000)
+  private static func rules(_ environment: BenchmarkEnvironment) throws -> () throws -> Void {
+    let put = try RulesWork(environment, posts: 1_000)
     return { for _ in 0..<1_000 { keep(put.isAllowed() ? 1 : 0) } }
   }
 
   /// Two thousand writes from their text to their answers.
-  private static func put(_ place: Place) throws -> () throws -> Void {
-    var puts = try PutWork(place, writes: 2_000)
+  private static func put(_ environment: BenchmarkEnvironment) throws -> () throws -> Void {
+    var puts = try PutWork(environment, writes: 2_000)
     return { try puts.perform() }
   }
 
   /// The batches of two thousand writes in a store, until they are where they stay.
-  private static func store(_ place: Place) throws -> () throws -> Void {
-    var puts = try PutWork(place, writes: 2_000)
-    let folder = try TemporaryFolder(in: place.folder)
+  private static func store(_ environment: BenchmarkEnvironment) throws -> () throws -> Void {
+    var puts = try PutWork(environment, writes: 2_000)
+    let folder = try TemporaryFolder(in: environment.folder)
     let store = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
     let posts = Commit(revision: 1, timestamp: BlogTree.time, changes: [Change(.root, puts.root)])
     try store.commit(CommitBatch(commits: [posts]))
@@ -87,6 +88,59 @@ final class InstructionArea {
       for batch in batches { try store.commit(batch) }
       try store.fold()
       try store.close()
+    }
+  }
+}
+
+/// Writes of posts from their text to their answers, as a server deals with them between its sockets
+/// and its disk, and what their batches ask of a store.
+struct PutWork {
+  /// How many writes become durable together.
+  private static let batch = 20
+  private static let posts = 10_000
+
+  /// What is there at first, as the first commit.
+  let root: Node
+  private var hub: TreeHub
+  private let texts: [[UInt8]]
+
+  /// Makes a hub with posts, an index of their stars and the blog's rules.
+  ///
+  /// - Parameters:
+  ///   - environment: Where the rules are.
+  ///   - writes: How many writes there are.
+  /// - Throws: When the rules cannot be read.
+  init(_ environment: BenchmarkEnvironment, writes: Int) throws {
+    let user = HearthServer.name(1)
+    let numbers = (0..<writes).map { $0 * 7_919 % Self.posts }
+    var root = try BlogTree.root(Self.posts)
+    for number in numbers {
+      let post = try BlogWire.post(number, by: user, isStarred: false)
+      root.update(at: BlogWire.path(number), to: post)
+    }
+    self.root = root
+    hub = TreeHub(stored: StoredTree(root: root, revision: 1), rules: try environment.blogRules())
+    let auth: JSONValue = .object(
+      ("uid", .string(user)),
+      ("provider", .string("custom")),
+      ("token", .object(("sub", .string(user))))
+    )
+    hub.open(BlogTree.peer, as: .user(auth))
+    keep(hub.handle(BlogTree.get(1), from: BlogTree.peer, at: BlogTree.time).count)
+    texts = try numbers.map { try BlogWire.message($0, by: user, isStarred: true) }
+  }
+
+  /// Does all writes, and passes each batch on as soon as it is full.
+  ///
+  /// - Throws: ``LoadError`` when a write is refused.
+  mutating func perform(_ store: (CommitBatch) throws -> Void = { _ in }) throws {
+    for (number, text) in texts.enumerated() {
+      let message = try ClientMessage(decoding: text)
+      keep(hub.handle(message, from: BlogTree.peer, at: BlogTree.time).count)
+      guard number % Self.batch == Self.batch - 1, let batch = hub.takeBatch() else { continue }
+      guard batch.commits.count == Self.batch else { throw LoadError("a write was refused") }
+      try store(batch)
+      keep(hub.batchCommitted().count)
     }
   }
 }

@@ -1,15 +1,17 @@
+import Glibc
+
 /// One thing that is measured.
 struct Benchmark {
-  /// Runs once and gives the figure; what is prepared for it is not part of it.
+  /// Runs once and returns the figure; the preparation does not count.
   typealias Pass = () throws -> Figure
 
   /// Area and subject, as in `client/update/10k`.
   let name: String
   /// What it is held against, measured in turn with it; ratios are to the first.
   let yardsticks: [Yardstick]
-  /// What is aimed at; empty when the curve alone counts.
+  /// The aims; empty if only the trend matters.
   let aims: [Aim]
-  /// Makes ready what the passes share, which is given up after the last one.
+  /// Prepares what the passes share until the last one.
   let prepare: () throws -> Pass
 
   /// Makes a benchmark whose passes share what is prepared for them.
@@ -33,5 +35,102 @@ struct Benchmark {
     pass: @escaping Pass
   ) {
     self.init(name, against: yardstick, aims: aims, prepare: { pass })
+  }
+}
+
+/// Well-known work, with which a benchmark is compared in the same minutes.
+struct Yardstick {
+  let name: String
+  /// Prepares what the passes share until the last one.
+  let prepare: () throws -> Benchmark.Pass
+
+  init(_ name: String, prepare: @escaping () throws -> Benchmark.Pass) {
+    self.name = name
+    self.prepare = prepare
+  }
+
+  init(_ name: String, pass: @escaping Benchmark.Pass) {
+    self.init(name, prepare: { pass })
+  }
+
+  /// Inserting into a `Dictionary` of 10,000 text keys.
+  static var dictionary: Yardstick {
+    Yardstick("Dictionary insert", pass: { dictionary(of: 10_000) })
+  }
+
+  /// Filling a `Dictionary` with a million text keys, all in all.
+  static var millionKeys: Yardstick {
+    Yardstick("Dictionary of a million") {
+      let count = 1_000_000
+      return Figure(value: dictionary(of: count).value * Double(count), unit: .time)
+    }
+  }
+
+  private static func dictionary(of count: Int) -> Figure {
+    let keys = (0..<count).map { "key\($0)" }
+    var dictionary: [String: Int] = [:]
+    let time = ContinuousClock().measure {
+      for (position, key) in keys.enumerated() { dictionary[key] = position }
+    }
+    keep(dictionary.count)
+    return .time(time, operations: keys.count)
+  }
+
+  /// Copying a megabyte.
+  static var copy: Yardstick {
+    Yardstick("memcpy") {
+      let size = 1 << 20
+      let source = [UInt8](repeating: 7, count: size)
+      var target = [UInt8](repeating: 0, count: size)
+      let rounds = 200
+      let time = ContinuousClock().measure {
+        for _ in 0..<rounds {
+          source.withUnsafeBytes { from in
+            target.withUnsafeMutableBytes { to in to.copyMemory(from: from) }
+          }
+        }
+      }
+      keep(Int(target[size / 2]))
+      return .throughput(size * rounds, in: time)
+    }
+  }
+
+  /// The bytes of the post's own JSON.
+  static var postJSON: Yardstick {
+    Yardstick("its JSON") { .memory(SamplePosts.json(0).utf8.count) }
+  }
+}
+
+/// Uses a result, so that the compiler cannot remove the work for it.
+@inline(never)
+func keep(_ value: Int) {
+  withExtendedLifetime(value) {}
+}
+
+extension Yardstick {
+  /// Appending 300 bytes to a file and waiting for the disk, over and over.
+  static func disk(in environment: BenchmarkEnvironment) -> Yardstick {
+    Yardstick("append + fdatasync") {
+      let folder = try TemporaryFolder(in: environment.folder)
+      return {
+        let file = open("\(folder.path)/log", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        guard file >= 0 else { throw LoadError("\(folder.path) cannot be written") }
+        defer { close(file) }
+        let record = [UInt8](repeating: 7, count: 300)
+        let clock = ContinuousClock()
+        var samples: [UInt32] = []
+        let begin = clock.now
+        var last = begin
+        while last - begin < .milliseconds(500) {
+          guard write(file, record, record.count) == record.count, fdatasync(file) == 0 else {
+            throw LoadError("the disk cannot be written")
+          }
+          let now = clock.now
+          samples.append(UInt32(clamping: Int((now - last).nanoseconds)))
+          last = now
+        }
+        return .rate(samples.count, in: last - begin, samples: samples)
+      }
+    }
   }
 }

@@ -64,20 +64,20 @@ extension Figure: CustomStringConvertible {
   var description: String {
     switch unit {
     case .time:
-      if value < 1_000 { return Self.text(value, "ns") }
-      if value < 1_000_000 { return Self.text(value / 1_000, "µs") }
-      return Self.text(value / 1_000_000, "ms")
-    case .memory: return Self.text(value, "B")
-    case .throughput: return Self.text(value / 1_000_000, "MB/s")
+      if value < 1_000 { return Self.text(value, unit: "ns") }
+      if value < 1_000_000 { return Self.text(value / 1_000, unit: "µs") }
+      return Self.text(value / 1_000_000, unit: "ms")
+    case .memory: return Self.text(value, unit: "B")
+    case .throughput: return Self.text(value / 1_000_000, unit: "MB/s")
     case .rate:
       if value < 10_000 { return "\(Int(value.rounded()))/s" }
-      if value < 1_000_000 { return Self.text(value / 1_000, "k/s") }
-      return Self.text(value / 1_000_000, "M/s")
+      if value < 1_000_000 { return Self.text(value / 1_000, unit: "k/s") }
+      return Self.text(value / 1_000_000, unit: "M/s")
     }
   }
 
   /// Three significant digits.
-  private static func text(_ value: Double, _ unit: String) -> String {
+  private static func text(_ value: Double, unit: String) -> String {
     let rounded =
       switch value {
       case ..<10: "\((value * 100).rounded() / 100)"
@@ -92,5 +92,68 @@ extension Duration {
   /// The whole length in nanoseconds.
   var nanoseconds: Double {
     Double(components.seconds) * 1e9 + Double(components.attoseconds) / 1e9
+  }
+}
+
+/// How long single operations took: half of them at most, and all but one in a hundred.
+struct Latency {
+  /// In nanoseconds.
+  let median: Double
+  /// In nanoseconds.
+  let p99: Double
+
+  init(median: Double, p99: Double) {
+    self.median = median
+    self.p99 = p99
+  }
+
+  /// Nil without samples.
+  ///
+  /// - Parameter samples: Times in nanoseconds.
+  /// - Complexity: O(n log n)
+  init?(of samples: [UInt32]) {
+    guard !samples.isEmpty else { return nil }
+    let sorted = samples.sorted()
+    median = Double(sorted[sorted.count / 2])
+    p99 = Double(sorted[min(sorted.count - 1, sorted.count * 99 / 100)])
+  }
+}
+
+extension Latency: CustomStringConvertible {
+  var description: String {
+    "\(Figure(value: median, unit: .time)) / \(Figure(value: p99, unit: .time))"
+  }
+}
+
+/// What the design promises of a benchmark.
+enum Aim {
+  /// At least so many times the yardstick.
+  case ratio(Double)
+  /// At least so much, in the benchmark's unit.
+  case atLeast(Figure)
+  /// At most so much, in the benchmark's unit.
+  case atMost(Figure)
+  /// All but one in a hundred within this time.
+  case p99(Duration)
+
+  /// Whether a measurement keeps the promise; nil where it says nothing about it.
+  func isMet(by figure: Figure, ratio: Double?) -> Bool? {
+    switch self {
+    case .ratio(let least): ratio.map { $0 >= least }
+    case .atLeast(let least): figure >= least
+    case .atMost(let most): figure <= most
+    case .p99(let most): figure.latency.map { $0.p99 <= most.nanoseconds }
+    }
+  }
+}
+
+extension Aim: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .ratio(let least): "≥ \(least)×"
+    case .atLeast(let least): "≥ \(least)"
+    case .atMost(let most): "≤ \(most)"
+    case .p99(let most): "p99 ≤ \(Figure.time(most))"
+    }
   }
 }

@@ -1,4 +1,6 @@
 import RealtimeCore
+import RealtimeHub
+import SecurityRules
 
 /// Posts of one size with everything that real ones have: text, numbers, a nested map.
 enum SamplePosts {
@@ -29,5 +31,58 @@ enum SamplePosts {
     entries.reserveCapacity(count)
     for number in 0..<count { entries.append((key(number), try node(number))) }
     return Node(sortedChildren: entries)
+  }
+}
+
+/// A blog in memory, and a hub that has it.
+enum BlogTree {
+  static let posts = ChildKey("posts")
+  static let peer = PeerID(1)
+  static let time: Int64 = 1_700_000_000_000
+
+  /// So many posts below `/posts`.
+  static func root(_ count: Int) throws -> Node {
+    Node(sortedChildren: [(posts, try SamplePosts.tree(count))])
+  }
+
+  /// A hub with posts, rules that declare an index of the stars, and a peer who may do everything.
+  static func hub(_ count: Int) throws -> TreeHub {
+    let rules = try RuleSet(source: "{\"rules\": {\"posts\": {\".indexOn\": [\"starCount\"]}}}")
+    var hub = TreeHub(stored: StoredTree(root: try root(count)), rules: rules)
+    hub.open(peer, as: .administrator)
+    return hub
+  }
+
+  /// The posts with the most stars.
+  static func mostStars(_ count: Int) -> Query {
+    var query = Query(index: .child(Path(["starCount"])))
+    query.limit = Query.Limit(count, .last)
+    return query
+  }
+
+  /// Asks for them once.
+  static func get(_ count: Int) -> ClientMessage {
+    .request(id: 1, .get(path: Path([posts]), query: mostStars(count)))
+  }
+
+  /// Gives posts other numbers of stars, one write each.
+  static func starWrites(_ writes: Int, of count: Int, round: Int) -> [ClientMessage] {
+    (0..<writes).map { number in
+      let path = Path([posts, SamplePosts.key(number * 7_919 % count), "starCount"])
+      let stars = Node.integer(Int64((number + round) * 7_907 % 10_007))
+      return .request(id: 2, .write(WriteRequest(path: path, operation: .set(stars))))
+    }
+  }
+}
+
+extension TreeHub {
+  /// Answers messages, and makes them durable a hundred at a time as by a store without a disk.
+  mutating func run(_ messages: [ClientMessage]) {
+    for (number, message) in messages.enumerated() {
+      keep(handle(message, from: BlogTree.peer, at: BlogTree.time).count)
+      guard number % 100 == 99 else { continue }
+      keep(takeBatch()?.commits.count ?? 0)
+      keep(batchCommitted().count)
+    }
   }
 }

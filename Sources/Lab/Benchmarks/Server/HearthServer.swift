@@ -1,7 +1,8 @@
 import NIOCore
+import NIOPosix
 import RealtimeCore
 
-/// A database server in a process of its own, with the blog's rules, posts and an index.
+/// A database server in its own process, with the rules of the blog, posts and an index.
 final class HearthServer {
   /// How connections reach a server.
   enum Transport: String, CaseIterable {
@@ -20,16 +21,16 @@ final class HearthServer {
   private let port: Int
 
   /// Starts a server, fills it, and makes sure that its rules are in force.
-  init(in place: Place, _ generator: LoadGenerator) throws {
-    folder = try TemporaryFolder(in: place.folder)
+  init(in environment: BenchmarkEnvironment, _ generator: LoadGenerator) throws {
+    folder = try TemporaryFolder(in: environment.folder)
     // The path of a socket must be short.
     sockets = try TemporaryFolder(in: "/tmp")
     var announced: Int?
     program = try RunningProgram(
-      place.hearth,
-      [
+      environment.hearth,
+      arguments: [
         "serve", "--emulator", "--port", "0", "--socket", "\(sockets.path)/socket",
-        "--data-dir", folder.path, "--rules", place.rules,
+        "--data-dir", folder.path, "--rules", environment.rules,
         // One process stands for many users, more diligent than people.
         "--limit", "connections=20000", "--limit", "writes-per-second=1000000",
         "--limit", "write-burst=1000000",
@@ -84,5 +85,55 @@ final class HearthServer {
     for opening in [owner, stranger] {
       try generator.close(try generator.connect(to: try target(.tcp), [opening]))
     }
+  }
+}
+
+/// Redis in its own process, which answers a write when it is durable.
+final class RedisServer {
+  private let folder: TemporaryFolder
+  private let sockets: TemporaryFolder
+  private let program: RunningProgram
+  private let port: Int
+
+  /// Starts it.
+  ///
+  /// - Throws: ``MissingTool`` when it is not installed.
+  init(in environment: BenchmarkEnvironment) throws {
+    let path = try BenchmarkEnvironment.program("redis-server")
+    folder = try TemporaryFolder(in: environment.folder)
+    sockets = try TemporaryFolder(in: "/tmp")
+    port = try Self.freePort()
+    program = try RunningProgram(
+      path,
+      arguments: [
+        "--port", "\(port)", "--bind", "127.0.0.1", "--unixsocket", "\(sockets.path)/socket",
+        "--dir", folder.path, "--appendonly", "yes", "--appendfsync", "always", "--save", "",
+        "--auto-aof-rewrite-percentage", "0", "--maxclients", "15000",
+      ],
+      in: folder
+    ) { $0.contains("ready to accept connections at") }
+  }
+
+  /// The memory of the process in bytes.
+  var memory: Int { ResidentMemory.bytes(of: "\(program.id)") }
+
+  /// Where connections go.
+  func target(_ transport: HearthServer.Transport) throws -> LoadTarget {
+    let address =
+      switch transport {
+      case .tcp: try SocketAddress(ipAddress: "127.0.0.1", port: port)
+      case .unix: try SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket")
+      }
+    return LoadTarget(address: address, dialect: .redis)
+  }
+
+  /// A port that nothing listens at; Redis cannot choose one itself.
+  private static func freePort() throws -> Int {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    defer { group.shutdownGracefully { _ in } }
+    let probe = try ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).wait()
+    defer { probe.close(promise: nil) }
+    guard let port = probe.localAddress?.port else { throw LoadError("there is no free port") }
+    return port
   }
 }

@@ -60,12 +60,288 @@ final class LoadGenerator: Sendable {
     for duration: TimeAmount
   ) throws -> Figure {
     try eventLoop.flatSubmit { [eventLoop] in
-      FanOut(publisher, listeners, depth: depth, on: eventLoop).run(for: duration)
+      FanOut(from: publisher, to: listeners, depth: depth, on: eventLoop).run(for: duration)
     }.wait()
   }
 
   /// Closes connections.
   func close(_ connections: Connections) throws {
     try eventLoop.submit { for connection in connections.value { connection.close() } }.wait()
+  }
+}
+
+/// What each connection sends, over and over; it goes on where the last run has ended.
+struct RequestLanes: Sendable {
+  let connections: LoadGenerator.Connections
+  let requests: [[ByteBuffer]]
+  /// How many requests each connection has sent.
+  let sent: NIOLoopBoundBox<[Int]>
+
+  /// Gives each connection its requests.
+  init(_ connections: LoadGenerator.Connections, sending requests: [[ByteBuffer]]) {
+    self.connections = connections
+    self.requests = requests
+    sent = .makeBoxSendingValue(
+      [Int](repeating: 0, count: requests.count),
+      eventLoop: connections.eventLoop
+    )
+  }
+}
+
+/// Opens connections, at least one, a few at a time; confined to its event loop.
+final class Dialing {
+  /// How many connections are being opened at a time.
+  private static let width = 32
+
+  /// Those that are open or being opened.
+  private var connections: [LoadConnection] = []
+  private let target: LoadTarget
+  private let openings: [[Exchange]]
+  private let eventLoop: any EventLoop
+  private let finished: EventLoopPromise<LoadGenerator.Connections>
+  private var opened = 0
+
+  init(to target: LoadTarget, _ openings: [[Exchange]], on eventLoop: any EventLoop) {
+    self.target = target
+    self.openings = openings
+    self.eventLoop = eventLoop
+    finished = eventLoop.makePromise()
+  }
+
+  /// Opens them all.
+  func dial() -> EventLoopFuture<LoadGenerator.Connections> {
+    for _ in 0..<min(Self.width, openings.count) { dialNext() }
+    let count = openings.count
+    let deadline = eventLoop.scheduleTask(in: .seconds(60)) { [finished] in
+      finished.fail(LoadError("\(count) connections could not be opened within a minute"))
+    }
+    finished.futureResult.whenComplete { _ in deadline.cancel() }
+    return finished.futureResult
+  }
+
+  private func dialNext() {
+    guard connections.count < openings.count else { return }
+    let connection = LoadConnection(target.dialect, opening: openings[connections.count])
+    connections.append(connection)
+    connection.onOpen = { [self] in didOpen() }
+    connection.onFailure = { [finished] in finished.fail($0) }
+    let bound = NIOLoopBound(connection, eventLoop: eventLoop)
+    ClientBootstrap(group: eventLoop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(bound.value)
+        }
+      }
+      .connect(to: target.address)
+      .whenFailure { [finished] in finished.fail($0) }
+  }
+
+  private func didOpen() {
+    opened += 1
+    guard opened == openings.count else { return dialNext() }
+    finished.succeed(NIOLoopBound(connections, eventLoop: eventLoop))
+  }
+}
+
+/// Keeps a number of requests under way on each connection: each answer makes room for the next.
+///
+/// State: warming up → counting → draining (nothing new is sent) → done, once every request is
+/// answered. Confined to its event loop.
+final class ClosedLoop {
+  private enum Phase {
+    case warmingUp
+    case counting
+    case draining
+  }
+
+  private static let warmUp = TimeAmount.milliseconds(200)
+
+  private let lanes: RequestLanes
+  private let connections: [LoadConnection]
+  private let depth: Int
+  private let eventLoop: any EventLoop
+  private let finished: EventLoopPromise<Figure>
+  private var phase = Phase.warmingUp
+  private var sentAt: [CircularBuffer<UInt64>]
+  private var underWay = 0
+  private var samples: [UInt32] = []
+  private var begin = NIODeadline.now()
+  private var end = NIODeadline.now()
+
+  init(_ lanes: RequestLanes, depth: Int, on eventLoop: any EventLoop) {
+    self.lanes = lanes
+    connections = lanes.connections.value
+    self.depth = depth
+    self.eventLoop = eventLoop
+    finished = eventLoop.makePromise()
+    sentAt = lanes.requests.map { _ in CircularBuffer(initialCapacity: depth) }
+    samples.reserveCapacity(1 << 20)
+  }
+
+  func run(for duration: TimeAmount) -> EventLoopFuture<Figure> {
+    for (lane, connection) in connections.enumerated() {
+      connection.onFailure = { [finished] in finished.fail($0) }
+      connection.onAnswer = { [self] text, now in try answered(text, on: lane, at: now) }
+    }
+    for lane in connections.indices {
+      for _ in 0..<depth { send(lane) }
+    }
+    let isolated = eventLoop.assumeIsolated()
+    isolated.scheduleTask(in: Self.warmUp) { [self] in
+      phase = .counting
+      begin = .now()
+    }
+    isolated.scheduleTask(in: Self.warmUp + duration) { [self] in
+      phase = .draining
+      end = .now()
+    }
+    isolated.scheduleTask(in: Self.warmUp + duration + .seconds(30)) { [finished] in
+      finished.fail(LoadError("requests were not answered within half a minute"))
+    }
+    return finished.futureResult
+  }
+
+  private func send(_ lane: Int) {
+    let requests = lanes.requests[lane]
+    let number = lanes.sent.value[lane]
+    lanes.sent.value[lane] += 1
+    sentAt[lane].append(NIODeadline.now().uptimeNanoseconds)
+    underWay += 1
+    connections[lane].send(requests[number % requests.count])
+  }
+
+  private func answered(_ text: UnsafeRawBufferPointer, on lane: Int, at now: UInt64) throws {
+    guard !connections[lane].dialect.isRefusal(text) else {
+      throw LoadError("refused: \(String(decoding: text, as: UTF8.self))")
+    }
+    guard let then = sentAt[lane].popFirst() else {
+      throw LoadError("an answer to nothing: \(String(decoding: text, as: UTF8.self))")
+    }
+    underWay -= 1
+    switch phase {
+    case .warmingUp: send(lane)
+    case .counting:
+      samples.append(UInt32(clamping: now - then))
+      send(lane)
+    case .draining: if underWay == 0 { finish() }
+    }
+  }
+
+  private func finish() {
+    for connection in connections { connection.onAnswer = { _, _ in } }
+    let time = Duration.nanoseconds((end - begin).nanoseconds)
+    finished.succeed(.rate(samples.count, in: time, samples: samples))
+  }
+}
+
+/// Lets one connection publish and many listen: the next publication leaves when all have an
+/// earlier one.
+///
+/// State: warming up → counting → draining → done, as for ``ClosedLoop``. Confined to its event
+/// loop.
+final class FanOut {
+  private enum Phase {
+    case warmingUp
+    case counting
+    case draining
+  }
+
+  private static let warmUp = TimeAmount.milliseconds(200)
+
+  private let publisher: RequestLanes
+  private let listeners: [LoadConnection]
+  private let depth: Int
+  private let eventLoop: any EventLoop
+  private let finished: EventLoopPromise<Figure>
+  private var phase = Phase.warmingUp
+  /// When the last publications were sent, by their number.
+  private var sentAt: [UInt64]
+  private var published = 0
+  /// How many publications each listener has got.
+  private var received: [Int]
+  private var delivered = 0
+  private var samples: [UInt32] = []
+  private var begin = NIODeadline.now()
+  private var end = NIODeadline.now()
+
+  /// Makes a run.
+  ///
+  /// - Parameters:
+  ///   - publisher: One connection with its publications.
+  ///   - listeners: Those who get each of them.
+  ///   - depth: How many publications are under way.
+  ///   - eventLoop: The event loop of all connections.
+  init(
+    from publisher: RequestLanes,
+    to listeners: LoadGenerator.Connections,
+    depth: Int,
+    on eventLoop: any EventLoop
+  ) {
+    self.publisher = publisher
+    self.listeners = listeners.value
+    self.depth = depth
+    self.eventLoop = eventLoop
+    finished = eventLoop.makePromise()
+    sentAt = [UInt64](repeating: 0, count: 1_024)
+    received = [Int](repeating: 0, count: listeners.value.count)
+    samples.reserveCapacity(1 << 22)
+  }
+
+  func run(for duration: TimeAmount) -> EventLoopFuture<Figure> {
+    for (number, listener) in listeners.enumerated() {
+      listener.onFailure = { [finished] in finished.fail($0) }
+      listener.onAnswer = { [self] _, now in receive(number, at: now) }
+    }
+    for connection in publisher.connections.value {
+      connection.onFailure = { [finished] in finished.fail($0) }
+      connection.onAnswer = { text, _ in
+        guard connection.dialect.isRefusal(text) else { return }
+        throw LoadError("refused: \(String(decoding: text, as: UTF8.self))")
+      }
+    }
+    for _ in 0..<depth { publish() }
+    let isolated = eventLoop.assumeIsolated()
+    isolated.scheduleTask(in: Self.warmUp) { [self] in
+      phase = .counting
+      begin = .now()
+    }
+    isolated.scheduleTask(in: Self.warmUp + duration) { [self] in
+      phase = .draining
+      end = .now()
+    }
+    isolated.scheduleTask(in: Self.warmUp + duration + .seconds(30)) { [finished] in
+      finished.fail(LoadError("publications were not delivered within half a minute"))
+    }
+    return finished.futureResult
+  }
+
+  private func publish() {
+    sentAt[published % sentAt.count] = NIODeadline.now().uptimeNanoseconds
+    published += 1
+    let number = publisher.sent.value[0]
+    publisher.sent.value[0] += 1
+    let publications = publisher.requests[0]
+    publisher.connections.value[0].send(publications[number % publications.count])
+  }
+
+  private func receive(_ listener: Int, at now: UInt64) {
+    let number = received[listener]
+    received[listener] += 1
+    delivered += 1
+    if phase == .counting {
+      samples.append(UInt32(clamping: now - sentAt[number % sentAt.count]))
+    }
+    guard delivered.isMultiple(of: listeners.count) else { return }
+    if phase != .draining {
+      publish()
+    } else if delivered == published * listeners.count {
+      finish()
+    }
+  }
+
+  private func finish() {
+    for listener in listeners { listener.onAnswer = { _, _ in } }
+    let time = Duration.nanoseconds((end - begin).nanoseconds)
+    finished.succeed(.rate(samples.count, in: time, samples: samples))
   }
 }

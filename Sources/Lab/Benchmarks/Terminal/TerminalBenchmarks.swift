@@ -1,9 +1,10 @@
 import BlogModel
 import BlogTUI
+import Foundation
 
 /// How the program feels: from a key to what has to be drawn, and as a whole on a terminal.
 struct TerminalBenchmarks {
-  let place: Place
+  let environment: BenchmarkEnvironment
 
   /// All of them.
   var all: [Benchmark] {
@@ -69,5 +70,220 @@ struct TerminalBenchmarks {
       starCount: number % 17,
       createdAt: 1_700_000_000_000 - Int64(number) * 60_000
     )
+  }
+}
+
+/// The whole program on a terminal whose other end the benchmark holds.
+extension TerminalBenchmarks {
+  /// From a typed key to the first byte of what it makes the program paint, with 10,000 posts; and to
+  /// the last byte of all that comes, be it from the database.
+  ///
+  /// Beside it a program that only writes back what is typed: what the machine itself takes to wake
+  /// a program for a key, and whoever waits for the answer.
+  var keyToPaint: [Benchmark] {
+    let keys = ["j", "j", "k", "j"]
+    return [
+      Benchmark(
+        "terminal/key-to-paint/10k",
+        against: Yardstick("an echo") { try typing(keys, into: echo()) },
+        aims: [.p99(.milliseconds(1))]
+      ) {
+        try typing(keys, inBlogOf: 10_000, until: \.first)
+      },
+      Benchmark("terminal/key-to-rest/10k") { try typing(keys, inBlogOf: 10_000, until: \.last) },
+    ]
+  }
+
+  /// Reading on and on in a blog of 100,000 posts, a page at a time, beside one of 100, which never
+  /// has to ask its database for more: to the first byte of each page, and to the last of all that comes.
+  var scrollingTheDatabase: [Benchmark] {
+    func pages(down: Int, up: Int) -> [String] {
+      Array(repeating: " ", count: down) + Array(repeating: "b", count: up)
+    }
+    func scrolling(
+      _ name: String,
+      until moment: @escaping (TerminalProgram.Paint) -> Duration,
+      aims: [Aim]
+    ) -> Benchmark {
+      Benchmark(
+        name,
+        against: Yardstick("a blog of 100") {
+          try typing(pages(down: 4, up: 4), inBlogOf: 100, until: moment)
+        },
+        aims: aims
+      ) {
+        try typing(pages(down: 9, up: 3), inBlogOf: 100_000, until: moment)
+      }
+    }
+    return [
+      scrolling("terminal/scroll/100k", until: \.first, aims: [.ratio(0.9)]),
+      scrolling("terminal/scroll-to-rest/100k", until: \.last, aims: []),
+    ]
+  }
+
+  /// A program that writes back what is typed.
+  private func echo() throws -> TerminalProgram {
+    let command = "stty raw -echo && echo ready && exec cat"
+    let program = try TerminalProgram("/bin/sh", arguments: ["-c", command], environment: [:])
+    try program.wait(for: "ready")
+    return program
+  }
+
+  private func typing(
+    _ keys: [String],
+    inBlogOf count: Int,
+    until moment: @escaping (TerminalProgram.Paint) -> Duration
+  ) throws -> Benchmark.Pass {
+    let home = try TerminalHome(environment)
+    try home.write(count)
+    let program = try home.start()
+    try program.wait(for: SampleBlog.title(count - 1))
+    let pass = typing(keys, into: program, until: moment)
+    return {
+      defer { withExtendedLifetime(home) {} }
+      return try pass()
+    }
+  }
+
+  /// Types keys one after the other, each as soon as all is painted that the one before changed.
+  private func typing(
+    _ keys: [String],
+    into program: TerminalProgram,
+    until moment: @escaping (TerminalProgram.Paint) -> Duration = \.first
+  ) -> Benchmark.Pass {
+    program.settle()
+    return {
+      var samples: [UInt32] = []
+      var time = Duration.zero
+      for number in 0..<480 {
+        let paint = moment(try program.paint(after: keys[number % keys.count]))
+        time += paint
+        samples.append(UInt32(clamping: Int64(paint.nanoseconds)))
+      }
+      return .rate(samples.count, in: time, samples: samples)
+    }
+  }
+
+  /// From the start to the first screen while the server runs.
+  var firstPaint: Benchmark {
+    Benchmark("terminal/first-paint", aims: [.atMost(.time(.milliseconds(60)))]) {
+      let home = try TerminalHome(environment)
+      try home.write(1_000)
+      let server = try home.start("--user", "first")
+      try server.wait(for: "online")
+      return {
+        let start = ContinuousClock.now
+        let program = try home.start()
+        try program.wait(for: "hearth")
+        withExtendedLifetime(server) {}
+        return .time(ContinuousClock.now - start)
+      }
+    }
+  }
+
+  /// From the start to the first screen when the server has to be started too.
+  var firstPaintAlone: Benchmark {
+    Benchmark("terminal/first-paint-alone", aims: [.atMost(.time(.milliseconds(300)))]) {
+      {
+        let home = try TerminalHome(environment)
+        try home.write(1_000)
+        let start = ContinuousClock.now
+        let program = try home.start()
+        try program.wait(for: "hearth")
+        return .time(ContinuousClock.now - start)
+      }
+    }
+  }
+
+  /// What a star of somebody else writes to the terminal.
+  func oneRow(_ kind: String) -> Benchmark {
+    bytes("terminal/one-row/\(kind)", on: kind, atMost: 300) { home, _, round in
+      let command = round.isMultiple(of: 2) ? "star" : "unstar"
+      try home.run(command, SampleBlog.key(95), "--user", "other")
+    }
+  }
+
+  /// What my own star writes, from the key to the sign that it is stored.
+  func ownStar(_ kind: String) -> Benchmark {
+    bytes("terminal/own-star/\(kind)", on: kind, atMost: 300) { _, program, _ in program.type("s") }
+  }
+
+  /// What moving the selection writes: two rows, one of them highlighted.
+  func selection(_ kind: String) -> Benchmark {
+    bytes("terminal/selection/\(kind)", on: kind, atMost: 600) { _, program, round in
+      program.type(round.isMultiple(of: 2) ? "j" : "k")
+    }
+  }
+
+  /// The bytes that something makes the program write.
+  private func bytes(
+    _ name: String,
+    on kind: String,
+    atMost most: Int,
+    _ change: @escaping (TerminalHome, TerminalProgram, _ round: Int) throws -> Void
+  ) -> Benchmark {
+    Benchmark(name, aims: [.atMost(.memory(most))]) {
+      let home = try TerminalHome(environment, terminal: kind)
+      try home.write(100)
+      let program = try home.start()
+      try program.wait(for: SampleBlog.title(99))
+      program.settle()
+      var round = 0
+      return {
+        program.forget()
+        try change(home, program, round)
+        round += 1
+        program.settle()
+        return .memory(program.output.count)
+      }
+    }
+  }
+
+  /// The processor time of twenty idle seconds, looked at once: at most one tick of the system.
+  ///
+  /// Every thirty seconds the time that the server takes is measured; nothing else happens.
+  var idle: Benchmark {
+    Benchmark("terminal/idle", aims: [.atMost(.time(.milliseconds(10)))]) {
+      let home = try TerminalHome(environment)
+      try home.write(100)
+      let program = try home.start()
+      try program.wait(for: SampleBlog.title(99))
+      program.settle()
+      let before = program.ticks
+      program.rest(for: .seconds(20))
+      let ticks = program.ticks - before
+      let time = Duration.milliseconds(ticks * 1_000 / sysconf(Int32(_SC_CLK_TCK)))
+      return { .time(time) }
+    }
+  }
+
+  /// The memory of a terminal that has read 1,000 posts: all of it, and what is not from files.
+  ///
+  /// It is looked at when the program has given back what only its start needed. Most of the rest is
+  /// code of libraries, which all the terminals of a machine share.
+  var memory: [Benchmark] {
+    [
+      ("resident", 40 << 20, { ResidentMemory.bytes(of: String($0.id)) }),
+      ("anonymous", 16 << 20, { ResidentMemory.anonymousBytes(of: String($0.id)) }),
+    ].map { (name: String, most: Int, count: @escaping (TerminalProgram) -> Int) in
+      Benchmark("terminal/memory/\(name)", aims: [.atMost(.memory(most))]) {
+        let home = try TerminalHome(environment)
+        try home.write(1_000)
+        let program = try home.start()
+        try program.wait(for: SampleBlog.title(999))
+        program.settle()
+        for _ in 0..<60 {
+          program.type(" ")
+          program.read(for: .milliseconds(30))
+        }
+        program.rest(for: .seconds(5))
+        program.type("g")
+        program.settle()
+        return {
+          withExtendedLifetime(home) {}
+          return .memory(count(program))
+        }
+      }
+    }
   }
 }

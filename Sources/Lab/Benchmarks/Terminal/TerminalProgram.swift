@@ -21,7 +21,7 @@ final class TerminalProgram {
   ///   - arguments: What it is told.
   ///   - environment: Its variables.
   /// - Throws: ``LoadError`` when there is no terminal or no process to be had.
-  init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
+  init(_ path: String, arguments: [String], environment: [String: String]) throws {
     var ends: (controller: Int32, terminal: Int32) = (-1, -1)
     guard openpty(&ends.controller, &ends.terminal, nil, nil, nil) == 0,
       let name = ttyname(ends.terminal)
@@ -156,5 +156,97 @@ final class TerminalProgram {
     }
     let fields = text.split(separator: " ")
     return fields.count > 14 ? (Int(fields[13]) ?? 0) + (Int(fields[14]) ?? 0) : 0
+  }
+}
+
+/// A home directory for the program, whose local server ends with it.
+final class TerminalHome {
+  private let folder: TemporaryFolder
+  private let program: String
+  private let variables: [String: String]
+
+  /// Makes an empty home for terminals of a kind.
+  ///
+  /// - Throws: When no folder can be made.
+  init(_ environment: BenchmarkEnvironment, terminal kind: String = "xterm-256color") throws {
+    program = environment.hearth
+    folder = try TemporaryFolder(in: NSTemporaryDirectory())
+    variables = [
+      "HOME": folder.path, "TERM": kind, "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin",
+    ]
+  }
+
+  deinit {
+    try? run("stop")
+  }
+
+  /// Makes a blog of so many posts, before anybody looks at it.
+  ///
+  /// - Throws: When they cannot be written.
+  func write(_ count: Int) throws {
+    let file = folder.path + "/blog.json"
+    try SampleBlog.json(count).write(toFile: file, atomically: false, encoding: .utf8)
+    try run("import", file)
+  }
+
+  /// Starts the program on a terminal.
+  ///
+  /// - Throws: ``LoadError`` when it cannot be started.
+  func start(_ arguments: String...) throws -> TerminalProgram {
+    try TerminalProgram(program, arguments: arguments, environment: variables)
+  }
+
+  /// Runs a command to its end.
+  ///
+  /// - Throws: When it cannot be started, or fails.
+  func run(_ arguments: String...) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.environment = variables
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw LoadError("\(arguments.first ?? "the program") failed")
+    }
+  }
+}
+
+/// A blog of any number of posts as a file of its data.
+enum SampleBlog {
+  /// What the digits of keys are, in order.
+  private static let digits = Array(
+    "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+  )
+
+  /// The key of a post; the newest has the highest number.
+  static func key(_ number: Int) -> String {
+    let places = [262_144, 4_096, 64, 1].map { String(digits[number / $0 % 64]) }
+    return "-NjF" + places.joined() + String(repeating: "A", count: 12)
+  }
+
+  /// The title of a post; all are of one length, so that no blog has more to paint than another.
+  static func title(_ number: Int) -> String {
+    "Post number \(String(1_000_000 + number).dropFirst()) of many"
+  }
+
+  /// The data of so many posts, in the lists of all and of their authors.
+  static func json(_ count: Int) -> String {
+    let posts = (0..<count).map { number in
+      """
+      "\(key(number))":{"author":"ada \(number % 7)","body":"What the day was like, in a line or \
+      two, and why it is worth telling: \(number).","starCount":0,"title":"\(title(number))",\
+      "uid":"u\(number % 7)"}
+      """
+    }
+    let own = (0..<7).map { author in
+      let mine = stride(from: author, to: count, by: 7).map { posts[$0] }
+      return "\"u\(author)\":{\(mine.joined(separator: ","))}"
+    }
+    return """
+      {"posts":{\(posts.joined(separator: ","))},"user-posts":{\(own.joined(separator: ","))}}
+      """
   }
 }

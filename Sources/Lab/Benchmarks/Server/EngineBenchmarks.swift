@@ -1,12 +1,13 @@
 import RealtimeCore
 import RealtimeHub
+import SQLiteStorage
 import SecurityRules
 
 /// What the parts of the server cost, without sockets and disk.
 struct HubBenchmarks {
   private static let count = 100_000
 
-  let place: Place
+  let environment: BenchmarkEnvironment
 
   var all: [Benchmark] { [parsing, rules, listenAnswer, lastByIndex, indexUpkeep, memory] }
 
@@ -35,7 +36,7 @@ struct HubBenchmarks {
       "server/rules-of-a-put",
       against: .dictionary,
       prepare: {
-        let put = try RulesWork(place, posts: 10_000)
+        let put = try RulesWork(environment, posts: 10_000)
         let rounds = 20_000
         return {
           let time = ContinuousClock().measure {
@@ -128,5 +129,85 @@ struct HubBenchmarks {
       keep(Int(hub.revision))
       return .memory(after - before, items: Self.count)
     }
+  }
+}
+
+/// One write of a post that the blog's rules are asked about.
+struct RulesWork {
+  private let rules: RuleSet
+  private let paths: [Path]
+  private let before: Node
+  private let after: Node
+  private let subject: RuleSubject
+
+  /// Makes a tree of posts and a write that stars one of them.
+  init(_ environment: BenchmarkEnvironment, posts: Int) throws {
+    rules = try environment.blogRules()
+    let number = posts / 2
+    let path = BlogWire.path(number)
+    var tree = try BlogTree.root(posts)
+    tree.update(at: path, to: try BlogWire.post(number, by: "u1", isStarred: false))
+    before = tree
+    tree.update(at: path, to: try BlogWire.post(number, by: "u1", isStarred: true))
+    after = tree
+    paths = [path]
+    subject = RuleSubject(
+      .object(
+        ("uid", .string("u1")),
+        ("provider", .string("custom")),
+        ("token", .object(("sub", .string("u1"))))
+      )
+    )
+    guard isAllowed() else { throw LoadError("the rules forbid what the benchmark writes") }
+  }
+
+  func isAllowed() -> Bool {
+    rules.canWrite(paths, by: subject, now: BlogTree.time, from: before, to: after).isAllowed
+  }
+}
+
+/// Opening a large database.
+struct StoreBenchmarks {
+  /// Eight leaves each.
+  private static let posts = 125_000
+
+  let environment: BenchmarkEnvironment
+
+  var all: [Benchmark] {
+    [
+      Benchmark(
+        "server/open-1M-leaves",
+        against: .millionKeys,
+        aims: [.atMost(.time(.milliseconds(500)))],
+        prepare: {
+          let folder = try TemporaryFolder(in: environment.folder)
+          try fill(folder)
+          return {
+            let clock = ContinuousClock()
+            let begin = clock.now
+            let store = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
+            let tree = try store.load()
+            let time = clock.now - begin
+            keep(Int(tree.revision))
+            try store.close()
+            return .time(time)
+          }
+        }
+      )
+    ]
+  }
+
+  /// Writes the posts, a thousand at a time, and has everything folded.
+  private func fill(_ folder: TemporaryFolder) throws {
+    let store = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
+    let width = 1_000
+    for (number, first) in stride(from: 0, to: Self.posts, by: width).enumerated() {
+      let changes = try (first..<first + width).map { post in
+        Change(Path([BlogTree.posts, SamplePosts.key(post)]), try SamplePosts.node(post))
+      }
+      let commit = Commit(revision: Int64(number + 1), timestamp: BlogTree.time, changes: changes)
+      try store.commit(CommitBatch(commits: [commit]))
+    }
+    try store.close()
   }
 }

@@ -1,0 +1,153 @@
+import Foundation
+import Glibc
+import SecurityRules
+
+/// Where the programs are that benchmarks run, and where they may write.
+struct BenchmarkEnvironment {
+  /// The program under test.
+  let hearth: String
+  /// A folder on the disk that counts.
+  let folder: String
+  /// The rules of the blog.
+  let rules: String
+
+  /// The rules of the blog, compiled.
+  ///
+  /// - Throws: When they cannot be read, or are none.
+  func blogRules() throws -> RuleSet {
+    try RuleSet(bytes: Array(Data(contentsOf: URL(fileURLWithPath: rules))))
+  }
+
+  /// The path of a program, looked for in `PATH`.
+  ///
+  /// - Throws: ``MissingTool`` when there is none.
+  static func program(_ name: String) throws -> String {
+    let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
+    for folder in folders.split(separator: ":") {
+      let path = "\(folder)/\(name)"
+      if FileManager.default.isExecutableFile(atPath: path) { return path }
+    }
+    throw MissingTool(description: "\(name) is not installed")
+  }
+}
+
+/// A folder that goes away with its last user.
+final class TemporaryFolder {
+  let path: String
+
+  /// Makes a folder in another one, which only its owner may enter, as servers want it.
+  init(in parent: String) throws {
+    path = "\(parent)/benchmark-\(UUID().uuidString.prefix(8))"
+    try FileManager.default.createDirectory(
+      atPath: path,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+  }
+}
+
+/// Another process, which ends with its owner.
+final class RunningProgram {
+  private let process = Process()
+
+  var id: Int32 { process.processIdentifier }
+
+  /// Starts a program and waits for the line by which it says that it is ready.
+  ///
+  /// - Parameters:
+  ///   - path: The program.
+  ///   - arguments: What it is told.
+  ///   - folder: Where it runs, and where what it says on stderr is kept.
+  ///   - isReady: Looks at a line of its output.
+  /// - Throws: ``LoadError`` with what it has said when it ends before that.
+  init(
+    _ path: String,
+    arguments: [String],
+    in folder: TemporaryFolder,
+    isReady: (String) -> Bool
+  ) throws {
+    let errors = "\(folder.path)/stderr"
+    try Data().write(to: URL(fileURLWithPath: errors))
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = FileHandle(forWritingAtPath: errors)
+    try process.run()
+    var text = ""
+    while !text.split(separator: "\n").contains(where: { isReady(String($0)) }) {
+      let data = output.fileHandleForReading.availableData
+      guard !data.isEmpty else {
+        let reason = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
+        throw LoadError("\(path) \(arguments.joined(separator: " ")) ended: \(text)\(reason)")
+      }
+      text += String(decoding: data, as: UTF8.self)
+    }
+  }
+
+  deinit {
+    guard process.isRunning else { return }
+    process.terminate()
+    process.waitUntilExit()
+  }
+}
+
+/// How much memory a process has, as the kernel counts it.
+enum ResidentMemory {
+  /// The bytes that this process uses, after it has returned free memory to the system.
+  static func bytes() -> Int {
+    // The C library's header of this function belongs to no module.
+    if let symbol = dlsym(nil, "malloc_trim") {
+      // Safety: this is the function's type in C.
+      _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)(0)
+    }
+    return bytes(of: "self")
+  }
+
+  /// The bytes that another process has.
+  static func bytes(of process: String) -> Int {
+    guard let file = fopen("/proc/\(process)/statm", "r") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 128)
+    guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  /// The bytes that another process has and that no file on the disk could give back.
+  static func anonymousBytes(of process: String) -> Int {
+    guard let file = fopen("/proc/\(process)/status", "r") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let text = String(
+        decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
+        as: UTF8.self
+      )
+      let words = text.split { $0 == " " || $0 == "\t" }
+      if words.first == "RssAnon:", words.count > 1 { return (Int(words[1]) ?? 0) * 1_024 }
+    }
+    return 0
+  }
+}
+
+/// A program that is not installed; benchmarks that need it are skipped.
+struct MissingTool: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// A server did not do what a benchmark needs of it.
+struct LoadError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

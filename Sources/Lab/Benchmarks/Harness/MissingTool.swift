@@ -1,4 +1,0 @@
-/// A program that is needed and is not there; what needs it is left out.
-struct MissingTool: Error, CustomStringConvertible {
-  let description: String
-}

@@ -1,0 +1,208 @@
+import NIOCore
+
+/// Durable writes that the rules of the blog check and that move in an index, compared with Redis.
+struct PutBenchmarks {
+  /// How many connections, and how many writes of each are under way.
+  private struct Load {
+    let connections: Int
+    let depth: Int
+    var aims: [Aim] = []
+
+    var name: String { depth == 1 ? "\(connections)" : "\(connections)x\(depth)" }
+  }
+
+  private static let loads = [
+    Load(connections: 1, depth: 1),
+    Load(connections: 10, depth: 1, aims: [.ratio(1)]),
+    Load(connections: 100, depth: 1, aims: [.ratio(1), .p99(.milliseconds(4))]),
+    Load(connections: 50, depth: 16),
+  ]
+
+  private static let duration = TimeAmount.seconds(1)
+
+  let environment: BenchmarkEnvironment
+
+  var all: [Benchmark] {
+    HearthServer.Transport.allCases.flatMap { transport in
+      Self.loads.map { benchmark($0, over: transport) }
+    }
+  }
+
+  private func benchmark(_ load: Load, over transport: HearthServer.Transport) -> Benchmark {
+    Benchmark(
+      "server/put/\(transport.rawValue)/\(load.name)",
+      against: redis(load, over: transport),
+      .disk(in: environment),
+      aims: load.aims,
+      prepare: {
+        let generator = LoadGenerator()
+        let server = try HearthServer(in: environment, generator)
+        let users = 0..<load.connections
+        let connections = try generator.connect(
+          to: try server.target(transport),
+          users.map(HearthServer.opening(as:))
+        )
+        let lanes = RequestLanes(connections, sending: try users.map(Self.puts(of:)))
+        return {
+          defer { withExtendedLifetime(server) {} }
+          return try generator.run(lanes, depth: load.depth, for: Self.duration)
+        }
+      }
+    )
+  }
+
+  /// A user stars all of its posts, then takes the stars away, and so on.
+  private static func puts(of user: Int) throws -> [ByteBuffer] {
+    let first = HearthServer.firstPost(of: user)
+    let posts = first..<first + HearthServer.postsPerUser
+    return try [true, false].flatMap { isStarred in
+      try posts.map { try BlogWire.put($0, by: HearthServer.name(user), isStarred: isStarred) }
+    }
+  }
+
+  private func redis(_ load: Load, over transport: HearthServer.Transport) -> Yardstick {
+    Yardstick(
+      "Redis SET",
+      prepare: {
+        let server = try RedisServer(in: environment)
+        let generator = LoadGenerator()
+        let users = 0..<load.connections
+        let connections = try generator.connect(
+          to: try server.target(transport),
+          users.map { _ in [] }
+        )
+        let lanes = RequestLanes(
+          connections,
+          sending: users.map { user in
+            let first = HearthServer.firstPost(of: user)
+            return (first..<first + HearthServer.postsPerUser).map(RedisWire.set)
+          }
+        )
+        return {
+          defer { withExtendedLifetime(server) {} }
+          return try generator.run(lanes, depth: load.depth, for: Self.duration)
+        }
+      }
+    )
+  }
+}
+
+/// One client writes a post and many listen to it, compared with Redis `PUBLISH`, which stores nothing.
+struct FanOutBenchmarks {
+  private static let duration = TimeAmount.seconds(1)
+
+  let environment: BenchmarkEnvironment
+
+  var all: [Benchmark] {
+    HearthServer.Transport.allCases.flatMap { transport in
+      [100, 1_000].flatMap { listeners in
+        [1, 8].map { benchmark(listeners: listeners, depth: $0, over: transport) }
+      }
+    }
+  }
+
+  private func benchmark(
+    listeners: Int,
+    depth: Int,
+    over transport: HearthServer.Transport
+  ) -> Benchmark {
+    Benchmark(
+      "server/fan-out/\(transport.rawValue)/\(listeners)x\(depth)",
+      against: redis(listeners: listeners, depth: depth, over: transport),
+      aims: [.ratio(0.75)],
+      prepare: {
+        let generator = LoadGenerator()
+        let server = try HearthServer(in: environment, generator)
+        let target = try server.target(transport)
+        let author = try generator.connect(to: target, [HearthServer.opening(as: 0)])
+        let puts = try [true, false].map {
+          try BlogWire.put(0, by: HearthServer.name(0), isStarred: $0)
+        }
+        let publisher = RequestLanes(author, sending: [puts])
+        let all = try generator.connect(
+          to: target,
+          (1...listeners).map { user in
+            // The data come first, then the answer.
+            HearthServer.opening(as: user) + [Exchange(BlogWire.listen(to: 0), answers: 2)]
+          }
+        )
+        return {
+          defer { withExtendedLifetime(server) {} }
+          return try generator.fanOut(publisher, to: all, depth: depth, for: Self.duration)
+        }
+      }
+    )
+  }
+
+  private func redis(
+    listeners: Int,
+    depth: Int,
+    over transport: HearthServer.Transport
+  ) -> Yardstick {
+    Yardstick(
+      "Redis PUBLISH",
+      prepare: {
+        let server = try RedisServer(in: environment)
+        let target = try server.target(transport)
+        let generator = LoadGenerator()
+        let publisher = RequestLanes(
+          try generator.connect(to: target, [[]]),
+          sending: [[RedisWire.publish(0)]]
+        )
+        let all = try generator.connect(
+          to: target,
+          (1...listeners).map { _ in [Exchange(RedisWire.subscribe(to: 0))] }
+        )
+        return {
+          defer { withExtendedLifetime(server) {} }
+          return try generator.fanOut(publisher, to: all, depth: depth, for: Self.duration)
+        }
+      }
+    )
+  }
+}
+
+/// What a connection costs that says nothing.
+struct ConnectionBenchmarks {
+  private static let count = 5_000
+
+  let environment: BenchmarkEnvironment
+
+  var all: [Benchmark] {
+    [
+      Benchmark(
+        "server/memory-per-connection",
+        against: redis,
+        aims: [.atMost(.memory(8 * 1_024))]
+      ) {
+        let generator = LoadGenerator()
+        let server = try HearthServer(in: environment, generator)
+        let before = server.memory
+        let connections = try generator.connect(
+          to: try server.target(.tcp),
+          (0..<Self.count).map { user in
+            HearthServer.opening(as: user) + [Exchange(BlogWire.listen(to: user), answers: 2)]
+          }
+        )
+        let after = server.memory
+        try generator.close(connections)
+        return .memory(after - before, items: Self.count)
+      }
+    ]
+  }
+
+  private var redis: Yardstick {
+    Yardstick("Redis with SUBSCRIBE") {
+      let server = try RedisServer(in: environment)
+      let generator = LoadGenerator()
+      let before = server.memory
+      let connections = try generator.connect(
+        to: try server.target(.tcp),
+        (0..<Self.count).map { [Exchange(RedisWire.subscribe(to: $0))] }
+      )
+      let after = server.memory
+      try generator.close(connections)
+      return .memory(after - before, items: Self.count)
+    }
+  }
+}

@@ -1,7 +1,0 @@
-import NIOCore
-
-/// Where a load goes, and what is spoken there.
-struct LoadTarget: Sendable {
-  let address: SocketAddress
-  let dialect: Dialect
-}
