@@ -11,11 +11,11 @@ struct OrderedPostsTests {
     let posts = OrderedPosts(Fixture.numbered(1...40))
     for (number, post) in posts.enumerated() {
       for guess in [-5, 0, number - 1, number, number + 1, 39, 40, 1_000] {
-        #expect(posts.place(of: post.id, near: guess) == number)
+        #expect(posts.index(of: post.id, near: guess) == number)
       }
     }
-    for guess in [-1, 0, 20, 40] { #expect(posts.place(of: "n41", near: guess) == nil) }
-    #expect(OrderedPosts().place(of: "n1", near: 0) == nil)
+    for guess in [-1, 0, 20, 40] { #expect(posts.index(of: "n41", near: guess) == nil) }
+    #expect(OrderedPosts().index(of: "n1", near: 0) == nil)
   }
 
   @Test("are there once, the first of each identifier")

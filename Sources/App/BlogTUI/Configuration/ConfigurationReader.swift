@@ -1,9 +1,8 @@
-/// Makes a configuration of the texts of files, of variables and of options.
+/// Builds a configuration from files, environment variables and options.
 ///
-/// Later sources win over earlier ones: files, then variables, then options. Nothing that is wrong
-/// stops anything: it is listed as a problem and has no effect.
+/// Later sources override earlier ones: files, then variables, then options. Invalid input never
+/// aborts reading: it is listed as a problem and has no effect.
 package struct ConfigurationReader {
-  /// A theme file.
   package struct ThemeFile: Sendable {
     /// The name of the theme.
     package let name: String
@@ -107,9 +106,9 @@ package struct ConfigurationReader {
     guard let action = entry.value else {
       return complain("\"\(entry.key)\" needs the name of an action in quotes", line: entry.line)
     }
-    let place = entry.table.count == 2 ? entry.table[1] : nil
+    let context = entry.table.count == 2 ? entry.table[1] : nil
     configuration.keys.append(
-      KeyOverride(context: place, keys: entry.key, action: action, line: entry.line ?? 1)
+      KeyOverride(context: context, keys: entry.key, action: action, line: entry.line ?? 1)
     )
   }
 
@@ -139,5 +138,52 @@ package struct ConfigurationReader {
     configuration.problems.append(
       ConfigurationProblem(source: configuration.source, line: line, reason: reason)
     )
+  }
+}
+
+/// The text of theme files: a line for each part that has a style of its own.
+package enum ThemeText {
+  /// Reads a theme; lines that are wrong have no effect.
+  ///
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - problems: Gets what is wrong with it.
+  /// - Returns: The theme.
+  static func theme(
+    of file: ConfigurationReader.ThemeFile,
+    problems: inout [ConfigurationProblem]
+  ) -> Theme {
+    let document = TOMLDocument(file.text)
+    var styles: [Theme.Role: Style] = [:]
+    func complain(_ reason: String, line: Int?) {
+      problems.append(ConfigurationProblem(source: file.source, line: line, reason: reason))
+    }
+    for fault in document.faults { complain(fault.reason, line: fault.line) }
+    for entry in document.entries {
+      guard entry.table.isEmpty, let role = Theme.Role(rawValue: entry.key) else {
+        complain("there is no part \"\(entry.key)\"; hearth-config(5) lists them", line: entry.line)
+        continue
+      }
+      guard let style = entry.value.flatMap({ Style(description: $0) }) else {
+        complain("a style is written such as \"bold yellow on blue\"", line: entry.line)
+        continue
+      }
+      styles[role] = style
+    }
+    return Theme(name: file.name, styles: styles)
+  }
+
+  /// The file of a theme.
+  package static func text(of theme: Theme) -> String {
+    let heading = """
+      # The theme "\(theme.name)". A copy of this file in $XDG_CONFIG_HOME/hearth/themes, under
+      # another name, is a theme of that name: see hearth-config(5).
+
+      """
+    let lines = Theme.Role.allCases.map { role in
+      let style = theme[role].description
+      return "\(role.rawValue) = \"\(style)\"\n"
+    }
+    return heading + "\n" + lines.joined()
   }
 }

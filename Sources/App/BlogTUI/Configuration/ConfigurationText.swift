@@ -1,6 +1,6 @@
 /// The text of configuration files, as the program writes it.
 package enum ConfigurationText {
-  /// Everything that holds, with where it comes from; it can be read again.
+  /// All effective values with their origins, in a form that can be read again.
   package static func text(of configuration: Configuration) -> String {
     var text = "# What holds now, and where it comes from; hearth-config(5) explains it all.\n"
     for setting in Setting.allCases {
@@ -9,10 +9,10 @@ package enum ConfigurationText {
       text += "\n# \(setting.help)\n# \(values(of: setting))\n"
       text += "\(setting.rawValue) = \(value)  # \(origin)\n"
     }
-    let places = Dictionary(grouping: configuration.keys) { $0.context ?? "" }
-    for place in places.keys.sorted() {
-      text += place.isEmpty ? "\n[keys]\n" : "\n[keys.\(TOMLKey.text(place))]\n"
-      for wish in places[place] ?? [] {
+    let contexts = Dictionary(grouping: configuration.keys) { $0.context ?? "" }
+    for context in contexts.keys.sorted() {
+      text += context.isEmpty ? "\n[keys]\n" : "\n[keys.\(TOMLKey.text(context))]\n"
+      for wish in contexts[context] ?? [] {
         text += "\(TOMLKey.quoted(wish.keys)) = \(TOMLKey.quoted(wish.action))\n"
       }
     }

@@ -1,3 +1,5 @@
+import CNcurses
+
 /// The sequence that puts a text into the clipboard of the terminal, also from far away.
 ///
 /// It only ever writes: what is in the clipboard is nobody's business.
@@ -28,11 +30,22 @@ enum Clipboard {
       let value = (0..<3).reduce(UInt32(0)) { value, offset in
         value << 8 | (start + offset < group.endIndex ? UInt32(bytes[start + offset]) : 0)
       }
-      for place in 0..<4 {
-        let index = Int(value >> UInt32(18 - 6 * place) & 63)
-        result.append(place <= group.count ? letters[index] : UInt8(ascii: "="))
+      for digit in 0..<4 {
+        let index = Int(value >> UInt32(18 - 6 * digit) & 63)
+        result.append(digit <= group.count ? letters[index] : UInt8(ascii: "="))
       }
     }
     return result
+  }
+}
+
+extension NcursesTerminal {
+  /// Rings the bell, and shows a notification on the desktop where the terminal can do that.
+  ///
+  /// The sequence is the one of iTerm2 that several terminals have taken over; others ignore it.
+  package func notify(_ text: SafeText) {
+    bell()
+    guard isOpen, nc_is_ansi() != 0 else { return }
+    writeDirectly("\u{1B}]9;\(text.string)\u{07}")
   }
 }

@@ -1,5 +1,15 @@
 import CNcurses
 
+/// One thing that ncurses read.
+enum KeyInput: Hashable {
+  /// Nothing is waiting.
+  case nothing
+  /// A sequence that stands for a key.
+  case code(Int32)
+  /// A character.
+  case scalar(Unicode.Scalar)
+}
+
 /// Turns what ncurses reads into keys.
 enum KeyDecoder {
   /// Codes of our own for sequences that ncurses is told about; far above those it makes itself.
@@ -87,5 +97,105 @@ enum KeyDecoder {
 
   private static func character(_ value: UInt32) -> Character {
     Character(Unicode.Scalar(value) ?? "?")
+  }
+}
+
+/// A report of the mouse in decimal numbers, of which the start has come: `0;301;5M`.
+///
+/// Terminals that terminfo describes with the old reports cannot tell of columns beyond 223.
+struct MouseReport {
+  /// The number of characters that a report has at most.
+  private static let limit = 24
+
+  private var text = ""
+
+  /// What became of a report after one more character.
+  enum Outcome: Hashable {
+    /// There is more to come.
+    case incomplete
+    /// It is complete; nil if it is of no use.
+    case complete(KeyEvent?)
+  }
+
+  /// Adds one character.
+  mutating func append(_ scalar: Unicode.Scalar) -> Outcome {
+    switch scalar {
+    case "M", "m": return .complete(event(isPress: scalar == "M"))
+    case "0"..."9", ";":
+      text.unicodeScalars.append(scalar)
+      return text.utf8.count < Self.limit ? .incomplete : .complete(nil)
+    default: return .complete(nil)
+    }
+  }
+
+  private func event(isPress: Bool) -> KeyEvent? {
+    let numbers = text.split(separator: ";").map { Int($0) ?? -1 }
+    guard numbers.count == 3, numbers[1] > 0, numbers[2] > 0 else { return nil }
+    let kind: MouseEvent.Kind
+    switch numbers[0] {
+    case 0: kind = isPress ? .press : .release
+    case 64: kind = .wheelUp
+    case 65: kind = .wheelDown
+    default: return nil
+    }
+    let position = Position(row: numbers[2] - 1, column: numbers[1] - 1)
+    return .mouse(MouseEvent(kind: kind, position: position))
+  }
+}
+
+/// Text that comes from the clipboard, from the mark at its start to the mark at its end.
+struct PasteBuffer {
+  /// The number of scalars that one paste can have; what follows is dropped.
+  static let limit = 1 << 20
+
+  /// What has come so far.
+  private(set) var text = ""
+  private var count = 0
+
+  /// Adds one character.
+  mutating func append(_ scalar: Unicode.Scalar) {
+    guard count < Self.limit else { return }
+    text.unicodeScalars.append(scalar)
+    count += 1
+  }
+}
+
+/// Makes characters of bytes that arrive one by one.
+struct ScalarAssembler {
+  private let isUTF8: Bool
+  private var value: UInt32 = 0
+  private var missing = 0
+  private var least: UInt32 = 0
+
+  /// Makes an assembler; without UTF-8 only ASCII is understood.
+  init(isUTF8: Bool) {
+    self.isUTF8 = isUTF8
+  }
+
+  /// Takes a byte and returns the character that it completes, if any; malformed bytes vanish.
+  mutating func append(_ byte: UInt8) -> Unicode.Scalar? {
+    if byte < 0x80 {
+      missing = 0
+      return Unicode.Scalar(byte)
+    }
+    guard isUTF8 else { return nil }
+    switch byte {
+    case 0xC2...0xDF: begin(byte & 0x1F, missing: 1, least: 0x80)
+    case 0xE0...0xEF: begin(byte & 0x0F, missing: 2, least: 0x800)
+    case 0xF0...0xF4: begin(byte & 0x07, missing: 3, least: 0x10000)
+    case 0x80...0xBF where missing > 0:
+      value = value << 6 | UInt32(byte & 0x3F)
+      missing -= 1
+      if missing == 0 && value >= least { return Unicode.Scalar(value) }
+    default:
+      missing = 0
+    }
+    return nil
+  }
+
+  private mutating func begin(_ bits: UInt8, missing: Int, least: UInt32) {
+    value = UInt32(bits)
+    self.missing = missing
+    self.least = least
   }
 }

@@ -1,6 +1,79 @@
 import CNcurses
 import Glibc
 
+/// How a terminal is used.
+package struct TerminalOptions: Hashable, Sendable {
+  /// Whether colours are used.
+  package enum ColorMode: Hashable, Sendable {
+    /// Unless the terminal has none or `NO_COLOR` is set and not empty.
+    case automatic
+    /// Unless the terminal has none.
+    case always
+    /// Never; bold, reverse and underline stay.
+    case never
+  }
+
+  /// Whether colours are used.
+  package var colorMode: ColorMode
+  /// Whether the wheel and clicks are reported; if not, they stay with the terminal.
+  package var usesMouse: Bool
+  /// Whether only ASCII is drawn although the terminal could show more.
+  package var usesOnlyASCII: Bool
+  /// Whether each change is shown at once where the terminal can do that.
+  package var usesSynchronizedOutput: Bool
+
+  /// Makes options; those left out are what most users want.
+  package init(
+    colorMode: ColorMode = .automatic,
+    usesMouse: Bool = true,
+    usesOnlyASCII: Bool = false,
+    usesSynchronizedOutput: Bool = true
+  ) {
+    self.colorMode = colorMode
+    self.usesMouse = usesMouse
+    self.usesOnlyASCII = usesOnlyASCII
+    self.usesSynchronizedOutput = usesSynchronizedOutput
+  }
+}
+
+/// Why a terminal cannot be used; the description says what to do about it.
+package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Standard input is a file or a pipe.
+  case inputIsNoTerminal
+  /// Standard output is a file or a pipe.
+  case outputIsNoTerminal
+  /// The environment does not name the type of the terminal.
+  case typeIsMissing
+  /// The terminal cannot move its cursor.
+  case typeIsTooSimple(String)
+  /// The terminal database has no entry for the type.
+  case typeIsUnknown(String)
+  /// The system refused something; the first string names what.
+  case systemFailure(String, code: Int32)
+
+  /// One line for the user: what is wrong and what helps.
+  package var description: String {
+    switch self {
+    case .inputIsNoTerminal:
+      return "standard input is not a terminal; run the program from a terminal window, "
+        + "or use a subcommand"
+    case .outputIsNoTerminal:
+      return "standard output is not a terminal; do not redirect it, or use a subcommand"
+    case .typeIsMissing:
+      return "TERM is not set; set it to the type of your terminal, such as xterm-256color, "
+        + "or use a subcommand"
+    case .typeIsTooSimple(let type):
+      return "a terminal of type \"\(type)\" cannot show screens; set TERM to the real type, "
+        + "such as xterm-256color, or use a subcommand"
+    case .typeIsUnknown(let type):
+      return "no terminal of type \"\(type)\" is known; set TERM to a known type, "
+        + "such as xterm-256color, or install its terminfo entry"
+    case .systemFailure(let call, let code):
+      return "\(call) failed with error number \(code); try another terminal"
+    }
+  }
+}
+
 /// The terminal of the process: draws screens and reads keys, and alone calls curses functions.
 ///
 /// States: open → (suspended → open)* → closed. While it is open nothing else may write to the
@@ -73,7 +146,8 @@ package final class NcursesTerminal {
     }
   }
 
-  /// The character encoding of the user's locale, such as `UTF-8`, and whether screens can use Unicode.
+  /// The character encoding of the user's locale, such as `UTF-8`, and whether screens can use
+  /// Unicode.
   package static func encoding() -> (name: String, isUnicode: Bool) {
     setlocale(LC_ALL, "")
     setlocale(LC_NUMERIC, "C")
@@ -286,5 +360,64 @@ package final class NcursesTerminal {
     size = new
     shown = nil
     return true
+  }
+}
+
+extension NcursesTerminal {
+  /// Gives the terminal back while the body runs, for another program that uses it.
+  ///
+  /// - Throws: What the body throws.
+  /// - Returns: What the body returns.
+  package func withSuspendedScreen<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    leaveScreen()
+    // What stops or interrupts the other program is not meant for this one, which waits for it.
+    TerminalGuard.yieldKeys()
+    defer {
+      TerminalGuard.reclaimKeys()
+      resume()
+      adoptSize()
+    }
+    return try body()
+  }
+
+  /// Stops the process, as the suspend key does, and takes the terminal again when it goes on.
+  ///
+  /// Where no shell could make it go on, the system does not stop it, and this returns at once.
+  package func suspend() {
+    leaveScreen()
+    TerminalGuard.stopProcess()
+    resume()
+    adoptSize()
+  }
+
+  /// The same, with what the program must learn of it.
+  func suspend(_ events: inout [TerminalEvent]) {
+    let before = size
+    suspend()
+    events.append(.resumed)
+    if size != before { events.append(.key(.resize(size))) }
+  }
+
+  /// Rings the bell, or flashes where there is none.
+  package func bell() {
+    beep()
+  }
+
+  private func leaveScreen() {
+    def_prog_mode()
+    setExtraModes(false)
+    nc_set_cursor(1)
+    endwin()
+    TerminalGuard.restoreModes()
+  }
+
+  /// Takes the terminal again after something else had it.
+  func resume() {
+    reset_prog_mode()
+    setExtraModes(true)
+    cursorWasChanged()
+    redraw()
   }
 }

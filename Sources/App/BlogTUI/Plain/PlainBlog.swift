@@ -73,7 +73,8 @@ package struct PlainBlog: Sendable {
         lines.append("\(Self.count(post.starCount, "star")) for \(post.title).")
       }
     }
-    // With a hundred posts shown, the oldest leaves when a new one comes: that is no deletion.
+    // The list holds a hundred posts, so the oldest leaves when a new one arrives; that is no
+    // deletion.
     if new.count < posts.count {
       lines += posts.filter { !now.contains($0.id) }.map { "Deleted post: \($0.title)." }
     }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What is on its way from other threads to the program's thread.
+/// Events on their way from other threads to the program's thread.
 ///
-/// A stack without locks: those who add push to its head, the program takes all of it at once and
-/// turns it round. So nobody ever waits for the other side.
+/// A lock-free stack: senders push onto its head, and the program takes the whole stack at once and
+/// reverses it. Neither side ever waits for the other.
 package final class Mailbox<Event: Sendable>: Sendable {
   /// One event, and those that came before it.
   private final class Entry: Sendable {
@@ -62,3 +62,6 @@ package final class Mailbox<Event: Sendable>: Sendable {
     return events.reversed()
   }
 }
+
+/// Events on their way from other threads to the program's thread.
+package typealias Inbox = Mailbox<Event>

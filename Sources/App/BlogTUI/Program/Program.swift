@@ -1,6 +1,6 @@
 package import BlogModel
 
-/// The loop that connects a terminal, the screens and a blog, until the user leaves.
+/// The loop that connects a terminal, the screens and a blog until the user leaves.
 ///
 /// Loop: wait for keys, for events of the blog or for the next minute → update the model → perform
 /// its effects → draw → perform the effects that can wait. It is the only owner of the model and
@@ -9,7 +9,7 @@ package import BlogModel
 package final class Program<Terminal: TerminalDevice> {
   /// What is on the screen.
   package private(set) var model: Model
-  /// The number of writes that were asked of the blog and not answered.
+  /// The number of writes that the blog has not acknowledged or refused yet.
   package private(set) var unanswered = 0
 
   private let terminal: Terminal
@@ -18,12 +18,12 @@ package final class Program<Terminal: TerminalDevice> {
   private let inbox: Inbox
   private var kept: Unsent
   private var keptAt: Int64
-  /// Whether something may have been typed since the texts were kept.
+  /// Whether text may have been typed since the last save.
   private var mayBeUnkept = false
   private var shown: Screen?
   private var drawnRows = DrawnRows()
   private var ending: Ending?
-  /// Effects that nobody sees at once: what they start would compete with the drawing.
+  /// Effects without a visible result; performing them first would delay drawing.
   private var waiting: [Effect] = []
 
   /// Makes a program; nothing happens before ``run()``.
@@ -65,7 +65,7 @@ package final class Program<Terminal: TerminalDevice> {
     send(.configured(configuration))
   }
 
-  /// Adds an event that came from elsewhere; called from any thread.
+  /// Adds an event from outside the loop; can be called from any thread.
   package nonisolated func add(_ event: Event) {
     inbox.add(event)
   }
@@ -82,14 +82,14 @@ package final class Program<Terminal: TerminalDevice> {
 
   /// Follows the blog and draws the first screen: what ``run()`` does first.
   ///
-  /// For whoever has several programs at once, and calls ``turn(_:)`` in place of ``run()``.
+  /// For callers that run several programs at once and call ``turn(_:)`` instead of ``run()``.
   package func begin() {
     repository.start { [inbox] in inbox.add(.blog($0)) }
     send(.started)
     draw()
   }
 
-  /// Takes notice of all that has happened, and draws; tells how the program ended, if it did.
+  /// Handles everything that has happened and draws; returns how the program ended, if it did.
   package func turn(_ events: [TerminalEvent]) -> Ending? {
     send(.tick(now: repository.now))
     takeInbox()
@@ -105,7 +105,7 @@ package final class Program<Terminal: TerminalDevice> {
     switch event {
     case .key(let key):
       send(.key(key))
-      // What the key did to the blog is often known at once; the next key then sees it.
+      // The blog often answers immediately; the next key then sees the result.
       takeInbox()
     case .resumed:
       send(.resumed)
@@ -131,7 +131,7 @@ package final class Program<Terminal: TerminalDevice> {
       if effect.canWait {
         waiting.append(effect)
       } else {
-        // Whether they waited or not, all effects are performed in their order.
+        // Effects keep their order, whether they waited or not.
         performWaiting()
         perform(effect)
       }
@@ -154,13 +154,13 @@ package final class Program<Terminal: TerminalDevice> {
     for effect in effects { perform(effect) }
   }
 
-  /// How long to wait: no longer than texts may stay unkept.
+  /// How long to wait: no longer than typed text may stay unsaved.
   private var timeout: Duration? {
     guard let rest = keepIfDue() else { return model.nextTick }
     return min(rest, model.nextTick ?? rest)
   }
 
-  /// Keeps what was typed, a few times a second at most; returns how long that can wait, if it must.
+  /// Saves typed text at most a few times a second; returns the time to wait if it is too early.
   private func keepIfDue() -> Duration? {
     guard mayBeUnkept else { return nil }
     let passed = repository.now - keptAt
@@ -261,7 +261,10 @@ extension Program {
     }
   }
 
-  private func tell<Value>(_ result: Result<Value, SurroundingsError>, _ event: (Value) -> Event?) {
+  private func tell<Value>(
+    _ result: Result<Value, SurroundingsError>,
+    as event: (Value) -> Event?
+  ) {
     switch result {
     case .success(let value): if let event = event(value) { send(event) }
     case .failure(let error): send(.failed(error.description))
@@ -269,11 +272,11 @@ extension Program {
   }
 }
 
-/// How long typed text may be only in memory, in milliseconds.
+/// How long typed text may exist only in memory, in milliseconds.
 private let keepInterval: Int64 = 250
 
 extension Program {
-  /// What an event replaces when it comes later than another of the same kind.
+  /// What an event is about: a later event with the same subject replaces an earlier one.
   private enum Subject: Hashable {
     case feed(FeedKind)
     case extent(FeedKind)
@@ -289,9 +292,9 @@ extension Program {
     case pendingWrites
   }
 
-  /// The events without those whose whole content a later one replaces.
+  /// Drops events whose whole content a later one replaces.
   ///
-  /// A burst costs one update this way, and a row that leaves and comes back does not flicker.
+  /// A burst then costs one update, and a row that leaves and returns does not flicker.
   static func withoutOvertaken(_ events: [Event]) -> [Event] {
     guard events.count > 1 else { return events }
     var seen: Set<Subject> = []
@@ -318,6 +321,32 @@ extension Program {
     case .pendingWrites: .pendingWrites
     case .connectionProblem: .connectionProblem
     case .feedFailed, .succeeded, .failed, .notice, .markAnswered: nil
+    }
+  }
+}
+
+extension Effect {
+  /// Whether the blog reports its success or refusal.
+  var isWrite: Bool {
+    switch self {
+    case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment: true
+    case .follow, .stopFollowing, .read, .showFirst, .open, .close, .watchComments, .mark,
+      .markAllRead, .typing, .hearNotices, .notify, .redraw, .suspend, .bell, .quit,
+      .changeAccount, .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
+      .configureTerminal, .watchWire, .network:
+      false
+    }
+  }
+
+  /// Whether it only requests more data, which can wait until the known data is drawn.
+  var canWait: Bool {
+    switch self {
+    case .read, .watchComments: true
+    case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .follow,
+      .stopFollowing, .showFirst, .open, .close, .mark, .markAllRead, .typing, .hearNotices,
+      .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally, .copy, .openLink,
+      .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire, .network:
+      false
     }
   }
 }

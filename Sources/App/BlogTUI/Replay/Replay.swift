@@ -1,12 +1,33 @@
-/// A recording at one of its steps: forward by the events, back by what was kept of the way.
+/// One line of a recording: the passing of time, something that happened then, or both.
+package struct RecordedStep: Equatable, Sendable {
+  /// The time by the server's clock, in milliseconds since 1970, if it was told anew.
+  package var time: Int64?
+  /// What happened; nil when only time has passed.
+  package var entry: RecordingEntry?
+
+  /// Makes a step.
+  package init(time: Int64? = nil, entry: RecordingEntry? = nil) {
+    self.time = time
+    self.entry = entry
+  }
+
+  /// The events of the step, in order.
+  package var events: [Event] {
+    let tick = time.map { [Event.tick(now: $0)] } ?? []
+    guard case .event(let event)? = entry else { return tick }
+    return tick + [event]
+  }
+}
+
+/// A recording at one of its steps: forward by applying events, back by restoring snapshots.
 ///
-/// Every so many steps the model is kept, so that a step back repeats a few events and not all.
+/// A snapshot is kept every so many steps, so that stepping back replays only a few events.
 package struct Replay: Sendable {
   /// What is replayed.
   package let recording: Recording
   /// The number of steps that have happened.
   package private(set) var position = 0
-  /// How many steps were carried out to get here, those that were repeated among them.
+  /// The number of steps executed so far, including replayed ones.
   private(set) var carriedOut = 0
   /// What is on the screen then.
   package private(set) var model: Model
@@ -15,7 +36,7 @@ package struct Replay: Sendable {
   private let times: [Int64]
   private let interval: Int
   private var snapshots: [Model]
-  /// What the steps do that have happened in this replay, of the first ones without a gap.
+  /// The facts of the steps executed so far, from the first step on without a gap.
   private var facts: [[ReplayFact]] = []
 
   /// Makes a replay before the first step.
@@ -37,7 +58,7 @@ package struct Replay: Sendable {
     self.times = times
   }
 
-  /// A time with which one can reckon, whatever a file says.
+  /// Clamps a time from a file so that arithmetic with it cannot overflow.
   private static func clamped(_ time: Int64) -> Int64 { max(-(1 << 53), min(time, 1 << 53)) }
 
   private static func time(of step: RecordedStep) -> Int64 {
@@ -57,7 +78,6 @@ package struct Replay: Sendable {
   package func elapsed(at position: Int) -> Int64 { times[position] - times[0] }
   /// What the last step did.
   package var lastFacts: [ReplayFact] { position == 0 ? [] : facts[position - 1] }
-  /// The screen.
   package var screen: Screen { view(model) }
 
   /// Goes to a position; beyond the ends is at the ends.
@@ -89,12 +109,12 @@ package struct Replay: Sendable {
 
   /// Goes on to the next step that does a thing of one of these kinds; false if there is none.
   package mutating func moveToNext(_ kinds: Set<ReplayFact.Kind>) -> Bool {
-    let place = position
+    let current = position
     while !isAtEnd {
       advance()
       if does(kinds, at: position - 1) { return true }
     }
-    move(to: place)
+    move(to: current)
     return false
   }
 
@@ -115,7 +135,7 @@ package struct Replay: Sendable {
     let step = recording.steps[position]
     if facts.count == position { facts.append(ReplayFact.facts(of: step, before: model)) }
     if case .start(let start)? = step.entry { model = Model(start) }
-    // What the events ask for was done when they were recorded, and what came of it is recorded too.
+    // The effects were performed during the recording, and their results were recorded too.
     for event in step.events { _ = update(&model, event) }
     position += 1
     carriedOut += 1
@@ -141,5 +161,48 @@ extension RandomAccessCollection {
       }
     }
     return low
+  }
+}
+
+/// A time since the beginning of a recording in words.
+package enum ReplayClock {
+  /// Minutes, seconds and milliseconds, such as `2:05.250`.
+  package static func text(_ milliseconds: Int64) -> String {
+    let seconds = milliseconds / 1_000
+    return "\(seconds / 60):\(padded(seconds % 60, to: 2)).\(padded(milliseconds % 1_000, to: 3))"
+  }
+
+  private static func padded(_ number: Int64, to width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}
+
+/// The screens of a recording as text, which a test compares with a text kept in a file.
+package enum ReplayGolden {
+  /// Returns every screen that differs from the previous one, each headed by a line naming its
+  /// cause.
+  ///
+  /// - Throws: What `write` throws.
+  package static func write<Failure: Error>(
+    _ recording: Recording,
+    to write: (String) throws(Failure) -> Void
+  ) throws(Failure) {
+    var replay = Replay(recording)
+    var shown: Screen?
+    var facts: [ReplayFact] = []
+    while true {
+      facts += replay.lastFacts
+      let screen = replay.screen
+      if screen != shown {
+        shown = screen
+        let what = facts.map(\.text.string).joined(separator: "; ")
+        facts = []
+        let heading = "\(replay.position) at \(ReplayClock.text(replay.elapsed))"
+        try write("--- \(heading)\(what.isEmpty ? "" : ": " + what)\n\(screen.text())\n")
+      }
+      if replay.isAtEnd { return }
+      replay.move(by: 1)
+    }
   }
 }

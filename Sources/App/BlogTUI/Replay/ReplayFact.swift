@@ -90,7 +90,7 @@ extension ReplayFact {
       return [ReplayFact(.other, "\(posts.count) posts of the list \(kind.name) came")]
     }
     var facts = posts.enumerated().flatMap { number, post -> [ReplayFact] in
-      let former = feed.posts.place(of: post.id, near: number).map { feed.posts[$0] }
+      let former = feed.posts.index(of: post.id, near: number).map { feed.posts[$0] }
       guard former != post, !isKnown(post, to: model) else { return [] }
       guard let before = model.knownPost(post.id) else {
         // What was made earlier was only read later.
@@ -101,7 +101,7 @@ extension ReplayFact {
     }
     guard case .recent = kind else { return facts }
     let left = Set(posts.map(\.id))
-    // What is above the last post that is left did not only go out of reach.
+    // Posts above the last remaining one were deleted; those below may only have left the window.
     let last = feed.posts.lastIndex { left.contains($0.id) } ?? feed.posts.endIndex
     for post in feed.posts[..<min(last, feed.posts.endIndex)] where !left.contains(post.id) {
       facts.append(ReplayFact(.post, "\(post.author) deleted \(quoted(post.title))"))

@@ -1,4 +1,4 @@
-/// A replay that a user steers: the recorded screen, and below it where in time it stands.
+/// A replay under the user's control: the recorded screen with a time scrubber below it.
 ///
 /// States: standing ⇄ playing at one of the speeds. At the end it stands.
 package struct ReplayPlayer: Sendable {
@@ -17,7 +17,7 @@ package struct ReplayPlayer: Sendable {
 
   /// The speeds, as multiples of the real one.
   static let speeds: [Int64] = [1, 4, 16]
-  /// How long a pause of the recording may last when it is played, in milliseconds.
+  /// The longest pause during playback, in milliseconds; longer ones are shortened.
   static let longestPause: Int64 = 2_000
 
   /// Where the replay stands.
@@ -75,8 +75,8 @@ package struct ReplayPlayer: Sendable {
       if replay.isAtEnd { replay.move(to: 0) }
       isPlaying.toggle()
     case .faster:
-      let place = Self.speeds.firstIndex(of: speed) ?? 0
-      speed = Self.speeds[(place + 1) % Self.speeds.count]
+      let index = Self.speeds.firstIndex(of: speed) ?? 0
+      speed = Self.speeds[(index + 1) % Self.speeds.count]
     case .next(let kind):
       isPlaying = false
       if !replay.moveToNext([kind]) { notice = "No more of that kind." }
@@ -161,12 +161,64 @@ extension ReplayPlayer {
     let share = replay.duration > 0 ? Double(replay.elapsed) / Double(replay.duration) : 0
     let even = replay.count > 0 ? Double(replay.position) / Double(replay.count) : 0
     // A script's clock stands still: then the steps tell where it is.
-    let place = replay.duration > 0 ? share : even
-    let column = track.column + Int(place * Double(track.width - 1))
+    let fraction = replay.duration > 0 ? share : even
+    let column = track.column + Int(fraction * Double(track.width - 1))
     screen.fill(
       Rect(row: row, column: column, width: 1, height: 1),
       with: thumb,
       style: theme.key
     )
+  }
+}
+
+/// The loop that connects a terminal and a replay, until the user leaves.
+@MainActor
+package final class ReplayProgram<Terminal: TerminalDevice> {
+  private let terminal: Terminal
+  private var player: ReplayPlayer
+  private var shown: Screen?
+
+  /// Makes a program; nothing happens before ``run()``.
+  package init(terminal: Terminal, recording: Recording) {
+    self.terminal = terminal
+    player = ReplayPlayer(recording, size: terminal.size, glyphs: terminal.glyphs)
+  }
+
+  /// Runs until the user leaves or the terminal is gone, and tells which; blocks the caller.
+  package func run() -> Ending {
+    while true {
+      draw()
+      let events = terminal.nextEvents(timeout: player.pause)
+      if events.isEmpty { player.play() }
+      for event in events {
+        if let ending = handle(event) { return ending }
+      }
+    }
+  }
+
+  private func handle(_ event: TerminalEvent) -> Ending? {
+    switch event {
+    case .key(.control("z")):
+      terminal.suspend()
+      redraw()
+    case .key(.control("l")), .resumed: redraw()
+    case .key(let key): player.handle(key)
+    case .woken: break
+    case .hangUp: return .hangUp
+    case .terminate(let signal): return .terminated(signal: signal)
+    }
+    return player.hasEnded ? .quit : nil
+  }
+
+  private func redraw() {
+    shown = nil
+    terminal.redraw()
+  }
+
+  private func draw() {
+    let screen = player.view()
+    guard screen != shown else { return }
+    terminal.render(screen)
+    shown = screen
   }
 }

@@ -1,7 +1,7 @@
 /// A terminal whose user is a script.
 ///
-/// It shows its screen to nobody, or to whoever looks on at a real terminal. Time passes only where
-/// the script says so, which makes two runs the same.
+/// Its screen is shown to nobody, or to a spectator at a real terminal. Time passes only where
+/// the script says so, which makes runs reproducible.
 @MainActor
 package final class ScriptTerminal: TerminalDevice {
   /// What the script needs of the world around it.
@@ -19,7 +19,8 @@ package final class ScriptTerminal: TerminalDevice {
     package var isLate: (_ isFirstLook: Bool) -> Bool
     /// Lets somebody else do something, or tells how far they are; asked again until it is done.
     package var act: (_ name: String, Script.Act, _ isFirstLook: Bool) -> Script.Progress
-    /// Gives whoever looks on so many milliseconds to do so; returns why to stop, if they want that.
+    /// Gives whoever looks on so many milliseconds to do so; returns why to stop, if they want
+    /// that.
     package var look: (Int64) -> TerminalEvent? = { _ in nil }
 
     /// Makes a world in which nobody looks on.

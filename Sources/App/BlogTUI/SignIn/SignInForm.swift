@@ -24,7 +24,6 @@ package struct SignInForm: Sendable {
     case email
     /// The code of a mail, or of an administrator.
     case code
-    /// The password.
     case password
     /// The password once more, as it cannot be seen.
     case repetition
@@ -63,7 +62,7 @@ package struct SignInForm: Sendable {
     fields.first { $0.item == item }?.text.text ?? ""
   }
 
-  /// What cannot be right, with the field that it is about; nil when the server may decide.
+  /// The first invalid field and why; nil if the form can be sent to the server.
   func problem() -> (field: Int, text: String)? {
     for (index, field) in fields.enumerated() {
       if let problem = problem(with: field) { return (index, problem) }
@@ -106,13 +105,13 @@ package struct SignInForm: Sendable {
     _ = fields[focus].text.handle(key)
   }
 
-  /// Puts the cursor of the field that has it where a click was; nobody sees where in a secret that is.
+  /// Moves the cursor of the focused field to a click, except in a secret, whose layout is hidden.
   mutating func moveCursor(toColumn column: Int) {
     guard !fields[focus].item.isSecret else { return }
     fields[focus].text.moveCursor(toColumn: column)
   }
 
-  /// Forgets what must not stay on a screen that is left alone.
+  /// Clears secrets, which must not stay on an unattended screen.
   mutating func clearSecrets() {
     for index in fields.indices where fields[index].item.isSecret {
       fields[index].text = TextField()

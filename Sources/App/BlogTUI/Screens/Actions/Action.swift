@@ -1,7 +1,7 @@
 /// What a key or a command means; its name is its identity.
 ///
-/// What an action does, where, and with which keys is declared once, as a ``BoundAction``, in the file
-/// of the screen that it belongs to. Only names that several files mention are listed here.
+/// What an action does, where, and with which keys is declared once, as a ``BoundAction``, in the
+/// file of the screen that it belongs to. Only names that several files mention are listed here.
 package struct Action: Hashable, Sendable, ExpressibleByStringLiteral {
   /// The name in commands, configuration files and manual pages.
   package let name: String
@@ -37,11 +37,11 @@ extension Action {
 
 /// Why an action does not apply at the moment.
 enum Obstacle: Equatable {
-  /// There is nothing to act on; the user sees that and is told nothing.
+  /// There is nothing to act on, which the user can see.
   case nothingThere
   /// The user is told this.
   case note(String)
-  /// The user is told this, as something that went wrong.
+  /// The user is told this as a failure.
   case failure(String)
 
   /// What the user is told.
@@ -56,8 +56,9 @@ enum Obstacle: Equatable {
 
 /// An action in one or more contexts: its keys, its description, when it applies, and what it does.
 ///
-/// The key table, the help page, the hints in the footer, the palette, the completions of the command
-/// line, the names in configuration files and the manual pages all follow from these declarations.
+/// The key table, the help page, the hints in the footer, the palette, the completions of the
+/// command line, the names in configuration files and the manual pages all follow from these
+/// declarations.
 struct BoundAction: Sendable {
   typealias Condition = @Sendable (Model) -> Obstacle?
   typealias Change = @Sendable (inout Model) -> [Effect]
@@ -67,7 +68,7 @@ struct BoundAction: Sendable {
     let rank: Int
     let text: SafeText
 
-    init(_ rank: Int, _ text: SafeText) {
+    init(_ text: SafeText, rank: Int) {
       self.rank = rank
       self.text = text
     }
@@ -84,7 +85,7 @@ struct BoundAction: Sendable {
   ///
   /// - Parameters:
   ///   - action: The name.
-  ///   - keys: The keys as long as no configuration says otherwise; hints show the first.
+  ///   - keys: The default keys; hints show the first.
   ///   - contexts: Where the action exists.
   ///   - help: The description.
   ///   - hint: How the footer hints at it; nil if it does not.
@@ -147,13 +148,7 @@ extension BoundAction {
     hints: [Motion: Hint] = [:],
     move: @escaping @Sendable (inout Model, Motion) -> [Effect]
   ) -> [BoundAction] {
-    func bind(
-      _ name: Action,
-      _ keys: [KeySequence],
-      _ help: SafeText,
-      _ motion: Motion
-    )
-      -> BoundAction
+    func bind(_ name: Action, to keys: [KeySequence], help: SafeText, motion: Motion) -> BoundAction
     {
       BoundAction(
         name,
@@ -165,14 +160,14 @@ extension BoundAction {
       )
     }
     return [
-      bind(.next, ["j", "Down", "^N"], "down", .down),
-      bind(.previous, ["k", "Up"], "up", .up),
-      bind("half-page-down", ["^D"], "half a page down", .halfPageDown),
-      bind("half-page-up", ["^U"], "half a page up", .halfPageUp),
-      bind("page-down", ["Space", "PgDn", "^F"], "a page down", .pageDown),
-      bind("page-up", ["b", "PgUp", "^B"], "a page up", .pageUp),
-      bind(.top, toTop.keys, toTop.help, .top),
-      bind("bottom", ["G", "End"], "to the bottom", .bottom),
+      bind(.next, to: ["j", "Down", "^N"], help: "down", motion: .down),
+      bind(.previous, to: ["k", "Up"], help: "up", motion: .up),
+      bind("half-page-down", to: ["^D"], help: "half a page down", motion: .halfPageDown),
+      bind("half-page-up", to: ["^U"], help: "half a page up", motion: .halfPageUp),
+      bind("page-down", to: ["Space", "PgDn", "^F"], help: "a page down", motion: .pageDown),
+      bind("page-up", to: ["b", "PgUp", "^B"], help: "a page up", motion: .pageUp),
+      bind(.top, to: toTop.keys, help: toTop.help, motion: .top),
+      bind("bottom", to: ["G", "End"], help: "to the bottom", motion: .bottom),
     ]
   }
 }

@@ -1,3 +1,54 @@
+/// Where keys are typed: the same key may mean different things in different contexts.
+package struct Context: Hashable, Sendable {
+  /// The name in configuration files and manual pages.
+  package let name: String
+  /// The heading of the help page.
+  package let title: SafeText
+  /// Whether characters are typed as text here.
+  package let isTyping: Bool
+
+  /// Declares a context; each has a name of its own.
+  init(_ name: String, title: SafeText, isTyping: Bool = false) {
+    self.name = name
+    self.title = title
+    self.isTyping = isTyping
+  }
+
+  package static func == (left: Context, right: Context) -> Bool { left.name == right.name }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+extension Context: CaseIterable {
+  /// All contexts, in the order of the help page.
+  package static let allCases: [Context] = [
+    .list, .post, .comment, .compose, .search, .confirm, .help, .find, .command, .chooser,
+    .inspector,
+  ]
+
+  /// A list of posts.
+  package static let list = Context("list", title: "In a list")
+  /// An open post.
+  package static let post = Context("post", title: "In a post")
+  /// The line in which a comment is written.
+  package static let comment = Context("comment", title: "Writing a comment", isTyping: true)
+  /// The form in which a post is written.
+  package static let compose = Context("compose", title: "Writing a post", isTyping: true)
+  /// The line in which a search is typed.
+  package static let search = Context("search", title: "Searching", isTyping: true)
+  /// A question.
+  package static let confirm = Context("question", title: "Answering a question")
+  /// A page of text, such as the help page.
+  package static let help = Context("page", title: "In a page such as this help")
+  /// The line in which something is looked for in a page.
+  package static let find = Context("find", title: "Searching a page", isTyping: true)
+  /// The line in which a command is typed.
+  package static let command = Context("command", title: "Typing a command", isTyping: true)
+  /// A choice between many things, such as the palette.
+  package static let chooser = Context("chooser", title: "Choosing", isTyping: true)
+  package static let inspector = Context("inspector", title: "In the inspector")
+}
+
 /// All actions there are.
 enum ActionTable {
   /// The declarations, in the order of the help page.
@@ -36,6 +87,6 @@ enum ActionTable {
 package typealias KeyTable = KeyMap<Action, Context>
 
 extension KeyMap where Meaning == Action, Mode == Context {
-  /// The keys of those who have configured none.
+  /// The default key table.
   package static let standard = KeyTable(ActionTable.all.map(\.binding))
 }

@@ -1,28 +1,8 @@
-/// A wish of a configuration file: in that place, these keys do that.
-package struct KeyOverride: Hashable, Sendable, Codable {
-  /// The name of the place, or nil for every place where the action makes sense.
-  package let context: String?
-  /// The names of the keys, such as `g g`.
-  package let keys: String
-  /// The name of the action, or `none`.
-  package let action: String
-  /// The line of the file, counted from 1.
-  package let line: Int
-
-  /// Makes a wish.
-  package init(context: String?, keys: String, action: String, line: Int) {
-    self.context = context
-    self.keys = keys
-    self.action = action
-    self.line = line
-  }
-}
-
 extension KeyMap where Meaning == Action, Mode == Context {
-  /// The word of a configuration file that takes keys away.
+  /// The action name that removes a binding in configuration files.
   package static let noAction = "none"
 
-  /// All actions that have a name, each once, in the order of the table.
+  /// All actions, each once, in the order of the table.
   package var actions: [Action] {
     var seen: Set<Action> = []
     return bindings.map(\.action).filter { seen.insert($0).inserted }
@@ -33,17 +13,17 @@ extension KeyMap where Meaning == Action, Mode == Context {
     actions.first { $0.name == name }
   }
 
-  /// The places in which the action makes sense.
+  /// The contexts in which the action exists.
   package func contexts(of action: Action) -> Set<Context> {
     bindings.filter { $0.action == action }.reduce(into: []) { $0.formUnion($1.contexts) }
   }
 
-  /// The table as a configuration file wants it; wishes that cannot be fulfilled are left out.
+  /// The table with the key bindings of a configuration file; invalid ones are skipped.
   ///
   /// - Parameters:
-  ///   - overrides: The wishes, in the order of the file.
+  ///   - overrides: The bindings, in the order of the file.
   ///   - source: The name of the file.
-  ///   - problems: Gets what is wrong with the wishes.
+  ///   - problems: Collects what is wrong with them.
   /// - Returns: The new table.
   package func applying(
     _ overrides: [KeyOverride],
@@ -52,27 +32,27 @@ extension KeyMap where Meaning == Action, Mode == Context {
   ) -> KeyTable {
     var table = self
     var chosen: [Context: [KeySequence: KeyOverride]] = [:]
-    for wish in overrides {
+    for rebinding in overrides {
       func complain(_ reason: String) {
-        problems.append(ConfigurationProblem(source: source, line: wish.line, reason: reason))
+        problems.append(ConfigurationProblem(source: source, line: rebinding.line, reason: reason))
       }
-      switch resolve(wish) {
-      case .failure(let problem):
-        complain(problem.reason)
+      switch resolve(rebinding) {
+      case .failure(let error):
+        complain(error.reason)
       case .success(let resolved):
         for context in Self.order(resolved.contexts) {
           let earlier = chosen[context, default: [:]].first {
             $0.key.overlaps(resolved.sequence)
           }
           if let earlier {
-            let place = "in \(context.name)"
+            let location = "in \(context.name)"
             complain(
-              "\"\(wish.keys)\" \(place) collides with \"\(earlier.value.keys)\" of line "
+              "\"\(rebinding.keys)\" \(location) collides with \"\(earlier.value.keys)\" of line "
                 + "\(earlier.value.line); this line has no effect there"
             )
             continue
           }
-          chosen[context, default: [:]][resolved.sequence] = wish
+          chosen[context, default: [:]][resolved.sequence] = rebinding
           table = table.binding(resolved.sequence, to: resolved.action, in: context)
         }
       }
@@ -86,43 +66,45 @@ extension KeyMap where Meaning == Action, Mode == Context {
     let contexts: Set<Context>
   }
 
-  private struct Refusal: Error {
+  private struct OverrideError: Error {
     let reason: String
   }
 
-  private func resolve(_ wish: KeyOverride) -> Result<Resolved, Refusal> {
-    guard let sequence = KeySequence(description: wish.keys) else {
-      return .failure(Refusal(reason: Self.problem(withKeys: wish.keys)))
+  private func resolve(_ rebinding: KeyOverride) -> Result<Resolved, OverrideError> {
+    guard let sequence = KeySequence(description: rebinding.keys) else {
+      return .failure(OverrideError(reason: Self.problem(withKeys: rebinding.keys)))
     }
     guard !sequence.contains(.control("z")) else {
-      return .failure(Refusal(reason: "^Z always suspends and cannot be given another meaning"))
+      return .failure(
+        OverrideError(reason: "^Z always suspends and cannot be given another meaning")
+      )
     }
-    var places: Set<Context> = Set(Context.allCases)
-    if let name = wish.context {
+    var allowed: Set<Context> = Set(Context.allCases)
+    if let name = rebinding.context {
       guard let context = Context.allCases.first(where: { $0.name == name }) else {
         let names = Context.allCases.map(\.name).joined(separator: ", ")
-        return .failure(Refusal(reason: "there is no place \"\(name)\"; there are \(names)"))
+        return .failure(OverrideError(reason: "there is no place \"\(name)\"; there are \(names)"))
       }
-      places = [context]
+      allowed = [context]
     }
-    if wish.action == Self.noAction {
-      return .success(Resolved(sequence: sequence, action: nil, contexts: places))
+    if rebinding.action == Self.noAction {
+      return .success(Resolved(sequence: sequence, action: nil, contexts: allowed))
     }
-    guard let action = action(named: wish.action) else {
-      let hint = closest(to: wish.action).map { "; \"\($0)\" exists" } ?? ""
-      return .failure(Refusal(reason: "there is no action \"\(wish.action)\"\(hint)"))
+    guard let action = action(named: rebinding.action) else {
+      let hint = closest(to: rebinding.action).map { "; \"\($0)\" exists" } ?? ""
+      return .failure(OverrideError(reason: "there is no action \"\(rebinding.action)\"\(hint)"))
     }
-    let possible = contexts(of: action).intersection(places)
+    let possible = contexts(of: action).intersection(allowed)
     guard !possible.isEmpty else {
       let all = Self.order(contexts(of: action)).map(\.name).joined(separator: ", ")
-      return .failure(Refusal(reason: "\"\(wish.action)\" has a meaning only in \(all)"))
+      return .failure(OverrideError(reason: "\"\(rebinding.action)\" has a meaning only in \(all)"))
     }
     let typing = possible.filter(\.isTyping)
     guard case .character? = sequence.keys.first, !typing.isEmpty else {
       return .success(Resolved(sequence: sequence, action: action, contexts: possible))
     }
-    guard wish.context == nil, possible != typing else {
-      return .failure(Refusal(reason: "\"\(wish.keys)\" could no longer be typed there"))
+    guard rebinding.context == nil, possible != typing else {
+      return .failure(OverrideError(reason: "\"\(rebinding.keys)\" could no longer be typed there"))
     }
     let others = possible.subtracting(typing)
     return .success(Resolved(sequence: sequence, action: action, contexts: others))
@@ -148,7 +130,7 @@ extension KeyMap where Meaning == Action, Mode == Context {
     Context.allCases.filter(contexts.contains)
   }
 
-  /// The table in which the keys mean that and nothing else in the context.
+  /// The table with the keys bound to this action alone in the context.
   private func binding(_ sequence: KeySequence, to action: Action?, in context: Context) -> KeyTable
   {
     var rows: [KeyBinding<Action, Context>] = []

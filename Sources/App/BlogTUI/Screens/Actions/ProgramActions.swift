@@ -1,4 +1,6 @@
-/// What keys do for the program as a whole, wherever the user is.
+import BlogModel
+
+/// The actions of the program as a whole, which exist in many contexts.
 enum ProgramActions {
   private static let pages: Set<Context> = [.list, .post, .help, .inspector]
   private static let typing: Set<Context> = [.comment, .compose, .search]
@@ -109,7 +111,7 @@ enum ProgramActions {
       keys: keys,
       in: contexts,
       help: "all keys",
-      hint: .init(1, "help"),
+      hint: .init("help", rank: 1),
       change: { $0.openHelp() }
     )
   }

@@ -2,14 +2,14 @@ import BlogModel
 
 /// A screen: what it shows, what keys and clicks do to it, and how it is drawn.
 ///
-/// A screen owns its state and reads the ``Session``, which all screens share. What its actions do is
-/// declared in its folder as well; see ``BoundAction``. The ``Model`` holds a stack of screens, of which
-/// the one in front takes the keys.
+/// A screen owns its state and reads the ``Session``, which all screens share. What its actions do
+/// is declared in its folder as well; see ``BoundAction``. The ``Model`` holds a stack of screens,
+/// of which the one in front takes the keys.
 protocol AppScreen: Sendable {
   /// What the screen can stand in front of.
   static var layer: ScreenLayer { get }
 
-  /// Does what a click on a row of the screen stands for.
+  /// Handles a click on a row of the screen.
   static func pick(_ row: Int, in model: inout Model) -> [Effect]
 
   /// Whether the screen fills the content; otherwise what is behind it stays in view.
@@ -21,10 +21,10 @@ protocol AppScreen: Sendable {
   /// Takes a key that is bound to no action.
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome
 
-  /// Puts the cursor where a click into one of the fields was.
+  /// Moves the cursor of a field to a click.
   mutating func moveCursor(in field: Int, to offset: Position, session: inout Session)
 
-  /// Turns the wheel by a step; nil leaves that to the screen behind.
+  /// Scrolls by one step of the wheel; nil leaves it to the screen behind.
   ///
   /// - Parameters:
   ///   - direction: 1 is down, -1 is up.
@@ -64,13 +64,12 @@ enum TypingOutcome {
   case closed
 }
 
-/// What stands in front of what, whenever it was opened.
+/// The stacking order of screens, regardless of when they were opened.
 enum ScreenLayer: Int, Comparable {
   /// Lists and posts.
   case reading
   /// Forms.
   case form
-  /// The inspector.
   case inspector
   /// Pages that are read and left again.
   case page
@@ -78,7 +77,7 @@ enum ScreenLayer: Int, Comparable {
   case chooser
   /// Lines in which something is typed.
   case line
-  /// What has to be answered before anything else.
+  /// Modal questions.
   case question
 
   static func < (left: ScreenLayer, right: ScreenLayer) -> Bool { left.rawValue < right.rawValue }
@@ -139,7 +138,7 @@ struct ScreenStack: Sendable {
     }
     set { place(newValue, at: take(type)?.index) }
     _modify {
-      // While it is changed it is not in the stack as well, so that nothing of it is copied.
+      // The screen leaves the stack during the change, so that nothing is copied on write.
       let taken = take(type)
       var screen = taken?.screen
       defer { place(screen, at: taken?.index) }

@@ -24,7 +24,7 @@ extension Model {
       session.reading.takeAnswerToMark()
       noteReadState()
     case .notice(let notice):
-      // Whoever looks at the post sees it there.
+      // A reader of the post sees the change there.
       return openPost?.id == notice.post ? [] : session.take(notice)
     case .roundTrip(let milliseconds):
       session.reading.roundTrip = milliseconds
@@ -47,7 +47,7 @@ extension Model {
     case .connectionProblem(let reason): session.connectionProblem = reason
     case .pendingWrites(let count):
       session.pendingWrites = max(0, count)
-      // The user was asked because of what was on its way: with nothing left there is no question.
+      // The question was about pending writes; once they are acknowledged, there is nothing to ask.
       if question == .quit, !hasOpenEnds { return give(.quit) }
     case .succeeded(let action):
       take(action, succeeded: true)
@@ -73,7 +73,7 @@ extension Model {
     session.forgetIntent(of: action)
   }
 
-  /// Says what was refused, why, and what to do; what was typed comes back.
+  /// Reports what was refused, why, and what to do; typed text is restored.
   private mutating func fail(_ action: BlogAction, reason: String) {
     let why = Self.clause(reason)
     switch action {
@@ -109,12 +109,12 @@ extension Model {
     session.message = .failure("Your comment was not saved: \(why). It is kept with its post.")
   }
 
-  /// Gives a post back that the database refused; what is typed just now is not touched.
+  /// Restores a refused post without touching what is being typed.
   private mutating func restore(title: String, body: String, reason: String) {
     let why = Self.clause(reason)
     let problem = "Not saved: \(why). Change it, or send it again."
     let draft = Draft(title: title, body: body, problem: problem)
-    // Nothing is taken away from someone who types, reads or answers just now.
+    // The form only opens where it does not interrupt typing, reading or answering.
     if composer?.draft.isEmpty == true || context == .list {
       composer = Composer(draft)
       relayout()
@@ -128,7 +128,7 @@ extension Model {
     )
   }
 
-  /// Logs what the form says is wrong, and shows all of it if it has no room in the form.
+  /// Logs the problem, and shows it as a message if it does not fit into the form.
   private mutating func explain(_ problem: String) {
     let failure = Message.failure(problem)
     if failure.text.width > session.composeFrame.problem.width - 2 {

@@ -12,13 +12,12 @@ package enum Change: Hashable, Sendable {
   case deletion(Deletion.Subject)
 }
 
-/// Something of mine that disappears soon, unless I take that back.
+/// A deletion that can still be undone for a short time.
 package struct Deletion: Hashable, Sendable {
   /// What disappears.
   package enum Subject: Hashable, Sendable {
     /// A post with its comments.
     case post(PostID)
-    /// A comment.
     case comment(PostID, commentID: String)
   }
 
@@ -29,7 +28,7 @@ package struct Deletion: Hashable, Sendable {
   package let subject: Subject
   /// When, in milliseconds since 1970.
   package let deadline: Int64
-  /// Whether the database was told; what disappears stays hidden until it has answered.
+  /// Whether the deletion was sent; until the answer arrives the item stays hidden.
   package internal(set) var isSent = false
 
   /// The key of what disappears.
@@ -81,7 +80,7 @@ extension Model {
 
   // MARK: Deleting
 
-  /// Hides something of mine at once and deletes it when the time to take that back is over.
+  /// Hides something of mine immediately and schedules its deletion, so that it can be undone.
   mutating func delete(_ subject: Deletion.Subject) {
     let deletion = Deletion(subject: subject, deadline: session.now + Deletion.delay)
     session.reading.deletions.append(deletion)
@@ -120,7 +119,7 @@ extension Model {
 
   /// Writes the changed post.
   mutating func sendEdit(of post: Post, title: String, body: String) -> [Effect] {
-    // The form shows some characters in another way; what was not touched stays as it was.
+    // The form sanitises some characters; text that was not edited keeps its original characters.
     let shown = Composer(Draft(title: post.title, body: post.body))
     let title = title == shown.title.text ? post.title : title
     let body = body == shown.body.text ? post.body : body
@@ -151,9 +150,9 @@ extension Session {
   /// The latest time that counts as one, in milliseconds since 1970.
   private static let latestTime: Int64 = 1 << 53
 
-  /// Lets time pass: some signs are over, and what is due is deleted.
+  /// Advances the clock: delivery signs expire, and due deletions are carried out.
   mutating func pass(to time: Int64) -> [Effect] {
-    // Nothing that is counted from a time may be more than a number can hold.
+    // Clamped, so that no arithmetic with times can overflow.
     now = max(-Self.latestTime, min(time, Self.latestTime))
     for (id, delivery) in reading.deliveries where delivery.isOver(now: now) {
       reading.deliveries[id] = nil
@@ -161,7 +160,7 @@ extension Session {
     return carryOutDeletions(until: now)
   }
 
-  /// Deletes what can no longer be taken back.
+  /// Carries out the deletions that can no longer be undone.
   mutating func carryOutDeletions(until time: Int64) -> [Effect] {
     var effects: [Effect] = []
     for (index, deletion) in reading.deletions.enumerated() {
@@ -173,7 +172,7 @@ extension Session {
     return effects
   }
 
-  /// Shows what was hidden again when the database has answered.
+  /// Ends a deletion when the database has answered.
   fileprivate mutating func endDeletion(_ id: String) {
     guard reading.deletions.contains(where: { $0.isSent && $0.id == id }) else { return }
     reading.deletions.removeAll { $0.isSent && $0.id == id }
@@ -192,7 +191,7 @@ extension Session {
     return [.editComment(post, commentID: comment.id, text: text)]
   }
 
-  /// Stars or unstars; twice in a row is there and back, even before the first is known.
+  /// Toggles my star; toggling twice restores it even before the first write is acknowledged.
   mutating func star(_ post: Post) -> [Effect] {
     let isStarred = !(starIntents[post.id] ?? post.stars.contains(me.uid))
     starIntents[post.id] = isStarred
@@ -201,7 +200,7 @@ extension Session {
     return [.star(post.id, isStarred)]
   }
 
-  /// Forgets what a star key meant, if the database has answered the last one.
+  /// Forgets a pending star once the database has answered it.
   mutating func forgetIntent(of action: BlogAction) {
     guard case .star(let id, let isStarred) = action, starIntents[id] == isStarred else { return }
     starIntents[id] = nil
@@ -221,7 +220,7 @@ package enum Delivery: Hashable, Sendable {
   /// Refused by the server.
   case refused
 
-  /// How long it is shown that something was stored, in milliseconds.
+  /// How long the sign of a stored change stays, in milliseconds.
   static let showsFor: Int64 = 5_000
 
   /// Whether it is no longer worth a sign.
@@ -242,7 +241,7 @@ package enum Delivery: Hashable, Sendable {
     }
   }
 
-  /// The style of that sign; it says the same again.
+  /// The style of that sign, which only repeats its meaning.
   func style(_ theme: Theme) -> Style {
     switch self {
     case .local, .sent: theme.waiting
@@ -275,9 +274,9 @@ extension Session {
     reading.deliveries[id] = succeeded ? .acknowledged(at: now) : .refused
   }
 
-  /// Takes over the state of the connection: what waited for it is on its way now, or waits again.
+  /// Updates the connection state, and with it the state of deliveries in progress.
   mutating func connectionBecame(_ state: ConnectionState) {
-    // The same state told again is no new countdown, unless the old one is over.
+    // A repeated state does not restart the countdown unless it has run out.
     if state != connection || secondsUntilRetry == 0 { connectionChangedAt = now }
     connection = state
     for (id, delivery) in reading.deliveries {

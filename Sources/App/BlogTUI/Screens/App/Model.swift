@@ -119,7 +119,7 @@ extension Model {
     return openPost.comments != nil && (openPost.post != nil || openPost.isGone)
   }
 
-  /// How long the screen stays right if nothing happens; nil if for ever.
+  /// How long the screen stays accurate if nothing happens; nil means for ever.
   package var nextTick: Duration? {
     if let seconds = session.secondsUntilRetry, seconds > 0 { return .seconds(1) }
     if let time = nextChange { return .milliseconds(max(1, time - session.now)) }
@@ -127,7 +127,7 @@ extension Model {
     return showsAges ? .seconds(30) : nil
   }
 
-  /// When something on the screen is over: a deletion, a sign, somebody's typing.
+  /// When the next transient thing on the screen expires: a deletion, a sign, somebody's typing.
   private var nextChange: Int64? {
     var times = session.reading.deletions.filter { !$0.isSent }.map(\.deadline)
     for delivery in session.reading.deliveries.values {

@@ -5,7 +5,7 @@ struct Painter {
   let model: Model
   let session: Session
   let frame: Frame
-  // Looked up once for all the rows of a screen.
+  // Cached for all rows of a screen.
   let theme: Theme
   let glyphs: GlyphSet
   let isASCII: Bool
@@ -50,7 +50,7 @@ struct Painter {
     screen.put(lines: lines, in: screen.bounds)
   }
 
-  /// The line between list and post; it goes all the way down, also beside a short post.
+  /// The line between list and post, over the full height.
   mutating func paintSplitLine() {
     screen.verticalLine(in: session.postFrame.border, glyphs: glyphs, style: theme.border)
   }
@@ -95,11 +95,11 @@ struct Painter {
     guard model.openPost == nil, !mark.long.isEmpty else { return }
     let room = frame.upperRule.inset(rows: 0, columns: 2)
     let text = " " + mark.long + " "
-    let place = Position(row: room.row, column: max(room.column, room.endColumn - text.width))
-    screen.put(text, at: place, style: theme.notice, clip: room)
+    let position = Position(row: room.row, column: max(room.column, room.endColumn - text.width))
+    screen.put(text, at: position, style: theme.notice, clip: room)
   }
 
-  /// What is true as long as it is shown, unlike a message.
+  /// A notice that holds as long as it is shown, unlike a message.
   private var notice: SafeText? {
     if model.openPost?.isGone == true { return "This post was deleted." }
     if case .failed(let reason) = session.feed.phase, model.openPost == nil {
@@ -155,14 +155,14 @@ struct Painter {
 
 // MARK: Views
 
-/// Draws the model; the same model is always the same screen, of exactly the model's size.
+/// Draws the model; equal models give equal screens of exactly the model's size.
 package func view(_ model: Model) -> Screen {
   var painter = Painter(model)
   painter.paint()
   return painter.screen
 }
 
-/// Draws the model as ``view(_:)`` does, but of the list only what looks different from before.
+/// Draws the model like ``view(_:)``, but reuses the rows of the list that look the same.
 ///
 /// - Parameters:
 ///   - model: What is drawn.
@@ -170,7 +170,7 @@ package func view(_ model: Model) -> Screen {
 /// - Returns: The screen.
 package func view(_ model: Model, reusing rows: inout DrawnRows) -> Screen {
   var painter = Painter(model, drawnRows: rows)
-  // Held once only, so that nothing of it is copied.
+  // Releases the second reference, so that nothing is copied.
   rows = DrawnRows()
   painter.paint()
   rows = painter.drawnRows

@@ -1,6 +1,6 @@
 package import BlogModel
 
-/// What readers are told beside the posts themselves, and what they can take back.
+/// What readers see besides the posts themselves, and what they can undo.
 package struct Reading: Equatable, Sendable {
   /// How many changes can be taken back.
   static let changeLimit = 100
@@ -52,8 +52,8 @@ package struct Reading: Equatable, Sendable {
     unansweredMarks += 1
   }
 
-  /// Takes over what the blog knows, once it knows all that I have marked: an echo of an older mark
-  /// would take back the newer one for a moment.
+  /// Adopts the blog's state once it includes all marks made here: an echo of an older mark
+  /// would briefly undo a newer one.
   mutating func take(_ state: ReadState) {
     told = state
     if unansweredMarks == 0 { self.state = state }
@@ -74,7 +74,7 @@ package struct Reading: Equatable, Sendable {
   /// The keys of all that disappears soon.
   var hidden: Set<String> { Set(deletions.map(\.id)) }
 
-  /// Compares everything that can be seen.
+  /// Compares only what affects the screen.
   package static func == (left: Reading, right: Reading) -> Bool {
     left.deliveries == right.deliveries && left.people == right.people && left.state == right.state
       && left.latestComments == right.latestComments
@@ -115,12 +115,12 @@ extension Model {
 
   /// Asks for the newest comments on the posts in view that I have opened or written.
   ///
-  /// Of others it is not known what was read of their comments, so that nothing can be new there.
+  /// For other posts it is unknown which comments were read, so nothing can be shown as new there.
   mutating func watchComments() -> [Effect] {
-    // Behind an open post nothing is in view, and the same posts come back with the list.
+    // An open post hides the list, and the same posts come back with it.
     guard openPost == nil || session.isSplit, let state = session.reading.state else { return [] }
     let ids = session.feed.list.visibleIDs
-    // Most keys change neither, and this is asked after every one.
+    // This runs after every key, and most keys change neither.
     if let last = session.reading.watchedAmong, last.state == state, ids.elementsEqual(last.ids) {
       return []
     }
@@ -154,7 +154,7 @@ extension Model {
   }
 
   mutating func noteReadState() {
-    // Posts that were read leave a list of unread ones when it is searched again, not under the eyes.
+    // In a search for unread posts, a post that was just read stays until the next search.
     guard let state = session.reading.state else { return }
     let me = session.me.uid
     openPost?.noteRead(state, me: me)
@@ -197,9 +197,9 @@ extension Model {
     let order = Array(ids.dropFirst(start)) + Array(ids.prefix(start))
     var guess = start
     let next = order.first { id in
-      guard let place = session.feed.posts.place(of: id, near: guess) else { return false }
-      guess = place + 1
-      return hasNews(session.feed.posts[place])
+      guard let index = session.feed.posts.index(of: id, near: guess) else { return false }
+      guess = index + 1
+      return hasNews(session.feed.posts[index])
     }
     guard let id = next else {
       session.message = .note("No post in this list is unread.")
@@ -213,7 +213,7 @@ extension Model {
 // MARK: Others
 
 extension Session {
-  /// A name as it is shown: with a mark of the account where another one could be taken for it.
+  /// A name as displayed, with a mark of the account if another account could be mistaken for it.
   func shownName(of uid: String, named name: String) -> SafeText {
     let shown = names.shown(Author(uid: uid, name: name))
     return SafeText(untrusted: shown, limit: SafeText.nameLimit)

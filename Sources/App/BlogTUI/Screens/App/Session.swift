@@ -1,9 +1,9 @@
 package import BlogModel
 
-/// What all screens share: who I am, the database, the connection, the clock, the lists of posts, the
-/// settings, and what was not sent yet.
+/// What all screens share: who I am, the database, the connection, the clock, the lists of posts,
+/// the settings, and what was not sent yet.
 ///
-/// Screens read it; they change it in what their actions do.
+/// Screens read it, and their actions change it.
 package struct Session: Sendable {
   /// Who I am.
   package let me: Author
@@ -18,15 +18,15 @@ package struct Session: Sendable {
   package internal(set) var now: Int64
   /// How the database can be reached.
   package internal(set) var connection = ConnectionState.connecting
-  /// Why the server cannot be used, if waiting alone will not change that.
+  /// Why the server cannot be used, if waiting alone will not help.
   package internal(set) var connectionProblem: String?
-  /// Whether the user has cut this terminal off.
+  /// Whether the user has disconnected this terminal.
   package internal(set) var isCutOff = false
-  /// When the connection came into that state.
+  /// When the connection entered that state.
   package internal(set) var connectionChangedAt: Int64
   /// The number of writes that are not acknowledged.
   package internal(set) var pendingWrites = 0
-  /// The list that is shown, or that is behind what is shown.
+  /// The list in view, or behind the screens in front.
   package internal(set) var tab = FeedKind.recent
   /// The search that limits the lists.
   package internal(set) var search: Search?
@@ -34,9 +34,9 @@ package struct Session: Sendable {
   package internal(set) var message: Message? {
     didSet { if let message { messageLog.add(message, at: now) } }
   }
-  /// Posts that were begun and not sent, or that came back; the last one is offered first.
+  /// Posts that were not sent or were refused; the last one is offered first.
   package internal(set) var drafts: [Draft]
-  /// Comments that were begun and not sent, or that came back.
+  /// Comments that were not sent or were refused.
   package internal(set) var commentDrafts: [PostID: [String]] = [:]
   /// The key table and the first key of a sequence.
   package internal(set) var keys = KeyTable.standard
@@ -52,9 +52,9 @@ package struct Session: Sendable {
   package internal(set) var messageLog = MessageLog()
   /// What readers are told beside the posts.
   package internal(set) var reading = Reading()
-  /// Who goes by which name, so that no two people are confused.
+  /// Everybody's names, so that people with the same name can be told apart.
   package internal(set) var names = NameBook()
-  /// What a star key meant last, until the database has acknowledged it.
+  /// The stars given and taken back here that the database has not acknowledged.
   var starIntents: [PostID: Bool] = [:]
 
   private var feeds: [FeedKind: Feed] = [:]
@@ -121,60 +121,5 @@ package struct Session: Sendable {
     guard case .offline(let seconds?) = connection else { return nil }
     let passed = now.subtractingReportingOverflow(connectionChangedAt).partialValue / 1_000
     return max(0, max(0, seconds) - Int(clamping: max(0, passed)))
-  }
-}
-
-// MARK: Where things are
-
-extension Session {
-  /// The number of columns from which on list and post have room beside each other.
-  static let splitWidth = 140
-
-  /// Whether list and post are side by side.
-  package var isSplit: Bool {
-    size.width >= Self.splitWidth && size.height >= 10 && settings.word(.split) != "never"
-  }
-
-  /// Where the list is.
-  var listRect: Rect {
-    let content = Frame(size).content
-    guard isSplit else { return content }
-    return Rect(
-      row: content.row,
-      column: content.column,
-      width: content.width * 9 / 20,
-      height: content.height
-    )
-  }
-
-  /// Where the post is.
-  var postFrame: PostFrame {
-    let frame = Frame(size)
-    let textWidth = settings.number(.textWidth)
-    guard isSplit else { return PostFrame(frame, in: frame.content, textWidth: textWidth) }
-    let left = listRect.endColumn + 1
-    let right = Rect(
-      row: frame.content.row,
-      column: left,
-      width: frame.content.endColumn - left,
-      height: frame.content.height
-    )
-    return PostFrame(frame, in: right, textWidth: textWidth)
-  }
-
-  /// Where the parts of the form for a post are.
-  var composeFrame: ComposeFrame {
-    ComposeFrame(Frame(size), textWidth: settings.number(.textWidth))
-  }
-
-  /// Tells the lists how much room they have.
-  mutating func resizeLists() {
-    for kind in allFeeds {
-      self[kind].list.setRowHeight(Density(settings).rowHeight)
-      self[kind].list.resize(to: listRect.size)
-      self[kind].markSeen()
-    }
-    search?.field.resize(to: Frame(size).searchField.size)
-    inspector.resize(to: Frame(size).page.size)
   }
 }

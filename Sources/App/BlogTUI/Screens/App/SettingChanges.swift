@@ -1,6 +1,6 @@
-/// What the user chooses, and what a changed configuration changes.
+/// Settings that the user chooses at run time, and reloads of the configuration.
 extension Model {
-  /// Takes over what the files, variables and options say now.
+  /// Applies a new configuration.
   mutating func apply(_ new: Configuration) -> [Effect] {
     var next = new
     // What was chosen here and not kept stays.
@@ -23,7 +23,7 @@ extension Model {
   }
 
   /// Chooses a value by name and keeps it.
-  mutating func set(_ name: String, _ text: String?) -> [Effect] {
+  mutating func set(_ name: String, to text: String?) -> [Effect] {
     guard let setting = Setting(rawValue: name) else {
       let names = Setting.allCases.map(\.rawValue).joined(separator: ", ")
       session.message = .failure("There is no setting \"\(name)\". There are: \(names).")
@@ -69,7 +69,7 @@ extension Model {
 }
 
 extension Session {
-  /// Leaves the mouse to the terminal, or takes it back.
+  /// Turns mouse support on or off.
   mutating func toggleMouse() -> [Effect] {
     let isOn = !settings.isOn(.mouse)
     settings.choose(.flag(isOn), for: .mouse, from: .session)
@@ -77,7 +77,7 @@ extension Session {
     return [.configureTerminal(settings)]
   }
 
-  /// Cuts this terminal off or connects it again; without a word it says which of both holds.
+  /// Disconnects or reconnects this terminal; without a word it reports the state.
   mutating func network(_ word: String) -> [Effect] {
     switch word {
     case "off":

@@ -1,4 +1,106 @@
-/// Changes the model as the event demands, and tells what has to be done outside of it.
+package import BlogModel
+
+/// Something that happened and may change the screen.
+package enum Event: Equatable, Sendable, Codable {
+  /// The program begins.
+  case started
+  /// The user did something, or the terminal has a new size.
+  case key(KeyEvent)
+  /// Something happened to the blog.
+  case blog(BlogEvent)
+  /// The time is now this, in milliseconds since 1970 by the server's clock.
+  case tick(now: Int64)
+  /// The post of an ``Effect/post(title:body:)`` has this key.
+  case posted(PostID)
+  /// The comment of an ``Effect/comment(_:text:)`` has this key.
+  case commented(PostID, commentID: String)
+  /// The program was stopped and goes on.
+  case resumed
+  /// The draft of an ``Effect/editExternally(_:)`` is now this.
+  case edited(Draft)
+  /// An operation outside the program succeeded; the text says what.
+  case succeeded(String)
+  /// An operation outside the program failed; the text says what, why and what to do.
+  case failed(String)
+  /// The configuration was read, again or for the first time.
+  case configured(Configuration)
+  /// These happened on the wire.
+  case wire([WireEvent])
+  /// Run a command, as if it had been typed.
+  case command(String)
+}
+
+/// Work for the program outside of the model, in response to an event.
+package enum Effect: Hashable, Sendable {
+  /// Follow a list.
+  case follow(FeedKind)
+  /// No longer follow a list.
+  case stopFollowing(FeedKind)
+  /// Tell the blog how far down a list the reader is.
+  case read(FeedKind, at: PostID)
+  /// Go to the beginning of a list.
+  case showFirst(FeedKind)
+  /// Follow a post and its comments.
+  case open(PostID)
+  /// No longer follow a post.
+  case close(PostID)
+  /// Write a post, and tell its key with ``Event/posted(_:)``.
+  case post(title: String, body: String)
+  /// Write a comment, and tell its key with ``Event/commented(_:commentID:)``.
+  case comment(PostID, text: String)
+  /// Star (true) or unstar (false) a post.
+  case star(PostID, Bool)
+  /// Change a post of mine.
+  case edit(PostID, title: String, body: String)
+  /// Change a comment of mine.
+  case editComment(PostID, commentID: String, text: String)
+  /// Tell the newest comments on these posts, and on no others.
+  case watchComments([PostID])
+  /// Note that a post was read, or is to be read again.
+  case mark(PostID, ReadState.Mark)
+  /// Count everything up to now as read.
+  case markAllRead
+  /// Tell others whether I am writing a comment.
+  case typing(PostID, Bool)
+  /// Start or stop notices of what others do to my posts.
+  case hearNotices(Bool)
+  /// Notify the user, who may be looking elsewhere.
+  case notify(String)
+  /// Delete a post of mine.
+  case deletePost(PostID)
+  /// Delete a comment of mine.
+  case deleteComment(PostID, commentID: String)
+  /// Draw every cell again.
+  case redraw
+  /// Stop the process, as the suspend key does.
+  case suspend
+  /// Ring the bell of the terminal.
+  case bell
+  /// Leave.
+  case quit
+  /// Leave in order to switch accounts.
+  case changeAccount
+  /// Open a draft in the user's editor; ``Event/edited(_:)`` brings it back.
+  case editExternally(Draft)
+  /// Put a text into the clipboard of the terminal.
+  case copy(String)
+  /// Open a link in the user's browser.
+  case openLink(String)
+  /// Write a text to a file.
+  case write(String, file: String)
+  /// Keep the lines that were typed into the command line.
+  case keepHistory([String])
+  /// Keep a value in the configuration file.
+  case keepSetting(Setting, SettingValue)
+  /// Use the terminal as the settings say.
+  case configureTerminal(Settings)
+  /// Connect to the database (true), or stay disconnected (false).
+  case network(Bool)
+  /// Start or stop watching the wire.
+  case watchWire(Bool)
+}
+
+/// Updates the model for an event, and returns the work to be done outside of it.
 ///
 /// - Parameters:
 ///   - model: What is on the screen.
@@ -47,14 +149,14 @@ private func handle(_ event: Event, _ model: inout Model) -> [Effect] {
 // MARK: Keys
 
 extension Model {
-  /// Does what a key means where the user is.
+  /// Handles a key in the current context.
   fileprivate mutating func handle(_ key: KeyEvent) -> [Effect] {
     if case .resize(let size) = key {
       session.size = size
       relayout()
       return []
     }
-    // The end of a click is not another key: it answers nothing and hides no message.
+    // Releasing the button is not another key: it answers nothing and hides no message.
     if case .mouse(let event) = key, event.kind == .release { return [] }
     let context = self.context
     if !Frame.isLargeEnough(session.size), !context.isTyping {
@@ -76,7 +178,7 @@ extension Model {
     return []
   }
 
-  /// On a screen too small to see anything only harmless keys work.
+  /// On a screen too small to show anything, only harmless keys work.
   private mutating func handleBlindly(_ key: KeyEvent, in context: Context) -> [Effect] {
     guard case .action(let action) = session.keys.match(key, in: [context]) else { return [] }
     switch action {
@@ -88,7 +190,7 @@ extension Model {
     }
   }
 
-  /// Does what an action means in a context, or says why it does not apply.
+  /// Performs an action in a context, or reports why it does not apply.
   mutating func perform(_ action: Action, in context: Context) -> [Effect] {
     guard let declaration = ActionTable.declaration(of: action, in: context) else { return [] }
     if let obstacle = declaration.obstacle(self) {
@@ -102,9 +204,9 @@ extension Model {
 // MARK: The mouse
 
 extension Model {
-  /// A click does what the part under it stands for, and the wheel scrolls.
+  /// Handles a click or a turn of the wheel.
   ///
-  /// The painter knows what is under the pointer, so that it is what the user sees.
+  /// The target is resolved by painting, so it is exactly what the user sees.
   private mutating func handle(_ event: MouseEvent) -> [Effect] {
     var painter = Painter(self)
     painter.paint()

@@ -18,13 +18,12 @@ struct ChooserFrame: Hashable {
   }
 }
 
-/// A choice between many things, of which a few letters are typed.
+/// A choice between many items, narrowed by typing a few letters.
 package struct Chooser: Equatable, Sendable {
   /// What is chosen between.
   package enum Kind: Hashable, Sendable {
     /// Commands.
     case palette
-    /// Settings.
     case settings
     /// Links of a post.
     case links
@@ -67,7 +66,6 @@ package struct Chooser: Equatable, Sendable {
     list.selection.flatMap { items.indices.contains($0) ? items[$0] : nil }
   }
 
-  /// The link that is selected.
   var selectedLink: String? {
     guard case .link(let link)? = selection?.choice else { return nil }
     return link
@@ -156,7 +154,7 @@ extension Model {
     _modify { yield &stack[Chooser.self] }
   }
 
-  /// Shows everything that can be done here, to be found by a few letters.
+  /// Opens the palette with all actions and commands of the current context.
   mutating func openPalette() {
     let context = commandContext
     var seen: Set<Action> = [.palette, .commandLine]
@@ -234,7 +232,7 @@ extension Model {
     }
   }
 
-  /// The next of the few values of a setting; a number has to be typed.
+  /// Chooses the next value of a setting; a number has to be typed.
   private mutating func keepNextValue(of setting: Setting) -> [Effect] {
     let values = setting.suggestions(themes: session.configuration.themeNames)
     guard !values.isEmpty else {
@@ -242,9 +240,74 @@ extension Model {
       return []
     }
     let index = values.firstIndex(of: session.settings[setting].description).map { $0 + 1 } ?? 0
-    let effects = set(setting.rawValue, values[index % values.count])
+    let effects = set(setting.rawValue, to: values[index % values.count])
     let items = settingItems
     chooser?.update(items: items)
     return effects
   }
+}
+
+/// The actions of a choice.
+enum ChooserActions {
+  static let all: [BoundAction] = [
+    BoundAction(
+      .back,
+      keys: ["Esc", "^C"],
+      in: [.chooser],
+      help: "back",
+      hint: .init("back", rank: 2),
+      change: { $0.chooser = nil }
+    ),
+    BoundAction(
+      .send,
+      keys: ["Enter"],
+      in: [.chooser],
+      help: "take it",
+      hint: .init("take it", rank: 1),
+      perform: { $0.chooseItem() }
+    ),
+    BoundAction(
+      .previous,
+      keys: ["Up", "^P"],
+      in: [.chooser],
+      help: "up",
+      hint: .init("up", rank: 4),
+      change: { $0.chooser?.list.move(.up) }
+    ),
+    BoundAction(
+      .next,
+      keys: ["Down", "^N", "Tab"],
+      in: [.chooser],
+      help: "down",
+      hint: .init("down", rank: 3),
+      change: { $0.chooser?.list.move(.down) }
+    ),
+    BoundAction(
+      "page-up",
+      keys: ["PgUp"],
+      in: [.chooser],
+      help: "a page up",
+      change: { $0.chooser?.list.move(.pageUp) }
+    ),
+    BoundAction(
+      "page-down",
+      keys: ["PgDn"],
+      in: [.chooser],
+      help: "a page down",
+      change: { $0.chooser?.list.move(.pageDown) }
+    ),
+    BoundAction(
+      .copy,
+      keys: ["Alt-c"],
+      in: [.chooser],
+      help: "copy the link",
+      unless: { $0.chooser?.selectedLink == nil ? .nothingThere : nil },
+      perform: { model in
+        guard let link = model.chooser?.selectedLink else { return [] }
+        model.chooser = nil
+        model.session.message = .note("Copied.")
+        return [.copy(link)]
+      }
+    ),
+  ]
 }

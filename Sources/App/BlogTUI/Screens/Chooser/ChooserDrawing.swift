@@ -1,19 +1,19 @@
 extension Painter {
   /// A choice between many things, with what was typed to find it.
   mutating func paint(_ chooser: Chooser) {
-    let places = ChooserFrame(frame)
+    let areas = ChooserFrame(frame)
     screen.put(" " + chooser.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
     let count = SafeText(chooser.list.ids.count) + " of " + SafeText(chooser.items.count) + " "
     let room = Rect(row: frame.header.row, column: 12, width: frame.header.width - 12, height: 1)
     screen.put(count, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
-    screen.put(isASCII ? ">" : "›", at: places.prompt.origin, style: theme.selectedBorder)
+    screen.put(isASCII ? ">" : "›", at: areas.prompt.origin, style: theme.selectedBorder)
     let column = min(
       chooser.items.map { SafeText(untrusted: $0.title).width }.max() ?? 0,
       max(8, screen.size.width / 2)
     )
     var copy = screen
     var rows: [(Int, Rect)] = []
-    chooser.list.draw(on: &copy, in: places.list) { screen, id, isSelected, row in
+    chooser.list.draw(on: &copy, in: areas.list) { screen, id, isSelected, row in
       guard chooser.items.indices.contains(id) else { return }
       rows.append((id, row))
       paint(
@@ -21,19 +21,19 @@ extension Painter {
         in: chooser,
         isSelected: isSelected,
         column: column,
-        row,
+        at: row,
         on: &screen
       )
     }
     screen = copy
     for (id, row) in rows { hits.add(.row(id, of: Chooser.self), at: row) }
     if chooser.list.ids.isEmpty {
-      screen.put("Nothing fits.", in: places.list, style: theme.dim, ellipsis: glyphs.ellipsis)
+      screen.put("Nothing fits.", in: areas.list, style: theme.dim, ellipsis: glyphs.ellipsis)
     }
-    hits.add(.field(of: Chooser.self), at: places.field)
+    hits.add(.field(of: Chooser.self), at: areas.field)
     chooser.field.draw(
       on: &screen,
-      in: places.field,
+      in: areas.field,
       placeholder: "a part of a name",
       isFocused: model.context == .chooser
     )
@@ -44,7 +44,7 @@ extension Painter {
     in chooser: Chooser,
     isSelected: Bool,
     column: Int,
-    _ row: Rect,
+    at row: Rect,
     on screen: inout Screen
   ) {
     let style = isSelected ? theme.selected : theme.text
@@ -54,8 +54,8 @@ extension Painter {
     let name = Rect(row: row.row, column: row.column + 2, width: column, height: 1)
     let title = SafeText(untrusted: item.title)
     screen.put(title, in: name, style: style, ellipsis: glyphs.ellipsis)
-    for place in chooser.match(item)?.positions ?? [] where !isSelected {
-      let cell = Rect(row: row.row, column: name.column + place, width: 1, height: 1)
+    for position in chooser.match(item)?.positions ?? [] where !isSelected {
+      let cell = Rect(row: row.row, column: name.column + position, width: 1, height: 1)
       screen.restyle(cell.intersection(name)) { _ in theme.match }
     }
     let start = name.endColumn + 2

@@ -5,13 +5,12 @@ package struct Command: Sendable {
     let name: String
     let detail: String
 
-    init(_ name: String, _ detail: String = "") {
+    init(_ name: String, detail: String = "") {
       self.name = name
       self.detail = detail
     }
   }
 
-  /// The name.
   package let name: String
   /// The words that follow the name, for help.
   package let arguments: String
@@ -53,7 +52,7 @@ package struct Command: Sendable {
       help: "choose a value and keep it in the configuration file",
       completions: { words, session in
         switch words.count {
-        case 2: return Setting.allCases.map { Word($0.rawValue, $0.help) }
+        case 2: return Setting.allCases.map { Word($0.rawValue, detail: $0.help) }
         case 3:
           let setting = Setting(rawValue: words[1])
           return setting?.suggestions(themes: session.configuration.themeNames).map { Word($0) }
@@ -63,7 +62,7 @@ package struct Command: Sendable {
       },
       run: { model, rest in
         let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
-        return model.set(words[0], words.count > 1 ? words[1].trimmingBlanks : nil)
+        return model.set(words[0], to: words.count > 1 ? words[1].trimmingBlanks : nil)
       }
     ),
     Command(
@@ -73,17 +72,21 @@ package struct Command: Sendable {
       completions: { words, session in
         words.count == 2 ? session.configuration.themeNames.map { Word($0) } : []
       },
-      run: { model, rest in model.set(Setting.theme.rawValue, rest) }
+      run: { model, rest in model.set(Setting.theme.rawValue, to: rest) }
     ),
     Command(
       "bind",
       "PLACE KEYS ACTION",
       help: "give keys another meaning until the program ends",
       completions: { words, session in
-        if words.count == 2 { return Context.allCases.map { Word($0.name, $0.title.string) } }
+        if words.count == 2 {
+          return Context.allCases.map { Word($0.name, detail: $0.title.string) }
+        }
         guard words.count >= 4 else { return [] }
         let context = Context.allCases.first { $0.name == words[1] } ?? .list
-        return session.keys.bindings(in: context).map { Word($0.action.name, $0.help.string) }
+        return session.keys.bindings(in: context).map {
+          Word($0.action.name, detail: $0.help.string)
+        }
       },
       run: { model, rest in
         model.bind(rest)
@@ -122,7 +125,9 @@ package struct Command: Sendable {
       help: "cut this terminal off from the database, or connect it again",
       completions: { words, _ in
         guard words.count == 2 else { return [] }
-        return [Word("off", "work without a connection"), Word("on", "connect again")]
+        return [
+          Word("off", detail: "work without a connection"), Word("on", detail: "connect again"),
+        ]
       },
       run: { model, rest in model.session.network(rest) }
     ),

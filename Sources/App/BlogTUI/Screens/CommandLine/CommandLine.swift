@@ -172,10 +172,9 @@ extension Model {
     let names = Command.all.map(\.name) + here
     if names.contains(typed) { return typed }
     if let action = session.keys.action(named: typed) {
-      let places = Context.allCases.filter(session.keys.contexts(of: action).contains).map(\.name)
-      session.message = .failure(
-        "\"\(typed)\" has a meaning only in: \(places.joined(separator: ", "))."
-      )
+      let contexts = session.keys.contexts(of: action)
+      let list = Context.allCases.filter(contexts.contains).map(\.name).joined(separator: ", ")
+      session.message = .failure("\"\(typed)\" has a meaning only in: \(list).")
       return nil
     }
     let fitting = Set(names.filter { $0.hasPrefix(typed) })
@@ -204,7 +203,7 @@ extension Model {
   /// Gives keys another meaning until the program ends.
   mutating func bind(_ text: String) {
     let words = text.split(separator: " ").map(String.init)
-    guard words.count >= 3, let place = words.first, let action = words.last else {
+    guard words.count >= 3, let context = words.first, let action = words.last else {
       session.message = .failure(
         "bind needs a place, keys and an action, such as: bind list x star"
       )
@@ -212,7 +211,7 @@ extension Model {
     }
     let sequence = words.dropFirst().dropLast().joined(separator: " ")
     var problems: [ConfigurationProblem] = []
-    let wish = KeyOverride(context: place, keys: sequence, action: action, line: 1)
+    let wish = KeyOverride(context: context, keys: sequence, action: action, line: 1)
     session.keys = session.keys.applying([wish], source: "bind", problems: &problems)
     session.message =
       problems.first.map { .failure("\($0.reason).") } ?? .note("\(sequence) does \(action).")
@@ -266,4 +265,55 @@ extension String {
     let start = drop { $0 == " " }
     return String(start.reversed().drop { $0 == " " }.reversed())
   }
+}
+
+/// The actions of the command line.
+enum CommandLineActions {
+  static let all: [BoundAction] = [
+    BoundAction(
+      .send,
+      keys: ["Enter"],
+      in: [.command],
+      help: "do it",
+      hint: .init("do it", rank: 1),
+      perform: { $0.runCommandLine() }
+    ),
+    BoundAction(
+      "complete",
+      keys: ["Tab"],
+      in: [.command],
+      help: "complete",
+      hint: .init("complete", rank: 2),
+      change: { $0.commandLine?.complete(by: 1) }
+    ),
+    BoundAction(
+      "complete-backwards",
+      keys: ["S-Tab"],
+      in: [.command],
+      help: "complete, backwards",
+      change: { $0.commandLine?.complete(by: -1) }
+    ),
+    BoundAction(
+      .previous,
+      keys: ["Up", "^P"],
+      in: [.command],
+      help: "an earlier command",
+      change: { $0.recallCommand(by: -1) }
+    ),
+    BoundAction(
+      .next,
+      keys: ["Down", "^N"],
+      in: [.command],
+      help: "a later command",
+      change: { $0.recallCommand(by: 1) }
+    ),
+    BoundAction(
+      .back,
+      keys: ["Esc", "^C"],
+      in: [.command],
+      help: "back",
+      hint: .init("back", rank: 3),
+      change: { $0.commandLine = nil }
+    ),
+  ]
 }

@@ -2,7 +2,6 @@
 struct ComposeFrame: Hashable {
   /// The name of the first field; empty on low screens.
   let titleLabel: Rect
-  /// The title.
   let title: Rect
   /// The name of the second field; empty on low screens.
   let bodyLabel: Rect
@@ -41,40 +40,40 @@ struct ComposeFrame: Hashable {
 
 extension Painter {
   mutating func paint(_ form: Composer) {
-    let places = session.composeFrame
+    let areas = session.composeFrame
     let name: SafeText = form.editing == nil ? " New post " : " Edit post "
     screen.put(name, at: frame.header.origin, style: theme.brand, clip: frame.header)
     paintCount(form, after: name.width)
     let isTitle = form.focus == .title
-    screen.put(" Title", in: places.titleLabel, style: isTitle ? theme.key : theme.dim)
-    screen.put(" Text", in: places.bodyLabel, style: isTitle ? theme.dim : theme.key)
-    paintBorder(of: places.title, isActive: isTitle)
-    paintBorder(of: places.body, isActive: !isTitle)
+    screen.put(" Title", in: areas.titleLabel, style: isTitle ? theme.key : theme.dim)
+    screen.put(" Text", in: areas.bodyLabel, style: isTitle ? theme.dim : theme.key)
+    paintBorder(of: areas.title, isActive: isTitle)
+    paintBorder(of: areas.body, isActive: !isTitle)
     let takesKeys = model.context == .compose
-    hits.add(.field(0, of: Composer.self), at: places.title)
-    hits.add(.field(1, of: Composer.self), at: places.body)
+    hits.add(.field(0, of: Composer.self), at: areas.title)
+    hits.add(.field(1, of: Composer.self), at: areas.body)
     form.title.draw(
       on: &screen,
-      in: places.title,
+      in: areas.title,
       style: theme.title,
       placeholder: "Title",
       isFocused: isTitle && takesKeys
     )
     form.body.draw(
       on: &screen,
-      in: places.body,
+      in: areas.body,
       style: theme.text,
       placeholder: "Write your post" + glyphs.ellipsis,
       isFocused: !isTitle && takesKeys
     )
-    if let problem = form.problem { paintProblem(problem, in: places.problem) }
+    if let problem = form.problem { paintProblem(problem, in: areas.problem) }
   }
 
   private mutating func paintBorder(of field: Rect, isActive: Bool) {
     for row in field.row..<field.endRow {
-      let place = Position(row: row, column: max(0, field.column - 2))
+      let position = Position(row: row, column: max(0, field.column - 2))
       let mark = isActive ? glyphs.selection : glyphs.vertical
-      screen.put(mark, at: place, style: isActive ? theme.selectedBorder : theme.border)
+      screen.put(mark, at: position, style: isActive ? theme.selectedBorder : theme.border)
     }
   }
 

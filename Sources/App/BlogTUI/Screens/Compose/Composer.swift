@@ -4,25 +4,23 @@ package import BlogModel
 package struct Composer: Equatable, Sendable {
   /// The fields of the form.
   package enum Field: Hashable, Sendable {
-    /// The title.
     case title
     /// The text.
     case body
   }
 
-  /// The title.
   package internal(set) var title: TextField
   /// The text.
   package internal(set) var body: TextArea
   /// The field that takes the keys.
   package internal(set) var focus = Field.title
-  /// What is wrong with what was typed, or why it came back.
+  /// What is wrong with the draft, or why it was refused.
   package internal(set) var problem: SafeText?
 
   /// The post that is changed; nil for a new one.
   package let editing: Post?
 
-  /// Makes a form with what was typed before, or with a post of mine that is to be changed.
+  /// Makes a form with a draft, or with a post of mine to edit.
   init(_ draft: Draft, editing: Post? = nil) {
     self.editing = editing
     title = TextField(text: draft.title, limit: PostLimits.editor)
@@ -39,14 +37,14 @@ package struct Composer: Equatable, Sendable {
     focus = focus == .title ? .body : .title
   }
 
-  /// Takes over what another editor made of the draft.
+  /// Updates the draft from the external editor.
   mutating func take(_ draft: Draft) {
     title.setText(draft.title)
     body.setText(draft.body)
     problem = nil
   }
 
-  /// What keeps the post from being sent; the field that it is about gets the keys.
+  /// Checks the draft before sending; a field with a problem gets the focus.
   mutating func findProblem() -> SafeText? {
     if title.text.isBlank || body.text.isBlank {
       focus = title.text.isBlank ? .title : .body
@@ -116,13 +114,20 @@ extension Composer: AppScreen {
 
   func draw(on painter: inout Painter) { painter.paint(self) }
 
-  /// On a low screen what is wrong has no row of its own.
+  /// On a low screen the problem has no row of its own.
   func drawFooter(on painter: inout Painter) {
     if let problem, painter.session.composeFrame.problem.isEmpty {
       painter.paintText(problem, style: painter.theme.failure)
     } else {
       painter.paintHints()
     }
+  }
+}
+
+extension Session {
+  /// Where the parts of the form for a post are.
+  var composeFrame: ComposeFrame {
+    ComposeFrame(Frame(size), textWidth: settings.number(.textWidth))
   }
 }
 
@@ -149,7 +154,7 @@ extension Model {
     return [.post(title: draft.title, body: draft.body)]
   }
 
-  /// Leaves the form, or asks first what becomes of what was typed.
+  /// Closes the form, or asks what to do with the draft.
   mutating func leaveComposer() {
     if composer?.draft.isEmpty == true {
       composer = nil
@@ -158,10 +163,40 @@ extension Model {
     }
   }
 
-  /// Takes back what another editor made of the draft.
+  /// Updates the draft from the external editor.
   mutating func takeEdited(_ draft: Draft) {
     guard composer != nil else { return }
     composer?.take(draft)
     relayout()
   }
+}
+
+/// The actions of the form for a post.
+enum ComposeActions {
+  static let all: [BoundAction] = [
+    BoundAction(
+      .send,
+      keys: ["^S", "^X"],
+      in: [.compose],
+      help: "post",
+      hint: .init("post", rank: 2),
+      perform: { $0.sendPost() }
+    ),
+    BoundAction(
+      "switch-field",
+      keys: ["Tab", "S-Tab"],
+      in: [.compose],
+      help: "title or text",
+      hint: .init("title/text", rank: 4),
+      change: { $0.composer?.switchField() }
+    ),
+    BoundAction(
+      .back,
+      keys: ["Esc", "^C"],
+      in: [.compose],
+      help: "back; the text can be kept",
+      hint: .init("back", rank: 3),
+      change: { $0.leaveComposer() }
+    ),
+  ]
 }

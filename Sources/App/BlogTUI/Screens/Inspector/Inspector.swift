@@ -8,13 +8,12 @@ package struct WireEvent: Hashable, Sendable, Codable {
     case received
     /// Data that changed for an observer.
     case event
-    /// A place that is now listened to, or no longer.
+    /// A path that is now listened to, or no longer.
     case listener
     /// A write: made, acknowledged or refused.
     case write
     /// An attempt of a transaction: the value read, the value proposed, the verdict.
     case transaction
-    /// The connection.
     case connection
   }
 
@@ -32,7 +31,7 @@ package struct WireEvent: Hashable, Sendable, Codable {
   package let kind: Kind
   /// One line about it.
   package let title: String
-  /// All there is to know about it, of any number of lines.
+  /// All details, of any number of lines.
   package let detail: String
   /// What became of a listener or a write, each with a name of its own.
   package let change: Change?
@@ -55,9 +54,9 @@ package struct WireEvent: Hashable, Sendable, Codable {
 
 /// What goes over the wire, as a list that follows its end until it is paused.
 ///
-/// States: closed ⇄ open ⇄ paused. While the ``InspectorScreen`` is closed, nothing is told to it, and it
-/// keeps its events. When the screen is opened again, what has happened meanwhile comes in behind them,
-/// as far back as it was noted.
+/// States: closed ⇄ open ⇄ paused. While the ``InspectorScreen`` is closed, nothing is told to it,
+/// and it keeps its events. When the screen is opened again, what has happened meanwhile comes in
+/// behind them, as far back as it was noted.
 package struct Inspector: Equatable, Sendable {
   /// The number of events that are kept.
   static let limit = 2_000
@@ -78,7 +77,7 @@ package struct Inspector: Equatable, Sendable {
   private var first = 0
   private var waiting: [WireEvent] = []
 
-  /// The number of events that came during the pause.
+  /// The number of events that arrived while paused.
   package var waitingCount: Int { waiting.count }
 
   /// The event of a row.
@@ -86,7 +85,7 @@ package struct Inspector: Equatable, Sendable {
     events.indices.contains(number - first) ? events[number - first] : nil
   }
 
-  /// Takes events in; a view of the end stays at the end.
+  /// Adds events; a view of the end stays at the end.
   mutating func add(_ new: [WireEvent]) {
     for event in new { follow(event) }
     if isPaused {
@@ -124,7 +123,7 @@ package struct Inspector: Equatable, Sendable {
     if follows { list.move(to: list.ids.count - 1) }
   }
 
-  /// Stops the list, or goes on with all that has come meanwhile.
+  /// Pauses the list, or resumes with everything that arrived in the meantime.
   mutating func togglePause() {
     isPaused.toggle()
     guard !isPaused else { return }
@@ -150,7 +149,7 @@ package struct Inspector: Equatable, Sendable {
   }
 
   mutating func resize(to size: Size) {
-    // The first line tells of listeners and writes.
+    // The first line shows the listeners and writes.
     list.resize(to: Size(width: size.width, height: max(1, size.height - 1)))
   }
 
@@ -208,14 +207,14 @@ extension Model {
     return [.watchWire(true)]
   }
 
-  /// Leaves the inspector, if it is open; what it has been told stays.
+  /// Closes the inspector if it is open; its events are kept.
   mutating func closeInspector() -> [Effect] {
     guard isInspecting else { return [] }
     stack[InspectorScreen.self] = nil
     return [.watchWire(false)]
   }
 
-  /// All that is known of the selected event, on a page of its own.
+  /// Shows all details of the selected event on a page.
   mutating func showSelectedWireEvent() {
     guard let event = session.inspector.list.selection.flatMap(session.inspector.event) else {
       return
@@ -227,4 +226,63 @@ extension Model {
     let title = SafeText(untrusted: "\(Clock.text(event.time)) \(event.kind.rawValue)")
     show(Page(title: title, content: .text(paragraphs)))
   }
+}
+
+/// The actions of the inspector.
+enum InspectorActions {
+  static let motions = BoundAction.motions(in: .inspector) { model, motion in
+    model.session.inspector.list.move(motion)
+    return []
+  }
+
+  static let all: [BoundAction] = [
+    BoundAction(
+      .open,
+      keys: ["Enter"],
+      in: [.inspector],
+      help: "all about the event",
+      hint: .init("details", rank: 3),
+      change: { $0.showSelectedWireEvent() }
+    ),
+    BoundAction(
+      "pause",
+      keys: ["p"],
+      in: [.inspector],
+      help: "pause or go on",
+      hint: .init("pause", rank: 4),
+      change: { $0.session.inspector.togglePause() }
+    ),
+    BoundAction(
+      "next-kind",
+      keys: ["f", "Tab"],
+      in: [.inspector],
+      help: "only one kind of events",
+      hint: .init("filter", rank: 5),
+      change: { $0.session.inspector.showNextKind() }
+    ),
+    BoundAction(
+      "clear",
+      keys: ["x"],
+      in: [.inspector],
+      help: "forget all events",
+      hint: .init("clear", rank: 7),
+      change: { $0.session.inspector.clear() }
+    ),
+    BoundAction(
+      "save",
+      keys: ["w"],
+      in: [.inspector],
+      help: "write the events to a file",
+      hint: .init("save", rank: 6),
+      perform: { [.write($0.session.inspector.text, file: "hearth-wire.txt")] }
+    ),
+    BoundAction(
+      .back,
+      keys: ["q", "Esc", "^C"],
+      in: [.inspector],
+      help: "back",
+      hint: .init("back", rank: 2),
+      perform: { $0.closeInspector() }
+    ),
+  ]
 }

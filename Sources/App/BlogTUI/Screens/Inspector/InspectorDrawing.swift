@@ -23,14 +23,14 @@ extension Painter {
       return
     }
     var copy = screen
-    var places: [(Int, Rect)] = []
+    var areas: [(Int, Rect)] = []
     inspector.list.draw(on: &copy, in: rows) { screen, number, isSelected, row in
       guard let event = inspector.event(number) else { return }
-      places.append((number, row))
-      paint(event, isSelected: isSelected, row, on: &screen)
+      areas.append((number, row))
+      paint(event, isSelected: isSelected, in: row, on: &screen)
     }
     screen = copy
-    for (number, row) in places { hits.add(.row(number, of: InspectorScreen.self), at: row) }
+    for (number, row) in areas { hits.add(.row(number, of: InspectorScreen.self), at: row) }
   }
 
   private mutating func paintInspectorState(_ inspector: Inspector) {
@@ -50,10 +50,10 @@ extension Painter {
     )
   }
 
-  private func paint(_ event: WireEvent, isSelected: Bool, _ row: Rect, on screen: inout Screen) {
+  private func paint(_ event: WireEvent, isSelected: Bool, in row: Rect, on screen: inout Screen) {
     let style = isSelected ? theme.selected : theme.text
     if isSelected { screen.fill(row, style: style) }
-    // On a narrow screen what happened matters more than when.
+    // A narrow screen shows what happened rather than when.
     let isNarrow = row.width < 36
     let time = isNarrow ? .empty : SafeText(untrusted: Clock.text(event.time)) + " "
     let used = screen.put(time, at: row.origin, style: isSelected ? style : theme.dim, clip: row)

@@ -1,6 +1,6 @@
 import BlogModel
 
-/// What keys do in a list of posts.
+/// The actions of a list of posts.
 enum ListActions {
   static let motions = BoundAction.motions(
     in: .list,
@@ -18,7 +18,7 @@ enum ListActions {
       keys: ["Enter", "l", "Right"],
       in: [.list],
       help: "open the post",
-      hint: .init(2, "open"),
+      hint: .init("open", rank: 2),
       unless: { $0.session.feed.list.selection == nil ? .nothingThere : nil },
       perform: { model in model.session.feed.list.selection.map { model.open($0) } ?? [] }
     ),
@@ -27,7 +27,7 @@ enum ListActions {
       keys: ["c"],
       in: [.list],
       help: "write a post",
-      hint: .init(3, "write"),
+      hint: .init("write", rank: 3),
       change: { $0.openComposer() }
     ),
     BoundAction(
@@ -35,7 +35,7 @@ enum ListActions {
       keys: ["s", "*"],
       in: reading,
       help: "star or unstar",
-      hint: .init(4, "star"),
+      hint: .init("star", rank: 4),
       unless: { $0.openPost?.isGone == true ? Model.goneObstacle : $0.noPostObstacle },
       perform: { model in model.currentPost.map { model.session.star($0) } ?? [] }
     ),
@@ -44,7 +44,7 @@ enum ListActions {
       keys: ["d"],
       in: [.list],
       help: "delete my post",
-      hint: .init(6, "delete"),
+      hint: .init("delete", rank: 6),
       unless: { $0.obstacleToPost("delete") },
       change: { model in model.question = model.currentPost.map { .deletePost($0.id) } }
     ),
@@ -53,22 +53,22 @@ enum ListActions {
       keys: ["d"],
       in: [.post],
       help: "delete my post, or my selected comment",
-      hint: .init(5, "delete"),
+      hint: .init("delete", rank: 5),
       unless: { model in
         model.openPost?.isGone == true ? Model.goneObstacle : model.obstacleToSelection("delete")
       },
       change: { $0.askToDeleteSelection() }
     ),
-    tab(.recent, "show-recent", key: "1", help: "the newest posts"),
-    tab(.top, "show-top", key: "2", help: "the posts with the most stars"),
-    tab(.mine, "show-mine", key: "3", help: "my posts"),
-    tab(.myTop, "show-my-top", key: "4", help: "my posts with the most stars"),
+    tab(.recent, named: "show-recent", key: "1", help: "the newest posts"),
+    tab(.top, named: "show-top", key: "2", help: "the posts with the most stars"),
+    tab(.mine, named: "show-mine", key: "3", help: "my posts"),
+    tab(.myTop, named: "show-my-top", key: "4", help: "my posts with the most stars"),
     BoundAction(
       "next-list",
       keys: ["Tab"],
       in: [.list],
       help: "next list",
-      hint: .init(7, "next list"),
+      hint: .init("next list", rank: 7),
       perform: { $0.session.selectNeighbour(by: 1) }
     ),
     BoundAction(
@@ -83,7 +83,7 @@ enum ListActions {
       keys: ["/"],
       in: [.list],
       help: "search title, author and text",
-      hint: .init(5, "search"),
+      hint: .init("search", rank: 5),
       change: { $0.session.beginSearch() }
     ),
     BoundAction(
@@ -120,7 +120,7 @@ enum ListActions {
       keys: ["q", "^C"],
       in: [.list],
       help: "quit",
-      hint: .init(8, "quit"),
+      hint: .init("quit", rank: 8),
       perform: { model in model.session.backFromAuthor() ?? model.quit() }
     ),
     BoundAction(
@@ -134,7 +134,7 @@ enum ListActions {
 
   private static func tab(
     _ kind: FeedKind,
-    _ name: Action,
+    named name: Action,
     key: KeySequence,
     help: SafeText
   )
@@ -154,7 +154,7 @@ enum ListActions {
   }
 }
 
-/// What keys do while a search is typed.
+/// The actions of the search line.
 enum SearchActions {
   static let all: [BoundAction] = [
     BoundAction(
@@ -162,7 +162,7 @@ enum SearchActions {
       keys: ["Enter", "^S"],
       in: [.search],
       help: "keep the matches",
-      hint: .init(2, "keep"),
+      hint: .init("keep", rank: 2),
       change: { $0.session.keepSearch() }
     ),
     BoundAction(
@@ -170,7 +170,7 @@ enum SearchActions {
       keys: ["Esc", "^C"],
       in: [.search],
       help: "show all posts again",
-      hint: .init(3, "all"),
+      hint: .init("all", rank: 3),
       change: { $0.session.endSearch() }
     ),
     BoundAction(
@@ -195,4 +195,112 @@ enum SearchActions {
       }
     ),
   ]
+}
+
+/// The actions for reading posts, in a list and in an open post.
+enum ReadingActions {
+  static let all: [BoundAction] = [
+    BoundAction(
+      "undo",
+      keys: ["u"],
+      in: ListActions.reading,
+      help: "take the last change back",
+      unless: {
+        $0.session.reading.changes.isEmpty ? .note("There is nothing to take back.") : nil
+      },
+      perform: { $0.undo() }
+    ),
+    BoundAction(
+      "edit",
+      keys: ["e"],
+      in: ListActions.reading,
+      help: "change what I wrote",
+      unless: { $0.obstacleToSelection("change") },
+      change: { $0.edit() }
+    ),
+    BoundAction(
+      "author",
+      keys: ["a"],
+      in: ListActions.reading,
+      help: "the posts of the author",
+      unless: { $0.currentPost?.uid.isEmpty == false ? nil : .nothingThere },
+      perform: { $0.showAuthor() }
+    ),
+    BoundAction(
+      "toggle-read",
+      keys: ["m"],
+      in: ListActions.reading,
+      help: "mark as read or unread",
+      unless: { model in
+        guard model.session.reading.state != nil, let post = model.currentPost else {
+          return .nothingThere
+        }
+        guard post.uid == model.session.me.uid, !model.hasNews(post) else { return nil }
+        return .note("Your own posts are never unread.")
+      },
+      perform: { $0.toggleRead() }
+    ),
+    BoundAction(
+      "mark-all-read",
+      keys: ["M"],
+      in: [.list],
+      help: "mark everything as read",
+      unless: { $0.session.reading.state == nil ? .nothingThere : nil },
+      perform: { $0.session.markAllRead() }
+    ),
+    BoundAction(
+      "next-unread",
+      keys: ["U"],
+      in: ListActions.reading,
+      help: "next unread",
+      change: { $0.showNextUnread() }
+    ),
+    BoundAction(
+      "follow",
+      keys: ["F"],
+      in: [.list],
+      help: "stay with the newest posts or not",
+      perform: { $0.session.toggleFollowing() }
+    ),
+    BoundAction(
+      "people",
+      keys: ["w"],
+      in: ListActions.reading,
+      help: "who is here",
+      change: { $0.openPeople() }
+    ),
+    look("density", of: .density, keys: ["v"], in: [.list], help: "more or less of each post"),
+    look(
+      "times",
+      of: .times,
+      keys: ["t"],
+      in: ListActions.reading,
+      help: "times as ages or as dates"
+    ),
+    look("day-rules", of: .dayRules, keys: ["D"], in: [.list], help: "a line between days or none"),
+    look(
+      "split",
+      of: .split,
+      keys: ["|"],
+      in: ListActions.reading,
+      help: "list and post side by side"
+    ),
+  ]
+
+  /// Declares an action that chooses the next value of a setting, until the program ends.
+  private static func look(
+    _ name: Action,
+    of setting: Setting,
+    keys: [KeySequence],
+    in contexts: Set<Context>,
+    help: SafeText
+  ) -> BoundAction {
+    BoundAction(
+      name,
+      keys: keys,
+      in: contexts,
+      help: help,
+      change: { $0.chooseNextValue(of: setting) }
+    )
+  }
 }

@@ -6,33 +6,35 @@ extension Painter {
     guard !feed.list.ids.isEmpty else { return paintEmptyList() }
     paintPosition()
     hits.add(.list, at: session.listRect)
-    let (places, rows, look) = rowsInView
-    for (place, drawn) in zip(places, drawnRows.screens(of: rows, look)) {
-      if let line = place.section { paintDayRule(above: feed.post(place.id), in: line) }
-      screen.put(drawn, in: place.rect)
-      hits.add(.post(place.id), at: place.rect)
-      if place.isSelected { screen.cursor = place.rect.origin }
+    let (visible, rows, look) = rowsInView
+    for (item, drawn) in zip(visible, drawnRows.screens(of: rows, look)) {
+      if let line = item.section { paintDayRule(above: feed.post(item.id), in: line) }
+      screen.put(drawn, in: item.rect)
+      hits.add(.post(item.id), at: item.rect)
+      if item.isSelected { screen.cursor = item.rect.origin }
     }
   }
 
-  /// The rows of the list that are in view: where they are, what they show, what they have in common.
+  /// The rows of the list that are in view: where they are, what they show, what they have in
+  /// common.
   private var rowsInView: ([ListView<PostID>.Row], [PostRow], PostRowLook) {
     let room = session.listRect
     let feed = session.feed
     let isShort = room.width < 60
-    var places: [ListView<PostID>.Row] = []
+    var visible: [ListView<PostID>.Row] = []
     var rows: [PostRow] = []
-    // The last post is the oldest of most lists, so that the columns stay while the list is scrolled.
+    // The last post is the oldest in most lists; measuring it keeps the columns stable while the
+    // list is scrolled.
     let oldest = time(feed.posts.last?.createdAt, isShort: isShort)
     var ageWidth = max(oldest.width, isShort ? 3 : 4)
     var guess = feed.list.top
-    for place in feed.list.rows(in: room) {
-      guard let number = feed.posts.place(of: place.id, near: guess) else { continue }
+    for item in feed.list.rows(in: room) {
+      guard let number = feed.posts.index(of: item.id, near: guess) else { continue }
       guess = number + 1
       let post = feed.posts[number]
-      let row = row(of: post, isSelected: place.isSelected, isShort: isShort)
+      let row = row(of: post, isSelected: item.isSelected, isShort: isShort)
       ageWidth = max(ageWidth, row.age.width)
-      places.append(place)
+      visible.append(item)
       rows.append(row)
     }
     let look = PostRowLook(
@@ -42,7 +44,7 @@ extension Painter {
       ageWidth: ageWidth,
       density: Density(session.settings)
     )
-    return (places, rows, look)
+    return (visible, rows, look)
   }
 
   private func row(of post: Post, isSelected: Bool, isShort: Bool) -> PostRow {
@@ -79,7 +81,7 @@ extension Painter {
       : Age.text(created, now: session.now, isShort: isShort)
   }
 
-  /// Which row of how many is selected, where there are more than fit.
+  /// The selected row and the number of rows, if not all rows fit.
   private mutating func paintPosition() {
     let list = session.feed.list
     guard let index = list.selectedIndex, list.ids.count > list.capacity else { return }
@@ -87,16 +89,16 @@ extension Painter {
     let more: SafeText = extent.hasOlder || extent.hasNewer ? "+ " : " "
     let text = " " + SafeText(index + 1) + " of " + SafeText(list.ids.count) + more
     let column = max(0, session.listRect.endColumn - 2 - text.width)
-    let place = Position(row: frame.lowerRule.row, column: column)
-    screen.put(text, at: place, style: theme.dim, clip: frame.lowerRule)
+    let position = Position(row: frame.lowerRule.row, column: column)
+    screen.put(text, at: position, style: theme.dim, clip: frame.lowerRule)
   }
 
-  /// Says why a list is empty, and what to do about it.
+  /// Explains why a list is empty and what to do.
   private mutating func paintEmptyList() {
-    let place = session.listRect
-    let lines = emptyListText.flatMap { $0.wrapped(width: max(1, place.width - 4)) }
-    let height = min(lines.count, place.height)
-    let room = place.centered(Size(width: place.width - 4, height: height))
+    let area = session.listRect
+    let lines = emptyListText.flatMap { $0.wrapped(width: max(1, area.width - 4)) }
+    let height = min(lines.count, area.height)
+    let room = area.centered(Size(width: area.width - 4, height: height))
     for (index, line) in lines.enumerated() where index < height {
       let style = index == 0 ? theme.text : theme.dim
       screen.put(line, in: room.line(index), style: style, aligned: .center)
@@ -137,4 +139,101 @@ extension Painter {
     let count: SafeText = session.feed.list.ids.isEmpty ? "no match" : matchCount
     screen.put(count + " ", in: frame.searchCount, style: theme.dim, aligned: .trailing)
   }
+}
+
+/// The tabs of the header, as detailed as the width allows.
+struct TabBar {
+  /// One tab.
+  struct Tab {
+    let kind: FeedKind
+    let rect: Rect
+    let text: SafeText
+  }
+
+  /// The name of the program, if there is room for it.
+  let brand: SafeText
+  /// The tabs, from left to right.
+  let tabs: [Tab]
+
+  init(_ session: Session) {
+    let header = Frame(session.size).header
+    let kinds = session.allFeeds
+    var brand = SafeText.empty
+    var texts: [SafeText] = []
+    for detail in Detail.allCases {
+      brand = detail.brand
+      // A loop and not a closure, which would copy the whole session.
+      texts = []
+      for kind in kinds { texts.append(Self.text(of: kind, detail: detail, in: session)) }
+      if texts.reduce(brand.width, { $0 + $1.width }) <= header.width { break }
+    }
+    self.brand = brand
+    var column = header.column + brand.width
+    tabs = zip(kinds, texts).map { kind, text in
+      defer { column += text.width }
+      let rect = Rect(row: header.row, column: column, width: text.width, height: header.height)
+      return Tab(kind: kind, rect: rect.intersection(header), text: text)
+    }
+  }
+
+  /// How much there is room for, from the most to the least.
+  private enum Detail: CaseIterable {
+    case everything
+    case names
+    case nameAndCountOfActive
+    case nameOfActive
+    case narrowest
+
+    var brand: SafeText {
+      switch self {
+      case .everything: " hearth   "
+      case .names: " hearth "
+      case .nameAndCountOfActive, .nameOfActive, .narrowest: .empty
+      }
+    }
+  }
+
+  private static func text(of kind: FeedKind, detail: Detail, in session: Session) -> SafeText {
+    let isActive = kind == session.tab
+    switch detail {
+    case .everything: return long(kind, in: session, counts: true)
+    case .names: return long(kind, in: session, counts: false)
+    case .nameAndCountOfActive:
+      return isActive ? long(kind, in: session, counts: true) : short(kind)
+    case .nameOfActive: return isActive ? long(kind, in: session, counts: false) : tiny(kind)
+    case .narrowest: return isActive ? long(kind, in: session, counts: false) : number(kind)
+    }
+  }
+
+  /// The name of a list.
+  private static func name(_ kind: FeedKind, in session: Session) -> SafeText {
+    switch kind {
+    case .recent: "Recent"
+    case .top: "Top"
+    case .mine: "My posts"
+    case .myTop: "My top posts"
+    case .author:
+      SafeText(untrusted: session.reading.author.map(session.names.shown) ?? "", limit: 20)
+    }
+  }
+
+  /// The key that shows the list; an author's list has none, since it is reached from a post.
+  private static func number(_ kind: FeedKind) -> SafeText {
+    FeedKind.tabs.firstIndex(of: kind).map { SafeText($0 + 1) } ?? "@"
+  }
+
+  private static func long(_ kind: FeedKind, in session: Session, counts: Bool) -> SafeText {
+    var text = " " + number(kind) + " " + name(kind, in: session) + " "
+    let isKnown = counts && session[kind].phase == .loaded
+    if isKnown {
+      let extent = session[kind].extent
+      let more: SafeText = extent.hasOlder || extent.hasNewer ? "+ " : " "
+      text.append(SafeText(session[kind].posts.count) + more)
+    }
+    return text
+  }
+
+  private static func short(_ kind: FeedKind) -> SafeText { " " + number(kind) + " " }
+
+  private static func tiny(_ kind: FeedKind) -> SafeText { number(kind) + " " }
 }

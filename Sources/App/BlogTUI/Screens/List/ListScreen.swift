@@ -1,9 +1,9 @@
 import BlogModel
 
-/// The list of posts, which is behind all other screens, and the line in which it is searched.
+/// The list of posts, which lies behind all other screens, and its search line.
 ///
-/// The lists and the search that limits them belong to the ``Session``, since other screens show and
-/// change them too.
+/// The lists and the search that limits them belong to the ``Session``, since other screens show
+/// and change them too.
 struct ListScreen: AppScreen {
   static let layer = ScreenLayer.reading
 
@@ -60,6 +60,41 @@ struct ListScreen: AppScreen {
   }
 }
 
+// MARK: Layout
+
+extension Session {
+  /// The minimum width at which list and post fit side by side.
+  static let splitWidth = 140
+
+  /// Whether list and post are side by side.
+  package var isSplit: Bool {
+    size.width >= Self.splitWidth && size.height >= 10 && settings.word(.split) != "never"
+  }
+
+  /// Where the list is.
+  var listRect: Rect {
+    let content = Frame(size).content
+    guard isSplit else { return content }
+    return Rect(
+      row: content.row,
+      column: content.column,
+      width: content.width * 9 / 20,
+      height: content.height
+    )
+  }
+
+  /// Tells the lists how much room they have.
+  mutating func resizeLists() {
+    for kind in allFeeds {
+      self[kind].list.setRowHeight(Density(settings).rowHeight)
+      self[kind].list.resize(to: listRect.size)
+      self[kind].markSeen()
+    }
+    search?.field.resize(to: Frame(size).searchField.size)
+    inspector.resize(to: Frame(size).page.size)
+  }
+}
+
 // MARK: Moving through lists
 
 extension Session {
@@ -89,7 +124,7 @@ extension Session {
     return tellPosition()
   }
 
-  /// To the first row, also when the list begins beyond what is there.
+  /// Moves to the first row, and loads the beginning of the list if it is not there.
   mutating func showFirst() -> [Effect] {
     feed.list.move(to: 0)
     feed.markSeen()
@@ -98,13 +133,13 @@ extension Session {
     return [.showFirst(tab)]
   }
 
-  /// Tells the blog where the reader is, if it has to know.
+  /// Reports the reader's position to the blog if it needs to load or drop posts.
   mutating func tellPosition() -> [Effect] {
     guard let id = feed.positionToTell(isFiltered: search?.pattern != nil) else { return [] }
     return [.read(tab, at: id)]
   }
 
-  /// Stays with the newest posts from now on, or with what is selected.
+  /// Toggles between following the newest posts and keeping the reader's position.
   mutating func toggleFollowing() -> [Effect] {
     feed.isFollowing.toggle()
     message =
@@ -114,7 +149,7 @@ extension Session {
     return feed.isFollowing ? showFirst() : []
   }
 
-  /// Shows a list; it is followed from the first look on, so that coming back shows it at once.
+  /// Shows a list; it stays subscribed from then on, so that coming back is instant.
   mutating func select(tab kind: FeedKind) -> [Effect] {
     tab = kind
     refilter()
@@ -136,7 +171,7 @@ extension Session {
     return [.stopFollowing(tab), .follow(tab)]
   }
 
-  /// Shows my new post where it is: at the top of the newest, of all or of mine.
+  /// Shows my new post at the top of the newest posts, or of my posts.
   mutating func showPosted(_ id: PostID) -> [Effect] {
     search = nil
     let kind: FeedKind
@@ -155,7 +190,7 @@ extension Session {
 
   // MARK: The posts of an author
 
-  /// Ends the list of somebody's posts.
+  /// Closes the list of an author's posts.
   mutating func leaveAuthor() -> [Effect] {
     guard let author = reading.author else { return [] }
     let kind = FeedKind.author(uid: author.uid)
@@ -164,7 +199,7 @@ extension Session {
     return [.stopFollowing(kind)]
   }
 
-  /// Back from the list of somebody's posts, if that is shown.
+  /// Returns from an author's list, if one is shown.
   mutating func backFromAuthor() -> [Effect]? {
     guard case .author = tab else { return nil }
     let before = reading.tabBefore
@@ -173,7 +208,7 @@ extension Session {
 
   // MARK: Searching
 
-  /// Opens the search line; a search that goes on is changed.
+  /// Opens the search line, with the active search if there is one.
   mutating func beginSearch() {
     if search == nil { search = Search(origin: feed.list.selection) }
     search?.isEditing = true
@@ -184,14 +219,14 @@ extension Session {
     if search?.field.handle(key) == .changed { refilter() }
   }
 
-  /// Goes on with the list while the search limits it; a search for nothing ends.
+  /// Keeps the search and returns to the list; an empty search ends.
   mutating func keepSearch() {
     search?.isEditing = false
     if search?.pattern == nil { endSearch() }
     feed.markSeen()
   }
 
-  /// Shows all posts again; what is selected stays selected.
+  /// Shows all posts again and keeps the selection.
   mutating func endSearch() {
     guard let ended = search else {
       message = .note("q quits, ? shows all keys.")
@@ -204,7 +239,7 @@ extension Session {
     feed.markSeen()
   }
 
-  /// To the match that many further, round at the ends.
+  /// Moves by that many matches, wrapping around at the ends.
   mutating func moveToMatch(by step: Int) -> [Effect] {
     guard let index = feed.list.selectedIndex else { return [] }
     let count = feed.list.ids.count

@@ -12,9 +12,7 @@ package struct Page: Equatable, Sendable {
 
   /// A part of a text.
   package struct Paragraph: Equatable, Sendable {
-    /// The text.
     package let text: SafeText
-    /// Whether it is a heading.
     package let isHeading: Bool
   }
 
@@ -42,7 +40,8 @@ package struct Page: Equatable, Sendable {
   mutating func layout(keys: KeyTable, size: Size) {
     var sections: [(heading: SafeText?, rows: [SafeText])] = []
     switch content {
-    case .keys(let context): sections = Self.sections(keys, context, width: size.width)
+    case .keys(let context):
+      sections = Self.sections(of: keys, startingWith: context, width: size.width)
     case .text(let paragraphs):
       for paragraph in paragraphs {
         if paragraph.isHeading {
@@ -72,8 +71,8 @@ package struct Page: Equatable, Sendable {
   }
 
   private static func sections(
-    _ keys: KeyTable,
-    _ context: Context,
+    of keys: KeyTable,
+    startingWith context: Context,
     width: Int
   ) -> [(heading: SafeText?, rows: [SafeText])] {
     let contexts = [context] + Context.allCases.filter { $0 != context }
@@ -81,13 +80,13 @@ package struct Page: Equatable, Sendable {
     let column = min(names.max() ?? 0, max(8, width / 3))
     var result: [(heading: SafeText?, rows: [SafeText])] = contexts.map { context in
       let rows = keys.bindings(in: context).flatMap { binding in
-        Self.rows(Self.keys(of: binding), binding.help, column: column, width: width)
+        Self.rows(Self.keys(of: binding), help: binding.help, column: column, width: width)
       }
       return (context.title, rows)
     }
     let commands = Command.all.flatMap { command in
       let name = SafeText(untrusted: ":\(command.name) \(command.arguments)")
-      return rows(name, SafeText(untrusted: command.help), column: column, width: width)
+      return rows(name, help: SafeText(untrusted: command.help), column: column, width: width)
     }
     result.append(("Commands, beside the names of all actions", commands))
     return result.filter { !$0.rows.isEmpty }
@@ -101,7 +100,7 @@ package struct Page: Equatable, Sendable {
   /// Keys at the left and their meaning at the right, both wrapped into their columns.
   private static func rows(
     _ keys: SafeText,
-    _ help: SafeText,
+    help: SafeText,
     column: Int,
     width: Int
   ) -> [SafeText] {
@@ -209,5 +208,109 @@ extension Model {
     }
     let nobody = Page.Paragraph(text: "Nobody is known to be here.", isHeading: false)
     show(Page(title: "Who is here", content: .text(lines.isEmpty ? [nobody] : lines)))
+  }
+}
+
+/// The actions of a page of text.
+enum PageActions {
+  static let motions = BoundAction.motions(
+    in: .help,
+    hints: [
+      .down: .init("down", rank: 3), .up: .init("up", rank: 4), .pageDown: .init("page", rank: 5),
+    ]
+  ) { model, motion in
+    model.help?.scroll.move(motion)
+    return []
+  }
+
+  static let all: [BoundAction] = [
+    BoundAction(
+      .search,
+      keys: ["/"],
+      in: [.help],
+      help: "search this page",
+      hint: .init("search", rank: 2),
+      change: { $0.help?.isSearching = true }
+    ),
+    BoundAction(
+      .back,
+      keys: ["?", "q", "Esc", "F1", "^C"],
+      in: [.help],
+      help: "back",
+      hint: .init("back", rank: 1),
+      change: { model in
+        if model.help?.field.isEmpty == false {
+          model.searchPage(for: "")
+        } else {
+          model.help = nil
+        }
+      }
+    ),
+    BoundAction(
+      .send,
+      keys: ["Enter", "^S"],
+      in: [.find],
+      help: "keep what fits",
+      hint: .init("keep", rank: 1),
+      change: { $0.help?.isSearching = false }
+    ),
+    BoundAction(
+      .back,
+      keys: ["Esc", "^C"],
+      in: [.find],
+      help: "show the whole page",
+      hint: .init("all", rank: 2),
+      change: { model in
+        model.help?.isSearching = false
+        model.searchPage(for: "")
+      }
+    ),
+  ]
+}
+
+extension Painter {
+  /// A page of text: its lines in view, and how much there is above and below.
+  mutating func paint(_ page: Page) {
+    screen.put(" " + page.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
+    paintPlace(in: page.scroll, after: page.title.width + 2)
+    let room = frame.page
+    screen.cursor = room.origin
+    for (offset, number) in page.scroll.visibleRange.enumerated() {
+      let row = room.line(offset)
+      let style = page.headings.contains(number) ? theme.title : theme.text
+      screen.put(page.scroll.lines[number], at: row.origin, style: style, clip: row)
+    }
+    guard page.scroll.lines.isEmpty else { return }
+    let none: SafeText = page.field.isEmpty ? "Nothing yet." : "Nothing fits; Esc shows everything."
+    screen.put(none, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
+  }
+
+  /// How far a text is scrolled, at the right of the header.
+  mutating func paintPlace(in scroll: ScrollView, after column: Int) {
+    let last = scroll.visibleRange.upperBound
+    let total = scroll.lines.count
+    var mark = SafeText.empty
+    if scroll.top > 0 { mark.append(isASCII ? "^" : "▲") }
+    if last < total { mark.append(isASCII ? "v" : "▼") }
+    let text = mark + " " + SafeText(last) + "/" + SafeText(total) + " "
+    let room = Rect(
+      row: frame.header.row,
+      column: column,
+      width: frame.header.width - column,
+      height: 1
+    )
+    screen.put(text, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
+  }
+
+  /// What is looked for in a page.
+  mutating func paintSearch(of page: Page) {
+    screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    hits.add(.field(of: Page.self), at: frame.commandField)
+    page.field.draw(
+      on: &screen,
+      in: frame.commandField,
+      placeholder: "a word of this page",
+      isFocused: model.context == .find
+    )
   }
 }

@@ -1,8 +1,8 @@
 package import BlogModel
 
-/// The open post as the screen shows it: its text, its comments and the line to write one.
+/// An open post: its text, its comments and the comment line.
 ///
-/// States: loading → present ⇄ gone. What was typed stays in each of them.
+/// States: loading → present ⇄ gone. The typed comment is kept in every state.
 package struct OpenPost: Equatable, Sendable {
   /// The key of the post.
   package let id: PostID
@@ -10,9 +10,9 @@ package struct OpenPost: Equatable, Sendable {
   package private(set) var post: Post?
   /// Whether the post was deleted.
   package private(set) var isGone = false
-  /// The comments, oldest first; nil before they came.
+  /// The comments, oldest first; nil until they arrive.
   package private(set) var comments: [Comment]?
-  /// The comment that keys act on; nil while the post itself is meant.
+  /// The selected comment; nil if the post itself is selected.
   package internal(set) var selection: String?
   /// The comment that is being written.
   package internal(set) var field: TextField
@@ -24,25 +24,25 @@ package struct OpenPost: Equatable, Sendable {
   package internal(set) var top = 0
   /// The number of lines in view.
   package private(set) var capacity = 1
-  /// The comment of mine that is to be brought into view as soon as it is there.
+  /// My new comment, to be scrolled into view as soon as it arrives.
   package internal(set) var awaited: String?
 
-  /// The comment that is changed; nil while a new one is written.
+  /// The comment that is being edited; nil for a new one.
   package internal(set) var editing: Comment?
-  /// Whether the post was marked as unread while it is open; then looking at it changes nothing.
+  /// Whether the post was marked as unread while open; then viewing it does not mark it as read.
   package internal(set) var staysUnread = false
   /// Who else is writing a comment.
   package internal(set) var typists: [Typist] = []
-  /// The first comment that was not read when the post was opened; the line above it stays.
+  /// The first comment that was unread when the post was opened; the line above it stays there.
   package private(set) var firstUnread: String?
-  /// What was read before the post was opened; nil as long as nobody knows.
+  /// The read state when the post was opened; nil until it is known.
   private var readBefore: ReadState?
-  /// The comments as the database has them; those that disappear soon are not shown.
+  /// All comments of the database, including those about to be deleted.
   private var allComments: [Comment]?
   private var hidden: Set<String> = []
   private var me = ""
 
-  /// Makes the state for a post, of which the list may know something already.
+  /// Opens a post, with what the list already knows of it.
   init(id: PostID, known: Post?, comment: String) {
     self.id = id
     post = known
@@ -53,7 +53,6 @@ package struct OpenPost: Equatable, Sendable {
   package var selectedIndex: Int? {
     selection.flatMap { id in comments?.firstIndex { $0.id == id } }
   }
-  /// The selected comment.
   package var selectedComment: Comment? { selectedIndex.flatMap { comments?[$0] } }
   /// The numbers of the lines in view.
   package var visibleRange: Range<Int> { top..<min(layout.lines.count, top + capacity) }
@@ -70,7 +69,7 @@ package struct OpenPost: Equatable, Sendable {
   }
   var lastTop: Int { max(0, contentCount - capacity) }
 
-  /// Takes over what the database says about the post; nil if it is deleted.
+  /// Updates the post; nil if it was deleted.
   mutating func update(post new: Post?) {
     isGone = new == nil
     guard let new, new != post else { return }
@@ -78,7 +77,7 @@ package struct OpenPost: Equatable, Sendable {
     rebuild(width: layout.width)
   }
 
-  /// Takes over the comments; what is read stays where it is.
+  /// Updates the comments and keeps the reader's position.
   mutating func update(comments new: [Comment]) {
     allComments = new
     var seen: Set<String> = hidden
@@ -90,7 +89,7 @@ package struct OpenPost: Equatable, Sendable {
     let neighbour = selectedIndex
     comments = unique
     if let selection, !seen.contains(selection) {
-      // The next comment takes the place of one that is gone, else the one before it.
+      // If the selected comment is gone, the next one is selected, or else the previous one.
       let index = min(neighbour ?? 0, unique.count - 1)
       self.selection = index >= 0 ? unique[index].id : nil
     }
@@ -110,7 +109,7 @@ package struct OpenPost: Equatable, Sendable {
     if let allComments { update(comments: allComments) }
   }
 
-  /// Learns what was read before; only the first time counts, so that the line does not move.
+  /// Learns the read state; only the first call counts, so that the line of unread comments stays.
   mutating func noteRead(_ state: ReadState, me: String) {
     guard readBefore == nil else { return }
     readBefore = state
@@ -120,7 +119,7 @@ package struct OpenPost: Equatable, Sendable {
     rebuild(width: layout.width)
   }
 
-  /// Comments are in the order of their keys, so the first one behind the last that was read is it.
+  /// Comments are ordered by key, so the first unread one is the first behind the last read one.
   private mutating func findFirstUnread() {
     guard let readBefore else { return }
     let last = readBefore.lastComment(on: id)
@@ -143,7 +142,7 @@ package struct OpenPost: Equatable, Sendable {
     return true
   }
 
-  /// Brings a new comment of mine into view, now or as soon as it is there.
+  /// Scrolls my new comment into view, now or as soon as it arrives.
   mutating func await(comment id: String) {
     guard let index = comments?.firstIndex(where: { $0.id == id }) else {
       awaited = id
@@ -159,7 +158,7 @@ package struct OpenPost: Equatable, Sendable {
 
   private var isLastSelected: Bool { selection != nil && selection == comments?.last?.id }
 
-  /// Tells how much room there is for the text and for the line below.
+  /// Sets the room for the text and for the comment line.
   mutating func resize(text: Size, field: Size) {
     capacity = max(1, text.height)
     if text.width != layout.width || layout.lines.isEmpty { rebuild(width: text.width) }
@@ -168,7 +167,7 @@ package struct OpenPost: Equatable, Sendable {
     if let index = selectedIndex { reveal(layout.ranges[index]) }
   }
 
-  /// Makes the lines again and keeps the same comment, or the same line of the post, at the top.
+  /// Rebuilds the lines and keeps the same comment, or the same line of the post, at the top.
   private mutating func rebuild(width: Int) {
     let anchor = layout.ranges.lastIndex { $0.lowerBound <= top }
     var anchorID: String?
@@ -179,7 +178,7 @@ package struct OpenPost: Equatable, Sendable {
     }
     layout.update(post: post, comments: comments, firstUnread: firstUnread, width: width)
     if let anchorID, let index = comments?.firstIndex(where: { $0.id == anchorID }) {
-      // The blank line behind a comment may be the one at the top.
+      // The topmost line may be the blank one behind a comment.
       top = layout.ranges[index].lowerBound + min(offset, layout.ranges[index].count)
     }
     anchorIDs = (comments ?? []).map(\.id)
@@ -205,7 +204,7 @@ extension OpenPost {
     }
   }
 
-  /// To the next comment, or a line further where there is none in view.
+  /// Moves to the next comment, or scrolls by a line if none is in view.
   private mutating func moveDown() {
     guard let index = selectedIndex else {
       let first = layout.ranges.firstIndex { $0.lowerBound >= top }
@@ -226,7 +225,7 @@ extension OpenPost {
     }
   }
 
-  /// To the comment before, or a line back where there is none.
+  /// Moves to the previous comment, or scrolls back by a line if there is none.
   private mutating func moveUp() {
     guard let index = selectedIndex else { return scroll(by: -1) }
     if layout.ranges[index].lowerBound < top {

@@ -2,13 +2,13 @@ import BlogModel
 
 extension Painter {
   mutating func paint(_ open: OpenPost) {
-    let places = session.postFrame
+    let areas = session.postFrame
     if open.post == nil {
-      paintMissing(open, in: places.text)
+      paintMissing(open, in: areas.text)
     } else {
-      paintLines(of: open, in: places)
+      paintLines(of: open, in: areas)
     }
-    paintCommentLine(open, in: places)
+    paintCommentLine(open, in: areas)
   }
 
   private mutating func paintMissing(_ open: OpenPost, in rect: Rect) {
@@ -16,20 +16,20 @@ extension Painter {
     screen.put(text, in: rect.line(rect.height / 2), style: theme.dim, aligned: .center)
   }
 
-  private mutating func paintLines(of open: OpenPost, in places: PostFrame) {
+  private mutating func paintLines(of open: OpenPost, in areas: PostFrame) {
     let selected = open.selectedIndex.map { open.layout.ranges[$0] }
-    if selected == nil { screen.cursor = places.border.origin }
+    if selected == nil { screen.cursor = areas.border.origin }
     for (offset, number) in open.visibleRange.enumerated() {
-      let row = places.text.line(offset)
+      let row = areas.text.line(offset)
       guard !row.isEmpty else { break }
       hits.add(.row(offset, of: OpenPost.self), at: row)
       let line = open.layout.lines[number]
       let isSelected = selected?.contains(number) == true
-      let border = Position(row: row.row, column: places.border.column)
+      let border = Position(row: row.row, column: areas.border.column)
       if line != .commentsHeading, line != .unread {
         let mark = isSelected ? glyphs.selection : glyphs.vertical
         let style = isSelected ? theme.selectedBorder : theme.border
-        screen.put(mark, at: border, style: style, clip: places.border)
+        screen.put(mark, at: border, style: style, clip: areas.border)
       }
       if number == selected?.lowerBound { screen.cursor = border }
       paint(line, of: open, isSelected: isSelected, in: row)
@@ -60,17 +60,17 @@ extension Painter {
       let style = isSelected ? theme.selected : theme.author
       let used = paintSignature(
         of: comment.uid,
-        comment.author,
-        comment.createdAt,
+        named: comment.author,
+        at: comment.createdAt,
         style: style,
         in: row
       )
       guard let delivery = session.delivery(of: comment.id) else { return }
-      let place = Position(row: row.row, column: row.column + used + 1)
-      screen.put(delivery.sign(glyphs), at: place, style: delivery.style(theme), clip: row)
+      let position = Position(row: row.row, column: row.column + used + 1)
+      screen.put(delivery.sign(glyphs), at: position, style: delivery.style(theme), clip: row)
     case .comment(_, let text):
-      let place = Position(row: row.row, column: row.column + 2)
-      screen.put(text, at: place, style: theme.text, clip: row)
+      let position = Position(row: row.row, column: row.column + 2)
+      screen.put(text, at: position, style: theme.text, clip: row)
     }
   }
 
@@ -78,8 +78,8 @@ extension Painter {
   @discardableResult
   private mutating func paintSignature(
     of uid: String,
-    _ name: String,
-    _ created: Int64?,
+    named name: String,
+    at created: Int64?,
     style: Style,
     in row: Rect
   ) -> Int {
@@ -88,8 +88,8 @@ extension Painter {
     let name = session.shownName(of: uid, named: name)
       .truncated(to: max(1, row.width - when.width), ellipsis: glyphs.ellipsis)
     let used = screen.put(name, at: row.origin, style: style, clip: row)
-    let place = Position(row: row.row, column: row.column + used)
-    return used + screen.put(when, at: place, style: theme.dim, clip: row)
+    let position = Position(row: row.row, column: row.column + used)
+    return used + screen.put(when, at: position, style: theme.dim, clip: row)
   }
 
   private mutating func paintByline(of open: OpenPost, in row: Rect) {
@@ -103,15 +103,15 @@ extension Painter {
     let room = Rect(row: row.row, column: row.column, width: row.width - shown.width - 3, height: 1)
     let used = paintSignature(
       of: post.uid,
-      post.author,
-      post.createdAt,
+      named: post.author,
+      at: post.createdAt,
       style: theme.author,
       in: room
     )
     let middle = Position(row: row.row, column: row.column + used)
     screen.put(separator, at: middle, style: theme.dim, clip: row)
-    let place = Position(row: row.row, column: middle.column + 3)
-    screen.put(shown, at: place, style: isStarred ? theme.star : theme.text, clip: row)
+    let position = Position(row: row.row, column: middle.column + 3)
+    screen.put(shown, at: position, style: isStarred ? theme.star : theme.text, clip: row)
   }
 
   /// A line across the whole post with a text in it.
@@ -125,22 +125,22 @@ extension Painter {
 
   /// The selected post beside the list, before it is opened.
   mutating func paintPreview() {
-    let places = session.postFrame
+    let areas = session.postFrame
     guard let post = session.feed.selectedPost else { return }
     var preview = OpenPost(id: post.id, known: post, comment: "")
-    preview.resize(text: places.text.size, field: places.field.size)
-    hits.add(.post(post.id), at: places.text)
+    preview.resize(text: areas.text.size, field: areas.field.size)
+    hits.add(.post(post.id), at: areas.text)
     let cursor = screen.cursor
     for (offset, number) in preview.visibleRange.enumerated() {
       let line = preview.layout.lines[number]
       guard line != .commentsHeading else { break }
-      let row = places.text.line(offset)
-      let border = Position(row: row.row, column: places.border.column)
-      screen.put(glyphs.vertical, at: border, style: theme.border, clip: places.border)
+      let row = areas.text.line(offset)
+      let border = Position(row: row.row, column: areas.border.column)
+      screen.put(glyphs.vertical, at: border, style: theme.border, clip: areas.border)
       paint(line, of: preview, isSelected: false, in: row)
     }
     screen.cursor = cursor
-    screen.horizontalLine(in: places.rule, glyphs: glyphs, style: theme.rule)
+    screen.horizontalLine(in: areas.rule, glyphs: glyphs, style: theme.rule)
   }
 
   private func commentsHeading(_ open: OpenPost) -> SafeText {
@@ -171,28 +171,28 @@ extension Painter {
   }
 
   /// The line to write a comment, below everything else.
-  private mutating func paintCommentLine(_ open: OpenPost, in places: PostFrame) {
-    screen.horizontalLine(in: places.rule, glyphs: glyphs, style: theme.rule)
-    paintTypists(open, in: places.rule)
-    if open.commentsBelow > 0, !places.rule.isEmpty {
+  private mutating func paintCommentLine(_ open: OpenPost, in areas: PostFrame) {
+    screen.horizontalLine(in: areas.rule, glyphs: glyphs, style: theme.rule)
+    paintTypists(open, in: areas.rule)
+    if open.commentsBelow > 0, !areas.rule.isEmpty {
       let arrow: SafeText = isASCII ? "v" : "▼"
       let text = " " + arrow + " " + SafeText(open.commentsBelow) + " below "
-      let column = max(0, places.rule.endColumn - 2 - text.width)
-      let place = Position(row: places.rule.row, column: column)
-      screen.put(text, at: place, style: theme.notice, clip: places.rule)
+      let column = max(0, areas.rule.endColumn - 2 - text.width)
+      let position = Position(row: areas.rule.row, column: column)
+      screen.put(text, at: position, style: theme.notice, clip: areas.rule)
     }
     let mark: SafeText = isASCII ? ">" : "›"
     let style = open.isWriting ? theme.selectedBorder : theme.dim
-    screen.put(mark, at: places.prompt.origin, style: style, clip: places.prompt)
+    screen.put(mark, at: areas.prompt.origin, style: style, clip: areas.prompt)
     let key = session.keys.key(for: .comment, in: .post).map(\.description) ?? ""
     let prompt = open.editing == nil ? "Your comment" : "Your changed comment"
     let hint = SafeText(untrusted: open.isWriting ? prompt : "\(key): write a comment")
     let isFocused = open.isWriting && model.context == .comment
-    hits.add(.field(of: OpenPost.self), at: places.prompt)
-    hits.add(.field(of: OpenPost.self), at: places.field)
+    hits.add(.field(of: OpenPost.self), at: areas.prompt)
+    hits.add(.field(of: OpenPost.self), at: areas.field)
     open.field.draw(
       on: &screen,
-      in: places.field,
+      in: areas.field,
       style: open.isWriting ? theme.text : theme.dim,
       placeholder: hint,
       isFocused: isFocused

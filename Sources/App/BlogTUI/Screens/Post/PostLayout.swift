@@ -79,7 +79,7 @@ package struct PostLayout: Equatable, Sendable {
 
   private var blocks: [String: Block] = [:]
 
-  /// Makes the lines again; comments that are as before are not cut again.
+  /// Rebuilds the lines; unchanged comments are not wrapped again.
   ///
   /// - Complexity: O(n) in the number of lines, and in the length of what is new.
   mutating func update(

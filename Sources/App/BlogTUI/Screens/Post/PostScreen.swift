@@ -26,7 +26,7 @@ extension OpenPost: AppScreen {
     return .taken([])
   }
 
-  /// The line has no use for keys that go up and down, so they move what is above it.
+  /// The comment line has no use for vertical keys, so they scroll the post above it.
   private mutating func scrollWhileWriting(_ key: KeyEvent) {
     if key == .up { move(.up) }
     if key == .down { move(.down) }
@@ -39,7 +39,7 @@ extension OpenPost: AppScreen {
     self.field.moveCursor(toColumn: offset.column)
   }
 
-  /// Beside the open post the list scrolls where the pointer is over it.
+  /// In the split view, the list scrolls if the pointer is over it.
   mutating func scroll(
     by direction: Int,
     over target: ClickTarget?,
@@ -60,7 +60,7 @@ extension OpenPost: AppScreen {
     resize(text: frame.text.size, field: frame.field.size)
   }
 
-  /// The row of the line is taken by the comment that is written.
+  /// The comment line takes the row of this line.
   func lowerRule(in session: Session) -> Rect {
     session.isSplit ? ListScreen().lowerRule(in: session) : .zero
   }
@@ -86,10 +86,27 @@ extension Model {
   package var openPostID: PostID? { openPost?.id }
 }
 
+extension Session {
+  /// Where the post is.
+  var postFrame: PostFrame {
+    let frame = Frame(size)
+    let textWidth = settings.number(.textWidth)
+    guard isSplit else { return PostFrame(frame, in: frame.content, textWidth: textWidth) }
+    let left = listRect.endColumn + 1
+    let right = Rect(
+      row: frame.content.row,
+      column: left,
+      width: frame.content.endColumn - left,
+      height: frame.content.height
+    )
+    return PostFrame(frame, in: right, textWidth: textWidth)
+  }
+}
+
 // MARK: Opening and closing
 
 extension Model {
-  /// Opens a post in front of the list, with what was begun to be written about it.
+  /// Opens a post in front of the list, with its unsent comment.
   mutating func open(_ id: PostID) -> [Effect] {
     let comment = session.takeCommentDraft(id) ?? ""
     var post = OpenPost(id: id, known: knownPost(id), comment: comment)
@@ -100,7 +117,7 @@ extension Model {
     return [.open(id)]
   }
 
-  /// Back to the list; a comment that was begun comes back with the post.
+  /// Returns to the list; an unsent comment is kept with the post.
   mutating func closePost() -> [Effect] {
     guard let open = openPost else { return [] }
     if !open.field.isEmpty, open.editing?.text != open.field.text {
@@ -138,7 +155,7 @@ extension Model {
     return effects + [.comment(open.id, text: text)]
   }
 
-  /// Back to reading; a change that was begun can be gone on with.
+  /// Returns to reading; a half-edited comment stays in the line.
   mutating func leaveComment() -> [Effect] {
     openPost?.isWriting = false
     if let open = openPost, open.editing?.text == open.field.text {
@@ -156,7 +173,7 @@ extension Model {
     "This post was deleted. What you typed stays here; Esc goes back."
   )
 
-  /// Why nothing can be done with the post that keys act on: there is none.
+  /// Why nothing can be done with the current post: there is none.
   var noPostObstacle: Obstacle? { currentPost == nil ? .nothingThere : nil }
 
   /// The open post, or the one that is selected behind it.
@@ -165,7 +182,7 @@ extension Model {
   /// Why nothing can be done with the post in view: there is none.
   var noPostInViewObstacle: Obstacle? { postInView == nil ? .nothingThere : nil }
 
-  /// Why I cannot do that to the post that keys act on: only its author can.
+  /// Why I cannot do that to the current post: only its author can.
   func obstacleToPost(_ verb: String) -> Obstacle? {
     guard let post = currentPost else { return .nothingThere }
     guard post.uid != session.me.uid else { return nil }
@@ -208,7 +225,7 @@ extension Session {
     return draft
   }
 
-  /// Says so when a paste did not fit; a silent cut would lose text.
+  /// Reports a paste that did not fit; truncating silently would lose text.
   mutating func noteCut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) {
     guard case .paste(let text) = key, after == limit, after - before < text.count else { return }
     message = .failure("The paste was cut: this field takes \(limit) characters.")
@@ -216,7 +233,7 @@ extension Session {
 
   // MARK: Typing
 
-  /// Tells others that I am typing, but not with every key.
+  /// Tells others that I am typing, at a limited rate.
   mutating func tellTyping(on open: OpenPost) -> [Effect] {
     guard settings.isOn(.sendTyping) else { return [] }
     guard open.isWriting, open.editing == nil, !open.field.text.isBlank else {
@@ -244,4 +261,57 @@ extension String {
   var isBlank: Bool {
     SafeText(untrusted: self, mode: .multiLine, limit: .max).clusters.allSatisfy(\.isSpace)
   }
+}
+
+/// The actions of an open post.
+enum PostActions {
+  static let motions = BoundAction.motions(
+    in: .post,
+    hints: [.pageDown: .init("page", rank: 6)]
+  ) { model, motion in
+    model.openPost?.move(motion)
+    return []
+  }
+
+  static let all: [BoundAction] = [
+    BoundAction(
+      .comment,
+      keys: ["c", "r", "i", "Enter", "Tab"],
+      in: [.post],
+      help: "comment",
+      hint: .init("comment", rank: 3),
+      change: { $0.openPost?.isWriting = true }
+    ),
+    BoundAction(
+      .back,
+      keys: ["q", "Esc", "h", "Left", "^C"],
+      in: [.post],
+      help: "back to the list",
+      hint: .init("back", rank: 2),
+      perform: { $0.closePost() }
+    ),
+  ]
+}
+
+/// The actions of the comment line.
+enum CommentActions {
+  static let all: [BoundAction] = [
+    BoundAction(
+      .send,
+      keys: ["Enter", "^S", "^X"],
+      in: [.comment],
+      help: "send the comment",
+      hint: .init("send", rank: 2),
+      unless: { $0.obstacleToComment },
+      perform: { $0.sendComment() }
+    ),
+    BoundAction(
+      .back,
+      keys: ["Esc", "^C", "Tab"],
+      in: [.comment],
+      help: "back; the text stays",
+      hint: .init("back, the text stays", rank: 3),
+      perform: { $0.leaveComment() }
+    ),
+  ]
 }

@@ -1,17 +1,17 @@
 package import BlogModel
 
-/// A question that has to be answered before anything else can be done.
+/// A modal question.
 package enum Question: Hashable, Sendable {
   /// Whether the post is to be deleted.
   case deletePost(PostID)
   /// Whether the comment is to be deleted.
   case deleteComment(PostID, commentID: String)
-  /// Whether what was typed into the form is to be kept.
+  /// Whether to keep the draft in the form.
   case keepDraft
-  /// Whether to leave although something is not sent or not acknowledged.
+  /// Whether to quit with unsent texts or unacknowledged writes.
   case quit
 
-  /// What can be answered: first what changes nothing, then what "yes" means, then "no".
+  /// The possible answers: first the harmless one, then the meaning of "yes", then of "no".
   var answers: [Answer] {
     switch self {
     case .deletePost, .deleteComment: [.cancel, .delete]
@@ -34,7 +34,7 @@ package enum Answer: Hashable, Sendable {
   /// The program ends; what was typed is kept on disk.
   case quit
 
-  /// Whether something is gone afterwards; such an answer never comes from one key alone.
+  /// Whether the answer destroys something; a single key never gives such an answer.
   var isDestructive: Bool {
     switch self {
     case .delete, .discard: true
@@ -43,9 +43,9 @@ package enum Answer: Hashable, Sendable {
   }
 }
 
-/// A question and the answer in front, which Enter gives; it begins with what changes nothing.
+/// A question and its selected answer, which Enter gives; initially that is the harmless one.
 ///
-/// A key that stands for a destructive answer only brings it to the front, so that no key does harm
+/// The key of a destructive answer only selects it, so that no single key does harm
 /// however often it is hit.
 struct QuestionScreen: AppScreen {
   static let layer = ScreenLayer.question
@@ -93,22 +93,22 @@ extension Model {
     stack[QuestionScreen.self]?.moveAnswer(by: step)
   }
 
-  /// Gives an answer, or only shows it in front if something would be gone; nil changes nothing.
+  /// Gives an answer, or only selects it if it is destructive; nil cancels.
   mutating func choose(_ chosen: Answer?) -> [Effect] {
     guard let chosen, chosen.isDestructive else { return give(chosen ?? .cancel) }
     stack[QuestionScreen.self]?.answer = chosen
     return []
   }
 
-  /// A click on an answer gives it; what would be gone needs another click once it is in front.
+  /// A click on an answer gives it; a destructive answer needs a second click once it is selected.
   ///
-  /// A click beside the answers changes nothing, like any other key.
+  /// A click elsewhere cancels, like any other key.
   mutating func clickInQuestion(_ target: ClickTarget?) -> [Effect] {
     guard case .answer(let chosen)? = target else { return give(.cancel) }
     return chosen == answer ? give(chosen) : choose(chosen)
   }
 
-  /// Does what the answer means for what was asked.
+  /// Carries out the answer.
   mutating func give(_ answer: Answer) -> [Effect] {
     guard let asked = question else { return [] }
     question = nil
@@ -137,4 +137,49 @@ extension Model {
     case .keepDraft, .quit: return []
     }
   }
+}
+
+/// The actions of a question.
+enum QuestionActions {
+  static let all: [BoundAction] = [
+    BoundAction(
+      .send,
+      keys: ["Enter"],
+      in: [.confirm],
+      help: "the answer in brackets",
+      hint: .init("answer", rank: 1),
+      perform: { $0.give($0.answer) }
+    ),
+    BoundAction(
+      .next,
+      keys: ["Tab", "Right", "l"],
+      in: [.confirm],
+      help: "the next answer",
+      hint: .init("next", rank: 2),
+      change: { $0.moveAnswer(by: 1) }
+    ),
+    BoundAction(
+      .previous,
+      keys: ["S-Tab", "Left", "h"],
+      in: [.confirm],
+      help: "the answer before",
+      change: { $0.moveAnswer(by: -1) }
+    ),
+    BoundAction(
+      .yes,
+      keys: ["y"],
+      in: [.confirm],
+      help: "yes; where something is deleted, Enter has to follow",
+      hint: .init("yes", rank: 3),
+      perform: { $0.choose($0.question?.answers.dropFirst().first) }
+    ),
+    BoundAction(
+      .no,
+      keys: ["n"],
+      in: [.confirm],
+      help: "no; any other key changes nothing",
+      hint: .init("no", rank: 4),
+      perform: { $0.choose($0.question?.answers.dropFirst(2).first) }
+    ),
+  ]
 }

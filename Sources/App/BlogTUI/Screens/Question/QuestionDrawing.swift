@@ -1,7 +1,7 @@
 import BlogModel
 
 extension Painter {
-  /// A question with its answers, which are never cut, however small the screen is.
+  /// Paints a question; its answers are never cut, however small the screen is.
   mutating func paint(_ asked: QuestionScreen) {
     let question = asked.question
     let width = frame.footer.width - 2
@@ -9,9 +9,9 @@ extension Painter {
     var last: [AnswerLine] = []
     for (answer, text) in answers(to: asked) {
       if let line = last.last, line.text.width + 2 + text.width <= width {
-        last[last.count - 1].append(answer, text)
+        last[last.count - 1].append(answer, text: text)
       } else {
-        last.append(AnswerLine(answer, text))
+        last.append(AnswerLine(answer, text: text))
       }
     }
     if let text = lines.last, let first = last.first, text.width + 2 + first.text.width <= width,
@@ -28,7 +28,7 @@ extension Painter {
     paintLines(lines + last.map(\.text), style: theme.question)
     for (index, line) in last.enumerated() {
       let row = frame.footer.row - last.count + 1 + index
-      for (answer, columns) in line.places {
+      for (answer, columns) in line.areas {
         let column = frame.footer.column + 1 + columns.lowerBound
         let rect = Rect(row: row, column: column, width: columns.count, height: 1)
         hits.add(.answer(answer), at: rect)
@@ -36,21 +36,21 @@ extension Painter {
     }
   }
 
-  /// Answers beside each other, and the columns that each of them takes.
+  /// Answers on one line, and the columns of each.
   private struct AnswerLine {
     private(set) var text: SafeText
-    private(set) var places: [(answer: Answer, columns: Range<Int>)]
+    private(set) var areas: [(answer: Answer, columns: Range<Int>)]
 
-    init(_ answer: Answer, _ text: SafeText) {
+    init(_ answer: Answer, text: SafeText) {
       self.text = text
-      places = [(answer, 0..<text.width)]
+      areas = [(answer, 0..<text.width)]
     }
 
-    mutating func append(_ answer: Answer, _ text: SafeText) {
+    mutating func append(_ answer: Answer, text: SafeText) {
       self.text.append("  ")
       let start = self.text.width
       self.text.append(text)
-      places.append((answer, start..<start + text.width))
+      areas.append((answer, start..<start + text.width))
     }
 
     /// The same answers behind a text.
@@ -58,7 +58,7 @@ extension Painter {
       let start = text.width + 2
       var line = self
       line.text = text + "  " + self.text
-      line.places = places.map {
+      line.areas = areas.map {
         ($0.answer, $0.columns.lowerBound + start..<$0.columns.upperBound + start)
       }
       return line
@@ -105,10 +105,12 @@ extension Painter {
     let pending = session.pendingWrites
     var parts: [SafeText] = []
     if typed > 0 {
-      parts.append(Self.count(typed, "unsent text is kept.", "unsent texts are kept."))
+      parts.append(Self.count(typed, one: "unsent text is kept.", many: "unsent texts are kept."))
     }
     if pending > 0 {
-      parts.append(Self.count(pending, "write is unacknowledged.", "writes are unacknowledged."))
+      parts.append(
+        Self.count(pending, one: "write is unacknowledged.", many: "writes are unacknowledged.")
+      )
     }
     return parts.joined(separator: " ")
   }

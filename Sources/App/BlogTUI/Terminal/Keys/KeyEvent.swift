@@ -18,21 +18,15 @@ package enum KeyEvent: Hashable, Sendable {
   case controlLeft
   /// The control key with the arrow right.
   case controlRight
-  /// Home.
   case home
-  /// End.
   case end
-  /// Page up.
   case pageUp
-  /// Page down.
   case pageDown
-  /// Insert.
   case insert
   /// Delete, which removes what follows the cursor.
   case delete
   /// Backspace, which removes what precedes the cursor.
   case backspace
-  /// Tab.
   case tab
   /// Tab with the shift key.
   case backTab
@@ -44,8 +38,173 @@ package enum KeyEvent: Hashable, Sendable {
   case function(Int)
   /// Text that came from the clipboard at once, exactly as the terminal sent it.
   case paste(String)
-  /// The mouse.
   case mouse(MouseEvent)
   /// The terminal has a new size.
   case resize(Size)
+}
+
+/// Something that the mouse did over a cell.
+package struct MouseEvent: Hashable, Sendable, Codable {
+  /// What the mouse did.
+  package enum Kind: Hashable, Sendable, Codable {
+    /// The left button went down.
+    case press
+    /// The left button went up.
+    case release
+    /// The wheel turned away from the user.
+    case wheelUp
+    /// The wheel turned towards the user.
+    case wheelDown
+  }
+
+  /// What the mouse did.
+  package let kind: Kind
+  /// The cell below the pointer.
+  package let position: Position
+
+  /// Makes an event.
+  package init(kind: Kind, position: Position) {
+    self.kind = kind
+    self.position = position
+  }
+}
+
+/// What a terminal reports: keys, and whether the program still owns the terminal.
+package enum TerminalEvent: Hashable, Sendable {
+  /// A key, a paste, the mouse or a new size.
+  case key(KeyEvent)
+  /// The program was stopped and goes on; everything has to be drawn again.
+  case resumed
+  /// The waker woke the loop; whoever called it has left work somewhere.
+  case woken
+  /// The terminal is gone; the program should save and leave.
+  case hangUp
+  /// The system asks the program to leave with that signal.
+  case terminate(signal: Int32)
+}
+
+extension KeyEvent: CustomStringConvertible {
+  private static let names: [(KeyEvent, String)] = [
+    (.up, "Up"), (.down, "Down"), (.left, "Left"), (.right, "Right"),
+    (.controlLeft, "^Left"), (.controlRight, "^Right"), (.home, "Home"), (.end, "End"),
+    (.pageUp, "PgUp"), (.pageDown, "PgDn"), (.insert, "Ins"), (.delete, "Del"),
+    (.backspace, "Backspace"), (.tab, "Tab"), (.backTab, "S-Tab"), (.enter, "Enter"),
+    (.escape, "Esc"), (.character(" "), "Space"),
+  ]
+
+  /// The key as the help screen names it: `j`, `^L`, `Esc`, `PgDn`, `F1`, `Alt-f`.
+  package var description: String {
+    if let name = Self.names.first(where: { $0.0 == self })?.1 { return name }
+    switch self {
+    case .character(let character): return String(character)
+    case .control(let character): return "^" + character.uppercased()
+    case .alt(let key): return "Alt-" + key.description
+    case .function(let number): return "F\(number)"
+    case .paste: return "Paste"
+    case .mouse(let event):
+      switch event.kind {
+      case .press, .release: return "Click"
+      case .wheelUp: return "WheelUp"
+      case .wheelDown: return "WheelDown"
+      }
+    case .resize: return "Resize"
+    case .up, .down, .left, .right, .controlLeft, .controlRight, .home, .end, .pageUp, .pageDown,
+      .insert, .delete, .backspace, .tab, .backTab, .enter, .escape:
+      return ""
+    }
+  }
+
+  /// Makes the key of that name, or nil if no key has it.
+  ///
+  /// Pastes, the mouse and sizes have no name that can be read back.
+  package init?(description: String) {
+    if let key = Self.names.first(where: { $0.1 == description })?.0 {
+      self = key
+    } else if description.count == 1, let character = description.first {
+      guard !character.isWhitespace else { return nil }
+      self = .character(character)
+    } else if description.hasPrefix("Alt-") {
+      guard let key = KeyEvent(description: String(description.dropFirst(4))) else { return nil }
+      self = .alt(key)
+    } else if description.hasPrefix("^"), description.count == 2, let last = description.last {
+      guard last.isASCII, last.isLetter || "@[\\]^_".contains(last) else { return nil }
+      self = .control(Character(last.lowercased()))
+    } else if description.hasPrefix("F"), let number = Int(description.dropFirst()) {
+      guard (1...63).contains(number) else { return nil }
+      self = .function(number)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension KeyEvent: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case character, control, alt, function, paste, mouse, resize
+  }
+
+  /// Reads a key: its name as a string, or what has no name as an object.
+  ///
+  /// - Throws: `DecodingError` when there is no such key.
+  package init(from decoder: any Decoder) throws {
+    if let name = try? decoder.singleValueContainer().decode(String.self) {
+      guard let key = KeyEvent(description: name) else {
+        throw Self.corrupted(decoder, "\"\(name)\" is no key")
+      }
+      self = key
+      return
+    }
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    switch members.allKeys.first {
+    case .character: self = .character(try Self.character(members, .character, decoder))
+    case .control: self = .control(try Self.character(members, .control, decoder))
+    case .alt: self = .alt(try members.decode(KeyEvent.self, forKey: .alt))
+    case .function: self = .function(try members.decode(Int.self, forKey: .function))
+    case .paste: self = .paste(try members.decode(String.self, forKey: .paste))
+    case .mouse: self = .mouse(try members.decode(MouseEvent.self, forKey: .mouse))
+    case .resize: self = .resize(try members.decode(Size.self, forKey: .resize))
+    case nil: throw Self.corrupted(decoder, "there is no such kind of key")
+    }
+  }
+
+  private static func character(
+    _ members: KeyedDecodingContainer<CodingKeys>,
+    _ key: CodingKeys,
+    _ decoder: any Decoder
+  ) throws -> Character {
+    let text = try members.decode(String.self, forKey: key)
+    guard let character = text.first, text.count == 1 else {
+      throw corrupted(decoder, "\"\(text)\" is not one character")
+    }
+    return character
+  }
+
+  private static func corrupted(_ decoder: any Decoder, _ reason: String) -> DecodingError {
+    .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: reason))
+  }
+
+  /// Writes the key as ``init(from:)`` reads it.
+  ///
+  /// - Throws: What the encoder throws.
+  package func encode(to encoder: any Encoder) throws {
+    let name = description
+    if KeyEvent(description: name) == self {
+      var container = encoder.singleValueContainer()
+      return try container.encode(name)
+    }
+    var members = encoder.container(keyedBy: CodingKeys.self)
+    switch self {
+    case .character(let character): try members.encode(String(character), forKey: .character)
+    case .control(let character): try members.encode(String(character), forKey: .control)
+    case .alt(let key): try members.encode(key, forKey: .alt)
+    case .function(let number): try members.encode(number, forKey: .function)
+    case .paste(let text): try members.encode(text, forKey: .paste)
+    case .mouse(let event): try members.encode(event, forKey: .mouse)
+    case .resize(let size): try members.encode(size, forKey: .resize)
+    case .up, .down, .left, .right, .controlLeft, .controlRight, .home, .end, .pageUp, .pageDown,
+      .insert, .delete, .backspace, .tab, .backTab, .enter, .escape:
+      // Each of them has a name.
+      break
+    }
+  }
 }

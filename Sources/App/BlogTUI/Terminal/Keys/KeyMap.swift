@@ -1,9 +1,102 @@
+/// One key, or a few keys typed one after the other.
+package struct KeySequence: Hashable, Sendable, CustomStringConvertible {
+  /// How many keys a sequence has at most.
+  package static let longest = 4
+
+  /// The keys in the order in which they are typed; never empty.
+  package let keys: [KeyEvent]
+
+  /// Makes a sequence; it is a programmer error to give it more keys than ``longest``.
+  package init(_ first: KeyEvent, _ rest: KeyEvent...) {
+    precondition(rest.count < Self.longest, "a sequence of more than \(Self.longest) keys")
+    keys = [first] + rest
+  }
+
+  /// Makes the sequence of that name, such as `g g`, or nil if a key of it has no such name.
+  package init?(description: String) {
+    let names = description.split(separator: " ")
+    guard (1...Self.longest).contains(names.count) else { return nil }
+    let keys = names.compactMap { KeyEvent(description: String($0)) }
+    guard keys.count == names.count else { return nil }
+    self.keys = keys
+  }
+
+  /// The names of the keys with blanks between them.
+  package var description: String { keys.map(\.description).joined(separator: " ") }
+}
+
+extension KeySequence: ExpressibleByStringLiteral {
+  /// Makes the sequence of that name; it is a programmer error to name an unknown key.
+  package init(stringLiteral value: StaticString) {
+    guard let sequence = KeySequence(description: value.description) else {
+      preconditionFailure("no such key: \(value)")
+    }
+    self = sequence
+  }
+}
+
+extension KeySequence {
+  /// Whether the key is a part of the sequence.
+  package func contains(_ key: KeyEvent) -> Bool { keys.contains(key) }
+
+  /// Whether those keys begin the sequence, and more have to follow.
+  package func continues(_ typed: [KeyEvent]) -> Bool {
+    keys.count > typed.count && keys.starts(with: typed)
+  }
+
+  /// Whether the two cannot coexist in one context: they are equal, or one begins the other.
+  package func overlaps(_ other: KeySequence) -> Bool {
+    keys.starts(with: other.keys) || other.keys.starts(with: keys)
+  }
+}
+
+/// One row of a key table: which keys do what, in which contexts, and the description for the help
+/// page.
+package struct KeyBinding<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: Sendable {
+  /// The sequences that all do the same; the first is the one that hints show.
+  package let keys: [KeySequence]
+  /// What the keys do.
+  package let action: Meaning
+  /// Where the keys work.
+  package let contexts: Set<Mode>
+  /// What the help screen says about it.
+  package let help: SafeText
+
+  /// Makes a row of the table.
+  package init(
+    _ keys: [KeySequence],
+    _ action: Meaning,
+    in contexts: Set<Mode>,
+    help: SafeText
+  ) {
+    self.keys = keys
+    self.action = action
+    self.contexts = contexts
+    self.help = help
+  }
+
+  /// The names of all the sequences, such as `j, Down`.
+  package var keysText: SafeText {
+    SafeText(untrusted: keys.map(\.description).joined(separator: ", "))
+  }
+}
+
+/// What the key table says about a key.
+package enum KeyMatch<Meaning: Hashable & Sendable>: Hashable, Sendable {
+  /// The key, or the sequence that it completes, performs this action.
+  case action(Meaning)
+  /// The key begins a sequence; the next key decides.
+  case pending
+  /// The key does nothing here.
+  case unbound
+}
+
 /// A table of key bindings, and the first keys of a sequence that has begun.
 ///
-/// States: idle → (first key of a sequence) → pending ⇄ (next key) → (last key, or any other) → idle.
-/// Keys that begin a longer sequence in one of the contexts always wait for the rest, even if they are
-/// also bound alone. No clock decides: a sequence can be typed as slowly as one likes, and any key that
-/// does not go on with it ends it.
+/// States: idle → (first key of a sequence) → pending ⇄ (next key) → (last key, or any other) →
+/// idle. Keys that begin a longer sequence in one of the contexts always wait for the rest, even if
+/// they are also bound alone. There is no timeout: a sequence can be typed slowly, and any key that
+/// does not continue it ends it.
 package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: Sendable {
   /// An action where it is possible.
   private struct Use: Hashable {
@@ -13,7 +106,7 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
 
   /// The rows, in the order of the help screen.
   package let bindings: [KeyBinding<Meaning, Mode>]
-  // Every screen that is drawn asks for a dozen of these.
+  // Drawing one screen looks up a dozen of these.
   private let firstKeys: [Use: (sequence: KeySequence, text: SafeText)]
   private let rows: [Mode: [KeyBinding<Meaning, Mode>]]
   /// What each sequence means in a context.
@@ -53,7 +146,7 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
 
   /// Tells what the key does in the first of the contexts that knows it.
   ///
-  /// A further key that goes on with no sequence does nothing, and the table is idle again.
+  /// A key that continues no sequence does nothing and resets the table.
   package mutating func match(_ key: KeyEvent, in contexts: [Mode]) -> KeyMatch<Meaning> {
     let typed = pendingKeys + [key]
     pendingKeys = []

@@ -1,6 +1,6 @@
-/// What stands where on a drawn screen, for a pointer to find.
+/// Which part of a drawn screen covers which cells, so that a click can be resolved.
 ///
-/// Whoever draws a part says here what it is, so that a click means what is seen, whatever the layout.
+/// The code that draws a part registers it here, so that a click always hits what the user sees.
 package struct HitMap<Target: Sendable>: Sendable {
   /// What is under a cell.
   package struct Hit: Sendable {

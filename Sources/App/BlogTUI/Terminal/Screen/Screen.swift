@@ -1,3 +1,46 @@
+/// One cell of a screen: a whole narrow cluster, or the left or right half of a wide one.
+package struct Cell: Hashable, Sendable {
+  /// An empty cell in the terminal's own colours.
+  package static let blank = Cell(cluster: .space, style: .plain)
+
+  let cluster: Cluster
+  /// The colours and attributes.
+  package let style: Style
+
+  /// What the cell shows; empty for the right half of a wide cluster.
+  package var text: String { cluster.text }
+  /// The number of cells that the text covers: 1, 2, or 0 for the right half of a wide cluster.
+  package var width: Int { cluster.width }
+
+  /// Whether this is the right half of the cluster in the cell before.
+  package var isContinuation: Bool { width == 0 }
+
+  /// What the cell shows on a terminal that has only ASCII; as many characters as it covers cells.
+  package var asciiText: String {
+    isContinuation ? "" : cluster.asciiForms.map(\.text).joined()
+  }
+
+  /// Whether some terminals give the text another width than the table does.
+  ///
+  /// The rest of such a row may have to be drawn again.
+  package var mayBeMisplaced: Bool {
+    guard let base = cluster.base, !cluster.hasMarks else { return cluster.hasMarks }
+    return base.value >= 0x1F000 || (0x0590..<0x1100).contains(base.value)
+  }
+
+  /// Makes the cell in which the cluster begins.
+  init(cluster: Cluster, style: Style) {
+    self.cluster = cluster
+    self.style = style
+  }
+
+  /// Makes the right half of a wide cluster.
+  static func continuation(style: Style) -> Cell { Cell(cluster: .continuation, style: style) }
+
+  /// The same cell with other colours and attributes.
+  func restyled(_ style: Style) -> Cell { Cell(cluster: cluster, style: style) }
+}
+
 /// A grid of cells in memory: what a terminal is meant to show, and where its cursor is.
 ///
 /// Every drawing function clips at the edges and works on a screen of any size. A wide cluster
@@ -120,7 +163,8 @@ package struct Screen: Hashable, Sendable {
     guard !area.isEmpty else { return }
     for row in area.row..<min(area.endRow, rect.row + other.size.height) {
       let start = row * size.width + rect.column
-      // What is left of wide clusters on both sides of the edges goes, as the other screen has none.
+      // What is left of wide clusters on both sides of the edges goes, as the other screen has
+      // none.
       set(.space, at: start, style: cells[start].style)
       set(.space, at: start + rect.width - 1, style: cells[start + rect.width - 1].style)
       let source = (row - rect.row) * rect.width
@@ -166,5 +210,121 @@ package struct Screen: Hashable, Sendable {
     }
     cells[index] = Cell(cluster: cluster, style: style)
     if cluster.width == 2 { cells[last] = .continuation(style: style) }
+  }
+}
+
+extension Screen {
+  /// Draws a horizontal line over the first row of the rectangle.
+  package mutating func horizontalLine(in rect: Rect, glyphs: GlyphSet, style: Style = .plain) {
+    guard let piece = glyphs.horizontal.clusters.first else { return }
+    fill(rect.line(0), with: piece, style: style)
+  }
+
+  /// Draws a vertical line over the first column of the rectangle.
+  package mutating func verticalLine(in rect: Rect, glyphs: GlyphSet, style: Style = .plain) {
+    guard let piece = glyphs.vertical.clusters.first else { return }
+    let line = Rect(
+      row: rect.row,
+      column: rect.column,
+      width: min(1, rect.width),
+      height: rect.height
+    )
+    fill(line, with: piece, style: style)
+  }
+
+  /// Draws a frame along the inside of the rectangle's edge, with a title in its upper side.
+  ///
+  /// - Returns: The rectangle inside the frame; empty when the frame leaves nothing.
+  @discardableResult
+  package mutating func box(
+    in rect: Rect,
+    glyphs: GlyphSet,
+    title: SafeText = .empty,
+    style: Style = .plain
+  ) -> Rect {
+    guard rect.width >= 2 && rect.height >= 2 else { return .zero }
+    let right = rect.endColumn - 1
+    let bottom = rect.endRow - 1
+    horizontalLine(in: rect.line(0), glyphs: glyphs, style: style)
+    horizontalLine(in: rect.line(rect.height - 1), glyphs: glyphs, style: style)
+    let side = Rect(row: rect.row, column: rect.column, width: 1, height: rect.height)
+    verticalLine(in: side, glyphs: glyphs, style: style)
+    verticalLine(
+      in: Rect(row: rect.row, column: right, width: 1, height: rect.height),
+      glyphs: glyphs,
+      style: style
+    )
+    put(glyphs.topLeft, at: rect.origin, style: style, clip: rect)
+    put(glyphs.topRight, at: Position(row: rect.row, column: right), style: style, clip: rect)
+    put(glyphs.bottomLeft, at: Position(row: bottom, column: rect.column), style: style, clip: rect)
+    put(glyphs.bottomRight, at: Position(row: bottom, column: right), style: style, clip: rect)
+    let room = rect.line(0).inset(rows: 0, columns: 2)
+    if !title.isEmpty && room.width >= 3 {
+      let shown = title.truncated(to: room.width - 2, ellipsis: glyphs.ellipsis)
+      put(" " + shown + " ", at: room.origin, style: style, clip: room)
+    }
+    return rect.inset(rows: 1, columns: 1)
+  }
+}
+
+/// A run of neighbouring cells of one row that have to be drawn again.
+package struct ScreenChange: Hashable, Sendable {
+  /// The row of the run.
+  package let row: Int
+  /// The column of its first cell, which is never the right half of a wide cluster.
+  package let column: Int
+  /// The new cells.
+  package let cells: [Cell]
+}
+
+extension Screen {
+  /// The runs of cells that differ from an older screen; everything if the sizes differ.
+  ///
+  /// - Complexity: O(n) in the number of cells.
+  package func diff(from old: Screen) -> [ScreenChange] {
+    guard old.size == size else {
+      return (0..<size.height).compactMap { number in
+        let cells = row(number)
+        return cells.isEmpty ? nil : ScreenChange(row: number, column: 0, cells: Array(cells))
+      }
+    }
+    var changes: [ScreenChange] = []
+    for number in 0..<size.height {
+      let (new, before) = (row(number), old.row(number))
+      if new == before { continue }
+      // Both screens have the same size, so a cell has the same index in both.
+      var index = new.startIndex
+      while index < new.endIndex {
+        guard new[index] != before[index] else {
+          index += 1
+          continue
+        }
+        let start = new[index].isContinuation ? index - 1 : index
+        while index < new.endIndex, new[index] != before[index] || new[index].isContinuation {
+          index += 1
+        }
+        let change = ScreenChange(
+          row: number,
+          column: start - new.startIndex,
+          cells: Array(new[start..<index])
+        )
+        changes.append(change)
+      }
+    }
+    return changes
+  }
+
+  /// The screen as lines of text, for comparing it with a text kept in a file.
+  ///
+  /// - Parameter trimsTrailingBlanks: Whether blanks at the end of each row are left out.
+  /// - Returns: One line for each row, separated by newlines, without styles.
+  package func text(trimsTrailingBlanks: Bool = true) -> String {
+    var lines: [String] = []
+    for number in 0..<size.height {
+      var cells = row(number)
+      while trimsTrailingBlanks, let last = cells.last, last.text == " " { cells.removeLast() }
+      lines.append(cells.reduce(into: "") { $0 += $1.text })
+    }
+    return lines.joined(separator: "\n")
   }
 }

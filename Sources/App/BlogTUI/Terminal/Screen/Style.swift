@@ -1,3 +1,66 @@
+/// A colour as terminals know them: their own default, a name, a palette index, or red, green and
+/// blue.
+package enum Color: Hashable, Sendable, Codable {
+  /// Whatever the terminal uses by itself.
+  case standard
+  case black
+  case red
+  case green
+  case yellow
+  case blue
+  case magenta
+  case cyan
+  /// White, in most terminals light grey.
+  case white
+  /// An entry of the palette of 256; terminals with fewer colours show the nearest basic one.
+  case indexed(UInt8)
+  /// Red, green and blue; terminals without such colours show the nearest they have.
+  case rgb(UInt8, UInt8, UInt8)
+}
+
+extension Color {
+  /// How many bits tell a colour from all others.
+  static let bitCount: UInt64 = 26
+
+  /// The kinds of colours that have a value of their own; all others are names.
+  private static let indexedKind: UInt64 = 1 << 24
+  private static let rgbKind: UInt64 = 2 << 24
+
+  private static let named: [Color] = [
+    .standard, .black, .red, .green, .yellow, .blue, .magenta, .cyan, .white,
+  ]
+
+  /// The colour as a number.
+  var bits: UInt64 {
+    switch self {
+    case .standard: 0
+    case .black: 1
+    case .red: 2
+    case .green: 3
+    case .yellow: 4
+    case .blue: 5
+    case .magenta: 6
+    case .cyan: 7
+    case .white: 8
+    case .indexed(let index): Self.indexedKind | UInt64(index)
+    case .rgb(let red, let green, let blue):
+      Self.rgbKind | UInt64(red) << 16 | UInt64(green) << 8 | UInt64(blue)
+    }
+  }
+
+  /// The colour of a number; higher bits do not matter.
+  init(bits: UInt64) {
+    let low = UInt8(truncatingIfNeeded: bits)
+    switch bits & (3 << 24) {
+    case Self.indexedKind: self = .indexed(low)
+    case Self.rgbKind:
+      let (red, green) = (bits >> 16, bits >> 8)
+      self = .rgb(UInt8(truncatingIfNeeded: red), UInt8(truncatingIfNeeded: green), low)
+    default: self = Int(low) < Self.named.count ? Self.named[Int(low)] : .standard
+    }
+  }
+}
+
 /// The colours and attributes of a cell.
 package struct Style: Hashable, Sendable {
   /// The attributes that a cell can have beside its colours.
@@ -23,8 +86,8 @@ package struct Style: Hashable, Sendable {
 
   private static let attributesShift: UInt64 = 2 * Color.bitCount
 
-  // The foreground, the background and the attributes, from the lowest bit on: cells are compared and
-  // copied by the thousand for every key, and this way each is three words without gaps.
+  // The foreground, the background and the attributes, from the lowest bit on: cells are compared
+  // and copied by the thousand for every key, and this way each is three words without gaps.
   private var bits: UInt64
 
   /// Makes a style; everything left out is the terminal's default.
@@ -87,5 +150,71 @@ extension Style: Codable {
     try parts.encode(foreground, forKey: .foreground)
     try parts.encode(background, forKey: .background)
     try parts.encode(attributes, forKey: .attributes)
+  }
+}
+
+extension Style: CustomStringConvertible {
+  private static let attributeNames: [(Attributes, String)] = [
+    (.bold, "bold"), (.dim, "dim"), (.underline, "underline"), (.reverse, "reverse"),
+  ]
+
+  /// The style as theme files write it: `bold yellow on blue`; empty if there is nothing special.
+  package var description: String {
+    var words = Self.attributeNames.filter { attributes.contains($0.0) }.map(\.1)
+    if foreground != .standard { words.append(foreground.description) }
+    if background != .standard { words += ["on", background.description] }
+    return words.joined(separator: " ")
+  }
+
+  /// Reads what ``description`` writes; nil if a word is neither an attribute nor a colour.
+  package init?(description: String) {
+    self.init()
+    var isBackground = false
+    for word in description.split(separator: " ") {
+      if word == "on", !isBackground {
+        isBackground = true
+      } else if let attribute = Self.attributeNames.first(where: { $0.1 == word })?.0, !isBackground
+      {
+        attributes.formUnion(attribute)
+      } else if let color = Color(description: String(word)) {
+        if isBackground { background = color } else { foreground = color }
+      } else {
+        return nil
+      }
+    }
+    if isBackground, background == .standard { return nil }
+  }
+}
+
+extension Color: CustomStringConvertible {
+  private static let names: [(Color, String)] = [
+    (.standard, "default"), (.black, "black"), (.red, "red"), (.green, "green"),
+    (.yellow, "yellow"), (.blue, "blue"), (.magenta, "magenta"), (.cyan, "cyan"),
+    (.white, "white"),
+  ]
+
+  /// The colour as theme files write it: a name, `214`, or `#ff8700`.
+  package var description: String {
+    if let name = Self.names.first(where: { $0.0 == self })?.1 { return name }
+    switch self {
+    case .indexed(let index): return String(index)
+    case .rgb(let red, let green, let blue):
+      return "#" + [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    case .standard, .black, .red, .green, .yellow, .blue, .magenta, .cyan, .white: return ""
+    }
+  }
+
+  /// Reads what ``description`` writes; nil if it is no colour.
+  package init?(description: String) {
+    if let color = Self.names.first(where: { $0.1 == description })?.0 {
+      self = color
+    } else if let index = UInt8(description) {
+      self = .indexed(index)
+    } else {
+      guard description.hasPrefix("#"), description.utf8.count == 7,
+        let value = UInt32(description.dropFirst(), radix: 16)
+      else { return nil }
+      self = .rgb(UInt8(value >> 16), UInt8(value >> 8 & 255), UInt8(value & 255))
+    }
   }
 }

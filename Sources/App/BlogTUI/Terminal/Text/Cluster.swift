@@ -1,4 +1,5 @@
-/// The smallest piece of text that a terminal places: one spacing character and its marks.
+/// The smallest unit of text that a terminal positions: one spacing character and its combining
+/// marks.
 ///
 /// Only the sanitiser makes clusters, so their text is always harmless to a terminal. A cluster is
 /// two words of plain data, without a reference: screens of thousands of cells are made, copied and
@@ -61,13 +62,13 @@ package struct Cluster: Hashable, Sendable {
   /// Adds a combining mark; at most ``SafeText/markLimit`` of them are kept.
   mutating func add(_ mark: Unicode.Scalar) {
     let value = UInt64(mark.value)
-    for place in 1...2 {
-      let shift = UInt64(place) * Self.scalarBits
+    for number in 1...2 {
+      let shift = UInt64(number) * Self.scalarBits
       guard low >> shift & Self.scalarMask == 0 else { continue }
       return low |= value << shift
     }
-    for place in 0...1 {
-      let shift = UInt64(place) * Self.scalarBits
+    for number in 0...1 {
+      let shift = UInt64(number) * Self.scalarBits
       guard high >> shift & Self.scalarMask == 0 else { continue }
       return high |= value << shift
     }

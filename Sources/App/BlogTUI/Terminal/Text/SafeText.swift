@@ -1,8 +1,8 @@
-/// Text that cannot do anything to a terminal but be shown; the drawing layer accepts no other.
+/// Text that a terminal can only display, never obey; the drawing layer accepts no other kind.
 ///
-/// A value holds clusters of known width and the line breaks between them. Whatever it is made
-/// of, it contains no control characters, no bidirectional controls, nothing invisible and nothing
-/// whose width is unknown. Making safe text of the ``string`` of safe text changes nothing.
+/// A value holds clusters of known width and the line breaks between them. Whatever its source,
+/// it contains no control characters, no bidirectional controls, nothing invisible and nothing
+/// of unknown width. Sanitising the ``string`` of safe text again changes nothing.
 package struct SafeText: Hashable, Sendable {
   /// How line breaks and bidirectional controls are treated.
   package enum Mode: Hashable, Sendable {
@@ -91,7 +91,8 @@ package struct SafeText: Hashable, Sendable {
     self.width = width
   }
 
-  /// Text of printable ASCII only, which is safe as it is; nil if there is anything else, or too much.
+  /// Text of printable ASCII only, which is safe as it is; nil if there is anything else, or too
+  /// much.
   ///
   /// Most text is like this, and it need not go through the sanitiser scalar by scalar.
   private static func plain(
@@ -163,5 +164,141 @@ extension Sequence where Element == SafeText {
       result.append(text)
     }
     return result
+  }
+}
+
+/// The side of a field at which its text sits.
+package enum Alignment: Hashable, Sendable {
+  /// At the left.
+  case leading
+  /// In the middle.
+  case center
+  /// At the right.
+  case trailing
+}
+
+extension SafeText {
+  /// The text cut into lines of at most that many cells, broken between words where possible.
+  ///
+  /// Line breaks of the text stay, blanks at the end of a broken line go, words longer than a line
+  /// are cut, and ideographs may be parted anywhere. A width of zero or less gives no lines, and a
+  /// wide cluster in a line of one cell becomes `□`.
+  ///
+  /// - Complexity: O(n) in the number of clusters.
+  package func wrapped(width: Int) -> [SafeText] {
+    guard width > 0 else { return [] }
+    return lines.flatMap { $0.wrappedLine(width: width) }
+  }
+
+  private func wrappedLine(width: Int) -> [SafeText] {
+    guard self.width > width else { return [self] }
+    let fitting = width == 1 ? clusters.map { $0.width == 1 ? $0 : Self.box } : clusters
+    let starts = LineBreaker.lineStarts(count: fitting.count, width: width) { index in
+      LineBreaker.Item(
+        width: fitting[index].width,
+        isSpace: fitting[index].isSpace,
+        isBreakable: fitting[index].width == 2
+      )
+    }
+    return starts.indices.map { index in
+      let end = index + 1 < starts.count ? starts[index + 1] : fitting.count
+      var line = fitting[starts[index]..<end]
+      while let last = line.last, last.isSpace, line.count > 1 { line.removeLast() }
+      return SafeText(clusters: Array(line), lineBreaks: [])
+    }
+  }
+
+  private static let box = Cluster("□", width: 1)
+
+  /// The first line, cut to at most that many cells with the ellipsis at the end if anything went.
+  ///
+  /// Later lines count as something that went.
+  package func truncated(to width: Int, ellipsis: SafeText = .ellipsis) -> SafeText {
+    guard !lineBreaks.isEmpty || self.width > width else { return self }
+    let mark = ellipsis.width <= width ? ellipsis : .empty
+    let line = lineBreaks.first.map { clusters[..<$0] } ?? clusters[...]
+    return Self.prefix(of: line, width: width - mark.width) + mark
+  }
+
+  /// The text with blanks at its end (or at its start) up to that many cells.
+  package func padded(to width: Int, aligned alignment: Alignment = .leading) -> SafeText {
+    let missing = max(0, width - self.width)
+    let blanks = SafeText(repeating: .space, count: missing)
+    switch alignment {
+    case .leading:
+      return self + blanks
+    case .trailing:
+      return blanks + self
+    case .center:
+      let left = SafeText(repeating: .space, count: missing / 2)
+      return left + self + SafeText(repeating: .space, count: missing - missing / 2)
+    }
+  }
+
+  /// The text cut or padded to exactly that many cells.
+  package func fitted(
+    to width: Int,
+    aligned alignment: Alignment = .leading,
+    ellipsis: SafeText = .ellipsis
+  ) -> SafeText {
+    truncated(to: max(0, width), ellipsis: ellipsis).padded(to: width, aligned: alignment)
+  }
+
+  private static func prefix(of clusters: ArraySlice<Cluster>, width: Int) -> SafeText {
+    var used = 0
+    let end = clusters.firstIndex { cluster in
+      used += cluster.width
+      return used > width
+    }
+    return SafeText(clusters: Array(clusters[..<(end ?? clusters.endIndex)]), lineBreaks: [])
+  }
+}
+
+/// Finds where a row of cells has to be broken to fit a width.
+enum LineBreaker {
+  /// What the breaker has to know about one item of a line.
+  struct Item {
+    /// The cells it takes; 0 is allowed.
+    var width: Int
+    /// Whether it is a blank, after which a line may end and which may hang over its end.
+    var isSpace: Bool
+    /// Whether a line may end before and after it although it is not a blank.
+    var isBreakable: Bool
+  }
+
+  /// The index of the first item of each line; the first is always 0.
+  ///
+  /// Words move to the next line as a whole; a word longer than a line is cut. Blanks at the end of
+  /// a line may hang over the edge.
+  ///
+  /// - Complexity: O(n) in the number of items.
+  static func lineStarts(count: Int, width: Int, item: (Int) -> Item) -> [Int] {
+    var starts = [0]
+    guard width > 0 else { return starts }
+    var used = 0
+    var lastBreak = 0
+    var usedAtBreak = 0
+    var previousBreaks = false
+    for index in 0..<count {
+      let next = item(index)
+      let start = starts[starts.count - 1]
+      if index > start, !next.isSpace, previousBreaks || next.isBreakable {
+        lastBreak = index
+        usedAtBreak = used
+      }
+      previousBreaks = next.isSpace || next.isBreakable
+      if !next.isSpace, used + next.width > width, index > start {
+        if lastBreak > start {
+          starts.append(lastBreak)
+          used -= usedAtBreak
+        }
+        if used + next.width > width, index > starts[starts.count - 1] {
+          starts.append(index)
+          used = 0
+        }
+      }
+      used += next.width
+    }
+    return starts
   }
 }

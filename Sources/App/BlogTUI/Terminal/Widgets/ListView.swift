@@ -80,7 +80,7 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   package mutating func update(ids new: [ID], sectionStarts newStarts: Set<ID> = []) {
     guard new != ids || newStarts != sectionStarts else { return }
     let lines = selectedLine
-    selected = newPlace(in: new)
+    selected = newIndex(in: new)
     ids = new
     sectionStarts = newStarts
     selection = ids.isEmpty ? nil : ids[selected]
@@ -88,19 +88,20 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     reveal()
   }
 
-  /// Where the selected row is among other rows, or else the next one that is left, or the previous one.
-  private func newPlace(in new: [ID]) -> Int {
+  /// The new index of the selected row, or else of the next remaining row, or else of the previous
+  /// one.
+  private func newIndex(in new: [ID]) -> Int {
     guard !ids.isEmpty else { return 0 }
-    // As a rule it has moved by what came or went above it.
-    if let place = Self.place(of: ids[selected], in: new, near: selected) { return place }
-    var places: [ID: Int] = [:]
-    for (index, id) in new.enumerated() where places[id] == nil { places[id] = index }
-    let after = ids[selected...].lazy.compactMap { places[$0] }.first
-    return after ?? ids[..<selected].reversed().lazy.compactMap { places[$0] }.first ?? 0
+    // Usually it has only been shifted by rows inserted or removed above it.
+    if let index = Self.index(of: ids[selected], in: new, near: selected) { return index }
+    var indices: [ID: Int] = [:]
+    for (index, id) in new.enumerated() where indices[id] == nil { indices[id] = index }
+    let after = ids[selected...].lazy.compactMap { indices[$0] }.first
+    return after ?? ids[..<selected].reversed().lazy.compactMap { indices[$0] }.first ?? 0
   }
 
-  /// Where a row is, looked for both ways from where it was.
-  private static func place(of id: ID, in ids: [ID], near guess: Int) -> Int? {
+  /// Searches for a row in both directions from its old index.
+  private static func index(of id: ID, in ids: [ID], near guess: Int) -> Int? {
     var above = min(guess, ids.count) - 1
     var below = above + 1
     while above >= 0 || below < ids.count {
@@ -150,7 +151,7 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     return (top + 1...selected).reduce(0) { $0 + lines(of: $1) }
   }
 
-  /// Scrolls so that so many lines, or the next smaller number, are above the selected row.
+  /// Scrolls so that the given number of lines, or slightly fewer, are above the selected row.
   private mutating func putSelection(atLine line: Int) {
     top = selected
     var above = 0
@@ -214,7 +215,6 @@ extension ListView {
   package struct Row {
     /// The row.
     package let id: ID
-    /// Whether it is selected.
     package let isSelected: Bool
     /// Where it is.
     package let rect: Rect
@@ -227,15 +227,15 @@ extension ListView {
   /// - Parameter rect: The room that ``resize(to:)`` was told about; rows are cut at its end.
   /// - Returns: The rows from top to bottom.
   package func rows(in rect: Rect) -> [Row] {
-    places(in: rect).compactMap { index, full in
-      let place = full.intersection(rect)
-      guard !place.isEmpty else { return nil }
+    rects(in: rect).compactMap { index, full in
+      let visible = full.intersection(rect)
+      guard !visible.isEmpty else { return nil }
       let beginsSection = index > top && sectionStarts.contains(ids[index])
       let line = Rect(row: full.row - 1, column: rect.column, width: rect.width, height: 1)
       return Row(
         id: ids[index],
         isSelected: index == selected,
-        rect: place,
+        rect: visible,
         section: beginsSection ? line : nil
       )
     }
@@ -244,11 +244,11 @@ extension ListView {
   /// The row under a cell of the screen when the list is drawn in the rectangle.
   package func id(at position: Position, in rect: Rect) -> ID? {
     guard rect.contains(position) else { return nil }
-    return places(in: rect).first { $0.rect.contains(position) }.map { ids[$0.index] }
+    return rects(in: rect).first { $0.rect.contains(position) }.map { ids[$0.index] }
   }
 
-  /// The rows in view with their places.
-  private func places(in rect: Rect) -> [(index: Int, rect: Rect)] {
+  /// The rows in view and where they are.
+  private func rects(in rect: Rect) -> [(index: Int, rect: Rect)] {
     var line = rect.row
     return visibleRange.map { index in
       if index > top, sectionStarts.contains(ids[index]) { line += 1 }
@@ -270,9 +270,9 @@ extension ListView {
     in rect: Rect,
     row: (inout Screen, ID, Bool, Rect) -> Void
   ) {
-    for place in rows(in: rect) {
-      row(&screen, place.id, place.isSelected, place.rect)
-      if place.isSelected { screen.cursor = place.rect.origin }
+    for shown in rows(in: rect) {
+      row(&screen, shown.id, shown.isSelected, shown.rect)
+      if shown.isSelected { screen.cursor = shown.rect.origin }
     }
   }
 }

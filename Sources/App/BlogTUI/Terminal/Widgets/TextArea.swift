@@ -1,14 +1,14 @@
 /// The state of a multi-line editor with soft wrapping: its text, the cursor and the view.
 ///
-/// Lines are kept apart, so a key costs no more than the line it happens in, and a paste costs no
+/// Lines are stored separately, so a key costs no more than its own line, and a paste costs no
 /// more than its own length. The view is kept as a line and a row of that line.
 package struct TextArea: Hashable, Sendable {
-  /// A place between characters: before the character of that number in the line.
-  struct Place: Hashable, Comparable, Sendable {
+  /// A location between characters: before the character of that number in the line.
+  struct Location: Hashable, Comparable, Sendable {
     var line: Int
     var column: Int
 
-    static func < (left: Place, right: Place) -> Bool {
+    static func < (left: Location, right: Location) -> Bool {
       (left.line, left.column) < (right.line, right.column)
     }
   }
@@ -21,7 +21,7 @@ package struct TextArea: Hashable, Sendable {
   package private(set) var utf16Count = 0
 
   var lines: [[Character]] = [[]]
-  var cursor = Place(line: 0, column: 0)
+  var cursor = Location(line: 0, column: 0)
   var size = Size(width: 1, height: 1)
   var topLine = 0
   var topRow = 0
@@ -32,7 +32,7 @@ package struct TextArea: Hashable, Sendable {
   /// What a step of editing changes; lines that it leaves alone are shared.
   private struct Snapshot: Hashable, Sendable {
     let lines: [[Character]]
-    let cursor: Place
+    let cursor: Location
     let count: Int
     let utf16Count: Int
   }
@@ -53,7 +53,7 @@ package struct TextArea: Hashable, Sendable {
     lines = [[]]
     count = 0
     utf16Count = 0
-    cursor = Place(line: 0, column: 0)
+    cursor = Location(line: 0, column: 0)
     topLine = 0
     topRow = 0
     goalColumn = nil
@@ -103,7 +103,7 @@ package struct TextArea: Hashable, Sendable {
     }
     row = min(row, starts.count - 1)
     let column = column(of: line, row: row, starts: starts, cells: max(0, position.column))
-    cursor = Place(line: line, column: column)
+    cursor = Location(line: line, column: column)
     reveal()
   }
 
@@ -140,33 +140,33 @@ package struct TextArea: Hashable, Sendable {
     }
   }
 
-  private func destination(of command: EditCommand) -> Place {
+  private func destination(of command: EditCommand) -> Location {
     let line = lines[cursor.line]
     let column = cursor.column
     switch command {
     case .left, .deleteBefore:
-      return column > 0 ? place(column - 1) : endOfPreviousLine
+      return column > 0 ? location(column - 1) : endOfPreviousLine
     case .right, .deleteAfter:
-      return column < line.count ? place(column + 1) : startOfNextLine
+      return column < line.count ? location(column + 1) : startOfNextLine
     case .wordLeft, .killWordBefore:
       return column > 0
-        ? place(EditorText.wordStart(before: column, in: line)) : endOfPreviousLine
+        ? location(EditorText.wordStart(before: column, in: line)) : endOfPreviousLine
     case .killBlankSeparatedBefore:
       return column > 0
-        ? place(EditorText.blankSeparatedStart(before: column, in: line)) : endOfPreviousLine
+        ? location(EditorText.blankSeparatedStart(before: column, in: line)) : endOfPreviousLine
     case .wordRight, .killWordAfter:
       return column < line.count
-        ? place(EditorText.wordEnd(after: column, in: line)) : startOfNextLine
+        ? location(EditorText.wordEnd(after: column, in: line)) : startOfNextLine
     case .killToLineEnd:
-      return column < line.count ? place(line.count) : startOfNextLine
+      return column < line.count ? location(line.count) : startOfNextLine
     case .lineStart, .killToLineStart:
-      return place(0)
+      return location(0)
     case .lineEnd:
-      return place(line.count)
+      return location(line.count)
     case .textStart:
-      return Place(line: 0, column: 0)
+      return Location(line: 0, column: 0)
     case .textEnd:
-      return Place(line: lines.count - 1, column: lines[lines.count - 1].count)
+      return Location(line: lines.count - 1, column: lines[lines.count - 1].count)
     case .insert, .newline, .up, .down, .pageUp, .pageDown, .yank, .undo, .redo:
       return cursor
     }
@@ -185,16 +185,16 @@ package struct TextArea: Hashable, Sendable {
     return .changed
   }
 
-  private func place(_ column: Int) -> Place { Place(line: cursor.line, column: column) }
+  private func location(_ column: Int) -> Location { Location(line: cursor.line, column: column) }
 
-  private var endOfPreviousLine: Place {
+  private var endOfPreviousLine: Location {
     guard cursor.line > 0 else { return cursor }
-    return Place(line: cursor.line - 1, column: lines[cursor.line - 1].count)
+    return Location(line: cursor.line - 1, column: lines[cursor.line - 1].count)
   }
 
-  private var startOfNextLine: Place {
+  private var startOfNextLine: Location {
     guard cursor.line + 1 < lines.count else { return cursor }
-    return Place(line: cursor.line + 1, column: 0)
+    return Location(line: cursor.line + 1, column: 0)
   }
 
   private mutating func insert(_ text: String) -> EditOutcome {
@@ -213,7 +213,7 @@ package struct TextArea: Hashable, Sendable {
       added = new.reduce(new.count - 1) { $0 + $1.count } - old
       units += new.reduce(new.count - 1) { $0 + Self.units(of: $1) }
       lines.replaceSubrange(cursor.line...cursor.line, with: new)
-      cursor = Place(line: cursor.line + new.count - 1, column: column)
+      cursor = Location(line: cursor.line + new.count - 1, column: column)
     } else {
       let range = cursor.column..<cursor.column
       cursor.column = EditorText.replace(range, of: &lines[cursor.line], with: accepted)
@@ -225,9 +225,9 @@ package struct TextArea: Hashable, Sendable {
     return .changed
   }
 
-  private mutating func remove(to place: Place, keeps: Bool) -> EditOutcome {
-    let start = min(cursor, place)
-    let end = max(cursor, place)
+  private mutating func remove(to location: Location, keeps: Bool) -> EditOutcome {
+    let start = min(cursor, location)
+    let end = max(cursor, location)
     guard start < end else { return .moved }
     let old = lines[start.line...end.line].reduce(end.line - start.line) { $0 + $1.count }
     let oldUnits = lines[start.line...end.line].reduce(end.line - start.line) {
@@ -249,7 +249,7 @@ package struct TextArea: Hashable, Sendable {
     count -= old - lines[start.line].count
     utf16Count -= oldUnits - Self.units(of: lines[start.line])
     if keeps { killed = removed }
-    cursor = Place(line: start.line, column: min(start.column, lines[start.line].count))
+    cursor = Location(line: start.line, column: min(start.column, lines[start.line].count))
     return .changed
   }
 
@@ -276,8 +276,129 @@ package struct TextArea: Hashable, Sendable {
         break
       }
     }
-    cursor = Place(line: line, column: self.column(of: line, row: row, starts: here, cells: column))
+    cursor = Location(
+      line: line,
+      column: self.column(of: line, row: row, starts: here, cells: column)
+    )
     goalColumn = column
     return .moved
+  }
+}
+
+extension TextArea {
+  /// Where the rows of a line begin when it is wrapped.
+  func rowStarts(of line: Int) -> [Int] {
+    let characters = lines[line]
+    return LineBreaker.lineStarts(count: characters.count, width: size.width) { index in
+      let character = characters[index]
+      let width = TextWidth.width(of: character)
+      return LineBreaker.Item(
+        width: min(width, size.width),
+        isSpace: character == " ",
+        isBreakable: width > 1
+      )
+    }
+  }
+
+  /// The row of a line in which the cursor is shown when it stands before that character.
+  func row(of column: Int, in starts: [Int]) -> Int {
+    (starts.firstIndex { $0 > column } ?? starts.count) - 1
+  }
+
+  /// The number of cells between two places of one line.
+  func cells(of line: Int, from start: Int, to end: Int) -> Int {
+    lines[line][start..<max(start, end)].reduce(0) { $0 + TextWidth.width(of: $1) }
+  }
+
+  /// The character of a row that is nearest to that many cells from its left edge.
+  func column(of line: Int, row: Int, starts: [Int], cells goal: Int) -> Int {
+    let isLast = row + 1 == starts.count
+    let end = isLast ? lines[line].count : starts[row + 1] - 1
+    var column = starts[row]
+    var used = 0
+    while column < end {
+      used += TextWidth.width(of: lines[line][column])
+      if used > goal { break }
+      column += 1
+    }
+    return column
+  }
+
+  /// Scrolls as little as needed to have the cursor in view and no room left over below the text.
+  mutating func reveal() {
+    let cursorRow = row(of: cursor.column, in: rowStarts(of: cursor.line))
+    if (cursor.line, cursorRow) < (topLine, topRow) || topLine >= lines.count {
+      (topLine, topRow) = (cursor.line, cursorRow)
+    }
+    // The view may begin no earlier than a screenful above the cursor.
+    let first = topLine(rows: size.height - 1, above: (cursor.line, cursorRow))
+    if first > (topLine, topRow) { (topLine, topRow) = first }
+    let missing = size.height - rowCount(upTo: size.height, from: (topLine, topRow))
+    if missing > 0 { (topLine, topRow) = topLine(rows: missing, above: (topLine, topRow)) }
+  }
+
+  /// The row that many rows above another, or the first one; as a line and a row of it.
+  private func topLine(rows: Int, above start: (Int, Int)) -> (Int, Int) {
+    var (line, row) = start
+    var left = rows
+    while left > row && line > 0 {
+      left -= row + 1
+      line -= 1
+      row = rowStarts(of: line).count - 1
+    }
+    return (line, max(0, row - left))
+  }
+
+  /// The number of rows from that one to the end, as far as they matter.
+  private func rowCount(upTo limit: Int, from start: (Int, Int)) -> Int {
+    var line = start.0
+    var count = -start.1
+    while count < limit, line < lines.count {
+      count += rowStarts(of: line).count
+      line += 1
+    }
+    return count
+  }
+
+  /// Draws the rows in view from the top of the rectangle.
+  ///
+  /// - Parameters:
+  ///   - screen: The screen.
+  ///   - rect: The room that ``resize(to:)`` was told about.
+  ///   - style: The style of the text and of the rest of the rectangle.
+  ///   - placeholder: What is shown while nothing was typed.
+  ///   - isFocused: Whether the cursor of the screen goes to the cursor of the editor.
+  package func draw(
+    on screen: inout Screen,
+    in rect: Rect,
+    style: Style = .plain,
+    placeholder: SafeText = .empty,
+    isFocused: Bool = true
+  ) {
+    screen.fill(rect, style: style)
+    if isEmpty { screen.put(placeholder, in: rect.line(0), style: style.with(.dim)) }
+    var offset = 0
+    var line = topLine
+    while offset < rect.height, line < lines.count {
+      let starts = rowStarts(of: line)
+      for row in starts.indices where line > topLine || row >= topRow {
+        guard offset < rect.height else { break }
+        let end = row + 1 < starts.count ? starts[row + 1] : lines[line].count
+        let shown = EditorText.shown(lines[line][starts[row]..<end])
+        let area = rect.line(offset)
+        screen.put(shown, at: area.origin, style: style, clip: area)
+        if isFocused, line == cursor.line, row == self.row(of: cursor.column, in: starts) {
+          let column = cells(of: line, from: starts[row], to: cursor.column)
+          placeCursor(on: &screen, at: column, in: area)
+        }
+        offset += 1
+      }
+      line += 1
+    }
+  }
+
+  private func placeCursor(on screen: inout Screen, at column: Int, in line: Rect) {
+    guard !line.isEmpty else { return }
+    screen.cursor = Position(row: line.row, column: line.column + min(column, line.width - 1))
   }
 }

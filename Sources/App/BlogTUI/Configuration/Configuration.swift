@@ -1,0 +1,84 @@
+/// The configuration from files, environment variables and options.
+package struct Configuration: Hashable, Sendable, Codable {
+  package var settings: Settings
+  /// Keys that mean something else than usual.
+  package var keys: [KeyOverride]
+  /// The themes beside those that are built in.
+  package var themes: [Theme]
+  /// The file, as problems name it.
+  package var source: String
+  /// What is wrong with the files.
+  package var problems: [ConfigurationProblem]
+
+  /// Makes a configuration.
+  package init(
+    settings: Settings = Settings(),
+    keys: [KeyOverride] = [],
+    themes: [Theme] = [],
+    source: String = "config.toml",
+    problems: [ConfigurationProblem] = []
+  ) {
+    self.settings = settings
+    self.keys = keys
+    self.themes = themes
+    self.source = source
+    self.problems = problems
+  }
+
+  /// All themes, those of files last: they win over built-in ones of the same name.
+  package var allThemes: [Theme] { Theme.builtIn + themes }
+
+  /// The names of all themes, each once.
+  package var themeNames: [String] {
+    var seen: Set<String> = []
+    return allThemes.map(\.name).filter { seen.insert($0).inserted }
+  }
+
+  /// The theme of the settings.
+  package var theme: Theme {
+    let name = settings.word(.theme)
+    return allThemes.last { $0.name == name } ?? .dark
+  }
+}
+
+/// What is wrong with a line of a configuration file; the line has no effect.
+package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible, Codable {
+  /// The file, or where else the value comes from.
+  package let source: String
+  /// The line, counted from 1; nil where there are no lines.
+  package let line: Int?
+  /// What is wrong and what would be right.
+  package let reason: String
+
+  /// Makes a problem.
+  package init(source: String, line: Int?, reason: String) {
+    self.source = source
+    self.line = line
+    self.reason = reason
+  }
+
+  /// The location in compiler style, and the reason.
+  package var description: String {
+    line.map { "\(source):\($0): \(reason)" } ?? "\(source): \(reason)"
+  }
+}
+
+/// A key binding from a configuration file: in this context, these keys perform this action.
+package struct KeyOverride: Hashable, Sendable, Codable {
+  /// The name of the context, or nil for every context in which the action exists.
+  package let context: String?
+  /// The names of the keys, such as `g g`.
+  package let keys: String
+  /// The name of the action, or `none`.
+  package let action: String
+  /// The line of the file, counted from 1.
+  package let line: Int
+
+  /// Makes a binding.
+  package init(context: String?, keys: String, action: String, line: Int) {
+    self.context = context
+    self.keys = keys
+    self.action = action
+    self.line = line
+  }
+}

@@ -1,0 +1,177 @@
+/// The styles of all parts; colour never carries meaning that words or signs do not also carry.
+package struct Theme: Hashable, Sendable, Codable {
+  /// A part that has a style of its own.
+  package enum Role: String, CaseIterable, Hashable, Sendable, Codable {
+    /// The name of the program or of the page.
+    case brand
+    /// The list that is shown.
+    case activeTab = "active-tab"
+    /// The other lists.
+    case tab
+    /// Thin lines between parts.
+    case rule
+    /// The edge of what is not selected.
+    case border
+    /// The edge of what is selected.
+    case selectedBorder = "selected-border"
+    /// Titles and headings.
+    case title
+    case text
+    /// Names of people.
+    case author
+    /// What matters less.
+    case dim
+    /// Stars that were given.
+    case star
+    /// The selected row.
+    case selected
+    /// What is new.
+    case notice
+    /// Good to know.
+    case note
+    /// What went wrong.
+    case failure
+    case question
+    /// Keys in hints.
+    case key
+    /// Connected, done.
+    case good
+    /// Under way.
+    case waiting
+    /// Not connected, refused.
+    case bad
+    /// What fits what was typed.
+    case match
+  }
+
+  package let name: String
+  private let styles: [Role: Style]
+
+  /// Makes a theme; a part without a style is plain.
+  package init(name: String, styles: [Role: Style]) {
+    self.name = name
+    self.styles = styles
+  }
+
+  /// The style of a part.
+  package subscript(role: Role) -> Style { styles[role] ?? .plain }
+
+  var brand: Style { self[.brand] }
+  var activeTab: Style { self[.activeTab] }
+  var tab: Style { self[.tab] }
+  var rule: Style { self[.rule] }
+  var border: Style { self[.border] }
+  var selectedBorder: Style { self[.selectedBorder] }
+  var title: Style { self[.title] }
+  var text: Style { self[.text] }
+  var author: Style { self[.author] }
+  var dim: Style { self[.dim] }
+  var star: Style { self[.star] }
+  var selected: Style { self[.selected] }
+  var notice: Style { self[.notice] }
+  var note: Style { self[.note] }
+  var failure: Style { self[.failure] }
+  var question: Style { self[.question] }
+  var key: Style { self[.key] }
+  var good: Style { self[.good] }
+  var waiting: Style { self[.waiting] }
+  var bad: Style { self[.bad] }
+  var match: Style { self[.match] }
+}
+
+extension Theme {
+  /// The themes that need no file.
+  package static let builtIn: [Theme] = [dark, light, highContrast, mono]
+
+  /// For dark backgrounds, with colours that every terminal has.
+  package static let dark = Theme(
+    name: "dark",
+    styles: [
+      .brand: Style(foreground: .yellow, attributes: .bold),
+      .activeTab: Style(attributes: [.bold, .reverse]),
+      .rule: Style(attributes: .dim),
+      .border: Style(attributes: .dim),
+      .selectedBorder: Style(foreground: .yellow, attributes: .bold),
+      .title: Style(attributes: .bold),
+      .author: Style(foreground: .cyan),
+      .dim: Style(attributes: .dim),
+      .star: Style(foreground: .yellow, attributes: .bold),
+      .selected: Style(attributes: .reverse),
+      .notice: Style(foreground: .yellow, attributes: .bold),
+      .failure: Style(foreground: .red, attributes: .bold),
+      .question: Style(foreground: .yellow, attributes: .bold),
+      .key: Style(attributes: .bold),
+      .good: Style(foreground: .green),
+      .waiting: Style(foreground: .yellow),
+      .bad: Style(foreground: .red, attributes: .bold),
+      .match: Style(foreground: .yellow, attributes: [.bold, .underline]),
+    ]
+  )
+
+  /// For light backgrounds: no yellow, no cyan, nothing faint.
+  package static let light = Theme(
+    name: "light",
+    styles: [
+      .brand: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
+      .activeTab: Style(attributes: [.bold, .reverse]),
+      .rule: Style(foreground: .rgb(0x87, 0x87, 0x87)),
+      .border: Style(foreground: .rgb(0x87, 0x87, 0x87)),
+      .selectedBorder: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
+      .title: Style(attributes: .bold),
+      .author: Style(foreground: .rgb(0x00, 0x5F, 0x87)),
+      .dim: Style(foreground: .rgb(0x58, 0x58, 0x58)),
+      .star: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
+      .selected: Style(attributes: .reverse),
+      .notice: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
+      .failure: Style(foreground: .rgb(0xAF, 0x00, 0x00), attributes: .bold),
+      .question: Style(foreground: .rgb(0x5F, 0x00, 0x87), attributes: .bold),
+      .key: Style(attributes: .bold),
+      .good: Style(foreground: .rgb(0x00, 0x5F, 0x00)),
+      .waiting: Style(foreground: .rgb(0x8F, 0x3F, 0x00)),
+      .bad: Style(foreground: .rgb(0xAF, 0x00, 0x00), attributes: .bold),
+      .match: Style(foreground: .rgb(0x00, 0x5F, 0x87), attributes: [.bold, .underline]),
+    ]
+  )
+
+  /// Nothing faint, no colour that could be hard to read, and more underlines.
+  package static let highContrast = Theme(
+    name: "high-contrast",
+    styles: [
+      .brand: Style(attributes: [.bold, .underline]),
+      .activeTab: Style(attributes: [.bold, .reverse]),
+      .selectedBorder: Style(attributes: .bold),
+      .title: Style(attributes: .bold),
+      .author: Style(attributes: .underline),
+      .star: Style(attributes: .bold),
+      .selected: Style(attributes: [.bold, .reverse]),
+      .notice: Style(attributes: [.bold, .reverse]),
+      .failure: Style(foreground: .white, background: .red, attributes: .bold),
+      .question: Style(attributes: [.bold, .reverse]),
+      .key: Style(attributes: [.bold, .underline]),
+      .good: Style(attributes: .bold),
+      .waiting: Style(attributes: .bold),
+      .bad: Style(attributes: [.bold, .reverse]),
+      .match: Style(attributes: [.bold, .underline]),
+    ]
+  )
+
+  /// No colours at all.
+  package static let mono = Theme(
+    name: "mono",
+    styles: dark.attributesOnly
+  )
+
+  /// The same attributes without any colour.
+  package var withoutColors: Theme {
+    Theme(name: name, styles: attributesOnly)
+  }
+
+  private var attributesOnly: [Role: Style] {
+    Dictionary(
+      uniqueKeysWithValues: Role.allCases.compactMap { role in
+        let attributes = self[role].attributes
+        return attributes.isEmpty ? nil : (role, Style(attributes: attributes))
+      }
+    )
+  }
+}

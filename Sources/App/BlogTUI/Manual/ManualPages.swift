@@ -1,0 +1,227 @@
+/// The manual pages that follow from the tables of keys, commands, settings and themes alone.
+package enum ManualPages {
+  /// hearth-keys(7): all keys, actions and commands.
+  package static var keys: String {
+    var page = Roff(
+      name: "hearth-keys",
+      section: 7,
+      summary: "keys, actions and commands of hearth"
+    )
+    page.heading("Description")
+    page.paragraph(
+      "What every key does when no configuration says otherwise. Keys are written as the program "
+        + "shows them: ^X is Control with x, Alt-x is Alt with x, and up to four keys with "
+        + "blanks between them are typed one after the other, as slowly as one likes: no clock ends "
+        + "a sequence, but any key that does not go on with it, such as Esc. The screen shows what "
+        + "can follow. The name of an action can be typed as a command "
+        + "after a colon, and is what a configuration file binds keys to: see hearth-config(5)."
+    )
+    page.heading("Keys")
+    for context in Context.allCases {
+      let rows = KeyTable.standard.bindings(in: context)
+      guard !rows.isEmpty else { continue }
+      page.subheading(context.title.string + " (\(context.name))")
+      for row in rows {
+        let keys = row.keysText.string
+        page.item(
+          keys.isEmpty ? ":\(row.action.name)" : keys,
+          "\(row.action.name): \(row.help.string)"
+        )
+      }
+    }
+    page.subheading("Where text is typed")
+    for (keys, meaning) in editing { page.item(keys, meaning) }
+    page.heading("Commands")
+    page.paragraph(
+      "A colon begins a command, Tab completes it, and the arrows bring back earlier ones. The "
+        + "beginning of a name is enough when only one name begins so. Beside the names of all "
+        + "actions there are:"
+    )
+    for command in Command.all {
+      let words = command.arguments.isEmpty ? "" : " " + command.arguments
+      page.item(":\(command.name)\(words)", command.help)
+    }
+    page.heading("See also")
+    page.paragraph("hearth(1), hearth-config(5)")
+    return page.text
+  }
+
+  /// The keys of all editors.
+  private static let editing = [
+    ("^A, Home", "to the start of the line"),
+    ("End, ^E", "to the end of the line; in a post, ^E goes on in your editor"),
+    ("^B, Left; ^F, Right", "a character back or on"),
+    ("Alt-b, ^Left; Alt-f, ^Right", "a word back or on"),
+    ("Alt-<, Alt->", "to the start or the end of the text"),
+    ("^H, Backspace; ^D, Del", "delete the character before or after the cursor"),
+    ("^W", "delete back to a blank"),
+    ("Alt-Backspace, Alt-d", "delete the word before or after the cursor"),
+    ("^U, ^K", "delete to the start or the end of the line"),
+    ("^Y", "put back what was deleted last"),
+    ("^_, Alt-z", "undo"),
+    ("Alt-_, Alt-Z", "redo"),
+  ]
+
+  /// hearth-config(5): settings, keys and themes.
+  package static var configuration: String {
+    var page = Roff(name: "hearth-config", section: 5, summary: "configuration of hearth")
+    page.heading("Description")
+    page.paragraph(
+      "The file is TOML: $XDG_CONFIG_HOME/hearth/config.toml, or ~/.config/hearth/config.toml, or "
+        + "what --config names. It is read again whenever it changes. A line that is wrong has no "
+        + "effect, and the program says which one it is and why; what held before goes on."
+    )
+    page.paragraph(
+      "A value on the command line wins over one of the environment, which wins over the file. "
+        + "\"hearth --print-config\" prints what holds and where each value comes from."
+    )
+    page.heading("Settings")
+    for setting in Setting.allCases {
+      page.item(
+        "\(setting.rawValue) = \(setting.standard.tomlText)",
+        "\(setting.help) Values: \(ConfigurationText.values(of: setting)). "
+          + "Variable: \(ConfigurationReader.variable(of: setting))."
+      )
+    }
+    page.heading("Keys")
+    page.paragraph(
+      "The table [keys] gives keys a meaning wherever the action has one, [keys.PLACE] in one place. "
+        + "A key of the file takes the place of whatever began with it there; the action \"none\" "
+        + "takes a key away. hearth-keys(7) lists the places and the actions."
+    )
+    page.example("[keys.list]\n\"x\" = \"star\"\n\"d d\" = \"delete\"\n\"s\" = \"none\"")
+    page.heading("Themes")
+    page.paragraph(
+      "A file NAME.toml in the folder themes beside config.toml is a theme of that name. Each line "
+        + "gives a part a style: bold, dim, underline, reverse, a colour, and on with a second "
+        + "colour for the background. Colours are default, black, red, green, yellow, blue, magenta, "
+        + "cyan, white, a number of the palette of 256, or #rrggbb; terminals with fewer colours "
+        + "show the nearest. A part that is not named is plain, and the background of the terminal "
+        + "stays where no colour is given."
+    )
+    page.example("title = \"bold\"\nauthor = \"#005f87\"\nselected = \"bold white on blue\"")
+    page.paragraph(
+      "The parts are: " + Theme.Role.allCases.map(\.rawValue).joined(separator: ", ") + "."
+    )
+    page.heading("Files")
+    page.item("$XDG_CONFIG_HOME/hearth/config.toml", "the configuration")
+    page.item("$XDG_CONFIG_HOME/hearth/themes/", "themes of your own")
+    page.heading("See also")
+    page.paragraph("hearth(1), hearth-keys(7)")
+    return page.text
+  }
+}
+
+extension ManualPages {
+  /// hearth-script(5): the steps of scripts.
+  package static var script: String {
+    var page = Roff(name: "hearth-script", section: 5, summary: "scripts that use hearth")
+    page.heading("Description")
+    page.paragraph(
+      "\"hearth --script FILE\" does what a file says, on a blog of its own that is empty at the "
+        + "start and gone at the end. The clock stands still except where the script lets time pass, "
+        + "and identifiers are made without chance, so that two runs show the same. The exit status "
+        + "is 0 if every step succeeded, 1 if one failed, and 2 if a line is no step."
+    )
+    page.paragraph(
+      "With \"--show\" the script runs on the terminal for somebody to look at: each key waits for "
+        + "\"--pace\" milliseconds, a pause takes up to three seconds, and q ends it. What the "
+        + "script does and expects is the same."
+    )
+    page.heading("Steps")
+    page.paragraph("One on each line; empty lines and lines that begin with # are skipped.")
+    for (step, meaning) in steps { page.item(step, meaning) }
+    page.heading("Examples")
+    page.example(
+      "size 80x24\nkey c\ntype Hello\nkey Tab\ntype World\nkey ^S\n:wait-idle\n"
+        + "expect Hello\n:dump-screen screen.txt"
+    )
+    page.heading("See also")
+    page.paragraph("hearth(1), hearth-keys(7)")
+    return page.text
+  }
+
+  private static let steps = [
+    ("type TEXT", "type characters; \\n is Enter and \\\\ a backslash"),
+    ("key KEY…", "press keys, written as hearth-keys(7) shows them"),
+    ("paste TEXT", "paste a text, with \\n for its line breaks"),
+    ("size WIDTHxHEIGHT", "give the terminal another size; it begins with 80x24"),
+    ("pause N", "let N milliseconds pass"),
+    ("wait-for TEXT", "wait until the screen shows the text; half a minute at most"),
+    ("expect TEXT", "fail unless the screen shows the text"),
+    ("refuse TEXT", "fail if the screen shows the text"),
+    ("as NAME post TITLE | TEXT", "let somebody else write a post, on a connection of their own"),
+    ("as NAME comment TITLE | TEXT", "let them comment on the post of that title"),
+    ("as NAME star TITLE", "let them star it; unstar, delete and type (a comment) likewise"),
+    ("as NAME join", "let them come, so that they are here; leave likewise"),
+    (":COMMAND", "do what a command says: see hearth-keys(7)"),
+    (":wait-idle", "wait until everything is acknowledged and all that is shown has come"),
+    (":dump-screen FILE", "write what the screen shows to a file"),
+  ]
+}
+
+/// The text of a manual page, piece by piece, in the macros that every `man` knows.
+package struct Roff {
+  /// What was added so far.
+  package private(set) var text: String
+
+  /// Begins a page.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the page, such as `hearth-keys`.
+  ///   - section: The section of the manual.
+  ///   - summary: What the page is about, in a few words.
+  package init(name: String, section: Int, summary: String) {
+    text = ".TH \"\(name.uppercased())\" \"\(section)\" \"\" \"hearth\" \"hearth\"\n"
+    heading("Name")
+    text += "\(Self.escaped(name)) \\- \(Self.escaped(summary))\n"
+  }
+
+  /// Begins a section.
+  package mutating func heading(_ title: String) {
+    text += ".SH \(Self.escaped(title).uppercased())\n"
+  }
+
+  /// Begins a part of a section.
+  package mutating func subheading(_ title: String) {
+    text += ".SS \"\(Self.escaped(title))\"\n"
+  }
+
+  /// Adds a paragraph.
+  package mutating func paragraph(_ words: String) {
+    text += ".PP\n\(Self.escaped(words))\n"
+  }
+
+  /// Adds a term and what it means.
+  package mutating func item(_ term: String, _ meaning: String) {
+    text += ".TP\n.B \"\(Self.escaped(term).replacing("\"", with: "\\(dq"))\"\n"
+    text += "\(Self.escaped(meaning))\n"
+  }
+
+  /// Adds lines that are shown as they are.
+  package mutating func example(_ lines: String) {
+    text += ".PP\n.nf\n"
+    for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
+      text += "    \(Self.escaped(String(line)))\n"
+    }
+    text += ".fi\n"
+  }
+
+  /// Text with all formatter commands escaped.
+  static func escaped(_ words: String) -> String {
+    var result = ""
+    for character in words {
+      switch character {
+      case "\\": result += "\\e"
+      case "-": result += "\\-"
+      case "^": result += "\\(ha"
+      case "~": result += "\\(ti"
+      case "`": result += "\\(ga"
+      case "'": result += "\\(aq"
+      case "…": result += "..."
+      default: result.append(character)
+      }
+    }
+    return result.hasPrefix(".") ? "\\&" + result : result
+  }
+}

@@ -1,2 +1,0 @@
-/// Events on their way from other threads to the program's thread.
-package typealias Inbox = Mailbox<Event>

@@ -1,0 +1,93 @@
+/// The loop that connects a terminal and the sign-in screens until the user is known.
+@MainActor
+package final class SignInProgram<Terminal: TerminalDevice> {
+  /// Why the screens were left.
+  package enum Ending: Hashable, Sendable {
+    /// It is known who uses the blog.
+    case done
+    /// The user goes on without an account.
+    case withoutAccount
+    /// The user left, or the terminal is gone.
+    case left(BlogTUI.Ending)
+  }
+
+  private let terminal: Terminal
+  private let mailbox: Mailbox<SignInEvent>
+  private let performOutside: (SignInEffect) -> Void
+  private var signIn: SignIn
+  private var shown: Screen?
+  private var ending: Ending?
+
+  /// Makes a program; nothing happens before ``run()``.
+  ///
+  /// - Parameters:
+  ///   - terminal: The terminal; the program takes it as it is and never closes it.
+  ///   - signIn: The first page.
+  ///   - mailbox: Brings the answers of the server.
+  ///   - perform: Asks the server, without waiting for its answer.
+  package init(
+    terminal: Terminal,
+    signIn: SignIn,
+    mailbox: Mailbox<SignInEvent>,
+    perform: @escaping (SignInEffect) -> Void
+  ) {
+    self.terminal = terminal
+    self.signIn = signIn
+    self.mailbox = mailbox
+    performOutside = perform
+  }
+
+  /// Runs until the user is known or leaves; blocks the caller.
+  package func run() -> Ending {
+    while true {
+      draw()
+      for event in terminal.nextEvents(timeout: nil) { handle(event) }
+      takeMail()
+      if let ending { return ending }
+    }
+  }
+
+  private func handle(_ event: TerminalEvent) {
+    switch event {
+    case .key(let key): send(.key(key))
+    case .resumed: redraw()
+    case .woken: break
+    case .hangUp: ending = .left(.hangUp)
+    case .terminate(let signal): ending = .left(.terminated(signal: signal))
+    }
+  }
+
+  private func takeMail() {
+    for event in mailbox.takeAll() {
+      if case .done = event { ending = ending ?? .done }
+      send(event)
+    }
+  }
+
+  private func send(_ event: SignInEvent) {
+    for effect in signIn.update(event) {
+      switch effect {
+      case .redraw: redraw()
+      case .suspend:
+        terminal.suspend()
+        redraw()
+      case .quit: ending = .left(.quit)
+      case .goOn: ending = .withoutAccount
+      case .use, .signOut, .signIn, .signUp, .sendCode, .setPassword, .setUserName:
+        performOutside(effect)
+      }
+    }
+  }
+
+  private func redraw() {
+    shown = nil
+    terminal.redraw()
+  }
+
+  private func draw() {
+    let screen = signIn.view()
+    guard screen != shown else { return }
+    terminal.render(screen)
+    shown = screen
+  }
+}

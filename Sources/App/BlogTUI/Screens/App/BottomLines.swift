@@ -1,0 +1,170 @@
+import BlogModel
+
+extension Painter {
+  /// The most pressing of: a question, the keys of a sequence, a message, what is typed, hints.
+  mutating func paintFooter() {
+    let front = model.stack.front
+    if type(of: front).layer == .question {
+      front.drawFooter(on: &self)
+    } else if !session.keys.pendingKeys.isEmpty {
+      paintPendingKeys()
+    } else if let message = session.message {
+      paintText(message.text, style: message.kind == .failure ? theme.failure : theme.note)
+    } else {
+      front.drawFooter(on: &self)
+    }
+  }
+
+  /// A text that may be longer than the footer: it grows upwards, over the content.
+  mutating func paintText(_ text: SafeText, style: Style) {
+    let width = frame.footer.width - 2
+    let all = text.wrapped(width: width)
+    let height = min(all.count, footerLimit)
+    var lines = Array(all.prefix(height))
+    if all.count > height, let last = lines.popLast() { lines.append(last + glyphs.ellipsis) }
+    paintLines(lines, style: style)
+  }
+
+  /// The number of lines that the footer may have.
+  var footerLimit: Int { max(1, min(5, session.size.height / 2)) }
+
+  /// Lines at the bottom; all but the last stand over the content.
+  mutating func paintLines(_ lines: [SafeText], style: Style) {
+    for (index, line) in lines.enumerated() {
+      let row = Rect(
+        row: frame.footer.row - lines.count + 1 + index,
+        column: 0,
+        width: frame.footer.width,
+        height: 1
+      )
+      screen.fill(row, style: style)
+      screen.put(line, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
+      hits.cover(row)
+    }
+  }
+
+  static func count(_ number: Int, one: SafeText, many: SafeText) -> SafeText {
+    SafeText(number) + " " + (number == 1 ? one : many)
+  }
+
+  /// The keys of a sequence that has begun, and what can follow.
+  private mutating func paintPendingKeys() {
+    let typed = session.keys.pendingKeys.map(\.description).joined(separator: " ")
+    var text = SafeText(untrusted: typed) + " " + glyphs.ellipsis
+    for (keys, binding) in session.keys.continuations(in: model.context) {
+      let rest = keys.map(\.description).joined(separator: " ")
+      text = text + "  " + SafeText(untrusted: rest) + " " + binding.help
+    }
+    screen.put(
+      text,
+      in: frame.footer.inset(rows: 0, columns: 1),
+      style: theme.key,
+      ellipsis: glyphs.ellipsis
+    )
+  }
+
+  /// What keys do here, as far as there is room.
+  mutating func paintHints() {
+    var column = frame.footer.column + 1
+    let context = model.context
+    for (action, name) in ActionTable.hints[context] ?? [] {
+      // The way to help always stays visible, whatever the configuration removed.
+      let key = session.keys.keyText(for: action, in: context)
+      guard let keyText = key ?? (action == .help ? ":help" : nil) else { continue }
+      let width = keyText.width + 1 + name.width
+      guard column + width <= frame.footer.endColumn else { continue }
+      let start = Position(row: frame.footer.row, column: column)
+      screen.put(keyText, at: start, style: theme.key, clip: frame.footer)
+      let label = Position(row: frame.footer.row, column: column + keyText.width + 1)
+      screen.put(name, at: label, style: theme.dim, clip: frame.footer)
+      hits.add(.action(action), at: Rect(row: start.row, column: column, width: width, height: 1))
+      column += width + 2
+    }
+  }
+}
+
+extension Painter {
+  /// Paints the user and database at the left, and the connection state at the right.
+  mutating func paintStatus() {
+    let row = frame.status
+    let isNarrow = row.width < 60
+    var right = connectionText(isNarrow: isNarrow)
+    if session.pendingWrites > 0 {
+      let count = SafeText(session.pendingWrites)
+      let text = isNarrow ? glyphs.pending + count : count + " not acknowledged"
+      right.insert((text, theme.waiting), at: 0)
+    }
+    right.insert(contentsOf: facts(row.width), at: 0)
+    let drafts = session.drafts.count + session.commentDrafts.values.reduce(0) { $0 + $1.count }
+    if drafts > 0, !isNarrow {
+      let text = SafeText(drafts) + (drafts == 1 ? " draft" : " drafts")
+      right.insert((text, theme.waiting), at: 0)
+    }
+    let gap = isNarrow ? 1 : 2
+    let width = right.reduce(gap * (right.count - 1)) { $0 + $1.0.width }
+    var column = max(row.column + 1, row.endColumn - 1 - width)
+    let limit = column - row.column - 1 - gap
+    for (text, style) in right {
+      screen.put(text, at: Position(row: row.row, column: column), style: style, clip: row)
+      column += text.width + gap
+    }
+    paintIdentity(in: Rect(row: row.row, column: row.column + 1, width: limit, height: row.height))
+  }
+
+  /// The number of people here, the age of the last event, and the latency.
+  private func facts(_ width: Int) -> [(SafeText, Style)] {
+    var facts: [(SafeText, Style)] = []
+    if width >= 80, session.reading.people.count > 1 {
+      facts.append((SafeText(session.reading.people.count) + " here", theme.dim))
+    }
+    if width >= 100, let last = session.reading.lastEventAt {
+      let age = Age.text(last, now: session.now)
+      facts.append(("last event " + (age == "now" ? age : age + " ago"), theme.dim))
+    }
+    if width >= 60, session.connection == .online, let milliseconds = session.reading.roundTrip {
+      facts.append((milliseconds < 1 ? "< 1 ms" : SafeText(milliseconds) + " ms", theme.dim))
+    }
+    return facts
+  }
+
+  private mutating func paintIdentity(in rect: Rect) {
+    let name = SafeText(untrusted: session.me.name, limit: SafeText.nameLimit)
+    let used = screen.put(name, in: rect, style: theme.key, ellipsis: glyphs.ellipsis)
+    let database = SafeText(untrusted: session.databaseName, limit: 200)
+    let room = Rect(
+      row: rect.row,
+      column: rect.column + used,
+      width: rect.width - used,
+      height: rect.height
+    )
+    let text = separator + database
+    guard room.width >= min(text.width, 12) else { return }
+    screen.put(text, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
+  }
+
+  private func connectionText(isNarrow: Bool) -> [(SafeText, Style)] {
+    if session.connection != .online, let problem = session.connectionProblem, !isNarrow {
+      let text = SafeText(untrusted: Model.clause(problem))
+      let room = max(20, frame.status.width / 2)
+      return [
+        (glyphs.offline + " " + text.truncated(to: room, ellipsis: glyphs.ellipsis), theme.bad)
+      ]
+    }
+    switch session.connection {
+    case .online:
+      return [(glyphs.online + " online", theme.good)]
+    case .connecting:
+      let text: SafeText = isNarrow ? " connecting" : " connecting" + glyphs.ellipsis
+      return [(glyphs.pending + text, theme.waiting)]
+    case .offline:
+      let text = glyphs.offline + " offline"
+      if session.isCutOff { return [(isNarrow ? text : text + " by :net off", theme.bad)] }
+      guard let seconds = session.secondsUntilRetry, seconds > 0 else {
+        return [(isNarrow ? text : text + ", trying now", theme.bad)]
+      }
+      let count = SafeText(seconds)
+      let retry = isNarrow ? " " + count + "s" : ", next try in " + count + " s"
+      return [(text + retry, theme.bad)]
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package import BlogModel
+
+/// An unsent or refused post.
+package struct Draft: Hashable, Sendable, Codable {
+  package var title: String
+  /// The text.
+  package var body: String
+  /// Why it came back, if it was sent.
+  package var problem: String?
+
+  /// Makes a draft.
+  package init(title: String, body: String, problem: String? = nil) {
+    self.title = title
+    self.body = body
+    self.problem = problem
+  }
+
+  /// Whether nothing was typed.
+  package var isEmpty: Bool { title.isEmpty && body.isEmpty }
+}
+
+/// Everything that was typed and not sent.
+package struct Unsent: Hashable, Sendable, Codable {
+  /// Posts; the last one is offered first.
+  package var posts: [Draft]
+  /// Comments, by the post that they are about; the last one is offered first.
+  package var comments: [PostID: [String]]
+
+  /// Makes a collection of texts.
+  package init(posts: [Draft] = [], comments: [PostID: [String]] = [:]) {
+    self.posts = posts
+    self.comments = comments
+  }
+
+  /// Whether there is nothing.
+  package var isEmpty: Bool { posts.isEmpty && comments.isEmpty }
+
+  /// Adds what another run has left.
+  package mutating func append(_ other: Unsent) {
+    posts += other.posts
+    comments.merge(other.comments) { $0 + $1 }
+  }
+}
+
+/// How long texts may be, as the rules of the database count: in UTF-16 code units.
+enum PostLimits {
+  /// The longest title.
+  static let title = BlogBounds.title
+  /// The longest text of a post.
+  static let body = BlogBounds.body
+  /// The longest comment.
+  static let comment = BlogBounds.comment
+  /// The limit of editors: far above what can be sent, so that no paste is cut.
+  static let editor = 1_000_000
+
+  /// What is wrong with a post; nil if it can be sent.
+  static func problem(title: String, body: String) -> SafeText? {
+    problem(titleCount: title.utf16.count, bodyCount: body.utf16.count)
+  }
+
+  /// What is wrong with a post of these lengths; nil if it can be sent.
+  static func problem(titleCount: Int, bodyCount: Int) -> SafeText? {
+    if titleCount > title {
+      return "The title is " + SafeText(titleCount - title) + " characters too long."
+    }
+    if bodyCount > body {
+      return "The text is " + SafeText(bodyCount - body) + " characters too long."
+    }
+    return nil
+  }
+
+  /// What is wrong with a comment; nil if it can be sent.
+  static func problem(comment: String) -> String? {
+    let excess = comment.utf16.count - self.comment
+    return excess > 0
+      ? "The comment is \(excess) characters too long. Shorten it, or post it." : nil
+  }
+}

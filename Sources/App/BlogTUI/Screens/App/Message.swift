@@ -1,0 +1,55 @@
+/// One thing to tell the user, shown until the next key.
+package struct Message: Hashable, Sendable {
+  /// How much it matters.
+  package enum Kind: Hashable, Sendable {
+    /// Good to know.
+    case note
+    /// Something went wrong: the text says what, why and what to do.
+    case failure
+  }
+
+  /// How much it matters.
+  package let kind: Kind
+  /// What it says.
+  package let text: SafeText
+
+  /// Makes a message for something good to know.
+  static func note(_ text: String) -> Message {
+    Message(kind: .note, text: SafeText(untrusted: text))
+  }
+
+  /// Makes a message for something that went wrong.
+  static func failure(_ text: String) -> Message {
+    Message(kind: .failure, text: SafeText(untrusted: text, limit: 1_200))
+  }
+}
+
+/// What the user was told, also after the next key has hidden it.
+package struct MessageLog: Hashable, Sendable {
+  /// A message and when it came.
+  package struct Entry: Hashable, Sendable {
+    /// The time in milliseconds since 1970.
+    package let time: Int64
+    package let message: Message
+  }
+
+  /// The number of messages that are kept.
+  static let limit = 500
+
+  /// The messages, oldest first.
+  package private(set) var entries: [Entry] = []
+
+  mutating func add(_ message: Message, at time: Int64) {
+    if entries.last?.message == message, entries.last?.time == time { return }
+    entries.append(Entry(time: time, message: message))
+    if entries.count > Self.limit { entries.removeFirst(entries.count - Self.limit) }
+  }
+
+  /// The messages as lines of a file.
+  package var text: String {
+    entries.map { entry in
+      "\(Clock.text(entry.time)) \(entry.message.kind == .failure ? "failure" : "note") "
+        + entry.message.text.string.replacing("\n", with: " ") + "\n"
+    }.joined()
+  }
+}

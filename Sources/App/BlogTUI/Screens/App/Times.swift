@@ -1,0 +1,128 @@
+/// Formats how long ago something happened, in as few cells as possible.
+enum Age {
+  private static let minute: Int64 = 60
+  private static let hour: Int64 = 3_600
+  private static let day: Int64 = 86_400
+
+  /// `now`, `3m`, `2h`, `5d`, and the date once it is more than a year; empty if nobody knows.
+  ///
+  /// - Parameters:
+  ///   - created: When it was, in milliseconds since 1970.
+  ///   - now: The present time, in milliseconds since 1970.
+  ///   - isShort: Whether only the year is shown of a date.
+  /// - Returns: At most 4 cells if short, else at most 10 for times of this era.
+  static func text(_ created: Int64?, now: Int64, isShort: Bool = false) -> SafeText {
+    guard let created else { return .empty }
+    let difference = now.subtractingReportingOverflow(created)
+    let seconds = difference.overflow ? Int64.max : difference.partialValue / 1_000
+    if now < created || seconds < minute { return "now" }
+    if seconds < hour { return SafeText(untrusted: "\(seconds / minute)m") }
+    if seconds < day { return SafeText(untrusted: "\(seconds / hour)h") }
+    if seconds < 365 * day { return SafeText(untrusted: "\(seconds / day)d") }
+    return date(created, isShort: isShort)
+  }
+
+  /// The day and the time of day by the calendar of UTC; empty if nobody knows.
+  ///
+  /// - Parameters:
+  ///   - created: When it was, in milliseconds since 1970.
+  ///   - isShort: Whether only the month and the day are shown.
+  /// - Returns: At most 5 cells if short, else at most 16 for times of this era.
+  static func exactText(_ created: Int64?, isShort: Bool = false) -> SafeText {
+    guard let created else { return .empty }
+    let day = date(created, isShort: false)
+    guard day != "?" else { return day }
+    if isShort { return SafeText(untrusted: String(day.string.suffix(5))) }
+    return day + " " + SafeText(untrusted: String(Clock.text(created).prefix(5)))
+  }
+
+  /// The day by the calendar of UTC.
+  private static func date(_ milliseconds: Int64, isShort: Bool) -> SafeText {
+    let date = CalendarDay(milliseconds)
+    guard (0...9_999).contains(date.year) else { return "?" }
+    if isShort { return digits(date.year, count: 4) }
+    return [digits(date.year, count: 4), digits(date.month, count: 2), digits(date.day, count: 2)]
+      .joined(separator: "-")
+  }
+
+  private static func digits(_ number: Int64, count: Int) -> SafeText {
+    let text = String(number)
+    return SafeText(untrusted: String(repeating: "0", count: max(0, count - text.count)) + text)
+  }
+}
+
+/// A day by the calendar of UTC.
+struct CalendarDay: Hashable {
+  private static let millisecondsPerDay: Int64 = 86_400_000
+
+  /// The days since 1970.
+  let number: Int64
+  let year: Int64
+  /// The month, counted from 1.
+  let month: Int64
+  /// The day of the month, counted from 1.
+  let day: Int64
+
+  /// The day of a time in milliseconds since 1970.
+  init(_ milliseconds: Int64) {
+    number = Self.number(of: milliseconds)
+    // Years that begin in March make leap days the last of a year; 146,097 days are 400 years.
+    let shifted = number + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+    month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  }
+
+  /// The days from 1970 to a time in milliseconds; cheaper than the whole day.
+  static func number(of milliseconds: Int64) -> Int64 {
+    let rest = milliseconds % millisecondsPerDay
+    return milliseconds / millisecondsPerDay - (rest < 0 ? 1 : 0)
+  }
+
+  /// The day in words, such as `Thursday 19 November`, with the year unless it is that of the
+  /// other.
+  func text(besides other: CalendarDay) -> String {
+    let weekday = Self.weekdays[Int(((number + 3) % 7 + 7) % 7)]
+    let name = "\(weekday) \(day) \(Self.months[Int(month - 1)])"
+    return year == other.year ? name : "\(name) \(year)"
+  }
+
+  /// The first of January 1970 was a Thursday.
+  private static let weekdays = [
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+  ]
+
+  private static let months = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+  ]
+}
+
+/// The time of day by the calendar of UTC.
+enum Clock {
+  /// Hours, minutes and seconds, such as `09:05:59`.
+  static func text(_ milliseconds: Int64) -> String {
+    let perDay: Int64 = 86_400_000
+    let rest = ((milliseconds % perDay) + perDay) % perDay / 1_000
+    return [rest / 3_600, rest / 60 % 60, rest % 60]
+      .map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+  }
+}
+
+/// Numbers in at most four cells.
+enum ShortNumber {
+  /// The number, or so many thousands, millions or milliards; nothing below zero.
+  static func text(_ number: Int) -> SafeText {
+    let number = max(0, number)
+    let units: [(Int, String)] = [(1_000_000_000, "G"), (1_000_000, "M"), (10_000, "k")]
+    guard let unit = units.first(where: { number >= $0.0 }) else { return SafeText(number) }
+    let divisor = unit.1 == "k" ? 1_000 : unit.0
+    return SafeText(untrusted: "\(min(999, number / divisor))\(unit.1)")
+  }
+}

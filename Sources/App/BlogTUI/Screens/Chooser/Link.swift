@@ -1,0 +1,56 @@
+/// A web address in a text, without the punctuation behind it.
+package struct Link: Hashable, Sendable {
+  /// The address.
+  package let text: String
+  package let host: String
+
+  /// The number of links of one text that are offered.
+  static let limit = 200
+
+  private static let schemes = ["https://", "http://"]
+  private static let closing: [Character: Character] = [")": "(", "]": "[", "}": "{", ">": "<"]
+
+  /// All links of a text, in order.
+  ///
+  /// - Complexity: O(n) in the length of the text.
+  package static func all(in text: String) -> [Link] {
+    var links: [Link] = []
+    var rest = text[...]
+    while links.count < limit, let start = nextStart(in: rest) {
+      let end = rest[start...].firstIndex { !isAllowed($0) } ?? rest.endIndex
+      if let link = Link(rest[start..<end]) { links.append(link) }
+      rest = rest[end...].dropFirst()
+    }
+    return links
+  }
+
+  private static func nextStart(in text: Substring) -> String.Index? {
+    text.indices.first { index in schemes.contains { text[index...].hasPrefix($0) } }
+  }
+
+  /// The printable characters of ASCII that addresses may contain.
+  private static func isAllowed(_ character: Character) -> Bool {
+    guard let value = character.asciiValue else { return false }
+    return value > 0x20 && value < 0x7F && !"\"<>\\^`{|}".contains(character)
+  }
+
+  private init?(_ text: Substring) {
+    var address = text
+    while let last = address.last {
+      if ".,;:!?'".contains(last) {
+        address.removeLast()
+      } else if let opening = Self.closing[last],
+        address.count(where: { $0 == last }) > address.count(where: { $0 == opening })
+      {
+        address.removeLast()
+      } else {
+        break
+      }
+    }
+    guard let scheme = Self.schemes.first(where: { address.hasPrefix($0) }) else { return nil }
+    let host = address.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+    guard !host.isEmpty else { return nil }
+    self.text = String(address)
+    self.host = String(host)
+  }
+}

@@ -1,0 +1,204 @@
+package import BlogModel
+
+/// One list of posts as the screen shows it.
+///
+/// States: idle → loading → loaded ⇄ failed. Posts stay in view when a list can no longer be read.
+package struct Feed: Equatable, Sendable {
+  /// What is known of the list.
+  package enum Phase: Hashable, Sendable {
+    /// Nobody has looked at it yet.
+    case idle
+    /// The first answer has not come.
+    case loading
+    /// The posts are what the database says.
+    case loaded
+    /// The list can no longer be read, for that reason.
+    case failed(String)
+  }
+
+  /// How many rows before an end of the loaded posts more are requested.
+  static let margin = 50
+  /// The number of posts from which on the blog drops posts far from the reader.
+  static let longList = 600
+  /// The distance from the last reported position at which a new one is reported.
+  static let step = 50
+
+  /// What is known of the list.
+  package internal(set) var phase = Phase.idle
+  /// All posts, in the order of the list, each identifier once.
+  package private(set) var posts = OrderedPosts()
+  /// Whether the list goes on beyond those posts.
+  package internal(set) var extent = FeedExtent()
+  /// The rows in view and the selected one; fewer than the posts during a search.
+  package internal(set) var list = ListView<PostID>()
+  /// The post to select as soon as it arrives.
+  package internal(set) var awaited: PostID?
+  /// Whether the list stays at the newest posts; otherwise the reader's position is kept.
+  package internal(set) var isFollowing = false
+  /// Whether to select the first row as soon as it arrives.
+  package internal(set) var awaitsFirst = false
+
+  private var unseen: Set<PostID> = []
+  /// The last reported position, and the number of posts at that time.
+  private var asked: (id: PostID, count: Int)?
+
+  /// The post of that key, if it is in the list; found at once if it is near the selected one.
+  package func post(_ id: PostID) -> Post? {
+    posts.index(of: id, near: list.selectedIndex ?? 0).map { posts[$0] }
+  }
+
+  package var selectedPost: Post? { list.selection.flatMap { post($0) } }
+
+  /// The number of unseen posts above the view.
+  package var unseenCount: Int {
+    unseen.isEmpty ? 0 : list.ids[..<list.top].count { unseen.contains($0) }
+  }
+
+  /// Replaces the posts; the selected one stays on its line of the screen.
+  mutating func update(_ new: [Post], matching filter: PostFilter) {
+    let isFirst = phase == .loading || phase == .idle
+    let before = posts
+    phase = .loaded
+    posts = OrderedPosts(new)
+    if !isFirst {
+      // Posts above the previous ones are new; posts below them were only loaded later.
+      unseen.formUnion(posts.added(since: before).filter { $0.uid != filter.me }.map(\.id))
+    }
+    if !unseen.isEmpty { unseen.formIntersection(posts.lazy.map(\.id)) }
+    self.filter(filter)
+    if let id = awaited, list.select(id) { awaited = nil }
+    if isFollowing || (awaitsFirst && !extent.hasNewer) {
+      list.move(to: 0)
+      awaitsFirst = false
+    }
+    markSeen()
+  }
+
+  /// Shows only the posts that pass.
+  mutating func filter(_ filter: PostFilter) {
+    let shown = filter.passesAll ? Array(posts) : posts.filter { filter.passes($0) }
+    let starts = filter.dividesDays ? Self.dayStarts(of: shown) : []
+    list.update(ids: shown.map(\.id), sectionStarts: starts)
+  }
+
+  /// The posts that start a new day; posts without a time start none.
+  private static func dayStarts(of posts: [Post]) -> Set<PostID> {
+    var starts: Set<PostID> = []
+    var last: Int64?
+    for post in posts {
+      guard let created = post.createdAt else { continue }
+      let day = CalendarDay.number(of: created)
+      if let last, last != day { starts.insert(post.id) }
+      last = day
+    }
+    return starts
+  }
+
+  /// Marks the posts in view as seen.
+  mutating func markSeen() {
+    guard !unseen.isEmpty else { return }
+    unseen.subtract(list.visibleIDs)
+  }
+
+  /// The post to report to the blog as the reader's position, if a report is due.
+  ///
+  /// A report is due when few posts are left before or behind the reader, and every so many rows
+  /// when the list is so long that the blog drops posts far from the reader.
+  mutating func positionToTell(isFiltered: Bool) -> PostID? {
+    guard let selected = list.selectedIndex, let selection = list.selection else { return nil }
+    let wantsOlder = selected >= list.ids.count - Self.margin && extent.hasOlder
+    let wantsNewer = selected < Self.margin && extent.hasNewer
+    let isNearEnd = wantsOlder || wantsNewer
+    guard isNearEnd || hasGoneFar(from: selected) else { return nil }
+    let end = wantsOlder ? posts.last?.id : posts.first?.id
+    let id = isFiltered && isNearEnd ? end ?? selection : selection
+    if let asked, asked.id == id, asked.count == posts.count { return nil }
+    asked = (id, posts.count)
+    return id
+  }
+
+  /// Whether the reader has moved far from the last reported position in a long list.
+  private func hasGoneFar(from selected: Int) -> Bool {
+    guard posts.count > Self.longList else { return false }
+    guard let asked, let index = posts.index(of: asked.id, near: selected) else { return true }
+    return abs(index - selected) >= Self.step
+  }
+
+  /// Compares only what affects the screen.
+  package static func == (left: Feed, right: Feed) -> Bool {
+    left.phase == right.phase && left.posts == right.posts && left.list == right.list
+      && left.extent == right.extent && left.awaited == right.awaited
+      && left.isFollowing == right.isFollowing && left.unseen == right.unseen
+  }
+}
+
+/// The posts of a list in order, each identifier once, with fast lookup near a known index.
+///
+/// Every change delivers the whole list again, but only a few of its posts are looked up: those
+/// in view, one after the other.
+package struct OrderedPosts: Equatable, Sendable {
+  private let posts: [Post]
+
+  /// Makes a list; of several posts with one identifier, the first is kept.
+  ///
+  /// - Complexity: O(n)
+  package init(_ posts: [Post] = []) {
+    // Lists in descending order of keys, the usual case, need no further check.
+    let isDescending = zip(posts, posts.dropFirst()).allSatisfy { $0.id > $1.id }
+    var seen: Set<PostID> = []
+    self.posts = isDescending ? posts : posts.filter { seen.insert($0.id).inserted }
+  }
+
+  /// The index of a post; nil if it is not in the list.
+  ///
+  /// - Parameters:
+  ///   - id: The post.
+  ///   - guess: About where it may be; the search goes both ways from there.
+  /// - Returns: The number of the post.
+  /// - Complexity: O(d) in the distance from the guess, O(n) for what is not in the list
+  package func index(of id: PostID, near guess: Int) -> Int? {
+    var above = Swift.min(Swift.max(guess, 0), posts.count) - 1
+    var below = above + 1
+    while above >= 0 || below < posts.count {
+      if below < posts.count {
+        if posts[below].id == id { return below }
+        below += 1
+      }
+      if above >= 0 {
+        if posts[above].id == id { return above }
+        above -= 1
+      }
+    }
+    return nil
+  }
+
+  /// The posts inserted above the lowest remaining post of an earlier list.
+  ///
+  /// - Complexity: O(n), of which only what the lists do not have in one run needs a set
+  func added(since before: OrderedPosts) -> [Post] {
+    guard let first = posts.first, let formerFirst = before.posts.first else { return [] }
+    let start = index(of: formerFirst.id, near: 0)
+    let formerStart = start == nil ? before.index(of: first.id, near: 0) : 0
+    let run = (start ?? 0)..<endOfRun(from: start ?? 0, in: before, from: formerStart ?? 0)
+    let formerRun = (formerStart ?? 0)..<((formerStart ?? 0) + run.count)
+    var others = Set(before.posts[..<formerRun.lowerBound].map(\.id))
+    others.formUnion(before.posts[formerRun.upperBound...].map(\.id))
+    let rest = others.isEmpty ? nil : posts[run.upperBound...].lastIndex { others.contains($0.id) }
+    let end = rest ?? (run.isEmpty ? nil : run.upperBound) ?? 0
+    return posts[..<end].enumerated().filter { number, post in
+      !run.contains(number) && !others.contains(post.id)
+    }.map(\.element)
+  }
+
+  /// The end of the run of posts that both lists share.
+  private func endOfRun(from start: Int, in before: OrderedPosts, from formerStart: Int) -> Int {
+    let pairs = zip(posts[start...], before.posts[formerStart...])
+    return start + pairs.prefix { $0.id == $1.id }.count
+  }
+}
+
+extension OrderedPosts: RandomAccessCollection {
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { posts.count }
+  package subscript(index: Int) -> Post { posts[index] }
+}

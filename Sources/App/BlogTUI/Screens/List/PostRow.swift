@@ -1,0 +1,264 @@
+import BlogModel
+
+/// How many lines a list shows of each post.
+package enum Density: String, CaseIterable, Hashable, Sendable {
+  /// A line: the title, and the beginning of the text if there is room.
+  case compact
+  /// Two lines: the beginning of the text has its own.
+  case normal
+  /// Five lines: more of the text, and a blank one.
+  case full
+
+  /// What the user has chosen.
+  init(_ settings: Settings) {
+    self = Density(rawValue: settings.word(.density)) ?? .compact
+  }
+
+  /// The number of lines of the text that are shown below the title.
+  package var textHeight: Int {
+    switch self {
+    case .compact: 0
+    case .normal: 1
+    case .full: 3
+    }
+  }
+
+  /// The number of lines of a post.
+  package var rowHeight: Int {
+    switch self {
+    case .compact: 1
+    case .normal: 2
+    case .full: 5
+    }
+  }
+}
+
+/// What a list shows of a post; equal rows look the same in lists of the same look.
+struct PostRow: Equatable {
+  let id: PostID
+  let title: String
+  let body: String
+  let author: String
+  let starCount: Int
+  /// Whether I gave it a star.
+  let isStarred: Bool
+  let isSelected: Bool
+  /// When it was written, in the user's format.
+  let age: SafeText
+  /// How far my last change of it has got.
+  let delivery: Delivery?
+  /// How many comments on it are to be read.
+  let newComments: NewComments
+  /// Whether the post or a comment on it is unread.
+  let hasNews: Bool
+}
+
+/// What all the rows of a list have in common.
+struct PostRowLook: Equatable {
+  let theme: Theme
+  let repertoire: CharacterRepertoire
+  /// The number of columns.
+  let width: Int
+  /// The width of the widest age.
+  let ageWidth: Int
+  let density: Density
+}
+
+/// The columns of a row of a list, depending on its width.
+struct PostRowColumns {
+  let border: Rect
+  let sign: Rect
+  let title: Rect
+  let author: Rect
+  let age: Rect
+  let star: Rect
+  let count: Rect
+  let showsExcerpt: Bool
+  /// The line of the title.
+  let line: Rect
+
+  init(_ look: PostRowLook) {
+    let row = Rect(row: 0, column: 0, width: look.width, height: 1)
+    let isWide = row.width >= 60
+    let author = row.width >= 100 ? 20 : isWide ? 16 : row.width >= 36 ? 8 : 0
+    let gap = isWide ? 2 : 1
+    let parts = Layout.columns(
+      [
+        .fixed(1), .fixed(isWide ? 1 : 0), .flexible(1), .fixed(author > 0 ? gap : 0),
+        .fixed(author), .fixed(gap), .fixed(look.ageWidth), .fixed(gap), .fixed(1),
+        .fixed(isWide ? 5 : 3), .fixed(isWide ? 1 : 0),
+      ],
+      in: row
+    )
+    border = parts[0]
+    line = row
+    // Without room for a column of its own, the sign takes the column of the selection mark.
+    sign = isWide ? parts[1] : parts[0]
+    title = parts[2]
+    self.author = parts[4]
+    age = parts[6]
+    star = parts[8]
+    count = parts[9]
+    self.showsExcerpt = isWide && look.density == .compact
+  }
+}
+
+/// Draws the rows of a list of posts, each on a screen of its own.
+struct PostRowPainter {
+  private let look: PostRowLook
+  private let theme: Theme
+  private let glyphs: GlyphSet
+  private let separator: SafeText
+  private let columns: PostRowColumns
+
+  init(_ look: PostRowLook) {
+    self.look = look
+    theme = look.theme
+    glyphs = .of(look.repertoire)
+    separator = glyphs.factSeparator
+    columns = PostRowColumns(look)
+  }
+
+  /// Draws a row.
+  func screen(of row: PostRow) -> Screen {
+    var screen = Screen(size: Size(width: look.width, height: look.density.rowHeight))
+    if row.isSelected { screen.fill(columns.line, style: theme.selected) }
+    let mark = row.isSelected ? glyphs.selection : " "
+    for line in 0..<look.density.rowHeight {
+      let position = Position(row: line, column: columns.border.column)
+      screen.put(mark, at: position, style: theme.selectedBorder)
+    }
+    paintSign(row, on: &screen)
+    paintTitle(row, on: &screen)
+    let author = SafeText(untrusted: row.author, limit: SafeText.nameLimit)
+    let authorStyle = style(theme.author, of: row)
+    screen.put(author, in: columns.author, style: authorStyle, ellipsis: glyphs.ellipsis)
+    screen.put(row.age, in: columns.age, style: style(theme.dim, of: row), aligned: .trailing)
+    let star = row.isStarred ? glyphs.star : glyphs.emptyStar
+    let starStyle = style(row.isStarred ? theme.star : theme.text, of: row)
+    screen.put(star, at: columns.star.origin, style: starStyle, clip: columns.star)
+    let count = ShortNumber.text(row.starCount)
+    screen.put(count, in: columns.count, style: starStyle, aligned: .trailing)
+    paintText(row, on: &screen)
+    return screen
+  }
+
+  /// The style of a part; a selected row has one style throughout.
+  private func style(_ style: Style, of row: PostRow) -> Style {
+    row.isSelected ? theme.selected : style
+  }
+
+  /// The delivery of my last change of the post, or else whether the post is unread.
+  private func paintSign(_ row: PostRow, on screen: inout Screen) {
+    guard columns.sign != columns.border || !row.isSelected else { return }
+    if let delivery = row.delivery {
+      let style = style(delivery.style(theme), of: row)
+      screen.put(delivery.sign(glyphs), at: columns.sign.origin, style: style, clip: columns.sign)
+    } else if row.hasNews {
+      let style = style(theme.notice, of: row)
+      screen.put(glyphs.bullet, at: columns.sign.origin, style: style, clip: columns.sign)
+    }
+  }
+
+  /// The title, and behind it the beginning of the text if there is room.
+  private func paintTitle(_ row: PostRow, on screen: inout Screen) {
+    let title = SafeText(untrusted: row.title, mode: .singleLine, limit: 300)
+    let titleStyle = style(theme.title, of: row).with(.bold)
+    var used = screen.put(title, in: columns.title, style: titleStyle, ellipsis: glyphs.ellipsis)
+    used += paintNewComments(row, after: used, on: &screen)
+    let dim = style(theme.dim, of: row)
+    let left = columns.title.width - used - separator.width
+    guard columns.showsExcerpt, left >= 8, !row.body.isEmpty else { return }
+    let middle = Position(row: 0, column: columns.title.column + used)
+    screen.put(separator, at: middle, style: dim, clip: columns.title)
+    let room = Rect(row: 0, column: columns.title.endColumn - left, width: left, height: 1)
+    // Twice the width, since some characters take no cell.
+    let excerpt = Self.excerpt(row.body, limit: 2 * left)
+    screen.put(excerpt, in: room, style: dim, ellipsis: glyphs.ellipsis)
+  }
+
+  /// The number of unread comments, behind the title; returns its width.
+  private func paintNewComments(
+    _ row: PostRow,
+    after used: Int,
+    on screen: inout Screen
+  ) -> Int {
+    let new = row.newComments
+    guard new.count > 0 else { return 0 }
+    let number = SafeText(new.count) + (new.isAtLeast ? "+" : "")
+    let words: SafeText = new.count == 1 ? " new comment" : " new comments"
+    let long = columns.showsExcerpt && columns.title.width >= 30
+    let text = long ? separator + number + words : " +" + SafeText(new.count)
+    // A long title is cut to make room: a title can be guessed, a number cannot.
+    let start = min(used, max(0, columns.title.width - text.width))
+    let position = Position(row: 0, column: columns.title.column + start)
+    screen.put(text, at: position, style: style(theme.notice, of: row), clip: columns.title)
+    return start + text.width - used
+  }
+
+  /// The beginning of the text on lines of its own, as many as the user wants.
+  private func paintText(_ row: PostRow, on screen: inout Screen) {
+    let count = look.density.textHeight
+    let indent = columns.title.column
+    let room = Rect(row: 1, column: indent, width: look.width - indent - 1, height: count)
+    guard !room.isEmpty else { return }
+    let lines = Self.excerpt(row.body, limit: room.width * count).wrapped(width: room.width)
+    for (index, line) in lines.prefix(count).enumerated() {
+      let isCut = index == count - 1 && lines.count > count
+      let text =
+        isCut ? line.truncated(to: room.width - 1, ellipsis: .empty) + glyphs.ellipsis : line
+      screen.put(text, in: room.line(index), style: theme.dim, ellipsis: glyphs.ellipsis)
+    }
+  }
+
+  /// The beginning of a text on one line.
+  static func excerpt(_ body: String, limit: Int) -> SafeText {
+    var line: [Unicode.Scalar] = []
+    line.reserveCapacity(limit)
+    var followsBlank = false
+    for scalar in body.unicodeScalars.prefix(limit) {
+      // Looking up the properties of ASCII characters would dominate the cost.
+      let isBlank =
+        scalar.isASCII
+        ? scalar == " " || (0x09...0x0D).contains(scalar.value) : scalar.properties.isWhitespace
+      if !isBlank {
+        if followsBlank, !line.isEmpty { line.append(" ") }
+        line.append(scalar)
+      }
+      followsBlank = isBlank
+    }
+    return SafeText(untrusted: line, limit: limit)
+  }
+}
+
+/// A cache of drawn rows, so that only rows that look different are drawn again.
+///
+/// A key changes one or two of the rows in view, and redrawing all others would take most of
+/// the time until it can be seen.
+package struct DrawnRows {
+  private var look: PostRowLook?
+  private var drawn: [PostID: (row: PostRow, screen: Screen)] = [:]
+
+  /// Nothing was drawn yet.
+  package init() {}
+
+  /// Draws rows, and forgets all others.
+  ///
+  /// - Parameters:
+  ///   - rows: The rows.
+  ///   - look: What they have in common.
+  /// - Returns: A screen for each row, of the width of the list and the height of a row.
+  mutating func screens(of rows: [PostRow], _ look: PostRowLook) -> [Screen] {
+    let before = look == self.look ? drawn : [:]
+    let painter = PostRowPainter(look)
+    self.look = look
+    drawn = [:]
+    return rows.map { row in
+      let known = before[row.id]
+      let screen = known?.row == row ? known?.screen : nil
+      let result = screen ?? painter.screen(of: row)
+      drawn[row.id] = (row, result)
+      return result
+    }
+  }
+}

@@ -1,0 +1,193 @@
+package import BlogModel
+
+/// A search that limits the lists while posts come and go.
+package struct Search: Equatable, Sendable {
+  /// What was typed.
+  package internal(set) var field = TextField(limit: 200)
+  /// Whether the line is still being typed.
+  package internal(set) var isEditing = true
+  /// The post that was selected before.
+  package let origin: PostID?
+
+  /// What to look for; nil while nothing was typed.
+  package var pattern: SearchPattern? { SearchPattern(field.text) }
+}
+
+/// A search pattern for posts; it ignores case.
+///
+/// Adjacent words are searched as a phrase in title, author and text. `author:NAME`,
+/// `title:TEXT`, `stars>5` (also `<`, `>=`, `<=`, `=`), `mine`, `starred` and `unread` test one
+/// property; `!` negates a part; a part in quotes is text. All parts must match.
+package struct SearchPattern: Hashable, Sendable {
+  /// One part of a search.
+  private struct Term: Hashable, Sendable {
+    let test: Test
+    let isNegated: Bool
+  }
+
+  private enum Test: Hashable, Sendable {
+    case text(Needle)
+    case author(Needle)
+    case title(Needle)
+    case stars(Comparison, Int)
+    case mine
+    case starred
+    case unread
+  }
+
+  private enum Comparison: String, Hashable, Sendable, CaseIterable {
+    // Two-character operators come first, so that none is mistaken for its prefix.
+    case atLeast = ">="
+    case atMost = "<="
+    case more = ">"
+    case less = "<"
+    case equal = "="
+
+    func holds(_ left: Int, _ right: Int) -> Bool {
+      switch self {
+      case .atLeast: left >= right
+      case .atMost: left <= right
+      case .more: left > right
+      case .less: left < right
+      case .equal: left == right
+      }
+    }
+  }
+
+  private let terms: [Term]
+
+  /// Makes a pattern; nil if the text matches everything.
+  package init?(_ text: String) {
+    var terms: [Term] = []
+    var words: [Substring] = []
+    func endPhrase() {
+      guard !words.isEmpty else { return }
+      terms.append(Term(test: .text(Needle(words.joined(separator: " "))), isNegated: false))
+      words = []
+    }
+    for part in Self.parts(text) {
+      let isNegated = part.first == "!" && part.count > 1
+      let rest = isNegated ? part.dropFirst() : part[...]
+      let test = Self.test(rest)
+      if !isNegated, test == nil {
+        words.append(part)
+      } else {
+        endPhrase()
+        terms.append(Term(test: test ?? .text(Needle(rest)), isNegated: isNegated))
+      }
+    }
+    endPhrase()
+    guard !terms.isEmpty else { return nil }
+    self.terms = terms
+  }
+
+  /// The parts of a search, separated by spaces outside of quotes.
+  private static func parts(_ text: String) -> [Substring] {
+    var isQuoted = false
+    return text.split { character in
+      if character == "\"" { isQuoted.toggle() }
+      return character == " " && !isQuoted
+    }
+  }
+
+  /// The test that a part stands for; nil if it is plain text.
+  private static func test(_ part: Substring) -> Test? {
+    if part.count > 1, part.first == "\"", part.last == "\"" {
+      return .text(Needle(part.dropFirst().dropLast()))
+    }
+    switch part.lowercased() {
+    case "mine": return .mine
+    case "starred": return .starred
+    case "unread": return .unread
+    default: break
+    }
+    if let name = value(of: "author:", in: part) { return .author(Needle(name)) }
+    if let title = value(of: "title:", in: part) { return .title(Needle(title)) }
+    for comparison in Comparison.allCases {
+      guard let number = value(of: "stars" + comparison.rawValue, in: part) else { continue }
+      return Int(number).map { .stars(comparison, $0) }
+    }
+    return nil
+  }
+
+  private static func value(of name: String, in part: Substring) -> Substring? {
+    guard part.lowercased().hasPrefix(name), part.count > name.count else { return nil }
+    let value = part.dropFirst(name.count)
+    let isQuoted = value.count > 2 && value.first == "\"" && value.last == "\""
+    return isQuoted ? value.dropFirst().dropLast() : value
+  }
+
+  /// Whether a post matches.
+  ///
+  /// - Complexity: O(n) in the length of the post, for the patterns that people type.
+  package func matches(_ post: Post, me: String = "", readState: ReadState? = nil) -> Bool {
+    terms.allSatisfy { term in
+      let isMatch =
+        switch term.test {
+        case .text(let needle):
+          needle.isIn(post.title) || needle.isIn(post.author) || needle.isIn(post.body)
+        case .author(let needle): needle.isIn(post.author) || needle.isIn(post.uid)
+        case .title(let needle): needle.isIn(post.title)
+        case .stars(let comparison, let number): comparison.holds(post.starCount, number)
+        case .mine: post.uid == me
+        case .starred: post.stars.contains(me)
+        case .unread: post.uid != me && readState?.isUnread(post) == true
+        }
+      return isMatch != term.isNegated
+    }
+  }
+}
+
+/// Text that is looked for, in lower case.
+private struct Needle: Hashable, Sendable {
+  private let bytes: [UInt8]
+
+  init(_ text: some StringProtocol) { bytes = Array(text.lowercased().utf8) }
+
+  func isIn(_ text: String) -> Bool {
+    let hay = Array(text.lowercased().utf8)
+    guard !bytes.isEmpty else { return true }
+    guard hay.count >= bytes.count else { return false }
+    return (0...(hay.count - bytes.count)).contains { start in
+      hay[start] == bytes[0] && hay[start..<(start + bytes.count)].elementsEqual(bytes)
+    }
+  }
+}
+
+/// Which posts a list shows: those that match the search and are not about to be deleted.
+package struct PostFilter: Sendable {
+  /// What to look for; nil for everything.
+  package let pattern: SearchPattern?
+  /// Who I am.
+  package let me: String
+  /// What I have read.
+  package let readState: ReadState?
+  /// What disappears soon.
+  package let hidden: Set<String>
+  /// Whether the list is divided by days.
+  package let dividesDays: Bool
+
+  /// Makes a filter.
+  package init(
+    pattern: SearchPattern?,
+    me: String,
+    readState: ReadState? = nil,
+    hidden: Set<String> = [],
+    dividesDays: Bool = false
+  ) {
+    self.pattern = pattern
+    self.me = me
+    self.readState = readState
+    self.hidden = hidden
+    self.dividesDays = dividesDays
+  }
+
+  /// Whether nothing is left out.
+  var passesAll: Bool { pattern == nil && hidden.isEmpty }
+
+  /// Whether the post is shown.
+  package func passes(_ post: Post) -> Bool {
+    guard !hidden.contains(post.id) else { return false }
+    return pattern?.matches(post, me: me, readState: readState) ?? true
+  }
+}

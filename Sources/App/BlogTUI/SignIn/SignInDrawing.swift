@@ -1,0 +1,192 @@
+/// A part of the screens of the sign-in that a pointer can mean.
+enum SignInPart: Hashable {
+  /// A choice of the first page.
+  case choice(SignIn.Choice)
+  /// A field of the form, by its number.
+  case field(Int)
+  /// A hint of what a key does.
+  case key(KeyEvent)
+}
+
+extension SignIn {
+  /// Draws the screens of the sign-in.
+  package func view() -> Screen {
+    var painter = SignInPainter(self)
+    painter.paint()
+    return painter.screen
+  }
+}
+
+/// Draws the screens of the sign-in part by part.
+struct SignInPainter {
+  private let signIn: SignIn
+  private let frame: Frame
+  private(set) var screen: Screen
+  /// What was drawn where.
+  private(set) var hits = HitMap<SignInPart>()
+
+  private var theme: Theme { signIn.theme }
+  private var glyphs: GlyphSet { signIn.glyphs }
+
+  init(_ signIn: SignIn) {
+    self.signIn = signIn
+    frame = Frame(signIn.size)
+    screen = Screen(size: signIn.size)
+  }
+
+  mutating func paint() {
+    guard Frame.isLargeEnough(signIn.size) else {
+      let text: SafeText = "Too small: need 20x6"
+      return screen.put(lines: text.wrapped(width: signIn.size.width), in: screen.bounds)
+    }
+    screen.put(" " + heading + " ", in: frame.header, style: theme.brand, ellipsis: glyphs.ellipsis)
+    screen.horizontalLine(in: frame.upperRule, glyphs: glyphs, style: theme.rule)
+    screen.horizontalLine(in: frame.lowerRule, glyphs: glyphs, style: theme.rule)
+    if let form = signIn.form { paint(form) } else { paintChoices() }
+    paintFooter()
+    let name = SafeText(untrusted: signIn.databaseName, limit: 200)
+    screen.put(" " + name, in: frame.status, style: theme.dim, ellipsis: glyphs.ellipsis)
+  }
+
+  private var heading: SafeText {
+    switch signIn.form?.kind {
+    case nil: "Who are you?"
+    case .signIn: "Sign in"
+    case .signUp: "Make an account"
+    case .forgotten, .newPassword: "Set a new password"
+    case .userName: "Your name in this blog"
+    }
+  }
+
+  private mutating func paintChoices() {
+    let signIn = signIn
+    let style = theme.selected
+    let mark = glyphs.selection
+    var rows: [(SignIn.Choice, Rect)] = []
+    signIn.list.draw(on: &screen, in: frame.page) { screen, choice, isSelected, rect in
+      rows.append((choice, rect))
+      let text = (isSelected ? mark : " ") + " " + signIn.title(of: choice)
+      if isSelected { screen.fill(rect, style: style) }
+      screen.put(
+        text,
+        in: rect,
+        style: isSelected ? style : .plain,
+        ellipsis: signIn.glyphs.ellipsis
+      )
+    }
+    for (choice, rect) in rows { hits.add(.choice(choice), at: rect) }
+  }
+
+  private mutating func paint(_ form: SignInForm) {
+    let isSpaced = frame.page.height >= 2 * form.fields.count
+    let step = isSpaced ? 2 : 1
+    // On a low screen the form scrolls so that the focused field stays in view.
+    let first = max(0, form.focus * step + 1 - frame.page.height)
+    for (index, field) in form.fields.enumerated() {
+      let row = frame.page.row + index * step - first
+      guard row >= frame.page.row, row < frame.page.endRow else { continue }
+      let line = Rect(row: row, column: frame.page.column, width: frame.page.width, height: 1)
+      let room = paint(field, of: form, in: line, isFocused: index == form.focus)
+      hits.add(.field(index), at: line)
+      hits.add(.field(index), at: room)
+    }
+  }
+
+  /// One field with its label; returns where the text is.
+  private mutating func paint(
+    _ field: SignInForm.Field,
+    of form: SignInForm,
+    in line: Rect,
+    isFocused: Bool
+  ) -> Rect {
+    let label = Rect(
+      row: line.row,
+      column: line.column,
+      width: SignInForm.labelWidth - 2,
+      height: 1
+    )
+    let edge = Position(row: line.row, column: line.column + SignInForm.labelWidth - 2)
+    let room = Rect(
+      row: line.row,
+      column: line.column + SignInForm.labelWidth,
+      width: line.width - SignInForm.labelWidth,
+      height: 1
+    )
+    let style = isFocused ? theme.key : theme.dim
+    screen.put(field.item.label(form.kind), in: label, style: style, ellipsis: glyphs.ellipsis)
+    let mark = isFocused ? glyphs.selection : glyphs.vertical
+    screen.put(mark, at: edge, style: isFocused ? theme.selectedBorder : theme.border, clip: line)
+    let text = field.item.isSecret ? hidden(field.text, width: room.width) : field.text
+    text.draw(
+      on: &screen,
+      in: room,
+      style: theme.text,
+      isFocused: isFocused && signIn.activity == nil
+    )
+    return room
+  }
+
+  /// A field of the same length and cursor position whose characters are masked.
+  private func hidden(_ field: TextField, width: Int) -> TextField {
+    let count = field.text.count
+    let sign = glyphs.repertoire == .ascii ? "*" : "•"
+    var hidden = TextField(text: String(repeating: sign, count: count), limit: field.limit)
+    hidden.resize(to: Size(width: max(1, width), height: 1))
+    for _ in field.cursor..<max(field.cursor, count) { _ = hidden.handle(.left) }
+    return hidden
+  }
+
+  private mutating func paintFooter() {
+    let room = frame.footer.inset(rows: 0, columns: 1)
+    if let activity = signIn.activity {
+      screen.put(activity + glyphs.ellipsis, in: room, style: theme.waiting)
+    } else if let message = signIn.message {
+      paint(message)
+    } else {
+      paintHints()
+    }
+  }
+
+  /// A message that may be longer than the footer: it grows upwards, over the content.
+  private mutating func paint(_ message: Message) {
+    let style = message.kind == .failure ? theme.failure : theme.note
+    let lines = message.text.wrapped(width: frame.footer.width - 2).prefix(4)
+    for (index, line) in lines.enumerated() {
+      let row = Rect(
+        row: frame.footer.row - lines.count + 1 + index,
+        column: 0,
+        width: frame.footer.width,
+        height: 1
+      )
+      screen.fill(row, style: style)
+      screen.put(line, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
+      hits.cover(row)
+    }
+  }
+
+  private mutating func paintHints() {
+    var column = frame.footer.column + 1
+    for (key, name) in hints {
+      let shown = SafeText(untrusted: key.description)
+      let width = shown.width + 1 + name.width
+      guard column + width <= frame.footer.endColumn else { continue }
+      let start = Position(row: frame.footer.row, column: column)
+      screen.put(shown, at: start, style: theme.key, clip: frame.footer)
+      let label = Position(row: frame.footer.row, column: column + shown.width + 1)
+      screen.put(name, at: label, style: theme.dim, clip: frame.footer)
+      hits.add(.key(key), at: Rect(row: start.row, column: column, width: width, height: 1))
+      column += width + 2
+    }
+  }
+
+  private var hints: [(KeyEvent, SafeText)] {
+    guard signIn.form == nil else {
+      return [
+        (.enter, "go on"), (.escape, "back"), (.tab, "next field"), (.control("c"), "quit"),
+      ]
+    }
+    let isAccount = if case .account? = signIn.list.selection { true } else { false }
+    let signOut: [(KeyEvent, SafeText)] = isAccount ? [(.character("x"), "sign out")] : []
+    return [(.enter, "choose"), (.character("q"), "quit")] + signOut
+  }
+}

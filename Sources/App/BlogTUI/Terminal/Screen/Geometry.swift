@@ -1,0 +1,172 @@
+/// A cell of the screen, counted from zero at the top left.
+package struct Position: Hashable, Sendable, Codable {
+  /// The row, growing downwards.
+  package var row: Int
+  /// The column in cells, growing to the right.
+  package var column: Int
+
+  /// Makes a position; it may lie outside any screen.
+  package init(row: Int, column: Int) {
+    self.row = row
+    self.column = column
+  }
+}
+
+/// A width and a height in cells, neither of them negative.
+package struct Size: Hashable, Sendable, Codable {
+  /// A size without any cell.
+  package static let zero = Size(width: 0, height: 0)
+
+  /// The number of columns.
+  package let width: Int
+  /// The number of rows.
+  package let height: Int
+
+  /// Makes a size; negative numbers count as zero.
+  package init(width: Int, height: Int) {
+    self.width = max(0, width)
+    self.height = max(0, height)
+  }
+}
+
+/// A rectangle of cells, possibly empty and possibly partly outside the screen.
+package struct Rect: Hashable, Sendable {
+  /// A rectangle without any cell.
+  package static let zero = Rect(row: 0, column: 0, width: 0, height: 0)
+
+  /// The first row.
+  package let row: Int
+  /// The first column.
+  package let column: Int
+  /// The number of columns, never negative.
+  package let width: Int
+  /// The number of rows, never negative.
+  package let height: Int
+
+  /// Makes a rectangle; a negative width or height counts as zero.
+  package init(row: Int, column: Int, width: Int, height: Int) {
+    self.row = row
+    self.column = column
+    self.width = max(0, width)
+    self.height = max(0, height)
+  }
+
+  /// Makes the rectangle of that size at the top left of the screen.
+  package init(size: Size) {
+    self.init(row: 0, column: 0, width: size.width, height: size.height)
+  }
+
+  /// The row below the last one.
+  package var endRow: Int { row + height }
+  /// The column after the last one.
+  package var endColumn: Int { column + width }
+  /// The width and the height.
+  package var size: Size { Size(width: width, height: height) }
+  /// Whether the rectangle has no cell at all.
+  package var isEmpty: Bool { width == 0 || height == 0 }
+  /// The position of the top left cell.
+  package var origin: Position { Position(row: row, column: column) }
+
+  /// Tells whether the cell at the position belongs to the rectangle.
+  package func contains(_ position: Position) -> Bool {
+    position.row >= row && position.row < endRow && position.column >= column
+      && position.column < endColumn
+  }
+
+  /// The part that both rectangles share; empty when they share nothing.
+  package func intersection(_ other: Rect) -> Rect {
+    let top = max(row, other.row)
+    let left = max(column, other.column)
+    return Rect(
+      row: top,
+      column: left,
+      width: min(endColumn, other.endColumn) - left,
+      height: min(endRow, other.endRow) - top
+    )
+  }
+
+  /// The rectangle without a margin of that many rows and columns on every side.
+  package func inset(rows: Int, columns: Int) -> Rect {
+    Rect(
+      row: row + min(rows, height),
+      column: column + min(columns, width),
+      width: width - 2 * columns,
+      height: height - 2 * rows
+    )
+  }
+
+  /// One row of the rectangle, counted from its top; empty when there is no such row.
+  package func line(_ index: Int) -> Rect {
+    Rect(
+      row: row + index,
+      column: column,
+      width: width,
+      height: index >= 0 && index < height ? 1 : 0
+    )
+  }
+
+  /// A rectangle of at most that size in the middle of this one.
+  package func centered(_ size: Size) -> Rect {
+    let width = min(size.width, self.width)
+    let height = min(size.height, self.height)
+    return Rect(
+      row: row + (self.height - height) / 2,
+      column: column + (self.width - width) / 2,
+      width: width,
+      height: height
+    )
+  }
+}
+
+/// How much of a rectangle one of its parts takes along the split axis.
+package enum Length: Hashable, Sendable {
+  /// Exactly that many cells, or less when the rectangle is too small.
+  case fixed(Int)
+  /// A share of what the fixed parts leave, in proportion to the weight.
+  case flexible(Int)
+}
+
+/// Divides rectangles into rows and columns.
+package enum Layout {
+  /// Stacks parts from top to bottom; the result has one rectangle for each part.
+  package static func rows(_ parts: [Length], in rect: Rect) -> [Rect] {
+    var row = rect.row
+    return lengths(parts, total: rect.height).map { height in
+      defer { row += height }
+      return Rect(row: row, column: rect.column, width: rect.width, height: height)
+    }
+  }
+
+  /// Puts parts side by side from left to right; the result has one rectangle for each part.
+  package static func columns(_ parts: [Length], in rect: Rect) -> [Rect] {
+    var column = rect.column
+    return lengths(parts, total: rect.width).map { width in
+      defer { column += width }
+      return Rect(row: rect.row, column: column, width: width, height: rect.height)
+    }
+  }
+
+  /// The length of each part; together never more than the total.
+  package static func lengths(_ parts: [Length], total: Int) -> [Int] {
+    var left = max(0, total)
+    var result = [Int](repeating: 0, count: parts.count)
+    var weights = 0
+    for (index, part) in parts.enumerated() {
+      switch part {
+      case .fixed(let length):
+        result[index] = min(max(0, length), left)
+        left -= result[index]
+      case .flexible(let weight):
+        weights += max(0, weight)
+      }
+    }
+    for (index, part) in parts.enumerated() {
+      guard case .flexible(let weight) = part, weight > 0, weights > 0 else { continue }
+      let share = left * weight / weights
+      result[index] = share
+      left -= share
+      weights -= weight
+    }
+    return result
+  }
+}

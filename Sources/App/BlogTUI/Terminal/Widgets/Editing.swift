@@ -1,0 +1,236 @@
+/// What a key means inside a text editor, the same in one line and in many.
+enum EditCommand: Hashable {
+  case insert(String)
+  case newline
+  case left
+  case right
+  case wordLeft
+  case wordRight
+  case up
+  case down
+  case pageUp
+  case pageDown
+  case lineStart
+  case lineEnd
+  case deleteBefore
+  case deleteAfter
+  case killToLineStart
+  case killToLineEnd
+  case killWordBefore
+  case killBlankSeparatedBefore
+  case killWordAfter
+  case yank
+  case textStart
+  case textEnd
+  case undo
+  case redo
+
+  /// The command of a key, or nil if editors do not use it.
+  init?(_ key: KeyEvent) {
+    switch key {
+    case .character(let character): self = .insert(String(character))
+    case .paste(let text): self = .insert(text)
+    case .enter, .control("j"), .control("m"): self = .newline
+    case .left, .control("b"): self = .left
+    case .right, .control("f"): self = .right
+    case .controlLeft, .alt(.left), .alt(.character("b")): self = .wordLeft
+    case .controlRight, .alt(.right), .alt(.character("f")): self = .wordRight
+    case .up, .control("p"): self = .up
+    case .down, .control("n"): self = .down
+    case .pageUp: self = .pageUp
+    case .pageDown: self = .pageDown
+    case .home, .control("a"): self = .lineStart
+    case .end, .control("e"): self = .lineEnd
+    case .backspace, .control("h"): self = .deleteBefore
+    case .delete, .control("d"): self = .deleteAfter
+    case .control("u"): self = .killToLineStart
+    case .control("k"): self = .killToLineEnd
+    case .control("w"): self = .killBlankSeparatedBefore
+    case .alt(.backspace): self = .killWordBefore
+    case .alt(.character("d")): self = .killWordAfter
+    case .control("y"): self = .yank
+    case .alt(.character("<")): self = .textStart
+    case .alt(.character(">")): self = .textEnd
+    case .control("_"), .alt(.character("z")): self = .undo
+    case .alt(.character("_")), .alt(.character("Z")): self = .redo
+    case .control, .alt, .insert, .tab, .backTab, .escape, .function, .mouse, .resize:
+      return nil
+    }
+  }
+
+  /// The kind of step that the command is for ``UndoHistory``; nil if it changes nothing.
+  var step: EditStep? {
+    switch self {
+    case .insert(let text):
+      guard text.count == 1, let character = text.first else { return .whole }
+      return character.isLetter || character.isNumber ? .letter : .separator
+    case .newline: return .separator
+    case .deleteBefore, .deleteAfter: return .removal
+    case .killToLineStart, .killToLineEnd, .killWordBefore, .killBlankSeparatedBefore,
+      .killWordAfter, .yank:
+      return .whole
+    case .left, .right, .wordLeft, .wordRight, .up, .down, .pageUp, .pageDown, .lineStart,
+      .lineEnd, .textStart, .textEnd, .undo, .redo:
+      return nil
+    }
+  }
+}
+
+/// What a key did to a text editor.
+package enum EditOutcome: Hashable, Sendable {
+  /// The editor does not use the key.
+  case ignored
+  /// The cursor or the view moved, or the key had no further to go; the text is the same.
+  case moved
+  /// The text changed.
+  case changed
+  /// The user is done with a single-line field.
+  case submitted
+}
+
+/// What a step of an editor did; steps of the same kind are taken back together.
+enum EditStep: Hashable, Sendable {
+  /// One character of a word was typed.
+  case letter
+  /// Something that ends a word was typed.
+  case separator
+  /// One character was removed.
+  case removal
+  /// Anything else, which always is a step of its own.
+  case whole
+}
+
+/// What editors let into their text, from the keyboard and from the clipboard alike.
+enum EditorText {
+  /// The characters of the input that a user can mean: no controls, nothing that hides or reorders.
+  ///
+  /// Line breaks of any kind become newlines, tabs become blanks.
+  static func characters(of input: String) -> [Character] {
+    var scalars = String.UnicodeScalarView()
+    var afterCarriageReturn = false
+    for scalar in input.unicodeScalars {
+      let followsCarriageReturn = afterCarriageReturn
+      afterCarriageReturn = scalar == "\r"
+      switch scalar.value {
+      case 0x0A:
+        if !followsCarriageReturn { scalars.append("\n") }
+      case 0x0D, 0x85, 0x2028, 0x2029:
+        scalars.append("\n")
+      case 0x09:
+        scalars.append(contentsOf: "    ".unicodeScalars)
+      case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069,
+        0xFDD0...0xFDEF:
+        break
+      default:
+        if scalar.value & 0xFFFE != 0xFFFE { scalars.append(scalar) }
+      }
+    }
+    return Array(String(scalars))
+  }
+
+  /// Replaces some of the characters, and returns where what was put in ends.
+  ///
+  /// Characters that become neighbours and together are one (a letter and its accent) are joined.
+  static func replace(
+    _ range: Range<Int>,
+    of characters: inout [Character],
+    with new: some Collection<Character>
+  ) -> Int {
+    let before = characters.count - range.count
+    characters.replaceSubrange(range, with: new)
+    let end = range.lowerBound + characters.count - before
+    let joinedStart = joinSeam(of: &characters, at: range.lowerBound)
+    let shifted = max(range.lowerBound, end - (joinedStart ? 1 : 0))
+    if range.lowerBound < end { _ = joinSeam(of: &characters, at: shifted) }
+    return min(shifted, characters.count)
+  }
+
+  private static func joinSeam(of characters: inout [Character], at index: Int) -> Bool {
+    guard index > 0, index < characters.count else { return false }
+    let (left, right) = (characters[index - 1], characters[index])
+    guard !left.isASCII || !right.isASCII else { return false }
+    let pair = String(left) + String(right)
+    guard pair.count == 1, let joined = pair.first else { return false }
+    characters.replaceSubrange((index - 1)...index, with: CollectionOfOne(joined))
+    return true
+  }
+
+  /// The characters as they are drawn, each for itself so that widths add up.
+  static func shown(_ characters: some Sequence<Character>) -> SafeText {
+    var text = SafeText()
+    for character in characters { text.append(SafeText(untrusted: String(character))) }
+    return text
+  }
+
+  /// Where the word before the index begins.
+  static func wordStart(before index: Int, in characters: [Character]) -> Int {
+    var start = index
+    while start > 0 && !isWord(characters[start - 1]) { start -= 1 }
+    while start > 0 && isWord(characters[start - 1]) { start -= 1 }
+    return start
+  }
+
+  /// Where the word after the index ends.
+  static func wordEnd(after index: Int, in characters: [Character]) -> Int {
+    var end = index
+    while end < characters.count && !isWord(characters[end]) { end += 1 }
+    while end < characters.count && isWord(characters[end]) { end += 1 }
+    return end
+  }
+
+  /// Where the stretch without blanks before the index begins.
+  static func blankSeparatedStart(before index: Int, in characters: [Character]) -> Int {
+    var start = index
+    while start > 0 && characters[start - 1].isWhitespace { start -= 1 }
+    while start > 0 && !characters[start - 1].isWhitespace { start -= 1 }
+    return start
+  }
+
+  private static func isWord(_ character: Character) -> Bool {
+    character.isLetter || character.isNumber
+  }
+}
+
+/// The undo and redo history of an editor.
+///
+/// Steps of the same kind join, so that a word comes and goes as one.
+struct UndoHistory<State: Hashable & Sendable>: Hashable, Sendable {
+  /// The number of steps that are kept.
+  static var limit: Int { 200 }
+
+  private var past: [State] = []
+  private var future: [State] = []
+  private var latest: EditStep?
+
+  /// Notes the state before a step.
+  mutating func record(_ state: State, _ kind: EditStep) {
+    defer { latest = kind }
+    future = []
+    // A word joins the blanks before it: taking it back leaves the line as it was before both.
+    let follows = latest == kind || (latest == .separator && kind == .letter)
+    guard !follows || kind == .whole || past.isEmpty else { return }
+    past.append(state)
+    if past.count > Self.limit { past.removeFirst() }
+  }
+
+  /// The cursor went elsewhere: the next step does not join the one before.
+  mutating func interrupt() {
+    latest = nil
+  }
+
+  /// The state before the latest step; nil when there is none.
+  mutating func undo(from state: State) -> State? {
+    guard let before = past.popLast() else { return nil }
+    future.append(state)
+    latest = nil
+    return before
+  }
+
+  /// The state that was taken back last; nil when there is none.
+  mutating func redo(from state: State) -> State? {
+    guard let after = future.popLast() else { return nil }
+    past.append(state)
+    latest = nil
+    return after
+  }
+}
