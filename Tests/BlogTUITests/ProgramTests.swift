@@ -169,13 +169,13 @@ struct ProgramTests {
     // Each wait takes as long as it may.
     terminal.whenWaiting = { _ in repository.now += 1_000 }
     var kept: [[Draft]] = []
-    var surroundings = Surroundings()
-    surroundings.keep = { kept.append($0.posts) }
+    var environment = Environment()
+    environment.keep = { kept.append($0.posts) }
     let program = Program(
       terminal: terminal,
       repository: repository,
       wake: {},
-      surroundings: surroundings
+      environment: environment
     )
     #expect(program.run() == .quit)
     #expect(kept == [[Draft(title: "T", body: "")], [Draft(title: "T", body: "B")], []])
@@ -186,8 +186,8 @@ struct ProgramTests {
     let terminal = ScriptedTerminal([keys("cT"), []])
     let repository = RecordingRepository()
     var kept = 0
-    var surroundings = Surroundings()
-    surroundings.keep = { _ in kept += 1 }
+    var environment = Environment()
+    environment.keep = { _ in kept += 1 }
     terminal.whenWaiting = { count in
       if count == 2 { #expect(terminal.timeouts[1] == .milliseconds(250)) }
       if count == 3 { #expect(kept == 1) }
@@ -197,7 +197,7 @@ struct ProgramTests {
       terminal: terminal,
       repository: repository,
       wake: {},
-      surroundings: surroundings
+      environment: environment
     )
     #expect(program.run() == .hangUp)
   }
@@ -205,13 +205,13 @@ struct ProgramTests {
   @Test("A comment that was begun is handed over too, with its post")
   func commentDrafts() {
     var kept = Unsent()
-    var surroundings = Surroundings()
-    surroundings.keep = { kept = $0 }
+    var environment = Environment()
+    environment.keep = { kept = $0 }
     let program = Program(
       terminal: ScriptedTerminal([[.woken], keys("\ncHm")]),
       repository: RecordingRepository(),
       wake: {},
-      surroundings: surroundings
+      environment: environment
     )
     #expect(program.run() == .hangUp)
     #expect(kept == Unsent(comments: ["p12": ["Hm"]]))
@@ -221,8 +221,8 @@ struct ProgramTests {
   func externalEditor() {
     let terminal = ScriptedTerminal([keys("cT\tB"), [.key(.control("e"))], [], keys("")])
     var given: [Draft] = []
-    var surroundings = Surroundings()
-    surroundings.edit = { draft in
+    var environment = Environment()
+    environment.edit = { draft in
       given.append(draft)
       return .success(Draft(title: "New", body: "Text\nof two lines"))
     }
@@ -230,7 +230,7 @@ struct ProgramTests {
       terminal: terminal,
       repository: RecordingRepository(),
       wake: {},
-      surroundings: surroundings
+      environment: environment
     )
     _ = program.run()
     #expect(given == [Draft(title: "T", body: "B")])
@@ -242,17 +242,17 @@ struct ProgramTests {
   func settings() {
     let terminal = ScriptedTerminal([keys(":set mouse false\n"), keys("q")])
     var kept: [String] = []
-    var surroundings = Surroundings()
-    surroundings.keepSetting = { setting, value in
+    var environment = Environment()
+    environment.keepSetting = { setting, value in
       kept.append("\(setting.rawValue) \(value)")
       return .success(())
     }
-    surroundings.keepHistory = { kept += $0 }
+    environment.keepHistory = { kept += $0 }
     let program = Program(
       terminal: terminal,
       repository: RecordingRepository(),
       wake: {},
-      surroundings: surroundings
+      environment: environment
     )
     #expect(program.run() == .quit)
     #expect(kept == ["set mouse false", "mouse false"])
@@ -279,14 +279,14 @@ struct ProgramTests {
     let repository = RecordingRepository()
     var writer = RecordingWriter()
     var file = ""
-    var surroundings = Surroundings()
-    surroundings.record = { file += writer.lines(for: $0) }
+    var environment = Environment()
+    environment.record = { file += writer.lines(for: $0) }
     let program = Program(
       terminal: terminal,
       repository: repository,
       wake: {},
       history: ["theme light"],
-      surroundings: surroundings
+      environment: environment
     )
     terminal.whenWaiting = { repository.now += Int64($0) * 700 }
     _ = program.run()

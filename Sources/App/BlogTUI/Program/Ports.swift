@@ -57,23 +57,23 @@ extension TerminalDevice {
 ///
 /// Operations that are not set do nothing, or report that they are unavailable.
 @MainActor
-package struct Surroundings {
+package struct Environment {
   /// Keeps what was typed and not sent.
   package var keep: (Unsent) -> Void = { _ in }
   /// Opens a draft in an external editor, which owns the terminal in the meantime.
-  package var edit: (Draft) -> Result<Draft, SurroundingsError> = { _ in .failure(.unavailable) }
+  package var edit: (Draft) -> Result<Draft, EnvironmentError> = { _ in .failure(.unavailable) }
   /// Opens a link.
-  package var openLink: (String) -> Result<Void, SurroundingsError> = { _ in .failure(.unavailable)
+  package var openLink: (String) -> Result<Void, EnvironmentError> = { _ in .failure(.unavailable)
   }
   /// Writes a text to a file of that name, and tells its full path.
-  package var write: (_ text: String, _ file: String) -> Result<String, SurroundingsError> = {
+  package var write: (_ text: String, _ file: String) -> Result<String, EnvironmentError> = {
     _,
     _ in .failure(.unavailable)
   }
   /// Keeps what was typed into the command line.
   package var keepHistory: ([String]) -> Void = { _ in }
   /// Keeps a value in the configuration file.
-  package var keepSetting: (Setting, SettingValue) -> Result<Void, SurroundingsError> = { _, _ in
+  package var keepSetting: (Setting, SettingValue) -> Result<Void, EnvironmentError> = { _, _ in
     .success(())
   }
   /// Begins or ends to watch what goes over the wire.
@@ -86,14 +86,14 @@ package struct Surroundings {
   /// Whether whoever uses the database has signed in to it.
   package var canChangeAccount = false
 
-  /// Makes surroundings in which nothing is possible.
+  /// Makes an environment in which nothing is possible.
   package init() {}
 }
 
 /// Why an operation outside of the program failed.
-package struct SurroundingsError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct EnvironmentError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Nothing of the kind can be done here.
-  package static let unavailable = SurroundingsError("That is not possible here.")
+  package static let unavailable = EnvironmentError("That is not possible here.")
 
   /// What went wrong, why, and what to do.
   package let description: String

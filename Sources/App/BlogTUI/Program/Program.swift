@@ -14,7 +14,7 @@ package final class Program<Terminal: TerminalDevice> {
 
   private let terminal: Terminal
   private let repository: any BlogRepository
-  private let surroundings: Surroundings
+  private let environment: Environment
   private let inbox: Inbox
   private var kept: Unsent
   private var keptAt: Int64
@@ -35,7 +35,7 @@ package final class Program<Terminal: TerminalDevice> {
   ///   - unsent: What was typed and not sent earlier; the last post is offered first.
   ///   - configuration: What files, variables and options say.
   ///   - history: Commands that were typed earlier.
-  ///   - surroundings: What the program can do outside of the terminal and the blog.
+  ///   - environment: What the program can do outside of the terminal and the blog.
   package init(
     terminal: Terminal,
     repository: any BlogRepository,
@@ -43,11 +43,11 @@ package final class Program<Terminal: TerminalDevice> {
     unsent: Unsent = Unsent(),
     configuration: Configuration = Configuration(),
     history: [String] = [],
-    surroundings: Surroundings = Surroundings()
+    environment: Environment = Environment()
   ) {
     self.terminal = terminal
     self.repository = repository
-    self.surroundings = surroundings
+    self.environment = environment
     kept = unsent
     keptAt = repository.now - keepInterval
     inbox = Inbox(wake: wake)
@@ -60,7 +60,7 @@ package final class Program<Terminal: TerminalDevice> {
       unsent: unsent,
       history: history
     )
-    surroundings.record(.start(start))
+    environment.record(.start(start))
     model = Model(start)
     send(.configured(configuration))
   }
@@ -124,7 +124,7 @@ package final class Program<Terminal: TerminalDevice> {
 
   private func send(_ event: Event) {
     mayBeUnkept = true
-    surroundings.record(.event(event))
+    environment.record(.event(event))
     if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
     if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
     for effect in update(&model, event) {
@@ -178,7 +178,7 @@ package final class Program<Terminal: TerminalDevice> {
     let unsent = model.unsent
     guard unsent != kept else { return }
     kept = unsent
-    surroundings.keep(unsent)
+    environment.keep(unsent)
   }
 
   private func leave(_ ending: Ending) -> Ending {
@@ -226,7 +226,7 @@ package final class Program<Terminal: TerminalDevice> {
       performOutside(effect)
     case .quit: ending = .quit
     case .changeAccount:
-      if surroundings.canChangeAccount {
+      if environment.canChangeAccount {
         ending = .changeAccount
       } else {
         send(.failed("There are no accounts here: the system says who you are."))
@@ -240,19 +240,19 @@ extension Program {
   private func performOutside(_ effect: Effect) {
     switch effect {
     case .editExternally(let draft):
-      tell(terminal.withSuspendedScreen { surroundings.edit(draft) }) { .edited($0) }
+      tell(terminal.withSuspendedScreen { environment.edit(draft) }) { .edited($0) }
       send(.resumed)
     case .copy(let text): terminal.copy(text)
     case .openLink(let link):
-      tell(surroundings.openLink(link)) { _ in .succeeded("Opened \(link).") }
+      tell(environment.openLink(link)) { _ in .succeeded("Opened \(link).") }
     case .write(let text, let file):
-      tell(surroundings.write(text, file)) { .succeeded("Written to \($0).") }
-    case .keepHistory(let lines): surroundings.keepHistory(lines)
+      tell(environment.write(text, file)) { .succeeded("Written to \($0).") }
+    case .keepHistory(let lines): environment.keepHistory(lines)
     case .keepSetting(let setting, let value):
-      tell(surroundings.keepSetting(setting, value)) { _ in nil }
+      tell(environment.keepSetting(setting, value)) { _ in nil }
     case .configureTerminal(let settings): terminal.apply(settings)
-    case .watchWire(let isOn): surroundings.watchWire(isOn)
-    case .network(let isOn): surroundings.setNetwork(isOn)
+    case .watchWire(let isOn): environment.watchWire(isOn)
+    case .network(let isOn): environment.setNetwork(isOn)
     case .follow, .stopFollowing, .read, .showFirst, .open, .close, .post, .comment, .star, .edit,
       .editComment, .watchComments, .mark, .markAllRead, .typing, .hearNotices, .notify,
       .deletePost,
@@ -262,7 +262,7 @@ extension Program {
   }
 
   private func tell<Value>(
-    _ result: Result<Value, SurroundingsError>,
+    _ result: Result<Value, EnvironmentError>,
     as event: (Value) -> Event?
   ) {
     switch result {

@@ -125,7 +125,7 @@ struct Open: AsyncParsableCommand {
     let files = screen.files
     let configuration = files.read()
     let terminal = try TerminalScreen(TerminalOptions(configuration.settings))
-    var surroundings = Surroundings.system(
+    var environment = Environment.system(
       places,
       files: files,
       drafts: drafts,
@@ -133,10 +133,10 @@ struct Open: AsyncParsableCommand {
     )
     let tap = WireTap(database)
     tap.open()
-    surroundings.watchWire = { $0 ? tap.start() : tap.stop() }
-    surroundings.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
-    surroundings.canChangeAccount = try hasAccounts()
-    if let recording { surroundings.record = { recording.add($0) } }
+    environment.watchWire = { $0 ? tap.start() : tap.stop() }
+    environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
+    environment.canChangeAccount = try hasAccounts()
+    if let recording { environment.record = { recording.add($0) } }
     let program = Program(
       terminal: terminal,
       repository: blog,
@@ -144,7 +144,7 @@ struct Open: AsyncParsableCommand {
       unsent: drafts.load(),
       configuration: configuration,
       history: history.load(),
-      surroundings: surroundings
+      environment: environment
     )
     tap.report { program.add(.wire($0)) }
     recording?.report = { [weak program] in program?.add(.failed($0)) }

@@ -7,9 +7,9 @@ enum Browser {
   static func open(
     _ link: String,
     environment: [String: String] = ProcessInfo.processInfo.environment
-  ) -> Result<Void, SurroundingsError> {
+  ) -> Result<Void, EnvironmentError> {
     guard link.hasPrefix("https://") || link.hasPrefix("http://") else {
-      return .failure(SurroundingsError("Only links of the web are opened."))
+      return .failure(EnvironmentError("Only links of the web are opened."))
     }
     let named = (environment["BROWSER"] ?? "").split(separator: ":").map(String.init)
     for command in named + ["xdg-open"] {
@@ -22,7 +22,7 @@ enum Browser {
       if case .success = OtherProgram.run(words, .none) { return .success(()) }
     }
     return .failure(
-      SurroundingsError("No program opens links: set BROWSER, or copy the link with Alt-c.")
+      EnvironmentError("No program opens links: set BROWSER, or copy the link with Alt-c.")
     )
   }
 }

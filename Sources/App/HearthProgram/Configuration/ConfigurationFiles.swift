@@ -55,7 +55,7 @@ struct ConfigurationFiles {
   }
 
   /// Keeps a value in the file; all else in it stays as it is.
-  func keep(_ value: SettingValue, for setting: Setting) -> Result<Void, SurroundingsError> {
+  func keep(_ value: SettingValue, for setting: Setting) -> Result<Void, EnvironmentError> {
     let text = ConfigurationText.setting(setting, to: value, in: Self.text(of: path) ?? "")
     let directory = (path as NSString).deletingLastPathComponent
     do {
@@ -69,7 +69,7 @@ struct ConfigurationFiles {
       return .success(())
     } catch {
       let reason = SystemReason.of(error)
-      return .failure(SurroundingsError("It is not kept: \(path) cannot be written: \(reason)."))
+      return .failure(EnvironmentError("It is not kept: \(path) cannot be written: \(reason)."))
     }
   }
 

@@ -12,17 +12,17 @@ struct ExternalEditor {
   ///
   /// - Parameter draft: What was typed so far.
   /// - Returns: What is in the file afterwards, or why nothing was taken over.
-  func edit(_ draft: Draft) -> Result<Draft, SurroundingsError> {
+  func edit(_ draft: Draft) -> Result<Draft, EnvironmentError> {
     let command = [environment["VISUAL"], environment["EDITOR"], "vi"].compactMap(\.self)
       .first { !$0.isEmpty }
     guard let command, let words = CommandWords.split(command) else {
-      return .failure(SurroundingsError("VISUAL or EDITOR has a quote without end."))
+      return .failure(EnvironmentError("VISUAL or EDITOR has a quote without end."))
     }
     var path = Array("\(directory)/post-XXXXXX.txt".utf8CString)
     let descriptor = mkstemps(&path, 4)
     guard descriptor >= 0 else {
       let reason = String(cString: strerror(errno))
-      return .failure(SurroundingsError("No file for the editor in \(directory): \(reason)."))
+      return .failure(EnvironmentError("No file for the editor in \(directory): \(reason)."))
     }
     close(descriptor)
     let file = path.withUnsafeBufferPointer { buffer in
@@ -31,22 +31,22 @@ struct ExternalEditor {
     defer { unlink(file) }
     let before = Self.text(of: draft)
     guard (try? Data(before.utf8).write(to: URL(fileURLWithPath: file))) != nil else {
-      return .failure(SurroundingsError("\(file) cannot be written."))
+      return .failure(EnvironmentError("\(file) cannot be written."))
     }
     switch OtherProgram.run(words + [file], .terminal) {
     case .failure(let failure):
       let advice = "set VISUAL or EDITOR to an editor"
       return .failure(
-        SurroundingsError("\(words[0]) cannot be started: \(failure.reason); \(advice).")
+        EnvironmentError("\(words[0]) cannot be started: \(failure.reason); \(advice).")
       )
     case .success(let status) where status != 0:
       return .failure(
-        SurroundingsError("\(words[0]) ended with status \(status): the text is as before.")
+        EnvironmentError("\(words[0]) ended with status \(status): the text is as before.")
       )
     case .success:
       guard let data = FileManager.default.contents(atPath: file) else {
         return .failure(
-          SurroundingsError("\(words[0]) has removed its file: the text is as before.")
+          EnvironmentError("\(words[0]) has removed its file: the text is as before.")
         )
       }
       return .success(Self.draft(of: String(decoding: data, as: UTF8.self)))

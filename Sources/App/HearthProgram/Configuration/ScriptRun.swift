@@ -95,20 +95,20 @@ struct ScriptRun {
       mirror: stage,
       pace: options.pace
     )
-    var surroundings = Surroundings()
-    surroundings.write = { text, name in TextFile.write(text, to: name) }
+    var environment = Environment()
+    environment.write = { text, name in TextFile.write(text, to: name) }
     let tap = WireTap(database)
     tap.open()
-    surroundings.watchWire = { $0 ? tap.start() : tap.stop() }
-    surroundings.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
+    environment.watchWire = { $0 ? tap.start() : tap.stop() }
+    environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
     let recording = try options.recording()
-    if let recording { surroundings.record = { recording.add($0) } }
+    if let recording { environment.record = { recording.add($0) } }
     let program = Program(
       terminal: terminal,
       repository: blog,
       wake: { wakes.signal() },
       configuration: configuration,
-      surroundings: surroundings
+      environment: environment
     )
     tap.report { program.add(.wire($0)) }
     var deadline = Date()
