@@ -327,7 +327,10 @@ let package = Package(
     ),
     tests(
       "BlogModel",
-      ["RealtimeDatabase", "RealtimeServer", product("NIOConcurrencyHelpers", "swift-nio")]
+      [
+        "RealtimeDatabase", "RealtimeHub", "RealtimeServer",
+        product("NIOConcurrencyHelpers", "swift-nio"),
+      ]
     ),
     tests(
       "BlogTUI",

@@ -17,13 +17,14 @@ final class BlogServer: Sendable {
   init(
     rules: DatabaseServer.Rules = .open,
     limits: DatabaseServer.Limits = DatabaseServer.Limits(),
-    isEmulator: Bool = false
+    isEmulator: Bool = false,
+    stores: any TreeStores = MemoryTreeStores()
   ) async throws {
     var options = isEmulator ? DatabaseServer.Options.emulator(port: 0) : .init(port: 0)
     options.rules = rules
     options.limits = limits
     options.identities.administratorKey = Self.key
-    server = try await DatabaseServer.start(options)
+    server = try await DatabaseServer.start(options, stores: stores)
   }
 
   /// Changes several places at once, whatever the rules say.
@@ -40,6 +41,20 @@ final class BlogServer: Sendable {
 
   /// How many listens the server has now, and how many it was asked for since its start.
   func listens() async throws -> (now: Int, sinceStart: Int) {
+    let databases = try await databaseMetrics()
+    return (
+      databases.compactMap { $0["listens"] as? Int }.reduce(0, +),
+      try await requests()["listen"] ?? 0
+    )
+  }
+
+  /// How many requests of each kind clients have sent since the start.
+  func requests() async throws -> [String: Int] {
+    try await databaseMetrics().compactMap { $0["requests"] as? [String: Int] }
+      .reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+  }
+
+  private func databaseMetrics() async throws -> [[String: Any]] {
     let port = try #require(server.port)
     var request = URLRequest(
       url: try #require(URL(string: "http://127.0.0.1:\(port)/.info/metrics.json"))
@@ -47,12 +62,7 @@ final class BlogServer: Sendable {
     request.setValue("Bearer \(Self.key)", forHTTPHeaderField: "Authorization")
     let (data, _) = try await URLSession.shared.data(for: request)
     let json = try JSONSerialization.jsonObject(with: data) as? [String: Any]
-    let databases = try #require(json?["databases"] as? [String: [String: Any]])
-    let requests = databases.values.compactMap { $0["requests"] as? [String: Int] }
-    return (
-      databases.values.compactMap { $0["listens"] as? Int }.reduce(0, +),
-      requests.compactMap { $0["listen"] }.reduce(0, +)
-    )
+    return Array(try #require(json?["databases"] as? [String: [String: Any]]).values)
   }
 
   /// Waits until the server has that many listens.
@@ -100,7 +110,6 @@ final class BlogServer: Sendable {
       database: database,
       name: "test",
       me: try Author(userName: name),
-      journal: NoStarJournal(),
       stars: stars,
       terminal: terminal.map { TerminalName(key: $0, text: "\($0) text") }
     )

@@ -79,23 +79,12 @@ struct LiveBlogTests {
     #expect(sizes == [20])
   }
 
-  @Test("carries out what an earlier run left unfinished")
-  func unfinished() async throws {
-    let server = try await BlogServer()
-    let id = try await server.blog("owner").post(title: "t", body: "b")
-    let alice = try server.screen("alice")
-    alice.blog.resume([StarIntent(post: id, isStarred: true)])
-    try await alice.wait("the star is stored") { $0.all.contains(.succeeded(.star(id, true))) }
-    #expect(try await server.blog("owner").post(id).stars == ["alice"])
-    #expect(try await server.check().faults == [])
-  }
-
   @Test("survives ids that no post can have, whoever sent them", arguments: ["a.b", "a\u{1}b", ""])
   func illegalID(id: String) async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
     alice.blog.open(id)
-    alice.blog.resume([StarIntent(post: id, isStarred: true)])
+    alice.blog.setStar(id, true)
     alice.blog.deleteComment(id, on: id)
     try await alice.wait("the star fails") { probe in
       probe.all.contains { event in

@@ -12,7 +12,6 @@ package struct Blog: Sendable {
   package let paths: BlogPaths
   /// How stars come into the database.
   package let stars: StarMethod
-  let journal: any StarJournal
   private let intents = StarIntents()
 
   /// Makes a blog at the root of a database.
@@ -20,24 +19,26 @@ package struct Blog: Sendable {
   /// - Parameters:
   ///   - database: The database.
   ///   - me: Who reads and writes.
-  ///   - journal: Where unfinished stars are noted, as far as they are more than one write.
   ///   - stars: How stars come into the database.
   package init(
     database: Database,
     me: Author,
-    journal: any StarJournal = NoStarJournal(),
     stars: StarMethod = .transaction
   ) {
     self.me = me
     self.stars = stars
-    self.journal = journal
     paths = BlogPaths(database.reference())
   }
 
-  private var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid, journal: journal) }
+  private var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid) }
 
   private var starIncrement: StarIncrement {
-    StarIncrement(paths: paths, uid: me.uid, intents: intents)
+    StarIncrement(
+      paths: paths,
+      uid: me.uid,
+      intents: intents,
+      rounds: stars == .localIncrement ? 40 : 3
+    )
   }
 
   var fragments: FragmentSweep { FragmentSweep(paths: paths, uid: me.uid) }
@@ -157,7 +158,7 @@ package struct Blog: Sendable {
     _ = try checked(id)
     switch stars {
     case .transaction: try await starToggle.set(isStarred, on: id)
-    case .increment: try await starIncrement.set(isStarred, on: id)
+    case .increment, .localIncrement: try await starIncrement.set(isStarred, on: id)
     }
   }
 
@@ -179,8 +180,7 @@ package struct Blog: Sendable {
     switch stars {
     case .transaction:
       starToggle.start(isStarred, on: id, settled: settled, completion: completion)
-    case .increment:
-      journal.settle(id)
+    case .increment, .localIncrement:
       starIncrement.start(isStarred, on: id, owner: owner) { error in
         completion(error)
         settled(error)

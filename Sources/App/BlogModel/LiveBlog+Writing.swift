@@ -28,12 +28,8 @@ extension LiveBlog {
 
   package func setStar(_ post: PostID, _ isStarred: Bool) {
     let completion = report(.star(post, isStarred))
-    switch blog.stars {
-    case .transaction: blog.star(isStarred, on: post, completion: completion)
-    case .increment:
-      queue.async { [self] in
-        blog.star(isStarred, on: post, owner: owner(of: post), completion: completion)
-      }
+    queue.async { [self] in
+      blog.star(isStarred, on: post, owner: owner(of: post), completion: completion)
     }
   }
 

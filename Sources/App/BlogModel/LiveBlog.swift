@@ -39,14 +39,12 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - database: The database, not yet used by anyone else.
   ///   - name: Which database this is, in words for the status bar.
   ///   - me: Who reads and writes.
-  ///   - journal: Where unfinished stars are noted.
   ///   - stars: How stars come into the database.
   ///   - terminal: How the others know this terminal; nil to be here unseen.
   package init(
     database: Database,
     name: String,
     me: Author,
-    journal: any StarJournal,
     stars: StarMethod = .transaction,
     terminal: TerminalName? = nil
   ) {
@@ -55,7 +53,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     databaseName = name
     queue = DispatchQueue(label: "hearth.blog")
     database.callbackQueue = queue
-    blog = Blog(database: database, me: me, journal: journal, stars: stars)
+    blog = Blog(database: database, me: me, stars: stars)
     let paths = blog.paths
     let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }
     people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue, tell: tell)
@@ -109,11 +107,6 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     }
     restoredWrites = false
     blog.fragments.sweep()
-  }
-
-  /// Carries out what an earlier run of the program noted but did not finish.
-  package func resume(_ intents: [StarIntent]) {
-    for intent in intents { setStar(intent.post, intent.isStarred) }
   }
 
   // MARK: Lists

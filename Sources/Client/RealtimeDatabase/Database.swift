@@ -48,6 +48,7 @@ public final class Database: Sendable {
     repo = Repo(target: target, options: options, logger: logger ?? DefaultLog.logger)
     address = target
     self.appName = appName
+    repo.useLocalUser()
     if let provider = options.tokenProvider {
       repo.useTokens(of: provider)
     } else {

@@ -26,6 +26,8 @@ public struct DatabaseOptions: Sendable {
   public var transactionRetryDelay: Duration = .milliseconds(20)
   /// Says who uses the database; nil is the `Auth` for the address of the database, if there is one.
   public var tokenProvider: (any DatabaseTokenProvider)?
+  /// Which user to be at a server's private socket, where the server asks no proof of it.
+  package var localUser: String?
   /// Whose certificates are believed, where the URL of the database demands encryption.
   public var trustRoots = TrustRoots.system
   /// How long a connection may be silent before the server is asked for a sign of life.

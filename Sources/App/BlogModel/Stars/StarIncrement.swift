@@ -12,9 +12,8 @@ struct StarIncrement: Sendable {
   let paths: BlogPaths
   let uid: String
   let intents: StarIntents
-
-  /// How often an update is sent again that other terminals of mine have overtaken.
-  private static let rounds = 3
+  /// How often an update is sent again that other terminals of mine may have overtaken.
+  let rounds: Int
 
   /// Carries an intent out.
   ///
@@ -123,7 +122,7 @@ struct StarIncrement: Sendable {
         if post.stars.contains(uid) != isStarred { missing.insert(.post) }
         if let copy, copy.stars.contains(uid) != isStarred { missing.insert(.copy) }
         if missing.isEmpty { return completion(nil) }
-        guard round < Self.rounds, intents.isLast(number, place.id) else {
+        guard round < rounds, intents.isLast(number, place.id) else {
           return completion(refusal)
         }
         write(isStarred, number, place, missing, round: round + 1, completion: completion)

@@ -10,4 +10,7 @@ package enum StarMethod: String, Sendable, CaseIterable {
   /// It takes rules that let star and count change only together; they make a star that is sent twice
   /// count once. Nobody needs permission to write a whole post of another.
   case increment
+  /// The same at a private socket, where rules are about nothing but stars: who is refused has been
+  /// overtaken by another terminal of theirs, and tries again for longer.
+  case localIncrement
 }

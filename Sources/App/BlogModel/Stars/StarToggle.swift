@@ -12,7 +12,6 @@ private import RealtimeDatabase
 struct StarToggle: Sendable {
   let paths: BlogPaths
   let uid: String
-  let journal: any StarJournal
 
   /// How often a transaction that was tried too often is started anew.
   private static let rounds = 40
@@ -37,23 +36,18 @@ struct StarToggle: Sendable {
     settled: @escaping @Sendable ((any Error)?) -> Void,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    let entry = journal.begin(StarIntent(post: id, isStarred: isStarred))
-    let end: @Sendable (_ isDone: Bool, (any Error)?) -> Void = { isDone, error in
-      if isDone { journal.end(entry) }
-      settled(error)
-    }
     change(isStarred, at: paths.post(id), round: 1) { result in
       switch result {
       case .failure(let error):
         completion(error)
-        settle(id) { isSettled in end(isSettled, error) }
+        settle(id) { settled(error) }
       case .success(nil):
         completion(BlogError.notFound(id))
-        end(true, BlogError.notFound(id))
+        settled(BlogError.notFound(id))
       case .success(let post?):
         follow(id, owner: post.uid, isStarred, round: 1) { error in
           completion(error)
-          end(error == nil, error)
+          settled(error)
         }
       }
     }
@@ -76,21 +70,21 @@ struct StarToggle: Sendable {
   ///
   /// The post may have my star all the same: an earlier try of this intent reached it, and its answer was
   /// lost together with a connection or with the program.
-  private func settle(_ id: PostID, completion: @escaping @Sendable (Bool) -> Void) {
+  private func settle(_ id: PostID, completion: @escaping @Sendable () -> Void) {
     paths.post(id).getData { error, snapshot in
-      // What could not be asked is left for another start; where nobody may read, nothing can be done.
-      if let error { return completion(Self.isForGood(error)) }
-      guard let post = snapshot.flatMap(Post.init), Validation.problem(withKey: post.uid) == nil
+      guard error == nil, let post = snapshot.flatMap(Post.init),
+        Validation.problem(withKey: post.uid) == nil
       else {
-        return completion(true)
+        return completion()
       }
       let isStarred = post.stars.contains(uid)
       copy(id, of: post.uid).getData { error, snapshot in
-        if let error { return completion(Self.isForGood(error)) }
-        guard let copy = snapshot.flatMap(Post.init), copy.stars.contains(uid) != isStarred else {
-          return completion(true)
+        guard error == nil, let copy = snapshot.flatMap(Post.init),
+          copy.stars.contains(uid) != isStarred
+        else {
+          return completion()
         }
-        follow(id, owner: post.uid, isStarred, round: 1) { completion($0 == nil) }
+        follow(id, owner: post.uid, isStarred, round: 1) { _ in completion() }
       }
     }
   }
@@ -130,11 +124,6 @@ struct StarToggle: Sendable {
   private static func isTransient(_ error: any Error) -> Bool {
     guard let code = (error as? DatabaseError)?.code else { return false }
     return [.unavailable, .disconnected, .timedOut].contains(code)
-  }
-
-  /// Whether asking once more would not help either.
-  private static func isForGood(_ error: any Error) -> Bool {
-    (error as? DatabaseError)?.code == .permissionDenied
   }
 
   private func copy(_ id: PostID, of owner: String) -> DatabaseReference {

@@ -77,6 +77,7 @@ struct Open: AsyncParsableCommand {
     let places = try options.places()
     let offline = OfflineUse(places, uid: me.uid)
     let url = try options.databaseURL()
+    let stars = starring.method(at: url, for: me, &configuration)
     try offline.sendLeftovers(url: url, options: configuration, as: me)
     offline.prepare(&configuration)
     let logger = try makeLogger(places)
@@ -85,16 +86,13 @@ struct Open: AsyncParsableCommand {
     logger.notice("opened", metadata: ["pid": "\(getpid())", "user": "\(me.uid)"])
     defer { logger.notice("left", metadata: ["pid": "\(getpid())"]) }
     offline.enable(database)
-    let journal = FileStarJournal(directory: places.state, uid: me.uid, database: url)
     let blog = LiveBlog(
       database: database,
       name: databaseName(places),
       me: me,
-      journal: journal,
-      stars: starring.method(isSignedIn: configuration.tokenProvider != nil),
+      stars: stars,
       terminal: offline.terminal
     )
-    blog.resume(journal.unfinished)
     let ending =
       screen.plain
       ? PlainRun(blog).run()
@@ -106,7 +104,6 @@ struct Open: AsyncParsableCommand {
         tokens: configuration.tokenProvider,
         recording: recording
       )
-    journal.close()
     await database.close()
     return ending
   }

@@ -81,7 +81,6 @@ struct ScriptRun {
       database: database,
       name: "script",
       me: me,
-      journal: NoStarJournal(),
       terminal: TerminalName(key: "me", text: "script")
     )
     let wakes = DispatchSemaphore(value: 0)

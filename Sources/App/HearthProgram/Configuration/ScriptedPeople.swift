@@ -83,7 +83,6 @@ final class ScriptedPeople {
       database: database,
       name: "script",
       me: try Author(userName: name),
-      journal: NoStarJournal(),
       terminal: TerminalName(key: name, text: "script")
     )
     let seen = NIOLockedValueBox(Seen())

@@ -21,6 +21,17 @@ extension Repo {
     submit(isUse: false) { $0.adopt(provider) }
   }
 
+  /// Says from now on who uses the database, where that has to be said and not proved.
+  nonisolated func useLocalUser() {
+    if options.localUser != nil { submit(isUse: false) { $0.actAsLocalUser() } }
+  }
+
+  /// Gives the engine the user of a private socket, if there is one.
+  func actAsLocalUser() {
+    guard let uid = options.localUser else { return }
+    handle(.authenticate(ClientRequest.Authentication(localUser: uid)))
+  }
+
   private func adopt(_ provider: any DatabaseTokenProvider) {
     guard !isClosed else { return }
     credentials = Credentials(provider: provider)

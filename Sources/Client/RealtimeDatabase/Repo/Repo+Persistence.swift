@@ -47,6 +47,7 @@ extension Repo {
     core = RepoCore(configuration: configuration)
     credentials.token = nil
     handle(.actAs(user: credentials.provider?.userID))
+    actAsLocalUser()
     let directory = options.persistenceDirectory
     let identity = target.identity
     let observers = OfflineStoreObservers { [weak self] size in

@@ -1,5 +1,4 @@
-import BlogChecker
-package import BlogModel
+private import BlogChecker
 private import Foundation
 private import NIOConcurrencyHelpers
 private import RealtimeAuth
@@ -41,21 +40,18 @@ package struct SwarmCrew: Sendable {
   ///   - process: Which process, counted from 0.
   ///   - settings: What the run is.
   ///   - access: Where and as whom they work.
-  ///   - journal: Makes the journal of a user's stars, and tells what an earlier process left in it.
   /// - Throws: `DatabaseError` for a URL of no database, `HistoryError` when nothing can be written.
   package init(
     process: Int,
     settings: SwarmSettings,
-    access: Access,
-    journal: (_ uid: String) -> (journal: any StarJournal, unfinished: [StarIntent])
+    access: Access
   ) throws {
     self.process = process
     self.settings = settings
     plan = SwarmPlan(settings)
     let clock = SteppingClock(plan.faults.filter { $0.process == process })
     users = try settings.users(ofProcess: process).map { number in
-      let (journal, unfinished) = journal(settings.uid(number))
-      return SwarmUser(
+      SwarmUser(
         number: number,
         settings: settings,
         database: try Self.database(
@@ -65,8 +61,6 @@ package struct SwarmCrew: Sendable {
           access: access,
           clock: clock
         ),
-        journal: journal,
-        unfinished: unfinished,
         history: try Self.history(ofUser: number, settings: settings, access: access)
       )
     }
@@ -104,6 +98,8 @@ package struct SwarmCrew: Sendable {
       options.tokenProvider = try Auth(access.accounts(of: process, uid: uid))
     } else if case .tcp = target.endpoint {
       options.tokenProvider = EmulatorTokens(uid: uid)
+    } else if settings.stars == .increment {
+      options.localUser = uid
     }
     let database = try Database(url: access.url, options: options)
     database.isPersistenceEnabled = true

@@ -1,5 +1,5 @@
 package import BlogChecker
-package import BlogModel
+import BlogModel
 import Dispatch
 import RealtimeCore
 package import RealtimeDatabase
@@ -54,7 +54,6 @@ package final class SwarmUser: @unchecked Sendable {
   let born = Moment.now
   /// That the user is here, as the others are told it.
   private let presence: EphemeralValue?
-  private let journaled: [StarIntent]
 
   /// A comment that the user has written.
   struct OwnComment: Hashable {
@@ -74,15 +73,11 @@ package final class SwarmUser: @unchecked Sendable {
   ///   - number: Which one, counted from 0.
   ///   - settings: What the run is.
   ///   - database: A database that nobody has used yet.
-  ///   - journal: Where unfinished stars are noted.
-  ///   - unfinished: What an earlier process of the user has noted there.
   ///   - history: Records what happens.
   package init(
     number: Int,
     settings: SwarmSettings,
     database: Database,
-    journal: any StarJournal,
-    unfinished: [StarIntent],
     history: HistoryWriter
   ) {
     self.number = number
@@ -93,11 +88,10 @@ package final class SwarmUser: @unchecked Sendable {
     members = Set(settings.uids)
     queue = DispatchQueue(label: "hearth.swarm.user")
     database.callbackQueue = queue
-    blog = Blog(database: database, me: me, journal: journal, stars: settings.stars.method)
+    blog = Blog(database: database, me: me, stars: settings.stars.method)
     stars = SwarmStars(in: blog, by: settings.stars)
     let reference = blog.paths.presence(of: me.uid).child(Self.clientName(number))
     presence = number < settings.watchers ? EphemeralValue(at: reference, queue: queue) : nil
-    journaled = unfinished
   }
 
   /// Where the user says that it is here, below `presence`, or nil.
@@ -115,11 +109,6 @@ package final class SwarmUser: @unchecked Sendable {
       database.observeConnection { [weak self] status in self?.connectionChanged(status) }
       look(at: recentView)
       if isWatcher { look(at: topView) }
-      for intent in journaled {
-        unanswered += 1
-        let settled: SwarmStars.Completion = { [weak self] _ in self?.unanswered -= 1 }
-        blog.star(intent.isStarred, on: intent.post, settled: settled) { _ in }
-      }
     }
   }
 

@@ -73,7 +73,7 @@ package struct SwarmRun: Sendable {
     self.settings = settings
     self.options = options
     plan = SwarmPlan(settings)
-    for name in ["histories", "offline", "journals"] {
+    for name in ["histories", "offline"] {
       try FileManager.default.createDirectory(
         atPath: "\(options.directory)/\(name)",
         withIntermediateDirectories: true

@@ -41,7 +41,6 @@ final class VirtualTerminal: TerminalDevice {
       database: database,
       name: "demo",
       me: try Author(userName: name),
-      journal: NoStarJournal(),
       terminal: TerminalName(key: "demo-\(name)", text: "demo")
     )
     program = Program(terminal: self, repository: blog, wake: wake)

@@ -128,9 +128,9 @@ struct Swarm: AsyncParsableCommand {
     guard settings.usersPerProcess > 0 else {
       throw CommandFailure(.usage, "--users-per-process takes at least 1")
     }
-    let automatic = arguments.access.isAtSocket ? StarStrategy.transaction : .increment
     guard
-      let strategy = arguments.stars == "auto" ? automatic : StarStrategy(rawValue: arguments.stars)
+      let strategy = arguments.stars == "auto"
+        ? .increment : StarStrategy(rawValue: arguments.stars)
     else {
       let names = (["auto"] + StarStrategy.allCases.map(\.rawValue)).joined(separator: ", ")
       throw CommandFailure(.usage, "\"\(arguments.stars)\" is no strategy: there are \(names)")

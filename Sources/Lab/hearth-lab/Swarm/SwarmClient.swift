@@ -41,14 +41,7 @@ struct SwarmClient: AsyncParsableCommand {
     access.caFile = caFile
     access.detour = detour
     access.hasAccounts = accounts
-    let crew = try SwarmCrew(process: process, settings: settings, access: access) { uid in
-      let journal = FileStarJournal(
-        directory: "\(directory)/journals",
-        uid: uid,
-        database: url
-      )
-      return (journal, journal.unfinished)
-    }
+    let crew = try SwarmCrew(process: process, settings: settings, access: access)
     await crew.work(Self.orders()) { Output.line($0.line) }
   }
 

@@ -39,10 +39,18 @@ struct Access: Sendable {
   private(set) var durableRules: RuleSet
   /// The source of rules that no batch has taken.
   private var unsavedSource: String?
+  /// The rules for users at the server's private socket, in place of those above.
+  private let localRules: RuleSet
 
-  init(rules: RuleSet, limits: HubLimits, verifier: any CredentialVerifier) {
+  init(
+    rules: RuleSet,
+    localRules: RuleSet,
+    limits: HubLimits,
+    verifier: any CredentialVerifier
+  ) {
     self.rules = rules
     durableRules = rules
+    self.localRules = localRules
     self.limits = limits
     self.verifier = verifier
   }
@@ -51,6 +59,9 @@ struct Access: Sendable {
 
   /// Whether there are rules that no batch has taken.
   var hasUnsavedRules: Bool { unsavedSource != nil }
+
+  /// The rules that someone is judged by.
+  private func rules(for state: AuthState) -> RuleSet { state.isLocal ? localRules : rules }
 
   /// Puts rules in force.
   mutating func install(_ rules: RuleSet) {
@@ -221,7 +232,7 @@ struct Access: Sendable {
     isExplained: Bool = false
   ) -> Decision? {
     guard let subject = state.subject else { return nil }
-    return rules.canRead(
+    return rules(for: state).canRead(
       path,
       query: query,
       by: subject,
@@ -250,7 +261,7 @@ struct Access: Sendable {
     at timestamp: Int64
   ) -> RequestError? {
     guard let subject = state.subject else { return nil }
-    let decision = rules.canWrite(
+    let decision = rules(for: state).canWrite(
       paths,
       by: subject,
       now: timestamp,
@@ -261,7 +272,7 @@ struct Access: Sendable {
     if decision.isAllowed { return nil }
     guard state.isExplained else { return .denied(nil) }
     return .denied(
-      rules.canWrite(
+      rules(for: state).canWrite(
         paths,
         by: subject,
         now: timestamp,
@@ -314,7 +325,7 @@ struct Access: Sendable {
     guard max(changes.count, measure.values) > Self.smallWrite, !state.isExplained else {
       return nil
     }
-    let isPossible = rules.couldWrite(
+    let isPossible = rules(for: state).couldWrite(
       changes.lazy.map { path.appending($0.path) },
       by: subject,
       now: timestamp,
@@ -331,12 +342,14 @@ struct AuthState: Sendable {
   static let revocation = "Auth token is revoked."
 
   var identity: Identity {
-    didSet { subject = Self.subject(identity) }
+    didSet { (subject, isLocal) = (Self.subject(identity), Self.isLocal(identity)) }
   }
   /// The subject that the rules see; nil for an administrator, who bypasses them.
   private(set) var subject: RuleSubject?
   /// Whether an administrator acts as this identity and may see explanations of the rules.
   var isExplained = false
+  /// Whether it is a user at the server's private socket, for whom there are rules of their own.
+  private(set) var isLocal: Bool
   /// When it ends, in milliseconds since 1970; nil is never.
   var expires: Int64?
 
@@ -344,6 +357,12 @@ struct AuthState: Sendable {
     self.identity = identity
     self.expires = expires
     subject = Self.subject(identity)
+    isLocal = Self.isLocal(identity)
+  }
+
+  private static func isLocal(_ identity: Identity) -> Bool {
+    guard case .user(let auth?) = identity else { return false }
+    return auth["provider"]?.string == ClientRequest.Authentication.localProvider
   }
 
   private static func subject(_ identity: Identity) -> RuleSubject? {

@@ -5,6 +5,13 @@ extension TreeHub {
   /// The identity of a peer, or nil when it is not open.
   package func identity(of peer: PeerID) -> Identity? { access.state(of: peer)?.identity }
 
+  /// The user whose load a peer adds to; nil for administrators, also those who act as a user at the
+  /// server's private socket, and for those who have not signed in.
+  package func limitedUser(of peer: PeerID) -> String? {
+    guard let state = access.state(of: peer), !state.isLocal else { return nil }
+    return state.identity.uid
+  }
+
   /// Whether a peer has to sign in before it may do anything, as far as that is known.
   ///
   /// It does when it has not, the rules have allowed it nothing so far, and they would not allow

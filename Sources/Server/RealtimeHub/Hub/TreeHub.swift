@@ -51,18 +51,25 @@ package struct TreeHub: Sendable {
   ///   - limits: What peers may cost.
   ///   - rules: The rules while the store has none. A server says itself which ones; a hub by itself
   ///     leaves the permissions to its owner.
+  ///   - localRules: The rules for users at the server's private socket.
   ///   - verifier: Who tells whom a credential belongs to.
   package init(
     stored: StoredTree,
     limits: HubLimits = HubLimits(),
     rules: RuleSet = .open,
+    localRules: RuleSet = .open,
     verifier: any CredentialVerifier = NoSignIn()
   ) {
     self.limits = limits
     let initial = Self.rules(stored.rules, orElse: rules)
     storedRulesProblem = initial.problem
     durability = Durability(root: stored.root, revision: stored.revision)
-    access = Access(rules: initial.rules, limits: limits, verifier: verifier)
+    access = Access(
+      rules: initial.rules,
+      localRules: localRules,
+      limits: limits,
+      verifier: verifier
+    )
     writes = KeyedWrites(stored.ledger, limits: limits)
     listens = Listens(limits)
     disconnects = Disconnects(stored.sessions, limits: limits)

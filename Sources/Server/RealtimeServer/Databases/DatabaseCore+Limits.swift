@@ -95,7 +95,7 @@ extension DatabaseCore {
   func identityChanged(_ peer: PeerID) {
     guard let session = sessions[peer] else { return }
     allowMessages(of: session)
-    let user = hub.identity(of: peer)?.uid
+    let user = hub.limitedUser(of: peer)
     guard user != session.user else { return }
     if let old = session.user { users.leave(old) }
     session.user = user
@@ -108,7 +108,7 @@ extension DatabaseCore {
   ///
   /// - Returns: Whether the user may have one more.
   func countInternal(_ peer: PeerID) -> Bool {
-    guard let user = hub.identity(of: peer)?.uid else { return true }
+    guard let user = hub.limitedUser(of: peer) else { return true }
     return users.enter(user, by: peer)
   }
 
@@ -116,7 +116,7 @@ extension DatabaseCore {
   ///
   /// Administrators and clients that have not signed in are not rate limited.
   func writeDelay(of peer: PeerID, length: Int) -> TimeAmount? {
-    guard let user = hub.identity(of: peer)?.uid else { return nil }
+    guard let user = hub.limitedUser(of: peer) else { return nil }
     let delay = users.write(length, by: user)
     return delay > 0 ? .milliseconds(delay) : nil
   }

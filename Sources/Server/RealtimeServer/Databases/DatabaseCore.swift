@@ -61,6 +61,7 @@ final class DatabaseCore {
       stored: stored,
       limits: context.options.limits.hub,
       rules: context.options.initialRules,
+      localRules: context.options.localRules,
       verifier: context.identities.laterVerifier(of: name)
     )
     batcher = WriteBatcher(thread: thread)

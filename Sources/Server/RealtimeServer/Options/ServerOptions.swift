@@ -1,6 +1,6 @@
 package import RealtimeHub
 internal import RealtimeTransport
-internal import SecurityRules
+package import SecurityRules
 
 /// Where a server listens, and as what.
 public struct ServerOptions: Sendable {
@@ -23,6 +23,8 @@ public struct ServerOptions: Sendable {
   public var namespace: String
   /// What others than administrators may do while a database has no rules of its own.
   public var rules: Rules
+  /// The rules for those at the socket who say which user they are, in place of the database's.
+  package var localRules = RuleSet.open
   /// Whether the server stands in for the emulator: it believes every credential, makes databases
   /// when they are first used, and allows everything until a database has rules of its own.
   public private(set) var isEmulator = false

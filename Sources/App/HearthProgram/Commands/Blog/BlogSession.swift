@@ -7,7 +7,6 @@ import RealtimeDatabase
 struct BlogSession {
   let database: Database
   let blog: Blog
-  let journal: FileStarJournal
 
   /// Finds or starts the server, and sets the deadline.
   ///
@@ -34,30 +33,16 @@ struct BlogSession {
     configuration.maximumReconnectDelay = .seconds(1)
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
     let url = try options.databaseURL(namespace: namespace)
+    let stars = starring?.method(at: url, for: me, &configuration) ?? .transaction
     database = try Database(url: url, options: configuration)
     database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
-    journal = FileStarJournal(
-      directory: try options.places().state,
-      uid: me.uid,
-      database: url
-    )
-    blog = Blog(
-      database: database,
-      me: me,
-      journal: journal,
-      stars: starring?.method(isSignedIn: configuration.tokenProvider != nil) ?? .transaction
-    )
+    blog = Blog(database: database, me: me, stars: stars)
     database.observeConnection { status in
       guard let problem = status.problem, problem.isPermanent else { return }
       Output.message(problem.reason)
       exit(ExitStatus.offline.rawValue)
     }
     if !isEndless { Self.startDeadline(options.timeout, options.database ?? "the local database") }
-  }
-
-  /// Strikes the journal's file when nothing is unfinished.
-  func close() {
-    journal.close()
   }
 
   private static func startDeadline(_ seconds: Double, _ name: String) {

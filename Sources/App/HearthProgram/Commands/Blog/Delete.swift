@@ -21,7 +21,6 @@ struct Delete: AsyncParsableCommand {
 
   func run() async throws {
     let session = try BlogSession(options)
-    defer { session.close() }
     if let comment {
       try await session.blog.delete(comment: comment, on: id)
     } else {

@@ -20,7 +20,6 @@ struct List: AsyncParsableCommand {
 
   func run() async throws {
     let session = try BlogSession(options)
-    defer { session.close() }
     let posts = try await session.blog.posts(feed)
     let now = session.database.serverTime
     var names = NameBook()

@@ -14,7 +14,6 @@ struct Show: AsyncParsableCommand {
 
   func run() async throws {
     let session = try BlogSession(options)
-    defer { session.close() }
     let post = try await session.blog.post(id)
     let comments = try await session.blog.comments(on: id)
     if options.json {

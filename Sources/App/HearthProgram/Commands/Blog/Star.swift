@@ -20,7 +20,6 @@ struct Star: AsyncParsableCommand {
   func run() async throws {
     guard times > 0 else { throw CommandFailure(.usage, "--times must be at least 1") }
     let session = try BlogSession(options, starring: starring)
-    defer { session.close() }
     for turn in 0..<times { try await session.blog.setStar(turn % 2 == 0, on: id) }
   }
 }
@@ -37,7 +36,6 @@ struct Unstar: AsyncParsableCommand {
 
   func run() async throws {
     let session = try BlogSession(options, starring: starring)
-    defer { session.close() }
     try await session.blog.setStar(false, on: id)
   }
 }

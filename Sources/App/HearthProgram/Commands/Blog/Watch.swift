@@ -22,7 +22,6 @@ struct Watch: AsyncParsableCommand {
     let path = try DatabasePath.parse(path)
     if let count, count < 1 { throw CommandFailure(.usage, "--count must be at least 1") }
     let session = try BlogSession(options, isEndless: true)
-    defer { session.close() }
     let events = AsyncThrowingStream<WatchEvent, any Error> { continuation in
       session.database.reference(withPath: path).observe(
         [.childAdded, .childChanged, .childMoved, .childRemoved, .value]

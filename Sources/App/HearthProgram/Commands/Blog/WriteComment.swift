@@ -21,7 +21,6 @@ struct WriteComment: AsyncParsableCommand {
   func run() async throws {
     let text = text == "-" ? try InputFile.text("-") : text
     let session = try BlogSession(options)
-    defer { session.close() }
     let comment = try await session.blog.comment(on: id, text: text)
     options.json ? Output.line(.object(("id", .string(comment)))) : Output.line(comment)
   }

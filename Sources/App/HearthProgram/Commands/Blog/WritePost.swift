@@ -22,7 +22,6 @@ struct WritePost: AsyncParsableCommand {
   func run() async throws {
     let text = body == "-" ? try InputFile.text("-") : body
     let session = try BlogSession(options)
-    defer { session.close() }
     let id = try await session.blog.post(title: title, body: text)
     options.json ? Output.line(.object(("id", .string(id)))) : Output.line(id)
   }

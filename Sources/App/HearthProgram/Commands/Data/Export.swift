@@ -34,7 +34,6 @@ struct Export: AsyncParsableCommand {
       try export(database, to: sink)
     } else {
       let session = try BlogSession(options)
-      defer { session.close() }
       let json = try await session.database.reference().getData().exportedJSON
       try sink((options.json ? json.text : PrettyJSON.text(json)) + "\n")
     }

@@ -139,7 +139,6 @@ struct Fsck: AsyncParsableCommand {
 
   private func checkBlog() async throws {
     let session = try BlogSession(options)
-    defer { session.close() }
     let root = session.database.reference()
     var report = FsckReport(isJSON: options.json)
     var check = try await BlogCheck(reading: root)

@@ -14,7 +14,6 @@ struct Get: AsyncParsableCommand {
   func run() async throws {
     let path = try DatabasePath.parse(path)
     let session = try BlogSession(options)
-    defer { session.close() }
     let snapshot = try await session.database.reference(withPath: path).getData()
     Output.line(snapshot.jsonValue)
   }

@@ -102,7 +102,6 @@ struct Import: AsyncParsableCommand {
       throw CommandFailure(.usage, "\(name): the data to be added must be a JSON object")
     }
     let session = try BlogSession(options, namespace: choice.name)
-    defer { session.close() }
     let root = session.database.reference()
     if replace {
       try await root.setValue(json: json)

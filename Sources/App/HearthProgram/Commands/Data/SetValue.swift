@@ -25,7 +25,6 @@ struct SetValue: AsyncParsableCommand {
     let bytes = value == "-" ? try InputFile.bytes("-") : Array(value.utf8)
     let json = try DatabasePath.json(bytes, from: "the value")
     let session = try BlogSession(options)
-    defer { session.close() }
     try await session.database.reference(withPath: path).setValue(json: json)
   }
 }

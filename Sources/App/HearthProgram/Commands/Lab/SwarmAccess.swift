@@ -63,8 +63,5 @@ package struct SwarmAccess: ParsableArguments {
     )
   }
 
-  /// Whether the database is at a socket, where everybody is an administrator.
-  package var isAtSocket: Bool { database?.hasPrefix("unix:") == true }
-
   package init() {}
 }

@@ -60,8 +60,8 @@ package struct SwarmOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      How stars are given: transaction or increment, or as the published samples do: sample, naive; \
-      auto takes transaction at a socket, where no rules are asked, and increment elsewhere.
+      How stars are given: increment or transaction, or as the published samples do: sample, naive; \
+      auto takes increment.
       """,
       valueName: "strategy"
     )

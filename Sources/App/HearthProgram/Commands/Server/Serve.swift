@@ -69,6 +69,7 @@ struct Serve: AsyncParsableCommand {
   private func serve() async throws {
     let places = try options.places()
     var serverOptions = try serving.serverOptions(socket: hasSocket ? places.socket : nil)
+    serverOptions.localRules = try LocalRules.compiled()
     try network.apply(to: &serverOptions)
     try identities.apply(to: &serverOptions, keptIn: keepsData ? places : nil)
     if hasSocket, options.socket == nil { try PrivateDirectory.prepare(places.socketDirectory) }
@@ -92,8 +93,9 @@ struct Serve: AsyncParsableCommand {
     if server.port != nil, server.rulesState == .locked {
       logger.notice("nothing is allowed at the port, since there are no rules (--rules sets some)")
     }
-    try announce(server, places, names: stores.names(), startTime)
+    // Also when the server ends by itself, which is reported as a failure.
     defer { if keepsData, hasSocket { ServerRecord.remove(from: places.data) } }
+    try announce(server, places, names: stores.names(), startTime)
     try await server.waitUntilStopped()
   }
 

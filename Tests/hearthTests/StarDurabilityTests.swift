@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// What was to be starred is starred once, whoever ends before it is done.
+  @Suite("Stars that are kept", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct StarDurabilityTests {
+    @Test("A star of a terminal that is killed before the server has it is sent by the next one")
+    func killedTerminal() throws {
+      let place = try Place()
+      let written = try place.hearth("post", "--user", "bob", "--title", "t", "--body", "b")
+      let id = try #require(written.lines.first)
+      let tmux = Tmux(place)
+      let pane = try tmux.open("\(Place.program) --user alice")
+      try pane.waitFor("bob")
+      try pane.waitUntilAtHome(as: "alice")
+      let server = try #require(try place.serverProcess())
+      kill(server, SIGSTOP)
+      try pane.press("s")
+      try pane.waitFor("the star is shown") { $0.contains(try! Regex("★ +1")) }
+      kill(try pane.process(), SIGKILL)
+      // Nothing of what the server has been sent is read any more.
+      kill(server, SIGKILL)
+      let before = try object(place.hearth("export").output)
+      #expect(Self.counts(of: id, in: before) == [0, 0])
+      _ = try tmux.open("\(Place.program) --user alice")
+      try waitUntil("both places have the star", within: 60) {
+        Self.counts(of: id, in: try object(place.hearth("export").output)) == [1, 1]
+      }
+      #expect(try place.hearth("fsck").output == "1 posts, 0 comments, 1 stars: no fault\n")
+    }
+
+    @Test("One user in many places at once counts as one")
+    func oneUser() throws {
+      let place = try Place()
+      let id = try #require(
+        try place.hearth("post", "--user", "bob", "--title", "t", "--body", "b").lines.first
+      )
+      let hands = try (0..<6).map { number in
+        try place.start(
+          "star",
+          id,
+          "--times",
+          number.isMultiple(of: 2) ? "20" : "21",
+          "--user",
+          "alice",
+          "--timeout",
+          "120"
+        )
+      }
+      #expect(hands.map { $0.wait() } == Array(repeating: 0, count: hands.count))
+      let end = try place.hearth("star", id, "--user", "alice")
+      #expect(end.status == 0, "\(end.errors)")
+      #expect(Self.counts(of: id, in: try object(place.hearth("export").output)) == [1, 1])
+      #expect(try place.hearth("fsck").output == "1 posts, 0 comments, 1 stars: no fault\n")
+    }
+
+    @Test("Both ways to write a star count alike", arguments: ["increment", "transaction"])
+    func strategies(strategy: String) throws {
+      let place = try Place()
+      // A post as older versions and other programs have written it: neither counts nor a copy.
+      let post = #"{"uid": "bob", "author": "bob", "title": "t", "body": "b"}"#
+      try place.hearth("set", "/posts/old", post)
+      let star = try place.hearth("star", "old", "--stars", strategy, "--user", "alice")
+      #expect(star.status == 0, "\(star.errors)")
+      #expect(try place.hearth("get", "/posts/old/starCount").output == "1\n")
+      #expect(try place.hearth("get", "/posts/old/stars/alice").output == "true\n")
+      #expect(try place.hearth("get", "/user-posts").output == "null\n")
+      let unstar = try place.hearth("unstar", "old", "--stars", strategy, "--user", "alice")
+      #expect(unstar.status == 0, "\(unstar.errors)")
+      #expect(try place.hearth("get", "/posts/old/starCount").output == "0\n")
+    }
+
+    /// The counts of a post and of its author's copy.
+    private static func counts(of id: String, in root: [String: Any]) -> [Int?] {
+      let post = (root["posts"] as? [String: [String: Any]])?[id]
+      let copies = root["user-posts"] as? [String: [String: [String: Any]]]
+      return [post, copies?["bob"]?[id]].map { $0?["starCount"] as? Int }
+    }
+  }
+}
