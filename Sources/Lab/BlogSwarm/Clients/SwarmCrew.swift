@@ -1,4 +1,4 @@
-private import BlogChecker
+import BlogChecker
 private import Foundation
 private import NIOConcurrencyHelpers
 private import RealtimeAuth
