@@ -76,6 +76,38 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     return isLeaf ? nil : borrowingChild(index) { $0.pointer(toValueOf: key) }
   }
 
+  /// Pointers to the values of a key in this node and in another one, valid until one changes.
+  ///
+  /// Versions of a map mostly differ in values only. They share their arrays of keys then, so that
+  /// the search is done once for both.
+  @inlinable func pointers(
+    toValuesOf key: Key,
+    beside other: SortedMapNode
+  ) -> (UnsafePointer<Value>?, UnsafePointer<Value>?) {
+    guard sharesKeys(with: other) else {
+      return (pointer(toValueOf: key), other.pointer(toValueOf: key))
+    }
+    let (index, isHere) = position(of: key)
+    if isHere {
+      return (
+        values.withUnsafeBufferPointer { $0.baseAddress.map { $0 + index } },
+        other.values.withUnsafeBufferPointer { $0.baseAddress.map { $0 + index } }
+      )
+    }
+    if isLeaf { return (nil, nil) }
+    return borrowingChild(index) { child in
+      other.borrowingChild(index) { child.pointers(toValuesOf: key, beside: $0) }
+    }
+  }
+
+  @inlinable func sharesKeys(with other: SortedMapNode) -> Bool {
+    keys.withUnsafeBufferPointer { keys in
+      other.keys.withUnsafeBufferPointer {
+        keys.baseAddress == $0.baseAddress && keys.count == $0.count
+      }
+    } && isLeaf == other.isLeaf
+  }
+
   /// Borrows a child, which this node retains meanwhile, without counting a reference.
   @inline(__always)
   @inlinable func borrowingChild<Result>(

@@ -85,6 +85,17 @@ package struct ChildMap: Sendable {
     }
   }
 
+  /// Pointers to the children of a key in two maps, as of ``pointer(toChildOf:)``; nil if one is packed.
+  ///
+  /// - Complexity: O(log n)
+  func pointers(
+    toChildrenOf key: ChildKey,
+    beside other: ChildMap
+  ) -> (UnsafePointer<Node>?, UnsafePointer<Node>?)? {
+    guard case .tree(let map) = storage, case .tree(let others) = other.storage else { return nil }
+    return map.pointers(toValuesOf: key, beside: others)
+  }
+
   /// The child with the lowest key.
   ///
   /// - Complexity: O(log n)

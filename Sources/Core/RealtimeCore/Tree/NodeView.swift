@@ -81,6 +81,46 @@ package struct NodeView {
     }
   }
 
+  /// The kind of a node.
+  package enum Kind {
+    /// Nothing.
+    case empty
+    /// True or false.
+    case bool
+    /// A number.
+    case number
+    /// Text.
+    case string
+    /// A value that the server computes.
+    case deferred
+    /// Children.
+    case children
+  }
+
+  /// The kind of the node.
+  package var kind: Kind {
+    switch storage {
+    case .empty: return .empty
+    case .children: return .children
+    case .leaf(let source):
+      switch PackedValue(source, at: 0).tag {
+      case .no, .yes: return .bool
+      case .small, .integer, .double: return .number
+      case .string: return .string
+      case .children: return .children
+      }
+    case .node(let node):
+      switch node.pointee {
+      case .empty: return .empty
+      case .children: return .children
+      case .leaf(.bool, _): return .bool
+      case .leaf(.integer, _), .leaf(.double, _): return .number
+      case .leaf(.string, _): return .string
+      case .leaf(.deferred, _): return .deferred
+      }
+    }
+  }
+
   /// Whether there is no data.
   package var isEmpty: Bool {
     if case .empty = storage { true } else { false }
@@ -109,6 +149,16 @@ package struct NodeView {
   /// The priority, or nil; packed nodes have none.
   package var priority: LeafValue? {
     if case .node(let node) = storage { node.pointee.priority } else { nil }
+  }
+
+  /// Whether the node has a priority.
+  package var hasPriority: Bool {
+    guard case .node(let node) = storage else { return false }
+    switch node.pointee {
+    case .empty: return false
+    case .leaf(_, let priority): return priority != nil
+    case .children(let children): return children.priority != nil
+    }
   }
 
   /// An owned copy of the node.
@@ -143,6 +193,22 @@ package struct NodeView {
     }
   }
 
+  /// The children of a key in this node and in another one, such as an older version of it.
+  ///
+  /// - Complexity: O(log children)
+  package func child(_ key: ChildKey, beside other: NodeView) -> (NodeView, NodeView) {
+    if case .node(let node) = storage, case .node(let otherNode) = other.storage,
+      case .children(let children) = node.pointee,
+      case .children(let others) = otherNode.pointee,
+      let pointers = children.map.pointers(toChildrenOf: key, beside: others.map)
+    {
+      return (
+        pointers.0.map { NodeView($0) } ?? .empty, pointers.1.map { NodeView($0) } ?? .empty
+      )
+    }
+    return (child(key), other.child(key))
+  }
+
   /// The child of a key given as text.
   ///
   /// - Complexity: O(log children)
@@ -153,6 +219,29 @@ package struct NodeView {
       return PackedEntry.find(UnsafeRawBufferPointer(key.utf8), in: source)
         .map { NodeView($0.value) } ?? .empty
     case .node: return child(ChildKey(validUTF8: key.utf8))
+    }
+  }
+
+  /// Visits the children in key order, each with the child of another node under the same key.
+  ///
+  /// - Parameters:
+  ///   - other: The other node.
+  ///   - isWanted: Takes a key, its child, and that of the other node, which may be empty; all are
+  ///     borrowed until it returns false to end the visit.
+  /// - Complexity: O(visited children) if both nodes have about the same children
+  package func forEachChild(
+    beside other: NodeView,
+    while isWanted: (_ key: LeafText, _ child: NodeView, _ other: NodeView) -> Bool
+  ) {
+    guard case .children(let source) = storage, case .children(let others) = other.storage else {
+      return forEachChild { isWanted($0, $1, other.child($0)) }
+    }
+    var cursor = PackedCursor(source)
+    var offset = 1
+    while let entry = cursor.next() {
+      let present = PackedEntry.find(entry.key, in: others, guess: &offset)
+      let beside = present.map { NodeView($0.value) } ?? .empty
+      if !isWanted(LeafText(entry.key), NodeView(entry.value), beside) { return }
     }
   }
 

@@ -11,11 +11,23 @@ struct PackedEntry {
   /// The offset of the next entry.
   let end: Int
 
+  @inline(__always)
   init(_ source: UnsafeRawBufferPointer, at start: Int) {
+    let valueStart = start + 1 + Int(source[start])
+    self.init(
+      source,
+      start: start,
+      valueStart: valueStart,
+      end: PackedValue(source, at: valueStart).end
+    )
+  }
+
+  @inline(__always)
+  private init(_ source: UnsafeRawBufferPointer, start: Int, valueStart: Int, end: Int) {
     self.source = source
     self.start = start
-    valueStart = start + 1 + Int(source[start])
-    end = PackedValue(source, at: valueStart).end
+    self.valueStart = valueStart
+    self.end = end
   }
 
   /// The key in UTF-8.
@@ -39,23 +51,64 @@ struct PackedEntry {
     _ text: UnsafeRawBufferPointer,
     in source: UnsafeRawBufferPointer
   ) -> PackedEntry? {
-    var position = 1
-    while position < source.count {
-      let valueStart = position + 1 + Int(source[position])
-      if hasKey(text, in: source, at: position) { return PackedEntry(source, at: position) }
-      position = PackedValue(source, at: valueStart).end
+    guard let base = source.baseAddress, let key = text.baseAddress else { return nil }
+    let count = text.count
+    let end = base + source.count
+    var entry = base + 1
+    while entry < end {
+      let length = Int(entry.load(as: UInt8.self))
+      let value = entry + 1 + length
+      let next = value + PackedValue.length(at: value)
+      if length == count {
+        var index = 0
+        while index < count,
+          (entry + 1 + index).load(as: UInt8.self) == (key + index).load(as: UInt8.self)
+        {
+          index += 1
+        }
+        if index == count {
+          return PackedEntry(
+            source,
+            start: entry - base,
+            valueStart: value - base,
+            end: next - base
+          )
+        }
+      }
+      entry = next
     }
     return nil
   }
 
+  /// The entry of a key, which is first looked for at an offset.
+  ///
+  /// - Parameters:
+  ///   - text: The key.
+  ///   - source: Packed children.
+  ///   - guess: The offset; then that of the next entry, where the next key is if they ascend.
+  /// - Returns: The entry, or nil.
+  static func find(
+    _ text: UnsafeRawBufferPointer,
+    in source: UnsafeRawBufferPointer,
+    guess: inout Int
+  ) -> PackedEntry? {
+    let isThere = guess < source.count && hasKey(text, in: source, at: guess)
+    let entry = isThere ? PackedEntry(source, at: guess) : find(text, in: source)
+    if let entry { guess = entry.end }
+    return entry
+  }
+
+  @inline(__always)
   private static func hasKey(
     _ text: UnsafeRawBufferPointer,
     in source: UnsafeRawBufferPointer,
     at start: Int
   ) -> Bool {
-    guard Int(source[start]) == text.count else { return false }
-    for index in 0..<text.count where source[start + 1 + index] != text[index] { return false }
-    return true
+    let count = text.count
+    guard Int(source[start]) == count else { return false }
+    var index = 0
+    while index < count, source[start + 1 + index] == text[index] { index += 1 }
+    return index == count
   }
 
   /// The offset at which the entry of an absent key belongs.
@@ -107,13 +160,18 @@ struct PackedValue {
   private var length: Int { Int(source[start + 1]) | Int(source[start + 2]) << 8 }
 
   /// The offset of the next entry.
-  var end: Int {
-    switch tag {
-    case .no, .yes: start + 1
-    case .small: start + 2
-    case .integer, .double: start + 9
-    case .string, .children: start + 3 + length
+  @inline(__always)
+  var end: Int { source.baseAddress.map { start + Self.length(at: $0 + start) } ?? start }
+
+  /// The length of the value at an address, with its tag.
+  @inline(__always)
+  static func length(at value: UnsafeRawPointer) -> Int {
+    let tag = value.load(as: UInt8.self)
+    if tag >= PackedTag.string.rawValue {
+      return 3 + Int(UInt16(littleEndian: value.loadUnaligned(fromByteOffset: 1, as: UInt16.self)))
     }
+    if tag >= PackedTag.integer.rawValue { return 9 }
+    return tag == PackedTag.small.rawValue ? 2 : 1
   }
 
   /// The whole number, if the tag is `small` or `integer`.

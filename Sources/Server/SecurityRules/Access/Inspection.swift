@@ -5,38 +5,42 @@ struct Inspection: ~Copyable {
   private let rules: RuleSet
   private let isExplaining: Bool
   private var evaluator: Evaluator
+  /// The rules of the frames of the evaluator, as far as they lead to the location of the request.
+  private var plans: RuleStack<UnsafePointer<RulePlan>>
   private var evaluations: [Explanation.Evaluation] = []
+  /// Why the last failed rule failed.
+  private var reason = Explanation.Outcome.refused
+  /// The decision of the first rule that denied.
+  private var refusal: Decision?
 
   /// Starts at the root; the data that the request borrows must outlive the inspection.
   init(of request: RuleRequest, by rules: RuleSet, explaining: Bool, steps: Int) {
     self.rules = rules
     isExplaining = explaining
     evaluator = Evaluator(request, steps: steps)
+    plans = RuleStack(capacity: 8)
+    plans.push(rules.top.plan)
   }
-
-  /// Why the last failed rule failed.
-  private var reason = Explanation.Outcome.refused
-  /// The decision of the first rule that denied.
-  private var refusal: Decision?
 
   /// The result of a rule at one of the frames of the evaluator.
   private struct Verdict {
-    let rule: Rule
+    let rule: Unmanaged<Rule>
     let depth: Int
     let outcome: Explanation.Outcome
   }
 
-  private mutating func holds(_ rule: Rule, at depth: Int) -> Bool {
+  private mutating func holds(_ entry: RulePlan.Entry, at depth: Int) -> Bool {
     var isSatisfied = false
     do throws(EvaluationError) {
-      isSatisfied = try evaluator.holds(rule.program, at: depth)
+      isSatisfied = try evaluator.holds(entry.program)
       if !isSatisfied { reason = .refused }
     } catch {
       reason = .failed(error.message, error.offset.map(rules.map.position))
     }
     if isExplaining, evaluations.count < RulesLimits.listedEvaluations {
       let outcome = isSatisfied ? .satisfied : reason
-      evaluations.append(evaluation(Verdict(rule: rule, depth: depth, outcome: outcome)))
+      let rule = entry.rule.takeUnretainedValue()
+      evaluations.append(evaluation(of: rule, at: depth, outcome: outcome))
     }
     return isSatisfied
   }
@@ -44,41 +48,34 @@ struct Inspection: ~Copyable {
   // MARK: Reading
 
   mutating func read(_ path: Path) -> Decision {
+    descend(to: path)
     var last: Verdict?
-    for (depth, node) in descend(to: path).enumerated() {
-      guard let rule = node.read else { continue }
-      if holds(rule, at: depth) {
-        return decision(true, by: Verdict(rule: rule, depth: depth, outcome: .satisfied))
+    for depth in 0..<plans.count {
+      guard let entry = plans[depth].pointee.read else { continue }
+      if holds(entry, at: depth) {
+        return decision(true, by: Verdict(rule: entry.rule, depth: depth, outcome: .satisfied))
       }
-      last = Verdict(rule: rule, depth: depth, outcome: reason)
+      last = Verdict(rule: entry.rule, depth: depth, outcome: reason)
     }
     return decision(false, by: last)
   }
 
-  /// Descends towards a location as far as there are rules, and returns the nodes on the way.
-  private mutating func descend(to path: Path) -> [RuleNode] {
-    var node = rules.top
-    var nodes: [RuleNode] = []
-    nodes.reserveCapacity(path.count + 1)
-    nodes.append(node)
+  /// Descends from the root towards a location as far as there are rules.
+  private mutating func descend(to path: Path) {
+    plans.truncate(to: 1)
+    evaluator.ascend(to: 0)
     // Counts because a request may name many locations.
     try? evaluator.budget.spend(RulesLimits.stepsPerKey * path.count)
     for key in path.keys where key != .priority {
+      let depth = plans.count - 1
       let text = key.withUTF8 { evaluator.scratch.keep($0) }
-      guard let child = node.child(text) else { break }
-      node = child.node
-      nodes.append(node)
-      let above = evaluator.frames[nodes.count - 2]
-      evaluator.enter(
-        RuleFrame(
-          key: text,
-          node: above.node.child(key),
-          newNode: above.newNode?.child(key)
-        ),
-        isCaptured: child.isCaptured
-      )
+      var guess = 0
+      guard let plan = plans[depth].pointee.child(text, guess: &guess) else { break }
+      plans.push(plan)
+      let above = evaluator.frames[depth]
+      let (node, newNode) = above.node.child(key, beside: above.newNode)
+      evaluator.enter(RuleFrame(key: text, node: node, newNode: newNode))
     }
-    return nodes
   }
 
   // MARK: Writing
@@ -87,11 +84,11 @@ struct Inspection: ~Copyable {
   ///
   /// True as well if the budget is exhausted before that is known.
   mutating func couldWrite(_ path: Path) -> Bool {
-    evaluator.returnToRoot()
-    for (depth, node) in descend(to: path).enumerated() {
-      guard let rule = node.write else { continue }
+    descend(to: path)
+    for depth in 0..<plans.count {
+      guard let entry = plans[depth].pointee.write else { continue }
       // A rule whose evaluation fails does not hold.
-      if (try? evaluator.couldHold(rule.program, at: depth)) == true { return true }
+      if (try? evaluator.couldHold(entry.program)) == true { return true }
       if evaluator.budget.isExhausted { return true }
     }
     return false
@@ -100,141 +97,170 @@ struct Inspection: ~Copyable {
   mutating func write(_ paths: [Path]) -> Decision {
     var granting: Verdict?
     for path in paths {
-      evaluator.returnToRoot()
-      let nodes = descend(to: path)
+      descend(to: path)
       var (isGranted, last) = (false, Verdict?.none)
-      for (depth, node) in nodes.enumerated() {
-        guard !isGranted, let rule = node.write else { continue }
-        isGranted = holds(rule, at: depth)
-        last = Verdict(rule: rule, depth: depth, outcome: isGranted ? .satisfied : reason)
+      for depth in 0..<plans.count {
+        guard let entry = plans[depth].pointee.write else { continue }
+        isGranted = holds(entry, at: depth)
+        last = Verdict(rule: entry.rule, depth: depth, outcome: isGranted ? .satisfied : reason)
+        if isGranted { break }
       }
       guard isGranted else { return decision(false, by: last) }
       granting = last
-      if !areValid(nodes, at: path), let refusal { return refusal }
+      if !areValid(at: path), let refusal { return refusal }
     }
     // A request without changes needs no permission.
     return decision(true, by: granting)
   }
 
   /// Whether the data above, at and below a location are valid.
-  private mutating func areValid(_ nodes: [RuleNode], at path: Path) -> Bool {
-    for (depth, node) in nodes.enumerated() where !isValid(node, at: depth) { return false }
+  private mutating func areValid(at path: Path) -> Bool {
+    for depth in 0..<plans.count where !isValid(plans[depth], at: depth) { return false }
     let depth = path.isPriority ? path.count - 1 : path.count
-    return nodes.count <= depth || isValid(below: nodes[depth])
+    return plans.count <= depth || isValid(below: plans[depth])
   }
 
   /// Whether the `.validate` of a location holds; without new data, it is not evaluated.
-  private mutating func isValid(_ node: RuleNode, at depth: Int) -> Bool {
-    guard let rule = node.validate, evaluator.frames[depth].newNode?.isEmpty == false,
-      !holds(rule, at: depth)
+  private mutating func isValid(_ plan: UnsafePointer<RulePlan>, at depth: Int) -> Bool {
+    guard let entry = plan.pointee.validate, !evaluator.frames[depth].newNode.isEmpty,
+      !holds(entry, at: depth)
     else { return true }
-    refusal = decision(false, by: Verdict(rule: rule, depth: depth, outcome: reason))
+    refusal = decision(false, by: Verdict(rule: entry.rule, depth: depth, outcome: reason))
     return false
   }
 
   /// Whether the data below the last frame are valid; only data with rules are visited.
-  private mutating func isValid(below node: RuleNode) -> Bool {
-    guard node.hasValidationBelow else { return true }
-    let frame = evaluator.frames[evaluator.frames.count - 1]
-    guard let data = frame.newNode, data.childCount > 0 else { return true }
-    if node.validatesAllChildren || data.childCount < node.literals.count {
+  private mutating func isValid(below plan: UnsafePointer<RulePlan>) -> Bool {
+    guard plan.pointee.hasValidationBelow else { return true }
+    let depth = evaluator.frames.count - 1
+    let frame = evaluator.frames[depth]
+    let childCount = frame.newNode.childCount
+    guard childCount > 0 else { return true }
+    let named = plan.pointee.children
+    if plan.pointee.validatesAllChildren || childCount < named.count {
       var isValid = true
-      data.forEachChild { key, value in
-        guard let child = node.child(key) else { return true }
-        let below = RuleFrame(key: key, node: frame.node.child(key), newNode: value)
-        isValid = self.isValid(child.node, in: below, isCaptured: child.isCaptured)
+      var guess = 0
+      frame.newNode.forEachChild(beside: frame.node) { key, value, old in
+        guard let child = plan.pointee.child(key, guess: &guess) else { return true }
+        let below = RuleFrame(key: key, node: old, newNode: value)
+        isValid = self.isValid(child, in: below, depth: depth + 1)
         return isValid
       }
       return isValid
     }
-    for (key, child) in node.literals {
-      let value = data.child(key)
+    for child in named {
+      let value = frame.newNode.child(child.name)
       guard !value.isEmpty else { continue }
-      let below = RuleFrame(key: key, node: frame.node.child(key), newNode: value)
-      if !isValid(child, in: below, isCaptured: false) { return false }
+      let below = RuleFrame(
+        key: child.name,
+        node: frame.node.child(child.name),
+        newNode: value
+      )
+      if !isValid(child.plan, in: below, depth: depth + 1) { return false }
     }
     return true
   }
 
   /// Whether the data at and below a child of the last frame are valid.
   private mutating func isValid(
-    _ node: RuleNode,
+    _ plan: UnsafePointer<RulePlan>,
     in frame: RuleFrame,
-    isCaptured: Bool
+    depth: Int
   ) -> Bool {
-    evaluator.enter(frame, isCaptured: isCaptured)
-    defer { evaluator.leave(wasCaptured: isCaptured) }
-    let depth = evaluator.frames.count - 1
-    guard isValid(node, at: depth), isValid(below: node) else { return false }
+    evaluator.enter(frame)
+    let isValid = isValid(plan, at: depth) && self.isValid(below: plan) && pay(for: plan, at: depth)
+    evaluator.ascend(to: depth - 1)
+    return isValid
+  }
+
+  /// Counts a visited location; returns false if the request visits too much data.
+  private mutating func pay(for plan: UnsafePointer<RulePlan>, at depth: Int) -> Bool {
     do throws(EvaluationError) {
       try evaluator.budget.spend(RulesLimits.stepsPerKey)
       return true
     } catch {
-      refusal = exhausted(node, at: depth, because: error)
+      let rule =
+        plan.pointee.validate?.rule.takeUnretainedValue()
+        ?? Rule(
+          kind: .validate,
+          path: location(depth).keys.map(\.text),
+          source: "",
+          position: SourcePosition(line: 1, column: 1),
+          expression: .literal(.bool(false))
+        )
+      let outcome = Explanation.Outcome.failed(error.message, nil)
+      refusal = decision(false, by: rule, at: depth, outcome: outcome)
       return false
     }
-  }
-
-  /// The denial of a request that visits too much data.
-  private func exhausted(
-    _ node: RuleNode,
-    at depth: Int,
-    because error: EvaluationError
-  ) -> Decision {
-    let rule =
-      node.validate
-      ?? Rule(
-        kind: .validate,
-        path: location(depth).description,
-        source: "",
-        position: SourcePosition(line: 1, column: 1),
-        expression: .literal(.bool(false))
-      )
-    let outcome = Explanation.Outcome.failed(error.message, nil)
-    return decision(false, by: Verdict(rule: rule, depth: depth, outcome: outcome))
   }
 
   // MARK: Explaining
 
   private func decision(_ isAllowed: Bool, by verdict: Verdict?) -> Decision {
+    guard let verdict else {
+      return Decision(
+        isAllowed: isAllowed,
+        isLasting: false,
+        explanation: Explanation(decisive: nil, bindings: [], evaluations: evaluations)
+      )
+    }
+    return decision(
+      isAllowed,
+      by: verdict.rule.takeUnretainedValue(),
+      at: verdict.depth,
+      outcome: verdict.outcome
+    )
+  }
+
+  private func decision(
+    _ isAllowed: Bool,
+    by rule: Rule,
+    at depth: Int,
+    outcome: Explanation.Outcome
+  ) -> Decision {
     Decision(
       isAllowed: isAllowed,
-      isLasting: isAllowed && verdict?.rule.isLasting == true,
+      isLasting: isAllowed && rule.isLasting,
       explanation: Explanation(
-        decisive: isAllowed && !isExplaining ? nil : verdict.map { evaluation($0) },
-        bindings: isExplaining ? verdict.map { bindings($0) } ?? [] : [],
+        decisive: isAllowed && !isExplaining
+          ? nil : evaluation(of: rule, at: depth, outcome: outcome),
+        bindings: isExplaining ? bindings(of: rule, at: depth) : [],
         evaluations: evaluations
       )
     )
   }
 
-  private func evaluation(_ verdict: Verdict) -> Explanation.Evaluation {
+  private func evaluation(
+    of rule: Rule,
+    at depth: Int,
+    outcome: Explanation.Outcome
+  ) -> Explanation.Evaluation {
     Explanation.Evaluation(
-      kind: verdict.rule.kind,
-      rulePath: verdict.rule.path,
-      location: location(verdict.depth),
-      expression: verdict.rule.source,
-      position: verdict.rule.position,
-      outcome: verdict.outcome
+      kind: rule.kind,
+      rulePath: rule.path,
+      location: location(depth),
+      expression: rule.source,
+      position: rule.position,
+      outcome: outcome
     )
   }
 
   private func location(_ depth: Int) -> Path {
-    Path(evaluator.frames[1..<(depth + 1)].map { ChildKey($0.key) })
+    Path((0..<depth).map { ChildKey(evaluator.frames[$0 + 1].key) })
   }
 
   /// The values of the names in a rule.
-  private func bindings(_ verdict: Verdict) -> [Explanation.Binding] {
-    let frame = evaluator.frames[verdict.depth]
-    let names = verdict.rule.path.split(separator: "/").filter { $0.first == "$" }
-    var bindings = zip(names, evaluator.captures).map {
-      Explanation.Binding(name: String($0), text: JSONValue.string($1.string).text)
+  private func bindings(of rule: Rule, at depth: Int) -> [Explanation.Binding] {
+    let frame = evaluator.frames[depth]
+    var bindings = rule.captures.map { name, frame in
+      let key = evaluator.frames[frame].key
+      return Explanation.Binding(name: name, text: JSONValue.string(key.string).text)
     }
     let auth = Self.text(evaluator.request.subject.auth)
     bindings.append(Explanation.Binding(name: "auth", text: auth))
     bindings.append(Explanation.Binding(name: "data", text: Self.text(frame.node.node)))
-    if let newNode = frame.newNode {
-      bindings.append(Explanation.Binding(name: "newData", text: Self.text(newNode.node)))
+    if evaluator.request.newRoot != nil {
+      bindings.append(Explanation.Binding(name: "newData", text: Self.text(frame.newNode.node)))
     }
     return bindings
   }

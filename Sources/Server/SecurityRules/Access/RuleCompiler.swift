@@ -130,7 +130,7 @@ struct RuleCompiler {
     }
     return Rule(
       kind: kind,
-      path: "/" + path.joined(separator: "/"),
+      path: path,
       source: source,
       position: map.position(of: value.offset),
       expression: expression

@@ -6,15 +6,17 @@ final class RuleNode: Sendable {
   let write: Rule?
   let validate: Rule?
   let indexes: [Index]
-  let literals: RuleChildren
+  private let literals: [ChildKey: RuleNode]
   /// The name of the wildcard with its dollar sign, and its node.
   let wildcard: (name: String, node: RuleNode)?
   /// Whether there is a `.validate` anywhere below this location.
-  let hasValidationBelow: Bool
-  /// Whether the wildcard has a `.validate` at or below it, so that every child must be visited.
-  let validatesAllChildren: Bool
+  private let hasValidationBelow: Bool
   /// Whether clients that have not signed in may be able to write at or below this location.
   let mayLetNobodyWrite: Bool
+  private let keys: Lent<ChildKey>
+  private let texts: [Lent<UInt8>]
+  private let children: Lent<RulePlan.Child>
+  private let lent: Lent<RulePlan>
 
   init(
     read: Rule? = nil,
@@ -28,70 +30,122 @@ final class RuleNode: Sendable {
     self.write = write
     self.validate = validate
     self.indexes = indexes
-    self.literals = RuleChildren(literals)
+    self.literals = literals
     self.wildcard = wildcard
-    validatesAllChildren = wildcard?.node.hasValidation == true
+    let validatesAllChildren = wildcard?.node.hasValidation == true
     hasValidationBelow = validatesAllChildren || literals.values.contains { $0.hasValidation }
     mayLetNobodyWrite =
       write?.mayHoldForNobody == true || wildcard?.node.mayLetNobodyWrite == true
       || literals.values.contains { $0.mayLetNobodyWrite }
+    let sorted = literals.sorted { $0.key < $1.key }
+    keys = Lent(sorted.map(\.key))
+    texts = sorted.map { child in child.key.withUTF8 { Lent($0) } }
+    children = Lent(
+      zip(texts, sorted).map {
+        RulePlan.Child(name: LeafText($0.elements), plan: $1.value.plan)
+      }
+    )
+    lent = Lent([
+      RulePlan(
+        read: read.map { RulePlan.Entry($0) },
+        write: write.map { RulePlan.Entry($0) },
+        validate: validate.map { RulePlan.Entry($0) },
+        children: children.elements,
+        keys: keys.elements,
+        wildcard: wildcard?.node.plan,
+        hasValidationBelow: hasValidationBelow,
+        validatesAllChildren: validatesAllChildren
+      )
+    ])
   }
+
+  /// What evaluation uses, to be used while somebody retains the node.
+  var plan: UnsafePointer<RulePlan> { lent.pointer }
 
   /// Whether there is a `.validate` at or below this location.
   private var hasValidation: Bool { validate != nil || hasValidationBelow }
 
   /// The rules of a child: those of its name, or else those of the wildcard.
-  func child(_ key: LeafText) -> (node: RuleNode, isCaptured: Bool)? {
-    if let literal = literals[key] { return (literal, false) }
-    return wildcard.map { ($0.node, true) }
+  func child(_ key: ChildKey) -> RuleNode? { literals[key] ?? wildcard?.node }
+}
+
+/// The rules of a location as evaluation uses them: without references, so that none are counted.
+///
+// Safety: a plan is used only while the rules are retained, and with them everything it borrows.
+struct RulePlan {
+  /// A rule and its program.
+  struct Entry {
+    let program: UnsafePointer<RuleProgram.Code>
+    let rule: Unmanaged<Rule>
+
+    init(_ rule: Rule) {
+      program = rule.program.borrowed
+      self.rule = Unmanaged.passUnretained(rule)
+    }
+  }
+
+  /// The rules of a named child.
+  struct Child {
+    let name: LeafText
+    let plan: UnsafePointer<RulePlan>
+  }
+
+  /// Up to this many children, a linear search is faster than a binary one.
+  private static let few = 8
+
+  let read: Entry?
+  let write: Entry?
+  let validate: Entry?
+  /// The named children, in key order.
+  let children: UnsafeBufferPointer<Child>
+  fileprivate let keys: UnsafeBufferPointer<ChildKey>
+  fileprivate let wildcard: UnsafePointer<RulePlan>?
+  /// Whether there is a `.validate` anywhere below this location.
+  let hasValidationBelow: Bool
+  /// Whether the wildcard has a `.validate` at or below it, so that every child must be visited.
+  let validatesAllChildren: Bool
+
+  /// The rules of a child: those of its name, or else those of the wildcard.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the child.
+  ///   - guess: The index of the child that is tried first; then that of the next one, which comes
+  ///     next if children are looked up in key order.
+  /// - Returns: The rules, or nil if there are none.
+  /// - Complexity: O(log children)
+  func child(_ key: LeafText, guess: inout Int) -> UnsafePointer<RulePlan>? {
+    if guess < children.count, children[guess].name.hasSameBytes(as: key) {
+      guess += 1
+      return children[guess - 1].plan
+    }
+    if children.count <= Self.few {
+      for index in children.indices where children[index].name.hasSameBytes(as: key) {
+        guess = index + 1
+        return children[index].plan
+      }
+      return wildcard
+    }
+    let wanted = ChildKey(key)
+    var (low, high) = (0, children.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if keys[middle] < wanted { low = middle + 1 } else { high = middle }
+    }
+    guard low < children.count, keys[low] == wanted else { return wildcard }
+    guess = low + 1
+    return children[low].plan
   }
 }
 
-/// The rules of named children, in key order.
-///
-// Safety: `texts` retains the bytes that `names` borrow.
-struct RuleChildren: @unchecked Sendable, Sequence {
-  /// Up to this many keys, a linear search is faster than a binary one.
-  private static let few = 8
-
-  private let keys: [ChildKey]
-  /// The keys as text.
-  private let names: Lent<LeafText>
-  private let texts: [Lent<UInt8>]
-  private let nodes: [RuleNode]
-
-  init(_ children: [ChildKey: RuleNode]) {
-    let sorted = children.sorted { $0.key < $1.key }
-    keys = sorted.map(\.key)
-    texts = keys.map { key in key.withUTF8 { Lent($0) } }
-    names = Lent(texts.map { LeafText($0.elements) })
-    nodes = sorted.map(\.value)
-  }
-
-  /// The number of children.
-  var count: Int { keys.count }
-
-  /// The rules of a child, or nil.
-  ///
-  /// - Complexity: O(log children)
-  subscript(name: LeafText) -> RuleNode? {
-    if keys.count <= Self.few {
-      let names = names.elements
-      for index in names.indices where names[index] == name { return nodes[index] }
-      return nil
-    }
-    let key = ChildKey(name)
-    var (low, high) = (0, keys.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if keys[middle] < key { low = middle + 1 } else { high = middle }
-    }
-    return low < keys.count && keys[low] == key ? nodes[low] : nil
-  }
-
-  /// Iterates in key order; the names are borrowed from the rules.
-  func makeIterator() -> Zip2Sequence<UnsafeBufferPointer<LeafText>, [RuleNode]>.Iterator {
-    zip(names.elements, nodes).makeIterator()
+extension LeafText {
+  /// Compares short texts, which are rarely equal, without a call.
+  @inline(__always)
+  fileprivate func hasSameBytes(as other: LeafText) -> Bool {
+    let count = utf8.count
+    guard count == other.utf8.count else { return false }
+    var index = 0
+    while index < count, utf8[index] == other.utf8[index] { index += 1 }
+    return index == count
   }
 }
 
@@ -100,6 +154,8 @@ final class Rule: Sendable {
   let kind: RuleKind
   /// The location of the rule, wildcards by name, such as `/posts/$post`.
   let path: String
+  /// The wildcards in the path, and the frames whose keys they match.
+  let captures: [(name: String, frame: Int)]
   /// The expression as it was written.
   let source: String
   /// Where the expression starts in the document.
@@ -113,16 +169,18 @@ final class Rule: Sendable {
 
   init(
     kind: RuleKind,
-    path: String,
+    path: [String],
     source: String,
     position: SourcePosition,
     expression: Expression
   ) {
     self.kind = kind
-    self.path = path
+    self.path = "/" + path.joined(separator: "/")
+    captures = path.indices.filter { path[$0].utf8.first == UInt8(ascii: "$") }
+      .map { (name: path[$0], frame: $0 + 1) }
     self.source = source
     self.position = position
-    program = RuleProgram(expression)
+    program = RuleProgram(expression, at: path)
     isLasting = !expression.dependsOnDataOrTime
     mayHoldForNobody = expression.mayHoldForNobody
   }

@@ -62,7 +62,7 @@ package struct RuleSet: Sendable {
     func rule(_ kind: RuleKind) -> Rule {
       Rule(
         kind: kind,
-        path: "/",
+        path: [],
         source: String(isOpen),
         position: SourcePosition(line: 1, column: 1),
         expression: .literal(.bool(isOpen))
@@ -98,8 +98,8 @@ package struct RuleSet: Sendable {
   package func indexes(at path: Path) -> [Index] {
     var node = top
     for key in path.keys {
-      guard let child = key.withUTF8({ node.child(LeafText($0)) }) else { return [] }
-      node = child.node
+      guard let child = node.child(key) else { return [] }
+      node = child
     }
     return node.indexes
   }

@@ -3,31 +3,7 @@ internal import RealtimeCore
 extension Evaluator {
   // MARK: Data
 
-  /// The result of a method without arguments on a location.
-  func value(of method: SnapshotMethod, on node: NodeView) -> RuleValue {
-    switch method {
-    case .val: return value(of: node)
-    case .getPriority: return node.priority.map { value(of: $0) } ?? .null
-    case .exists: return .bool(!node.isEmpty)
-    case .isNumber:
-      switch node.content {
-      case .leaf(.integer), .leaf(.double): return .bool(true)
-      case .empty, .text, .leaf, .children: return .bool(false)
-      }
-    case .isString:
-      switch node.content {
-      case .text, .leaf(.string): return .bool(true)
-      case .empty, .leaf, .children: return .bool(false)
-      }
-    case .isBoolean:
-      if case .leaf(.bool) = node.content { return .bool(true) }
-      return .bool(false)
-    case .hasChildren: return .bool(node.childCount > 0)
-    case .hasChild, .parent, .child: return .null
-    }
-  }
-
-  private func value(of node: NodeView) -> RuleValue {
+  mutating func value(of node: NodeView) -> RuleValue {
     switch node.content {
     case .empty: .null
     case .text(let text): .string(text)
@@ -36,7 +12,7 @@ extension Evaluator {
     }
   }
 
-  func value(of leaf: LeafValue) -> RuleValue {
+  mutating func value(of leaf: LeafValue) -> RuleValue {
     switch leaf {
     case .bool(let value): .bool(value)
     case .integer(let value): .number(Double(value))
@@ -52,9 +28,9 @@ extension Evaluator {
   mutating func uid(at offset: Int32) throws(EvaluationError) -> RuleValue {
     switch request.subject.auth {
     case .null: return .null
-    case .map(let members):
+    case .map:
       // Costs as much as any other member.
-      try budget.spend(1 + members._withUnsafeGuaranteedRef { $0.count })
+      try budget.spend(1 + request.subject.memberCount)
       return request.subject.uid
     case .bool, .number, .string, .object:
       let kind = request.subject.auth.kind
@@ -112,8 +88,8 @@ extension Evaluator {
 
   // MARK: Operators
 
-  mutating func binary(
-    _ operation: BinaryOperator,
+  mutating func result(
+    of operation: BinaryOperator,
     left: RuleValue,
     right: RuleValue,
     at offset: Int32
@@ -132,9 +108,7 @@ extension Evaluator {
         operation == .divide
           ? dividend / divisor : dividend.truncatingRemainder(dividingBy: divisor)
       )
-    case .equal: return .bool(try areEqual(left, right, at: offset))
-    case .notEqual: return .bool(try !areEqual(left, right, at: offset))
-    case .less, .atMost, .greater, .atLeast:
+    case .equal, .notEqual, .less, .atMost, .greater, .atLeast:
       return .bool(try compare(operation, left: left, right: right, at: offset))
     }
   }
@@ -191,7 +165,7 @@ extension Evaluator {
     }
   }
 
-  private mutating func compare(
+  mutating func compare(
     _ operation: BinaryOperator,
     left: RuleValue,
     right: RuleValue,
@@ -229,13 +203,15 @@ extension Evaluator {
   mutating func stringCall(
     _ method: StringMethod,
     of base: Int32,
-    arguments: RuleStep.Operands,
+    arguments: RuleProgram.Slice,
     at offset: Int32
   ) throws(EvaluationError) -> RuleValue {
     let text = try string(base, for: "\(method.rawValue)()", at: offset)
     var operands: [LeafText] = []
-    for slot in arguments.range {
-      operands.append(try string(code.operands[slot], for: "\(method.rawValue)()", at: offset))
+    for slot in arguments.indices {
+      operands.append(
+        try string(program.pointee.operands[slot], for: "\(method.rawValue)()", at: offset)
+      )
     }
     try budget.spend(bytes: text.byteCount + operands.reduce(0) { $0 + $1.byteCount })
     guard let first = operands.first else {
@@ -288,7 +264,7 @@ extension Evaluator {
   ///
   /// On the wire, no order is the same as order by priority, and a range of one value is the same as
   /// that value; both readings hold here.
-  func value(of member: QueryMember, in query: Query) -> RuleValue {
+  mutating func value(of member: QueryMember, in query: Query) -> RuleValue {
     switch member {
     case .orderByKey: return .bool(query.index == .key || query.index == .priority)
     case .orderByValue: return .bool(query.index == .value)
@@ -308,7 +284,7 @@ extension Evaluator {
     }
   }
 
-  private func bound(_ bound: QueryBound?) -> RuleValue {
+  private mutating func bound(_ bound: QueryBound?) -> RuleValue {
     bound?.value.map { value(of: $0) } ?? .null
   }
 

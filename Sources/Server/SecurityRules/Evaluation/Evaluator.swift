@@ -1,37 +1,33 @@
 internal import RealtimeCore
 
-/// Evaluates expressions for one request.
+/// Evaluates compiled expressions for one request.
 ///
 // Safety: as for `NodeView`. Data borrowed from the request are used while its closure runs, those
-// borrowed from a program while a rule is evaluated, and text in the scratch until it is released.
+// borrowed from a program while the rules are retained, and text in the scratch until it is released.
 struct Evaluator: ~Copyable {
-  /// The initial capacity for frames and captures.
-  private static let usualDepth = 6
+  /// The initial capacity for frames.
+  private static let usualDepth = 8
+
+  private static let none = RuleProgram(.literal(.bool(false)), at: [])
 
   let request: RuleRequest
-  let scratch = RuleScratch()
   var budget: StepBudget
+  var scratch = RuleScratch()
   /// The locations from the root to the data being visited.
-  private(set) var frames: [RuleFrame]
-  /// The keys that the wildcards among the frames matched.
-  private(set) var captures: [LeafText] = []
-  /// The parents of snapshots that were reached by a lookup of a child.
-  private var parents: [Snapshot] = []
-  /// The index of the frame of the current rule.
-  private var depth = 0
-  private(set) var code = RuleProgram.Code.none
+  private(set) var frames: RuleStack<RuleFrame>
+  /// The program of the current rule; that of none before the first one.
+  private(set) var program: UnsafePointer<RuleProgram.Code>
 
   init(_ request: RuleRequest, steps: Int) {
     self.request = request
     budget = StepBudget(steps)
-    frames = []
-    frames.reserveCapacity(Self.usualDepth)
-    captures.reserveCapacity(Self.usualDepth)
-    frames.append(
+    program = Self.none.borrowed
+    frames = RuleStack(capacity: Self.usualDepth)
+    frames.push(
       RuleFrame(
         key: LeafText(UnsafeBufferPointer(start: nil, count: 0)),
         node: request.root,
-        newNode: request.newRoot
+        newNode: request.newRoot ?? .empty
       )
     )
   }
@@ -39,105 +35,112 @@ struct Evaluator: ~Copyable {
   // MARK: Frames
 
   /// Descends one level.
-  mutating func enter(_ frame: RuleFrame, isCaptured: Bool) {
-    frames.append(frame)
-    if isCaptured { captures.append(frame.key) }
+  mutating func enter(_ frame: RuleFrame) {
+    frames.push(frame)
   }
 
-  /// Ascends one level.
-  mutating func leave(wasCaptured: Bool) {
-    frames.removeLast()
-    if wasCaptured { captures.removeLast() }
+  /// Ascends to a level.
+  mutating func ascend(to depth: Int) {
+    frames.truncate(to: depth + 1)
   }
 
-  /// Ascends to the root.
-  mutating func returnToRoot() {
-    frames.removeLast(frames.count - 1)
-    captures.removeAll()
-  }
+  // MARK: Conditions
 
-  // MARK: Rules
-
-  /// Whether a rule of one of the frames holds.
+  /// Whether a rule holds at its frame.
   mutating func holds(
-    _ program: RuleProgram,
-    at depth: Int
+    _ program: UnsafePointer<RuleProgram.Code>
   ) throws(EvaluationError) -> Bool {
-    self.depth = depth
-    code = program.code
+    self.program = program
     let mark = scratch.mark
-    defer {
-      scratch.release(to: mark)
-      parents.removeAll(keepingCapacity: true)
-    }
-    return try holds(code.top)
+    defer { scratch.release(to: mark) }
+    return try holds(from: program.pointee.entry)
   }
 
-  /// Whether there may be new data for which a rule of one of the frames holds.
+  /// Evaluates conditions from an index on, until they accept or reject.
+  private mutating func holds(from entry: Int32) throws(EvaluationError) -> Bool {
+    let tests = program.pointee.tests
+    var next = entry
+    while next >= 0 {
+      let test = tests[Int(next)]
+      next = try isTrue(test) ? test.onTrue : test.onFalse
+    }
+    return next == RuleTest.accept
+  }
+
+  /// Whether there may be new data for which a rule holds at its frame.
   ///
-  /// Operands that do not depend on new data are evaluated, and decide as far as they can: a
-  /// conjunction fails if one of its operands does.
+  /// A condition that depends on new data may be true or false; all others are evaluated. What follows
+  /// a condition that fails cannot hold.
   mutating func couldHold(
-    _ program: RuleProgram,
-    at depth: Int
+    _ program: UnsafePointer<RuleProgram.Code>
   ) throws(EvaluationError) -> Bool {
-    self.depth = depth
-    code = program.code
+    self.program = program
     let mark = scratch.mark
-    defer {
-      scratch.release(to: mark)
-      parents.removeAll(keepingCapacity: true)
-    }
-    return try couldHold(code.top)
-  }
-
-  private mutating func couldHold(_ step: Int32) throws(EvaluationError) -> Bool {
-    guard code.asksForNewData[Int(step)] else { return try holds(step) }
-    switch code.steps[Int(step)] {
-    case .all(let operands):
-      for slot in operands.range where try !couldHold(code.operands[slot]) { return false }
-      return true
-    case .any(let operands):
-      for slot in operands.range where try couldHold(code.operands[slot]) { return true }
-      return false
-    case .ternary(let condition, let first, let second):
-      if code.asksForNewData[Int(condition)] {
-        if try couldHold(first) { return true }
-        return try couldHold(second)
+    defer { scratch.release(to: mark) }
+    let tests = program.pointee.tests
+    var isVisited = [Bool](repeating: false, count: tests.count)
+    var pending = [program.pointee.entry]
+    while let next = pending.popLast() {
+      if next == RuleTest.accept { return true }
+      guard next >= 0, !isVisited[Int(next)] else { continue }
+      isVisited[Int(next)] = true
+      let test = tests[Int(next)]
+      if test.asksForNewData {
+        pending.append(test.onFalse)
+        pending.append(test.onTrue)
+        continue
       }
-      return try couldHold(holds(condition) ? first : second)
-    case .null, .bool, .number, .text, .auth, .uid, .now, .capture, .query, .member, .length, .not,
-      .negate, .binary, .root, .data, .newData, .parent, .child, .ask, .hasChildren, .string,
-      .matches, .contains:
-      return true
+      do throws(EvaluationError) {
+        pending.append(try isTrue(test) ? test.onTrue : test.onFalse)
+      } catch {
+        if budget.isExhausted { throw error }
+      }
     }
+    return false
   }
 
-  mutating func holds(_ step: Int32) throws(EvaluationError) -> Bool {
-    // Steps that are certainly boolean are evaluated without wrapping the result in a value.
-    switch code.steps[Int(step)] {
-    case .not(let operand):
-      try budget.spend(1)
-      return try !holds(operand)
-    case .all(let operands):
-      try budget.spend(1)
-      for slot in operands.range where try !holds(code.operands[slot]) { return false }
-      return true
-    case .any(let operands):
-      try budget.spend(1)
-      for slot in operands.range where try holds(code.operands[slot]) { return true }
+  @inline(__always)
+  private mutating func isTrue(_ test: RuleTest) throws(EvaluationError) -> Bool {
+    try budget.spend(Int(test.cost))
+    switch test.kind {
+    case .constant(let value): return value
+    case .isNull(let step):
+      if case .null = try value(step) { return true }
       return false
-    case .ternary(let condition, let first, let second):
-      try budget.spend(1)
-      return try holds(holds(condition) ? first : second)
-    case .binary(.equal, let left, let right, let offset):
-      try budget.spend(1)
+    case .hasNoPriority(let location): return try !node(at: location).hasPriority
+    case .equal(let left, let right, let offset):
       let first = try value(left)
       return try areEqual(first, value(right), at: offset)
-    case .null, .bool, .number, .text, .auth, .uid, .now, .capture, .query, .member, .length,
-      .negate, .binary, .root, .data, .newData, .parent, .child, .ask, .hasChildren, .string,
-      .matches,
-      .contains:
+    case .compare(let operation, let left, let right, let offset):
+      let first = try value(left)
+      return try compare(operation, left: first, right: value(right), at: offset)
+    case .ask(let method, let location):
+      return Self.answer(method, on: try node(at: location))
+    case .hasChildren(let location, let children):
+      let node = try node(at: location)
+      for slot in children.indices {
+        let path = program.pointee.paths[slot]
+        try budget.spend(Int(path.cost))
+        if path.keys.count == 1,
+          case .literal(let key) = program.pointee.keys[Int(path.keys.first)]
+        {
+          if node.child(key).isEmpty { return false }
+        } else if try descend(from: node, path.keys).isEmpty {
+          return false
+        }
+      }
+      return true
+    case .matches(let step, let pattern, let offset):
+      let text = try string(step, for: "matches()", at: offset)
+      let program = self.program.pointee.patterns[Int(pattern)]
+      return try RegexMatcher.matches(program, in: text, budget: &budget)
+    case .contains(let step, let set, let offset):
+      let text = try string(step, for: "matches()", at: offset)
+      let search = program.pointee.sets[Int(set)].search(text.utf8)
+      // Costs the same as running the automaton of the pattern.
+      try budget.spend(3 * search.passed)
+      return search.isFound
+    case .value(let step):
       guard case .bool(let value) = try value(step) else {
         throw EvaluationError("expected a boolean", at: nil)
       }
@@ -145,9 +148,28 @@ struct Evaluator: ~Copyable {
     }
   }
 
+  /// The result of a boolean method without arguments on a location.
+  private static func answer(_ method: SnapshotMethod, on node: NodeView) -> Bool {
+    // Matched rather than compared, which would be a call into another module.
+    switch (method, node.kind) {
+    case (.exists, .empty): false
+    case (.exists, .bool), (.exists, .number), (.exists, .string), (.exists, .deferred),
+      (.exists, .children):
+      true
+    case (.isNumber, .number), (.isString, .string), (.isBoolean, .bool),
+      (.hasChildren, .children):
+      true
+    case (.isNumber, _), (.isString, _), (.isBoolean, _), (.hasChildren, _), (.val, _),
+      (.getPriority, _), (.hasChild, _), (.parent, _), (.child, _):
+      false
+    }
+  }
+
+  // MARK: Values
+
+  /// The value of a step.
   mutating func value(_ step: Int32) throws(EvaluationError) -> RuleValue {
-    try budget.spend(1)
-    switch code.steps[Int(step)] {
+    switch program.pointee.steps[Int(step)] {
     case .null: return .null
     case .bool(let value): return .bool(value)
     case .number(let value): return .number(value)
@@ -155,8 +177,7 @@ struct Evaluator: ~Copyable {
     case .auth: return request.subject.auth
     case .uid(let offset): return try uid(at: offset)
     case .now: return .number(request.now)
-    case .capture(let index):
-      return captures.indices.contains(Int(index)) ? .string(captures[Int(index)]) : .null
+    case .capture(let frame): return .string(frames[Int(frame)].key)
     case .query(let member): return request.query.map { value(of: member, in: $0) } ?? .null
     case .length(let base, let name, let offset):
       let receiver = try value(base)
@@ -166,131 +187,125 @@ struct Evaluator: ~Copyable {
       let receiver = try value(base)
       let name = try string(name, for: "the name in brackets", at: offset)
       return try member(name, of: receiver, at: offset)
-    case .not, .all, .any: return .bool(try holds(step))
     case .negate(let operand, let offset):
       return .number(try -number(value(operand), for: "-", at: offset))
-    case .binary(let operation, let left, let right, let offset):
+    case .arithmetic(let operation, let left, let right, let offset):
       let first = try value(left)
-      return try binary(operation, left: first, right: value(right), at: offset)
-    case .ternary(let condition, let first, let second):
-      return try value(holds(condition) ? first : second)
-    case .ask(let method, let base, _): return value(of: method, on: try location(base).node)
-    case .hasChildren(let method, let base, let first, let count, let offset):
-      let location = try location(base)
-      for slot in Int(first)..<Int(first + count) {
-        let child = try child(
-          code.paths[slot],
-          of: location,
-          method: method,
-          keepsParent: false,
-          at: offset
-        )
-        if child.node.isEmpty { return .bool(false) }
+      return try result(of: operation, left: first, right: value(right), at: offset)
+    case .condition(let entry): return .bool(try holds(from: entry))
+    case .ternary(let condition, let branches):
+      if try holds(from: condition) {
+        try budget.spend(Int(branches.firstCost))
+        return try value(branches.first)
       }
-      return .bool(true)
+      try budget.spend(Int(branches.secondCost))
+      return try value(branches.second)
+    case .ask(let method, let location):
+      let node = try node(at: location)
+      switch method {
+      case .val: return value(of: node)
+      case .getPriority: return node.priority.map { value(of: $0) } ?? .null
+      case .exists, .isNumber, .isString, .isBoolean, .hasChildren, .hasChild, .parent, .child:
+        return .bool(Self.answer(method, on: node))
+      }
     case .string(let method, let base, let operands, let offset):
       return try stringCall(method, of: base, arguments: operands, at: offset)
-    case .matches(let base, let pattern, let offset):
-      let text = try string(base, for: "matches()", at: offset)
-      return .bool(try RegexMatcher.matches(code.patterns[Int(pattern)], in: text, budget: &budget))
-    case .contains(let base, let set, let offset):
-      let text = try string(base, for: "matches()", at: offset)
-      let search = code.sets[Int(set)].search(text.utf8)
-      // Costs the same as running the automaton of the pattern.
-      try budget.spend(3 * search.passed)
-      return .bool(search.isFound)
-    case .root, .data, .newData, .parent, .child:
-      throw EvaluationError("a snapshot is no value", at: nil)
     }
   }
 
   // MARK: Locations
 
-  /// A location whose parent is not needed.
-  private mutating func location(_ step: Int32) throws(EvaluationError) -> Snapshot {
-    try snapshot(step, keepsParent: false)
-  }
-
-  private mutating func snapshot(
-    _ step: Int32,
-    keepsParent: Bool
-  ) throws(EvaluationError) -> Snapshot {
-    try budget.spend(1)
-    switch code.steps[Int(step)] {
-    case .root: return Snapshot(node: request.root, depth: 0, origin: .root)
-    case .data: return frame(depth, isNew: false)
-    case .newData: return frame(depth, isNew: true)
-    case .ternary(let condition, let first, let second):
-      return try snapshot(holds(condition) ? first : second, keepsParent: keepsParent)
-    case .parent(let base, let offset):
-      let snapshot = try snapshot(base, keepsParent: true)
-      try budget.spend(snapshot.depth)
-      guard let parent = parent(of: snapshot) else {
-        throw EvaluationError("the root has no parent()", at: Int(offset))
+  private mutating func node(at location: Int32) throws(EvaluationError) -> NodeView {
+    switch program.pointee.locations[Int(location)] {
+    case .child(let isNew, let frame, let key):
+      return isNew ? frames[Int(frame)].newNode.child(key) : frames[Int(frame)].node.child(key)
+    case .path(let isNew, let frame, let keys):
+      let node = isNew ? frames[Int(frame)].newNode : frames[Int(frame)].node
+      return keys.count == 0 ? node : try descend(from: node, keys)
+    case .choice(let condition, let branches):
+      if try holds(from: condition) {
+        try budget.spend(Int(branches.firstCost))
+        return try node(at: branches.first)
       }
-      return parent
-    case .child(let base, let path, let offset):
-      let outer = try snapshot(base, keepsParent: keepsParent)
-      return try child(path, of: outer, method: .child, keepsParent: keepsParent, at: offset)
-    case .null, .bool, .number, .text, .auth, .uid, .now, .capture, .query, .member, .length,
-      .not, .negate, .binary, .all, .any, .ask, .hasChildren, .string, .matches,
-      .contains:
-      throw EvaluationError("a value is no snapshot", at: nil)
+      try budget.spend(Int(branches.secondCost))
+      return try node(at: branches.second)
+    case .detour(let isNew, let frame, let keys):
+      return try detour(isNew: isNew, frame: Int(frame), keys)
+    case .aboveRoot(let offset): throw Self.aboveRoot(at: offset)
     }
   }
 
-  private func frame(_ depth: Int, isNew: Bool) -> Snapshot {
-    let frame = frames[depth]
-    let node = isNew ? frame.newNode ?? .empty : frame.node
-    return Snapshot(node: node, depth: depth, origin: .frame(isNew: isNew))
+  private static func aboveRoot(at offset: Int32) -> EvaluationError {
+    EvaluationError("the root has no parent()", at: Int(offset))
   }
 
-  private func parent(of snapshot: Snapshot) -> Snapshot? {
-    switch snapshot.origin {
-    case .root, .orphan: nil
-    case .frame(let isNew): snapshot.depth > 0 ? frame(snapshot.depth - 1, isNew: isNew) : nil
-    case .child(let index): parents[index]
-    }
-  }
-
-  private mutating func child(
-    _ path: RulePath,
-    of parent: Snapshot,
-    method: SnapshotMethod,
-    keepsParent: Bool,
-    at offset: Int32
-  ) throws(EvaluationError) -> Snapshot {
-    var location = parent
-    switch path {
-    case .keys(let first, let count, let bytes):
-      try budget.spend(Int(bytes) + location.depth + RulesLimits.stepsPerKey * Int(count))
-      for slot in Int(first)..<Int(first + count) {
-        location = child(code.keys[slot], of: location, keepsParent: keepsParent)
+  private mutating func descend(
+    from start: NodeView,
+    _ keys: RuleProgram.Slice
+  ) throws(EvaluationError) -> NodeView {
+    var node = start
+    for slot in keys.indices {
+      switch program.pointee.keys[slot] {
+      case .literal(let key): node = node.child(key)
+      case .computed(let step, let method, let offset):
+        try forEachKey(of: step, for: method, at: offset) { node = node.child($0) }
+      case .parent(let offset): throw Self.aboveRoot(at: offset)
       }
-    case .computed(let step):
-      let text = try string(step, for: "\(method.rawValue)()", at: offset)
-      // Pays for splitting the path into keys.
-      try budget.spend(text.byteCount + location.depth)
-      var rest = text.utf8[...]
-      while !rest.isEmpty {
-        let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-        if end > rest.startIndex {
-          try budget.spend(RulesLimits.stepsPerKey)
-          let key = LeafText(UnsafeBufferPointer(rebasing: rest[..<end]))
-          location = child(key, of: location, keepsParent: keepsParent)
+    }
+    return node
+  }
+
+  /// Follows a path that may go back up over keys that are known only at run time.
+  private mutating func detour(
+    isNew: Bool,
+    frame: Int,
+    _ keys: RuleProgram.Slice
+  ) throws(EvaluationError) -> NodeView {
+    var frame = frame
+    var node = isNew ? frames[frame].newNode : frames[frame].node
+    var above: [NodeView] = []
+    for slot in keys.indices {
+      switch program.pointee.keys[slot] {
+      case .literal(let key):
+        above.append(node)
+        node = node.child(key)
+      case .computed(let step, let method, let offset):
+        try forEachKey(of: step, for: method, at: offset) { key in
+          above.append(node)
+          node = node.child(key)
         }
-        rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
+      case .parent(let offset):
+        if let last = above.popLast() {
+          node = last
+        } else if frame > 0 {
+          frame -= 1
+          node = isNew ? frames[frame].newNode : frames[frame].node
+        } else {
+          throw Self.aboveRoot(at: offset)
+        }
       }
     }
-    return location
+    return node
   }
 
-  private mutating func child(_ key: LeafText, of parent: Snapshot, keepsParent: Bool) -> Snapshot {
-    if keepsParent { parents.append(parent) }
-    return Snapshot(
-      node: parent.node.child(key),
-      depth: parent.depth + 1,
-      origin: keepsParent ? .child(parent: parents.count - 1) : .orphan
-    )
+  /// Splits a path that is the value of a step.
+  private mutating func forEachKey(
+    of step: Int32,
+    for method: SnapshotMethod,
+    at offset: Int32,
+    _ body: (LeafText) -> Void
+  ) throws(EvaluationError) {
+    let text = try string(step, for: "\(method.rawValue)()", at: offset)
+    // Pays for splitting the path into keys.
+    try budget.spend(text.byteCount)
+    var rest = text.utf8[...]
+    while !rest.isEmpty {
+      let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+      if end > rest.startIndex {
+        try budget.spend(RulesLimits.stepsPerKey)
+        body(LeafText(UnsafeBufferPointer(rebasing: rest[..<end])))
+      }
+      rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
+    }
   }
 }

@@ -20,27 +20,8 @@ struct RuleFrame {
   let key: LeafText
   /// The present data.
   let node: NodeView
-  /// The data after the write; nil for a read.
-  let newNode: NodeView?
-}
-
-/// A location in a tree, which need not exist, with a way back to its parent; nothing is copied.
-struct Snapshot {
-  let node: NodeView
-  /// The number of keys from the root down.
-  let depth: Int
-  let origin: Origin
-
-  /// How the location was reached.
-  enum Origin {
-    case root
-    /// It is one of the frames, in the present or the new data.
-    case frame(isNew: Bool)
-    /// By a lookup of a child; the evaluator keeps the parent under this index.
-    case child(parent: Int)
-    /// By a lookup of a child whose parent is not needed.
-    case orphan
-  }
+  /// The data after the write; empty for a read.
+  let newNode: NodeView
 }
 
 /// The steps that a request may still take.
@@ -54,11 +35,18 @@ struct StepBudget {
   /// Whether the request has taken more steps than it may.
   var isExhausted: Bool { remaining < 0 }
 
+  @inline(__always)
   mutating func spend(_ steps: Int) throws(EvaluationError) {
-    if remaining >= 0 { remaining = steps > remaining ? -1 : remaining - steps }
-    if remaining < 0 {
-      throw EvaluationError("the request takes more steps than rules may", at: nil)
+    guard steps <= remaining else {
+      remaining = -1
+      throw Self.exhausted
     }
+    remaining -= steps
+  }
+
+  @inline(never)
+  private static var exhausted: EvaluationError {
+    EvaluationError("the request takes more steps than rules may", at: nil)
   }
 
   /// Spends steps for copying or comparing text.

@@ -8,6 +8,8 @@ package final class RuleSubject: @unchecked Sendable {
   let auth: RuleValue
   /// Its member `uid`, which nearly every rule uses.
   let uid: RuleValue
+  /// The number of members of `auth`, which is the cost of looking one up.
+  let memberCount: Int
   private let members: RuleMembers
 
   /// Prepares an `auth`.
@@ -19,10 +21,12 @@ package final class RuleSubject: @unchecked Sendable {
     self.auth = members[LeafText(name.elements)]
     guard case .map(let map) = self.auth else {
       uid = .null
+      memberCount = 0
       return
     }
     let uidName = Lent("uid".utf8)
     uid = map._withUnsafeGuaranteedRef { $0[LeafText(uidName.elements)] }
+    memberCount = map._withUnsafeGuaranteedRef { $0.count }
   }
 }
 

@@ -88,6 +88,14 @@ enum BinaryOperator: String, Sendable {
   case atMost = "<="
   case greater = ">"
   case atLeast = ">="
+
+  /// Whether the result is a number or a string rather than a boolean.
+  var isArithmetic: Bool {
+    switch self {
+    case .add, .subtract, .multiply, .divide, .remainder: true
+    case .equal, .notEqual, .less, .atMost, .greater, .atLeast: false
+    }
+  }
 }
 
 /// A method of snapshots.
@@ -154,6 +162,30 @@ private enum Certainty {
   /// Some text or number.
   case other
   case unknown
+}
+
+extension Expression {
+  /// Whether the value depends on new data.
+  var dependsOnNewData: Bool {
+    switch self {
+    case .newData: true
+    case .literal, .auth, .now, .root, .data, .capture, .query: false
+    case .member(let base, _, _), .not(let base), .negate(let base, _), .matches(let base, _, _):
+      base.dependsOnNewData
+    case .index(let base, let index, _): base.dependsOnNewData || index.dependsOnNewData
+    case .binary(_, let left, let right, _): left.dependsOnNewData || right.dependsOnNewData
+    case .all(let operands), .any(let operands): operands.contains(where: \.dependsOnNewData)
+    case .ternary(let condition, let first, let second):
+      [condition, first, second].contains(where: \.dependsOnNewData)
+    case .snapshotCall(_, let base, let arguments, _):
+      base.dependsOnNewData
+        || arguments.contains {
+          if case .computed(let expression) = $0 { expression.dependsOnNewData } else { false }
+        }
+    case .stringCall(_, let base, let arguments, _):
+      ([base] + arguments).contains(where: \.dependsOnNewData)
+    }
+  }
 }
 
 extension Expression {
