@@ -131,7 +131,7 @@ struct Access: Sendable {
   /// When the next credential ends, in milliseconds since 1970; nil while none does.
   var nextDeadline: Int64? { deadlines.first?.key.time }
 
-  /// Takes a peer whose credential has ended.
+  /// Removes and returns a peer whose credential has expired.
   mutating func takeExpired(at timestamp: Int64) -> PeerID? {
     guard let (deadline, _) = deadlines.first, deadline.time <= timestamp else { return nil }
     deadlines.removeValue(forKey: deadline)
@@ -151,7 +151,7 @@ struct Access: Sendable {
     return verifier.isShutOut(auth)
   }
 
-  /// Finds out what a credential makes of a peer.
+  /// Verifies a credential and returns the auth state that it gives.
   ///
   /// To an administrator's connection an empty credential stands for itself, so that it can act as
   /// someone else.

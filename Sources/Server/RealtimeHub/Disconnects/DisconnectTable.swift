@@ -45,7 +45,7 @@ struct DisconnectTable: Sendable {
   /// What there is at some paths, as a store is told.
   func update(of paths: Set<Path>, id: Int64, identity: Identity) -> SessionUpdate {
     var update = SessionUpdate(StoredSession(id: id, identity: identity, changes: []))
-    // With nothing left there is nothing to keep whoever it was that scheduled it.
+    // If nothing is left, the session ends, whoever scheduled it.
     if isEmpty { return update }
     update.replaces = false
     for path in paths.sorted() {
@@ -142,7 +142,7 @@ struct DisconnectTable: Sendable {
     return nil
   }
 
-  /// Takes a path out of the write that covers it, whose other children become writes by themselves.
+  /// Cuts a path out of the write that covers it; its other children become separate writes.
   private static func cut(_ path: Path, outOf joined: inout SortedMap<Path, Node>) {
     while let above = covering(path, in: joined), above.count < path.count {
       guard let children = joined[above]?.children else { return }

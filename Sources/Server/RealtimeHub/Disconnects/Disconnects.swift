@@ -173,18 +173,18 @@ struct Disconnects: Sendable {
   /// Whether there is something that no batch has taken.
   var hasUnsaved: Bool { sessions.hasUnsaved }
 
-  /// Takes what has changed since the last call, with what the store is to be told of it.
+  /// Takes the changes since the last call, each with the update for the store.
   mutating func takeUnsaved() -> [(writes: ScheduledWrites, update: SessionUpdate)] {
     sessions.takeUnsaved()
   }
 
-  /// Notes that what was taken is durable, and everything up to a step.
+  /// Notes that taken changes are durable, and everything up to a step.
   mutating func saved(_ taken: [ScheduledWrites], upTo step: Int64) {
     sessions.saved(taken)
     fired.removeAll { $0.step <= step }
   }
 
-  /// Goes back to what the store holds.
+  /// Goes back to the stored state.
   ///
   /// What ended peers had scheduled is applied again, even where a withdrawal was not stored.
   ///
@@ -246,7 +246,7 @@ private struct SessionLedger: Sendable {
     return lastID
   }
 
-  /// Remembers what is scheduled now; an empty table when that has been applied.
+  /// Records the current schedule; an empty table once it has been applied.
   mutating func record(_ writes: ScheduledWrites) {
     var writes = writes
     let touched = writes.table.takeTouched()
@@ -260,7 +260,7 @@ private struct SessionLedger: Sendable {
   /// What the store holds under a number, or nil when that is nothing.
   func durableWrites(of id: Int64) -> ScheduledWrites? { durable[id] }
 
-  /// Takes what has changed since the last call, with what the store is to be told of it.
+  /// Takes the changes since the last call, each with the update for the store.
   mutating func takeUnsaved() -> [(writes: ScheduledWrites, update: SessionUpdate)] {
     let taken = unsaved.map { _, value in
       let (writes, touched) = value
@@ -270,7 +270,7 @@ private struct SessionLedger: Sendable {
     return taken
   }
 
-  /// Marks what was taken as stored.
+  /// Marks taken changes as stored.
   mutating func saved(_ taken: [ScheduledWrites]) {
     for writes in taken {
       if writes.table.isEmpty {
@@ -281,7 +281,7 @@ private struct SessionLedger: Sendable {
     }
   }
 
-  /// Forgets what is not stored.
+  /// Forgets unsaved changes.
   mutating func rollBack() {
     unsaved = SortedMap()
   }

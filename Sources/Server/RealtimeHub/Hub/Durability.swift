@@ -78,7 +78,7 @@ struct Durability: Sendable {
 
   // MARK: Storing
 
-  /// Takes the open commits as the next batch, with what else it brings.
+  /// Takes the open commits as the next batch, with the other changes that it brings.
   mutating func take(
     rules: RuleSet,
     ledger: [LedgerEntry],
@@ -108,7 +108,7 @@ struct Durability: Sendable {
     return stored
   }
 
-  /// Goes back to what is durable; nil when nothing is in flight, so that nothing can have failed.
+  /// Goes back to the durable state; nil when nothing is in flight and so nothing can have failed.
   ///
   /// - Returns: The batches that are gone, and the outputs that waited for them.
   mutating func rollBack() -> (batches: [Batch], outputs: ArraySlice<Outbox.Entry>)? {
@@ -135,7 +135,7 @@ struct Durability: Sendable {
   /// - Parameters:
   ///   - output: The output.
   ///   - peer: Who gets it; nil for a push to several, which is dropped if its commit cannot be stored.
-  ///   - fallback: What becomes of it if what it waits for cannot be stored.
+  ///   - fallback: What replaces it if the commits it waits for cannot be stored.
   mutating func append(
     _ output: HubOutput,
     to peer: PeerID?,
@@ -156,13 +156,13 @@ struct Outbox: Sendable {
   enum Fallback: Sendable {
     /// It is not sent.
     case drop
-    /// It is not sent, and the peer, whose listen it begins or ends, is disconnected.
+    /// It is not sent, and its peer, whose listen it begins or ends, is disconnected.
     case disconnect
     /// It is sent all the same, since it shows no data.
     case keep
     /// The request is refused, and its write, if it has a key, counts as refused.
     case refuse(request: Int64, key: LedgerKey?)
-    /// The answer is what the ledger then says of a write that came before.
+    /// The answer is the outcome that the ledger then has for the repeated write.
     case repeatOutcome(request: Int64, key: LedgerKey)
   }
 
@@ -174,7 +174,7 @@ struct Outbox: Sendable {
     let output: HubOutput
     let fallback: Fallback
 
-    /// How long the message is; what is handed over or yet to be encoded are values of the tree.
+    /// The length of the message; values that are handed over or not encoded yet count as 0.
     fileprivate var byteCount: Int {
       switch output {
       case .send(_, let bytes), .broadcast(_, let bytes): bytes.count

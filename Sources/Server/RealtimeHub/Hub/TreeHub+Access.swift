@@ -26,7 +26,7 @@ extension TreeHub {
 
   // MARK: Signing in
 
-  /// Makes a peer what its credential says, without an answer to it, and without reasons of the rules.
+  /// Signs a peer in without an answer to it, and without explanations of the rules.
   ///
   /// - Parameters:
   ///   - peer: An open connection; others are ignored.
@@ -47,9 +47,9 @@ extension TreeHub {
     become(state, peer: peer)
   }
 
-  /// Makes a peer what its credential says, and reviews its listens before it is answered.
+  /// Signs a peer in, and reviews its listens before it is answered.
   ///
-  /// A peer whose credential does not count is what it was without one.
+  /// With an invalid credential, a peer is what it is without one.
   mutating func authenticate(
     _ authentication: ClientRequest.Authentication,
     of origin: RequestOrigin,
@@ -64,11 +64,11 @@ extension TreeHub {
       answer(origin, with: ServerMessage.Response(.ok, .json(members)), orElse: .keep)
     } catch {
       become(nil, peer: origin.peer)
-      refuse(origin, RequestError(error.status, error.reason))
+      refuse(origin, with: RequestError(error.status, error.reason))
     }
   }
 
-  /// Makes a peer what it is without a credential.
+  /// Signs a peer out.
   mutating func unauthenticate(_ origin: RequestOrigin) {
     guard let base = access.base(of: origin.peer) else { return }
     writes.setOwner(base, of: origin.peer)
@@ -87,7 +87,7 @@ extension TreeHub {
   /// When the next credential ends, in milliseconds since 1970; nil while none does.
   package var nextDeadline: Int64? { access.nextDeadline }
 
-  /// Ends the credentials whose time has come; earlier and later calls do no harm.
+  /// Ends the credentials that have expired; calls at other times are harmless.
   ///
   /// - Parameter timestamp: The server's time in milliseconds since 1970.
   /// - Returns: What the peers are to be told.
@@ -97,13 +97,13 @@ extension TreeHub {
     return flush()
   }
 
-  /// Makes users what they are without a credential whose credentials do not count any more.
+  /// Signs users out whose credentials are no longer valid.
   ///
-  /// Administrators who act as someone stay what they are.
+  /// Administrators who act as someone are not affected.
   ///
   /// - Parameters:
   ///   - timestamp: The server's time in milliseconds since 1970.
-  ///   - isDead: Whether a credential does not count that made its owner what rules see as `auth`.
+  ///   - isDead: Whether the credential behind this `auth` variable is no longer valid.
   /// - Returns: What the peers are to be told.
   /// - Complexity: O(peers)
   package mutating func endCredentials(
@@ -118,7 +118,7 @@ extension TreeHub {
     return flush()
   }
 
-  /// Makes peers whose time has come what they are without a credential, and tells them.
+  /// Signs peers out whose credentials have expired, and tells them.
   mutating func endCredentials(at timestamp: Int64) {
     while let peer = access.takeExpired(at: timestamp) {
       endCredential(of: peer, reason: AuthState.expiry)
@@ -160,10 +160,10 @@ extension TreeHub {
       at: now ?? 0
     )
     guard let decision else {
-      listens.setConditional(false, key, of: peer)
+      listens.setConditional(false, for: key, of: peer)
       return true
     }
-    listens.setConditional(decision.isAllowed && !decision.isLasting, key, of: peer)
+    listens.setConditional(decision.isAllowed && !decision.isLasting, for: key, of: peer)
     return decision.isAllowed
   }
 
@@ -229,7 +229,7 @@ extension TreeHub {
       let fallback = Outbox.Fallback.refuse(request: request, key: nil)
       answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
     } catch {
-      refuse(origin, error)
+      refuse(origin, with: error)
     }
     return flush()
   }

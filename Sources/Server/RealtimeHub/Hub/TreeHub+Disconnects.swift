@@ -33,7 +33,7 @@ extension TreeHub {
       addSteps(try disconnects.schedule(changes, as: state.identity, of: origin.peer))
       acknowledgeSchedule(origin)
     } catch {
-      refuse(origin, error)
+      refuse(origin, with: error)
     }
   }
 
@@ -41,7 +41,7 @@ extension TreeHub {
   mutating func cancelScheduled(at path: Path, of origin: RequestOrigin) {
     // If nothing is scheduled, there is nothing to store.
     if disconnects.count(of: origin.peer) > 0 {
-      if let error = admissionError { return refuse(origin, error) }
+      if let error = admissionError { return refuse(origin, with: error) }
       addSteps(disconnects.cancel(at: path, of: origin.peer))
       access.letIn(origin.peer)
     }
@@ -49,7 +49,7 @@ extension TreeHub {
     answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
   }
 
-  /// Answers a peer once what it has scheduled is durable.
+  /// Queues the answer to a schedule, which leaves once the schedule is durable.
   private mutating func acknowledgeSchedule(_ origin: RequestOrigin) {
     access.letIn(origin.peer)
     let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
@@ -82,7 +82,7 @@ extension TreeHub {
 
   // MARK: The end of a connection
 
-  /// Applies what ended peers have scheduled.
+  /// Applies the writes that closed connections have scheduled.
   mutating func fireOverdueDisconnects(at timestamp: Int64) {
     guard disconnects.hasOverdue else { return }
     for writes in disconnects.takeOverdue() {
@@ -92,7 +92,7 @@ extension TreeHub {
     }
   }
 
-  /// Applies what was scheduled, as one commit, with the permissions of who scheduled it.
+  /// Applies scheduled writes as one commit, with the permissions of their owner.
   ///
   /// Where the rules do not allow it as a whole any more, each write is tried by itself: one that
   /// has become forbidden must not hold the others up. Nobody is left to be told of a refusal.

@@ -9,7 +9,7 @@ extension TreeHub {
     if let error = error(in: listen, of: origin.peer, key: key, isIndexed: isIndexed) {
       // To a client that repeats a listen, the refusal means that the listen has ended.
       listens.end(key, of: origin.peer)
-      return refuse(origin, error)
+      return refuse(origin, with: error)
     }
     access.letIn(origin.peer)
     let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
@@ -30,7 +30,7 @@ extension TreeHub {
       let push = output(.push(Composition.news(of: value, for: listen)), to: origin.peer)
       if let error = lengthError(of: push) {
         listens.end(key, of: origin.peer)
-        return refuse(origin, error)
+        return refuse(origin, with: error)
       }
       durability.append(push, to: origin.peer, orElse: .drop)
     }
@@ -98,7 +98,7 @@ extension TreeHub {
       if let error = lengthError(of: output) { throw error }
       durability.append(output, to: origin.peer, orElse: fallback)
     } catch {
-      refuse(origin, error)
+      refuse(origin, with: error)
     }
   }
 
@@ -154,7 +154,7 @@ extension TreeHub {
 
   // MARK: Large data
 
-  /// Ends the listen of a composition whose data have turned out to be too long.
+  /// Ends the listen of a composition whose data turned out to be too long.
   ///
   /// - Parameters:
   ///   - composition: One that was refused; the refusal is among its messages.

@@ -28,7 +28,7 @@ extension TreeHub {
 
   /// Whether the answer to a write carries the data that are there then.
   ///
-  /// A peer in the server gets them all, and shows no more of them than what was written.
+  /// An internal peer gets all of them, and shows only what was written.
   private func showsData(to peer: PeerID) -> Bool { isInternal(peer) }
 
   private func mayRead(_ path: Path, peer: PeerID) -> Bool {
@@ -156,7 +156,7 @@ extension TreeHub {
     }
   }
 
-  /// Decides the server values of changes and leaves out what changes nothing.
+  /// Resolves the server values of changes, and drops changes that have no effect.
   ///
   /// Priorities come last, as those of data that the same write brings count as well.
   func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
@@ -185,7 +185,7 @@ extension TreeHub {
     changes.reduce(into: durability.root) { $0.update(at: $1.path, to: $1.node) }
   }
 
-  /// Sends a peer whose condition failed the data that are there now, if it listens to them.
+  /// Sends a peer whose condition failed the current data, if it listens to them.
   private mutating func tellFreshData(at path: Path, to peer: PeerID) {
     let root = durability.root
     let target = listens.pathOfFreshData(

@@ -20,7 +20,7 @@ package import SecurityRules
 /// The hub routes requests between parts that own their state: ``durability``, ``writes``, ``listens``,
 /// ``disconnects`` and ``access``.
 package struct TreeHub: Sendable {
-  /// One connection, apart from what the parts know of it.
+  /// One connection, apart from the state of the parts.
   struct Connection: Sendable {
     /// Whether it is part of the server and takes messages as values.
     let isInternal: Bool
@@ -43,7 +43,7 @@ package struct TreeHub: Sendable {
   /// The hash that the owner has computed for the condition of the next write.
   var knownHash: (node: Node, hash: String)?
 
-  /// Continues from what a store holds; the connections that had scheduled something have ended.
+  /// Continues from stored data; the connections behind stored disconnect writes have ended.
   ///
   /// - Parameters:
   ///   - stored: What the store holds. Its rules are in force, if it has any; if they are none any
@@ -139,7 +139,7 @@ package struct TreeHub: Sendable {
     ServerHello(timestamp: timestamp, host: host, session: session, extensions: [.writeOnce])
   }
 
-  /// Applies what the connections of an earlier hub had scheduled for their ends.
+  /// Lets the disconnect writes of an earlier hub be applied.
   ///
   /// The owner calls this once at the start; without it the first call of a peer does the same.
   ///
@@ -225,7 +225,7 @@ package struct TreeHub: Sendable {
   package mutating func handle(undecodable error: MessageError, from peer: PeerID) -> [HubOutput] {
     guard isListenedTo(peer) else { return [] }
     if let id = error.requestID {
-      refuse(RequestOrigin(peer: peer, request: id), RequestError(.invalidData, error.reason))
+      refuse(RequestOrigin(peer: peer, request: id), with: RequestError(.invalidData, error.reason))
     } else {
       append(.error(error.reason), to: peer, orElse: .keep)
     }
@@ -252,7 +252,7 @@ package struct TreeHub: Sendable {
       schedule(operation, at: path, of: origin, at: timestamp)
     case .cancelOnDisconnect(let path): cancelScheduled(at: path, of: origin)
     case .unknown(let action):
-      refuse(origin, RequestError(.failure, "unknown action \"\(action)\""))
+      refuse(origin, with: RequestError(.failure, "unknown action \"\(action)\""))
     }
   }
 
@@ -277,7 +277,7 @@ package struct TreeHub: Sendable {
   }
 
   /// Queues the answer to a request that is not carried out.
-  mutating func refuse(_ origin: RequestOrigin, _ error: RequestError) {
+  mutating func refuse(_ origin: RequestOrigin, with error: RequestError) {
     answer(origin, with: error.response, orElse: .keep)
   }
 

@@ -144,7 +144,7 @@ struct IndexCache: Sendable {
     locations[path] = wanted.isEmpty ? nil : wanted
   }
 
-  /// Gives up what is too much, the least recently used first.
+  /// Evicts unused orders above the limits, least recently used first.
   ///
   /// - Complexity: O(orders without a window), which a limit bounds
   private mutating func giveUpUnused() {

@@ -101,7 +101,7 @@ struct ListenRegistry: Sendable {
       outer.removeAll { !$0.path.contains(path) }
       let peers = locations.modify(path) { location in
         var isTold = false
-        // A client applies what comes for an outer listen to all that it has below.
+        // A client applies pushes for an outer listen to everything below it.
         location.tellWhole(effect, shared: &shared) { peer, tag, bytes in
           if tag == nil, outer.contains(where: { $0.peers[peer] == .some(nil) }) { return }
           pushes.add(bytes, for: peer)
@@ -213,7 +213,7 @@ struct ListenLocation: Sendable {
     orders.first { $0.index == index }?.indexed ?? IndexedNode(node, by: index)
   }
 
-  /// Gives what the listeners to everything are to be told of a commit.
+  /// Emits the pushes of a commit for listeners without a query.
   ///
   /// - Parameters:
   ///   - effect: A commit with at least one path above, at or below this location.
@@ -260,7 +260,7 @@ struct ListenLocation: Sendable {
     return ({ .merge(path: path, changes, tag: $0) }, false)
   }
 
-  /// Follows a commit and gives what the windows' listeners are to be told.
+  /// Follows a commit, and emits the pushes for listeners of windows.
   ///
   /// - Parameters:
   ///   - effect: A commit with at least one path above, at or below this location.

@@ -59,7 +59,7 @@ struct Listens: Sendable {
     lastStale[peer] = nil
   }
 
-  /// Forgets all listens, of which none follows what is in the tree now.
+  /// Forgets all listens, none of which matches the tree any more.
   mutating func removeAll() {
     self = Listens(limits)
   }
@@ -68,7 +68,7 @@ struct Listens: Sendable {
 
   /// Notes whether a listen that has been granted is to be looked at again when there is something to
   /// tell.
-  mutating func setConditional(_ isConditional: Bool, _ key: ListenKey, of peer: PeerID) {
+  mutating func setConditional(_ isConditional: Bool, for key: ListenKey, of peer: PeerID) {
     if isConditional {
       conditional.insert(key, of: peer)
     } else {
@@ -83,7 +83,7 @@ struct Listens: Sendable {
 
   // MARK: Data
 
-  /// Follows a commit, and returns what listeners are to be told.
+  /// Follows a commit, and returns the pushes to listeners.
   mutating func update(_ effect: CommitEffect, revision: Int64) -> [ListenRegistry.Push] {
     let replaced = cache.update(effect)
     return registry.update(effect, revision: revision, cache: cache, replaced: replaced)

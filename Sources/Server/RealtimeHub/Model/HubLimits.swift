@@ -13,7 +13,7 @@ package struct HubLimits: Sendable, Equatable {
   package var disconnectIdentitiesPerPeer = 16
   /// Most commits that are not stored yet.
   package var pendingCommits = 10_000
-  /// Most ended peers whose writes wait until the store works again; the oldest are given up.
+  /// Most ended peers whose writes wait for the store; the oldest are dropped.
   package var overdueDisconnects = 1_000
   /// Most clients of users whose writes are remembered, and most of those who have not signed in.
   package var ledgerClients = 10_000

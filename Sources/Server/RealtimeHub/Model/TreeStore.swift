@@ -132,7 +132,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case notWritable
     /// The file is not a database, or is damaged.
     case damaged
-    /// The disk is full; nothing of what was to be written has been stored.
+    /// The disk is full; nothing has been stored.
     case full
     /// Somebody else keeps the store from writing for now; nothing has been stored.
     case busy

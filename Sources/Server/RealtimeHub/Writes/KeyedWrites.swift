@@ -243,7 +243,7 @@ struct WriteLedger: Sendable {
     unsaved.insert(name)
   }
 
-  /// Gives up the room of an entry, if there is one.
+  /// Removes an entry from the share of its payer, if it exists.
   private mutating func leave(_ name: LedgerName) {
     guard let slot = slots[name] else { return }
     let recency = LedgerShares.Recency(lastSeen: slot.entry.lastSeen, name: name)
@@ -281,7 +281,7 @@ private struct LedgerShares: Sendable {
     }
   }
 
-  /// Somebody by what there is to give up.
+  /// A payer, ranked by what it would give up first.
   private struct Rank: Comparable {
     let count: Int
     let oldest: Recency

@@ -255,7 +255,7 @@ extension AccountService {
     return changed
   }
 
-  /// A code that counts, with the account that it is for.
+  /// A valid code with its account.
   private func valid(
     _ hash: [UInt8],
     by caller: Caller

@@ -158,7 +158,7 @@ extension AccountService {
   /// Most accounts of a page.
   private static let pageSize = 1_000
 
-  /// Does what an administrator asks for.
+  /// Answers a request of an administrator.
   func administer(
     _ method: String?,
     with request: IdentityRequest,
@@ -276,7 +276,7 @@ extension AccountService {
 
   // MARK: Emulator
 
-  /// Does what only the emulator does.
+  /// Answers a request that only the emulator supports.
   func answerEmulator(
     _ name: String,
     with request: IdentityRequest,

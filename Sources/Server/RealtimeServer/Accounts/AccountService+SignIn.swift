@@ -252,7 +252,7 @@ extension AccountService {
     successor: RefreshToken
   ) throws(IdentityError) {
     guard let next = try read({ try $0.session(ofToken: successor.hash) }) else {
-      // The secret that it was made with is gone.
+      // The secret that signed it is gone.
       throw IdentityError("INVALID_REFRESH_TOKEN")
     }
     guard clock() - replaced > Self.grace, next.replaced != nil else { return }

@@ -72,7 +72,7 @@ package final actor AccountService {
   ///   - openStore: Opens where they rest, on the service's thread.
   ///   - settings: How they are looked after.
   ///   - clock: The time in milliseconds since 1970.
-  ///   - logger: Takes what happens; never passwords, tokens or codes.
+  ///   - logger: Receives events; never passwords, tokens or codes.
   ///   - onRevocation: Called when the earlier tokens of a user do not count any more, with the
   ///     milliseconds after which the user's connections should be told.
   ///   - onLoss: Called when a write has failed and its outcome on disk is unknown.
@@ -207,7 +207,7 @@ package final actor AccountService {
   ///   - account: The account, with the second since which tokens count.
   ///   - changes: What is stored with it.
   ///   - delay: When the connections of the user are to be told, in milliseconds from now.
-  ///   - isDeleted: Whether there is no such account any more.
+  ///   - isDeleted: Whether the account has been deleted.
   /// - Throws: ``IdentityError`` when it cannot be stored.
   func revoke(
     _ account: Account,

@@ -32,7 +32,7 @@ struct AttemptLimiter {
     return true
   }
 
-  /// Gives back what was taken last, since it turned out not to count.
+  /// Returns the token that was taken last, since the attempt does not count.
   mutating func giveBack(_ name: String) {
     guard let used = buckets[name]?.used else { return }
     buckets[name]?.used = max(0, used - 1)
@@ -69,7 +69,7 @@ struct WaitingAttempts {
     let client: String
   }
 
-  /// How many wait for one account, those from addresses left out that it has been signed in from.
+  /// Attempts that wait for one account, except from addresses that have signed in to it.
   private static let placesPerAccount = 8
   /// Most addresses that are remembered.
   private static let maximumKnown = 10_000

@@ -5,7 +5,7 @@ internal import RealtimeCore
 /// The secrets of a server: the key that signs, those that signed before, and what else depends on
 /// nobody knowing it.
 struct KeyRing: Sendable {
-  /// How long a key that signs no more is kept: longer than any token that it has signed lives.
+  /// How long a retired key is kept: longer than any token that it has signed is valid.
   static let afterlife: Int64 = 25 * 3_600_000
   /// The age at which a key is replaced.
   static let lifetime: Int64 = 90 * 24 * 3_600_000

@@ -107,7 +107,7 @@ final class ServerIdentities {
     }.nonisolated()
   }
 
-  /// Closes the store once what has been asked is answered; the future never fails.
+  /// Closes the store once all requests are answered; the future never fails.
   func close() -> EventLoopFuture<Void> {
     let promise = eventLoop.makePromise(of: Void.self)
     let service = service

@@ -79,7 +79,7 @@ package final class TokenAuthority: Sendable {
 
   // MARK: Tokens
 
-  /// Signs what a token is to say.
+  /// Signs the claims of a token.
   func sign(_ claims: JSONValue) -> String? { WebToken.signed(claims, with: keys.current) }
 
   /// What a token says that counts.

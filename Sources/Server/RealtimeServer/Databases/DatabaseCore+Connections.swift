@@ -295,13 +295,13 @@ extension DatabaseCore {
 
 /// A peer of the hub that lives in the server: what others say over a WebSocket, it says by calls.
 protocol InternalPeer: AnyObject {
-  /// Takes a message of the hub.
+  /// Receives a message of the hub.
   func receive(_ message: ServerMessage)
 
-  /// Takes the end that the hub wants; the peer closes itself.
+  /// Called when the hub ends the connection; the peer closes itself.
   func disconnect(_ reason: DisconnectReason)
 
-  /// Takes that the server stops: what the hub has not been asked for yet is asked for no more.
+  /// Called when the server stops: requests that the hub has not got yet are dropped.
   func serverStops()
 }
 

@@ -6,7 +6,7 @@ internal import RealtimeTransport
 extension DatabaseCore {
   /// Bytes that one client may have sent since the last batch was stored.
   private static let unsettledBytes = 4 * 1_024 * 1_024
-  /// Data of which an answer is always made, in bytes.
+  /// Up to this many bytes of data are answered even when memory is short.
   private static let shortAnswer = 64 * 1_024
 
   // MARK: Reading
@@ -265,7 +265,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Sends what has waited for something to be encoded, up to the next that is.
+  /// Sends the output that waited for an encoding, up to the next output to be encoded.
   private func goOn(_ session: Session) {
     while !session.isComposing, let next = session.outgoing.popFirst() {
       guard case .message(let bytes) = next, session.backlog != nil else {

@@ -34,7 +34,7 @@ extension DatabaseCore {
     note("a connection has scheduled \(limit) writes, the most that there may be", of: peer)
   }
 
-  /// Says something of a connection in the log, unless it was said of its user within the hour.
+  /// Logs something about a connection, unless it was logged for its user within the hour.
   private func note(_ warning: String, of peer: PeerID) {
     let user = hub.identity(of: peer)?.uid
     let subject = HourlyNotes.Subject(what: warning, user: user)
@@ -65,7 +65,7 @@ extension DatabaseCore {
     session.connection.allow(isStranger: isStranger, messageBytes: session.messageBytes)
   }
 
-  /// Answers a request whose message was longer than the client may send.
+  /// Refuses a request whose message is too long for its client.
   func refuseExcess(_ id: Int64, of peer: PeerID) {
     guard phase == .running, let session = sessions[peer] else { return }
     let bytes = session.messageBytes
@@ -121,7 +121,7 @@ extension DatabaseCore {
     return delay > 0 ? .milliseconds(delay) : nil
   }
 
-  /// Reads no more from a client whose user writes too quickly, until it may write again.
+  /// Pauses a client whose user writes too quickly, until it may write again.
   func limitWriteRate(_ session: Session, after length: Int) {
     guard let user = session.user, case let delay = users.write(length, by: user), delay > 0
     else { return }

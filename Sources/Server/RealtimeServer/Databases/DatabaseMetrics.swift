@@ -26,7 +26,7 @@ struct DatabaseMetrics {
   var batchCommits = Histogram()
   /// How long the store took for a batch, in microseconds.
   var commitTime = Histogram()
-  /// From the arrival of a write to the moment when it was acknowledged, in microseconds.
+  /// From the arrival of a write to its acknowledgement, in microseconds.
   var acknowledgeTime = Histogram()
 }
 

@@ -49,7 +49,7 @@ final class DatabaseRegistry {
   ///
   /// - Parameters:
   ///   - name: Its name; invalid ones name no database.
-  ///   - isMade: Whether it is made where there is none.
+  ///   - isMade: Whether a missing one is created.
   /// - Returns: The database; ``refusal(_:)`` says what a failure means to clients.
   func database(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
     let eventLoop = context.eventLoop
@@ -126,7 +126,7 @@ final class DatabaseRegistry {
     lastUses[name] = nil
     let closed = oldest.close()
     entries[name] = .closing(closed)
-    // Before whoever waits for it: then there is room.
+    // Runs before anyone who waits for this room.
     closed.assumeIsolated().whenComplete { _ in
       if case .closing? = self.entries[name] { self.entries[name] = nil }
     }

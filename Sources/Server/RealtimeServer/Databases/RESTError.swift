@@ -18,7 +18,7 @@ struct RESTError: Error, Equatable {
   )
   static let missingData = RESTError(400, "Missing data; Perhaps you forgot to send the data.")
 
-  /// A write beyond the size that it asked to be bounded by; clients know the words.
+  /// A write above the size limit that it asked for; clients know this text.
   static let writeTooBig = RESTError(
     400,
     "Data to write exceeds the maximum size that can be modified with a single request."

@@ -124,7 +124,7 @@ struct HourlyNotes {
     let user: String?
   }
 
-  /// So many are remembered; what is said of others meanwhile is left out.
+  /// How many subjects are remembered; others are not logged meanwhile.
   static let limit = 1_000
   private static let hour: Int64 = 3_600_000
 
@@ -195,7 +195,7 @@ enum ResidentMemory {
     return pages * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
   }
 
-  /// Gives the system back what the C library keeps of memory that is free.
+  /// Returns free memory that the C library keeps to the system.
   static func giveBack() {
     // The C library's header of this function belongs to no module.
     guard let symbol = dlsym(nil, "malloc_trim") else { return }

@@ -11,11 +11,11 @@ internal import RealtimeTransport
 final class Session: TurnTaker {
   /// Why nothing more is read from a client for a while.
   enum Pause: Hashable {
-    /// Much of what it has sent waits for the disk.
+    /// Many of its messages wait for the disk.
     case unsettled
-    /// Much of what it is sent waits for it.
+    /// It has much output to read.
     case congested
-    /// Much of what it has sent waits for its turn.
+    /// Many of its messages wait for their turn.
     case turn
     /// Its user has written too much too quickly.
     case writeRate
@@ -73,7 +73,7 @@ final class Session: TurnTaker {
   var unsettledBytes = 0
   /// The longest message that it may send.
   var messageBytes = 0
-  /// A request whose answer there is no memory for; nothing follows it until it is taken.
+  /// A request that waits for memory for its answer; later requests wait behind it.
   var heldBack: (message: ClientMessage, length: Int)?
   /// Why it has to wait; empty when it is read from.
   var pauses: Set<Pause> = []
@@ -144,7 +144,7 @@ struct Backlog {
     return true
   }
 
-  /// Holds back what is yet to be encoded; of a listen only the answer, as its data come anyway.
+  /// Holds a composition back; of a listen only the answer, as its data will follow anyway.
   ///
   /// - Returns: Whether it is held back.
   mutating func hold(_ composition: Composition) -> Bool {
@@ -247,7 +247,7 @@ struct OutputEncoder {
     lastMessage = message
   }
 
-  /// Gives up what was encoded last, which may be long.
+  /// Drops the cached encoding, which may be long.
   mutating func forget() {
     lastBytes = []
     lastMessage = nil

@@ -10,7 +10,7 @@ internal import RealtimeHub
 final class StoreThread: Sendable {
   /// What has become of batches that were stored as one.
   struct Outcome: Sendable {
-    /// How many batches there were, the first of those whose outcome was not known.
+    /// How many batches there were, counted from the oldest without an outcome.
     let batches: Int
     /// How many commits they had.
     let commits: Int
@@ -57,7 +57,7 @@ final class StoreThread: Sendable {
   /// - Parameters:
   ///   - name: The valid name of a database.
   ///   - stores: Where it is.
-  ///   - makesMissing: Whether it is made where there is none.
+  ///   - makesMissing: Whether a missing one is created.
   ///   - eventLoop: Where the outcome of each call is to arrive.
   /// - Returns: Its thread and data, or nil when there is no such database.
   static func open(
@@ -170,7 +170,7 @@ final class WriteBatcher {
   /// How long a full disk is left alone before the next batch is tried.
   private static let pause = TimeAmount.milliseconds(200)
 
-  /// Gives the next batch, or nil when there is nothing to store.
+  /// Returns the next batch, or nil when there is nothing to store.
   var takeBatch: () -> CommitBatch? = { nil }
   /// Takes the outcome of batches; after a failure those behind them are gone as well.
   var onOutcome: (StoreThread.Outcome) -> Void = { _ in }
@@ -181,7 +181,7 @@ final class WriteBatcher {
   private let thread: StoreThread
   private var isScheduled = false
   private var isStopped = false
-  /// How many batches have been handed over, of which no outcome has come.
+  /// The number of batches that have been handed over and have no outcome yet.
   private var underWay = 0
   /// Ends the pause after a failure.
   private var retry: Scheduled<Void>?
@@ -194,7 +194,7 @@ final class WriteBatcher {
   /// Whether a batch is on its way or will be taken soon.
   var isBusy: Bool { isScheduled || underWay > 0 || retry != nil }
 
-  /// Stores at the end of the tick what has come together until then.
+  /// Stores at the end of the tick what has accumulated by then.
   func wake() {
     guard !isScheduled, !isStopped, retry == nil else { return }
     isScheduled = true

@@ -19,7 +19,7 @@ package protocol TreeStores: Sendable {
   /// - Throws: A ``StoreError`` when it cannot be used.
   func open(_ name: String) throws -> (any TreeStore)?
 
-  /// Makes an empty database, unless there is one of this name.
+  /// Creates an empty database, unless one of this name exists.
   ///
   /// - Parameter name: A name that is valid.
   /// - Returns: Whether it was made.

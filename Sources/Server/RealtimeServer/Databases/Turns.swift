@@ -28,7 +28,7 @@ final class CostAccount {
   enum Line {
     /// What it has cost is little.
     case light
-    /// It has cost nothing yet, so that nobody knows.
+    /// It has cost nothing yet, so its cost is unknown.
     case new
     /// It has cost much lately.
     case heavy
@@ -38,7 +38,7 @@ final class CostAccount {
   private var isNew = true
   private var settled = NIODeadline.uptimeNanoseconds(0)
 
-  /// Adds what something has cost.
+  /// Adds the cost of something.
   func charge(_ cost: TimeAmount, at now: NIODeadline) {
     settle(at: now)
     debt = min(debt + cost, Self.worst)

@@ -14,7 +14,7 @@ final class Workbench {
 
   private struct Job {
     let account: CostAccount
-    /// Whether there is room for what comes of it.
+    /// Whether there is memory for its result.
     let mayBegin: () -> Bool
     /// Does the work and calls the first closure with its duration, then whoever waits for the result,
     /// and at last the second closure.

@@ -128,7 +128,7 @@ extension ServerOptions {
     port != nil && tls == nil && !ListenAddress.isLoopback(host)
   }
 
-  /// Keeps what is only safe on this machine from being reached by others.
+  /// Checks that nothing is exposed to other machines that is only safe on this one.
   ///
   /// - Throws: ``DatabaseServerError`` of kind `invalidOptions`.
   package func checkExposure() throws(DatabaseServerError) {

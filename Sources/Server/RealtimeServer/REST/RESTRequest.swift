@@ -227,7 +227,7 @@ struct WriteEstimate {
     )
   }
 
-  /// Counts the values of what is written, or of what is replaced.
+  /// Counts the values of written or replaced data.
   ///
   /// - Complexity: O(values), but never more than the limit.
   mutating func add(_ node: Node) {

@@ -34,7 +34,7 @@ final class RulesExchange: InternalPeer {
     guard core.hub.identity(of: peer) == .administrator else {
       return finish(RESTError.permissionDenied.answer)
     }
-    // What is shown is what a replacement that was answered has left.
+    // The durable rules: a replacement counts once it has been answered.
     let rules = core.hub.durableRules
     switch action {
     case .read: finish(.json(200, Array(rules.source.utf8)))

@@ -67,7 +67,7 @@ public final class DatabaseServer: Sendable {
   ///
   /// - Parameters:
   ///   - options: Where to listen, and as what.
-  ///   - logger: Takes what happens; never data or credentials.
+  ///   - logger: Receives events; never data or credentials.
   /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen.
   public static func start(
@@ -84,7 +84,7 @@ public final class DatabaseServer: Sendable {
   /// - Parameters:
   ///   - options: Where to listen, and as what.
   ///   - store: Where the data rest; used from one thread of the server's own.
-  ///   - logger: Takes what happens; never data or credentials.
+  ///   - logger: Receives events; never data or credentials.
   ///   - clock: The time in milliseconds since 1970.
   /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen or the store cannot be read.
@@ -105,7 +105,7 @@ public final class DatabaseServer: Sendable {
   /// - Parameters:
   ///   - options: Where to listen, and as what.
   ///   - stores: Where the data rest.
-  ///   - logger: Takes what happens; never data or credentials.
+  ///   - logger: Receives events; never data or credentials.
   ///   - clock: The time in milliseconds since 1970.
   /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen or the first store cannot be read.

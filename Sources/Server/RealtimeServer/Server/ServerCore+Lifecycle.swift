@@ -53,7 +53,7 @@ extension ServerCore {
     }
   }
 
-  /// Closes the databases, then what they ask about credentials; the future never fails.
+  /// Closes the databases, then the accounts; the future never fails.
   func close() -> EventLoopFuture<Void> {
     let identities = NIOLoopBound(identities, eventLoop: eventLoop)
     let closed = failure == nil ? databases.close() : databases.abandon()
@@ -87,10 +87,10 @@ extension ServerCore {
           on: core.eventLoop,
           limits: limits,
           memory: memory,
-          // A page whose host was pointed here cannot show a certificate for that host.
+          // A host name rebound to this machine has no valid certificate here.
           policy: RequestPolicy(
             allowedOrigins: origins,
-            // Pages that are being worked on are what the emulator is for.
+            // The emulator is meant for pages under development.
             allowsLoopbackPages: isEmulator,
             allowsAnyHost: address.isSecure || !address.isLoopback
           ),
