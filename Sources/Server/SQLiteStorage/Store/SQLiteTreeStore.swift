@@ -126,8 +126,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 
   private func append(_ batch: CommitBatch, payload: [UInt8]) throws {
     let writer = try opened().writer
-    try writer.requireReady()
-    if batch == CommitBatch(commits: []) { return }
+    guard batch != CommitBatch(commits: []) else { return try writer.requireReady() }
     for (offset, commit) in batch.commits.enumerated() {
       let expected = lastRevision + 1 + Int64(offset)
       guard commit.revision == expected else {
