@@ -45,6 +45,52 @@ struct FaultyDiskTests {
     return state.writes.map(\.number)
   }
 
+  /// Expects the first writes to be there after the power has gone, whatever else was lost.
+  private func expectKept(
+    _ count: Int,
+    on disk: FaultyDisk,
+    using random: inout SplitMix64,
+    _ situation: String
+  ) throws {
+    for chance in [0, 1, 2] {
+      let files = disk.filesAfterPowerLoss { Int.random(in: 0..<2, using: &random) < chance }
+      let found = try numbers(in: files)
+      #expect(
+        found.prefix(count) == ArraySlice((0..<count).map { Int64($0) + 1 }),
+        "\(situation), \(chance) of 2 writes are kept"
+      )
+    }
+  }
+
+  @Test(
+    "A failure whose outcome is unknown is reported once, and the file is left alone from then on",
+    arguments: [DiskFault.Kind.sync, .write]
+  )
+  func failure(kind: DiskFault.Kind) async throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    try file.create()
+    let disk = FaultyDisk(directory: directory.file("d"))
+    let told = Told()
+    let store = try SQLiteOfflineStore.open(file, observers: told.observers).store
+    store.perform([.saveWrite(write(1)), .replace(query: 1, .integer(1))])
+    #expect(await flush(store) == nil)
+    disk.fail(DiskFault(kind, at: 1, times: 1))
+    store.perform([.saveWrite(write(2))])
+    #expect(await flush(store)?.kind == .unavailable)
+    store.perform([.saveWrite(write(3))])
+    #expect(await flush(store)?.kind == .unavailable)
+    #expect(store.data(of: 1) == nil)
+    #expect(told.problems.map(\.kind) == [.unavailable])
+    store.close()
+    disk.repair()
+    let (next, state) = try SQLiteOfflineStore.open(file, observers: told.observers)
+    #expect(state.writes.prefix(1) == [write(1)])
+    #expect(!state.writes.contains(write(3)))
+    #expect(next.data(of: 1) == .integer(1))
+    next.close()
+  }
+
   @Test(
     "Writes that were flushed are there when the power goes, also after the disk has failed",
     arguments: 1...16 as ClosedRange<UInt64>
@@ -70,9 +116,11 @@ struct FaultyDiskTests {
       store.perform([.replace(query: 1, .string(text))])
       _ = store.data(of: 1)
       store.perform([.saveWrite(write(number))])
-      if await flush(store) == nil { flushed = Int(number) }
-      if Int.random(in: 0..<6, using: &random) == 0 {
-        // What waits goes with the process that ends.
+      let hasFailed = await flush(store) != nil
+      if !hasFailed { flushed = Int(number) }
+      try expectKept(flushed, on: disk, using: &random, "seed \(seed), write \(number)")
+      if hasFailed || Int.random(in: 0..<6, using: &random) == 0 {
+        // A store that has failed is of no use until the next process. What waits goes with this one.
         disk.fail(DiskFault(.full, at: 1, times: .max))
         store.close()
         disk.repair()
@@ -81,14 +129,7 @@ struct FaultyDiskTests {
         #expect(opened.state.writes.count >= flushed)
         store.perform((1...number).map { .saveWrite(write($0)) })
         if await flush(store) == nil { flushed = Int(number) }
-      }
-      for chance in [0, 1, 2] {
-        let files = disk.filesAfterPowerLoss { Int.random(in: 0..<2, using: &random) < chance }
-        let found = try numbers(in: files)
-        #expect(
-          found.prefix(flushed) == ArraySlice((0..<flushed).map { Int64($0) + 1 }),
-          "seed \(seed), write \(number), \(chance) of 2 writes are kept"
-        )
+        try expectKept(flushed, on: disk, using: &random, "seed \(seed), reopened at \(number)")
       }
     }
     #expect(flushed > 10)

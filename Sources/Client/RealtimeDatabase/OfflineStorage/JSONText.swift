@@ -1,9 +1,9 @@
 import GRDB
 import RealtimeCore
 
-/// Values of the tree as the text of JSON, and back without loss.
+/// Converts values of the tree to JSON text and back without loss.
 enum JSONText {
-  /// The error of text that no store wrote.
+  /// The error for text that no store wrote.
   private static func damage(_ reason: String) -> GRDB.DatabaseError {
     GRDB.DatabaseError(resultCode: .SQLITE_CORRUPT, message: reason)
   }

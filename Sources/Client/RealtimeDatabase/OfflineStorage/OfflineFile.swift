@@ -1,9 +1,10 @@
 import DurableFiles
 import Foundation
+import GRDB
 import RealtimeCore
 import RealtimeSync
 
-/// Where the store of one database lies.
+/// The file of one database's store.
 package struct OfflineFile: Sendable {
   /// The path of the file.
   package let path: String
@@ -14,7 +15,7 @@ package struct OfflineFile: Sendable {
   ///
   /// - Parameters:
   ///   - directory: The directory of all stores.
-  ///   - identity: What tells the database from others: its server and its name.
+  ///   - identity: What distinguishes the database from others: its server and its name.
   package init(directory: String, identity: String) {
     let readable = identity.utf8.map { Self.isPlain($0) ? $0 : UInt8(ascii: "-") }
     let digest = SHA1.digest(of: Array(identity.utf8)).prefix(4)
@@ -32,10 +33,10 @@ package struct OfflineFile: Sendable {
     }
   }
 
-  /// The place of stores unless another is chosen: `$XDG_STATE_HOME`, or `~/.local/state`.
+  /// The directory of stores unless another is chosen: in `$XDG_STATE_HOME` or `~/.local/state`.
   ///
   /// - Parameter environment: The environment of the process.
-  /// - Returns: The path of a directory that may not be there yet.
+  /// - Returns: The path of a directory that may not exist yet.
   package static func defaultDirectory(_ environment: [String: String]) -> String {
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
       return state + "/realtime-database"
@@ -44,7 +45,7 @@ package struct OfflineFile: Sendable {
     return (home ?? NSHomeDirectory()) + "/.local/state/realtime-database"
   }
 
-  /// Makes the directory and the file where they are missing, durably, and for their owner only.
+  /// Creates the directory and the file if they are missing, durably and for their owner only.
   func create() throws(OfflineStoreError) {
     do {
       try PrivateDirectory.create((path as NSString).deletingLastPathComponent)
@@ -60,7 +61,7 @@ package struct OfflineFile: Sendable {
     return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Renames the file and its companions, so that they can be looked at and are used no more.
+  /// Renames the file and its companions, so that they can be examined but are no longer used.
   ///
   /// - Returns: The new name of the file.
   func setAside() throws(OfflineStoreError) -> String {
@@ -72,5 +73,51 @@ package struct OfflineFile: Sendable {
     }
     for companion in ["-wal", "-shm"] { _ = rename(path + companion, target + companion) }
     return target
+  }
+}
+
+/// The exclusive use of a file, held until the value is released or the process ends.
+final class OfflineFileLock: Sendable {
+  private let descriptor: Int32
+
+  /// Takes the lock of a file, or throws if someone else has it.
+  init(_ file: OfflineFile) throws(OfflineStoreError) {
+    let path = file.path + ".lock"
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw OfflineStoreError(systemCode: errno, "cannot open \(path)") }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      close(descriptor)
+      guard code == EWOULDBLOCK else {
+        throw OfflineStoreError(systemCode: code, "cannot lock \(path)")
+      }
+      throw OfflineStoreError(
+        .inUse,
+        description:
+          "\(file.path) is in use by another program or database; nothing is kept on disk by this one"
+      )
+    }
+  }
+
+  deinit { close(descriptor) }
+}
+
+extension OfflineStoreError {
+  /// Makes an error from a failed system call.
+  init(systemCode code: Int32, _ action: String) {
+    self.init(.unavailable, description: "\(action): \(String(cString: strerror(code)))")
+  }
+
+  /// Makes an error from one that SQLite or the system reports.
+  init(_ error: any Error, at path: String) {
+    switch error {
+    case let error as OfflineStoreError: self = error
+    case let error as FileFailure: self.init(systemCode: error.code, error.action)
+    case let error as GRDB.DatabaseError:
+      let isDamage = [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
+      let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
+      self.init(isDamage ? .damaged : .unavailable, description: "\(path): \(detail)")
+    default: self.init(.unavailable, description: "\(path): \(error)")
+    }
   }
 }

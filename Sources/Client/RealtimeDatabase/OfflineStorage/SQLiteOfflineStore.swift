@@ -4,15 +4,19 @@ import GRDB
 package import RealtimeCore
 package import RealtimeSync
 
-/// A store in one SQLite file, which one database of one process has at a time.
+/// A store in one SQLite file, which one database of one process uses at a time.
 ///
-/// Changes are written on a queue of its own, all that wait in one transaction. With pending writes
-/// among them the transaction waits for the disk; otherwise it only outlives the process, not a loss
-/// of power. Data of a query are a whole and the changes since, which become the whole when they are
-/// larger than it.
+/// Calls may come from any thread; all work is done on one serial queue. Changes that wait are
+/// written together in one transaction. A transaction with pending writes waits for the disk; one
+/// with nothing but data of the server survives the process, but not a loss of power.
 ///
-/// State: open, until ``close()``, damage, or more failures than it can wait for; then it keeps
-/// nothing and has nothing.
+/// The data of a query are stored as a whole and the changes since, which are folded into the whole
+/// when they have grown larger than it.
+///
+/// State: open, until ``close()`` or a failure. A full or busy disk is no failure in this sense: it
+/// refused the transaction, so the changes wait and are tried again with the next ones. After any
+/// other error nobody knows what the disk holds. The store then reports the error and never touches
+/// the file again; the next process that opens it finds out what is there.
 package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   // Safety: every mutable property is used only on `turns`; the others are Sendable.
 
@@ -21,11 +25,11 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     let queue: DatabaseQueue
   }
 
-  /// The changes that wait at most for a disk that refuses them.
+  /// How many changes may wait for a disk that refuses them.
   private static let changeLimit = 100_000
-  /// The size of changes below which they are not made the whole, in bytes.
+  /// The size of changes below which they are not folded into the whole, in bytes.
   private static let foldBytes = 16_384
-  /// The size of the write-ahead log from which on it is copied into the file, in bytes.
+  /// The size above which the write-ahead log is copied into the file, in bytes.
   private static let logBytes = 1_048_576
 
   private let file: OfflineFile
@@ -39,19 +43,17 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   /// The data that were read last.
   private var lastRead: (query: Int64, node: Node)?
   private var size: Int64 = -1
+  /// Why not everything is on disk, or nil.
   private var failure: OfflineStoreError?
-  /// Whether the disk may have failed to keep what is in the write-ahead log, as it may have before the
-  /// file was opened: it says so only once, so nothing that is waited for may lie behind it.
-  private var isLogInDoubt = true
 
-  /// Opens the store of a database, and makes it where there is none.
+  /// Opens the store of a database, and creates it if there is none.
   ///
   /// A damaged file is set aside and reported, and the store is empty.
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - observers: Take what it has to tell.
-  /// - Returns: The store, and what it kept.
+  ///   - observers: Receive its reports.
+  /// - Returns: The store and what it kept.
   /// - Throws: ``OfflineStoreError``: `inUse`, or `unavailable`.
   package static func open(
     _ file: OfflineFile,
@@ -60,13 +62,16 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     try file.create()
     let lock = try OfflineFileLock(file)
     do throws(OfflineStoreError) {
-      return try open(file, lock, observers)
+      return try open(file, lock: lock, observers: observers)
     } catch {
       guard error.kind == .damaged else { throw error }
       let target = try file.setAside()
-      let report = OfflineStoreError(.damaged, "\(error); it has been renamed to \(target)")
+      let report = OfflineStoreError(
+        .damaged,
+        description: "\(error); it has been renamed to \(target)"
+      )
       try file.create()
-      let opened = try open(file, lock, observers)
+      let opened = try open(file, lock: lock, observers: observers)
       observers.onProblem(report)
       return opened
     }
@@ -74,8 +79,8 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
 
   private static func open(
     _ file: OfflineFile,
-    _ lock: OfflineFileLock,
-    _ observers: OfflineStoreObservers
+    lock: OfflineFileLock,
+    observers: OfflineStoreObservers
   ) throws(OfflineStoreError) -> (store: SQLiteOfflineStore, state: OfflineState) {
     do {
       let queue = try OfflineSchema.open(file.path)
@@ -89,7 +94,13 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
         )
       }
       let connection = Connection(lock: lock, queue: queue)
-      return (SQLiteOfflineStore(file, connection, sizes, observers), state)
+      let store = SQLiteOfflineStore(
+        file,
+        connection: connection,
+        sizes: sizes,
+        observers: observers
+      )
+      return (store, state)
     } catch {
       throw OfflineStoreError(error, at: file.path)
     }
@@ -97,9 +108,9 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
 
   private init(
     _ file: OfflineFile,
-    _ connection: Connection,
-    _ sizes: [Int64: PieceTable.Size],
-    _ observers: OfflineStoreObservers
+    connection: Connection,
+    sizes: [Int64: PieceTable.Size],
+    observers: OfflineStoreObservers
   ) {
     self.file = file
     self.connection = connection
@@ -148,7 +159,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     }
   }
 
-  /// Lets the file grow to so many pages at most, as a disk does.
+  /// Limits the file to so many pages, as a full disk does.
   func limitPages(_ count: Int) {
     turns.sync {
       try? connection?.queue.writeWithoutTransaction {
@@ -159,7 +170,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
 
   // MARK: On the queue
 
-  /// Has the changes written after those calls that are waiting already, all together.
+  /// Schedules one commit for everything that is waiting by then.
   private func scheduleCommit() {
     guard !isCommitScheduled else { return }
     isCommitScheduled = true
@@ -177,53 +188,51 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     do {
       let changes = waiting
       try queue.writeWithoutTransaction { database in
-        if isLogInDoubt { try copyLog(database) }
-        try setDurability(of: changes, database)
+        try setDurability(of: changes, in: database)
         try database.inTransaction {
-          for change in changes { try carryOut(change, database) }
+          for change in changes { try carryOut(change, in: database) }
           return .commit
         }
-        try measure(database)
       }
       waiting = []
       failure = nil
+      try maintain(queue)
     } catch {
-      // A disk that is full says so before it takes anything.
-      if (error as? GRDB.DatabaseError)?.resultCode != .SQLITE_FULL { isLogInDoubt = true }
-      return fail(error)
+      fail(error)
     }
-    guard file.logBytes > Self.logBytes else { return }
+  }
+
+  /// Tidies up after a transaction; what the disk refuses is left for the next time.
+  private func maintain(_ queue: DatabaseQueue) throws {
     do {
-      try queue.writeWithoutTransaction { try copyLog($0) }
-    } catch {
-      isLogInDoubt = true
+      try queue.writeWithoutTransaction { database in
+        try measure(database)
+        // SQLite must not do this by itself, since it would not report a failure.
+        if file.logBytes > Self.logBytes { _ = try database.checkpoint(.truncate) }
+      }
+    } catch  where Self.isRefusal(error) {
+      return
     }
   }
 
-  /// Copies the write-ahead log into the file, and begins it anew.
-  private func copyLog(_ database: GRDB.Database) throws {
-    _ = try database.checkpoint(.truncate)
-    isLogInDoubt = false
-  }
-
-  /// Only what a person wrote is worth waiting for the disk.
-  private func setDurability(of changes: [OfflineChange], _ database: GRDB.Database) throws {
+  /// Waits for the disk only if a person's writes are among the changes.
+  private func setDurability(of changes: [OfflineChange], in database: GRDB.Database) throws {
     let hasWrites = changes.contains { if case .saveWrite = $0 { true } else { false } }
     try database.execute(sql: "PRAGMA synchronous = \(hasWrites ? "FULL" : "NORMAL")")
   }
 
-  private func carryOut(_ change: OfflineChange, _ database: GRDB.Database) throws {
+  private func carryOut(_ change: OfflineChange, in database: GRDB.Database) throws {
     switch change {
     case .saveWrite(let write): try WriteTable(database).save(write)
     case .removeWrite(let number): try WriteTable(database).remove(number)
     case .track(let query): try QueryTable(database).save(query)
-    case .replace(let query, let node): try replace(query, with: node, database)
-    case .update(let query, let change): try update(query, change, database)
+    case .replace(let query, let node): try replace(query, with: node, in: database)
+    case .update(let query, let change): try update(query, by: change, in: database)
     case .amend(let query, let change):
       guard let key = change.path.first,
         try PieceTable(database).data(of: query)?.hasChild(key) == true
       else { return }
-      try update(query, change, database)
+      try update(query, by: change, in: database)
     case .forget(let query):
       try QueryTable(database).remove(query)
       try PieceTable(database).remove(query)
@@ -232,24 +241,24 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     }
   }
 
-  private func replace(_ query: Int64, with node: Node, _ database: GRDB.Database) throws {
+  private func replace(_ query: Int64, with node: Node, in database: GRDB.Database) throws {
     sizes[query] = PieceTable.Size(whole: try PieceTable(database).replace(query, with: node))
     forgetRead(query)
   }
 
-  private func update(_ query: Int64, _ change: Change, _ database: GRDB.Database) throws {
+  private func update(_ query: Int64, by change: Change, in database: GRDB.Database) throws {
     let table = PieceTable(database)
-    sizes[query, default: PieceTable.Size()].changes += try table.append(query, change)
+    sizes[query, default: PieceTable.Size()].changes += try table.append(change, to: query)
     forgetRead(query)
     guard let size = sizes[query], size.changes > max(size.whole, Self.foldBytes) else { return }
-    try replace(query, with: try table.data(of: query) ?? .empty, database)
+    try replace(query, with: try table.data(of: query) ?? .empty, in: database)
   }
 
   private func forgetRead(_ query: Int64) {
     if lastRead?.query == query { lastRead = nil }
   }
 
-  /// Gives free pages back, and tells the size when it is another one.
+  /// Returns free pages to the disk, and reports the size if it changed.
   private func measure(_ database: GRDB.Database) throws {
     try database.execute(sql: "PRAGMA incremental_vacuum")
     let pages = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
@@ -264,23 +273,36 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   private func fail(_ error: any Error) {
     let problem = OfflineStoreError(error, at: file.path)
     lastRead = nil
-    if problem.kind == .damaged { return giveUp(setAside(problem)) }
-    if waiting.count > Self.changeLimit { return giveUp(problem) }
+    guard Self.isRefusal(error), waiting.count <= Self.changeLimit else {
+      return stop(problem.kind == .damaged ? setAside(problem) : problem)
+    }
     // What waits is tried again with the next change: there may be space again by then.
     if failure == nil { observers.onProblem(problem) }
     failure = problem
   }
 
-  private func setAside(_ problem: OfflineStoreError) -> OfflineStoreError {
-    do throws(OfflineStoreError) {
-      let target = try file.setAside()
-      return OfflineStoreError(.damaged, "\(problem); it has been renamed to \(target)")
-    } catch {
-      return OfflineStoreError(.damaged, "\(problem); \(error)")
+  /// Whether an error says that nothing has been changed, and that trying again may help.
+  private static func isRefusal(_ error: any Error) -> Bool {
+    switch (error as? GRDB.DatabaseError)?.resultCode {
+    case ResultCode.SQLITE_FULL?, ResultCode.SQLITE_BUSY?: true
+    case nil, _?: false
     }
   }
 
-  private func giveUp(_ problem: OfflineStoreError) {
+  private func setAside(_ problem: OfflineStoreError) -> OfflineStoreError {
+    do throws(OfflineStoreError) {
+      let target = try file.setAside()
+      return OfflineStoreError(
+        .damaged,
+        description: "\(problem); it has been renamed to \(target)"
+      )
+    } catch {
+      return OfflineStoreError(.damaged, description: "\(problem); \(error)")
+    }
+  }
+
+  /// Reports an error and leaves the file alone from now on.
+  private func stop(_ problem: OfflineStoreError) {
     failure = problem
     waiting = []
     try? connection?.queue.close()

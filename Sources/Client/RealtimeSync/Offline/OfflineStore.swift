@@ -1,42 +1,41 @@
 package import RealtimeCore
 
-/// Keeps what a client must not lose with its process: pending writes, and data of the server.
+/// Keeps what outlives the process of a client: pending writes, and data of the server.
 ///
-/// The engine decides what is kept and emits it as ``OfflineChange``s; a store carries them out. A
-/// store is a log in all that matters: after a crash it is as if the changes had stopped somewhere
-/// between two calls of ``perform(_:)``. Where exactly is left to the store, so that nobody waits for
-/// a disk:
+/// The engine decides what is kept and emits ``OfflineChange``s; a store carries them out. A store
+/// behaves like a log: after a crash, it is as if the changes had stopped between two calls of
+/// ``perform(_:)``. Which two is up to the store, so that nobody has to wait for a disk:
 ///
-/// - A write whose call has just returned may be lost with the process, but never half of it.
-/// - The writes that are kept are the first ones in their order, less those that were answered.
-/// - A kept write has the key it was sent with, so that a server that offers it applies it once,
-///   whether or not the store learned of its answer.
+/// - A write whose call has just returned may be lost with the process, but only as a whole.
+/// - The kept writes are the first ones in their order, without those that were answered.
+/// - A kept write has the key it was sent with, so that a server with support for keys applies it
+///   once, even if the store never learned of the answer.
 package protocol OfflineStore: Sendable {
   /// The data of a tracked query after all changes up to now.
   ///
   /// - Parameter query: The number of the query.
-  /// - Returns: The data, or nil when there are none or they cannot be read.
+  /// - Returns: The data, or nil if there are none or they cannot be read.
   func data(of query: Int64) -> Node?
 
-  /// Takes changes that are kept together or not at all, after those of the calls before.
+  /// Takes changes, which are kept together or not at all, after those of earlier calls.
   func perform(_ changes: [OfflineChange])
 
-  /// Calls a block when the disk has all changes up to now, with the reason if it has not.
+  /// Calls a block once the disk has all changes up to now, or with the reason why it has not.
   func flush(_ block: @escaping @Sendable (OfflineStoreError?) -> Void)
 
-  /// Keeps what was performed up to now, and gives up what it is kept in.
+  /// Writes what was performed up to now and closes the file.
   func close()
 }
 
-/// A reason why nothing, or nothing of before, is kept on disk.
+/// A reason why nothing is kept on disk, or why what was kept is lost.
 package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kinds of reasons.
   package enum Kind: Hashable, Sendable {
-    /// Another process, or another database of this one, has the file.
+    /// Another process, or another database of this process, uses the file.
     case inUse
     /// The file was damaged and has been set aside.
     case damaged
-    /// The file cannot be made, read or written.
+    /// The file cannot be created, read or written.
     case unavailable
   }
 
@@ -46,17 +45,17 @@ package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvert
   package let description: String
 
   /// Makes an error.
-  package init(_ kind: Kind, _ description: String) {
+  package init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description
   }
 }
 
-/// What a store tells, from a thread of its own.
+/// What a store reports, on a thread of its own.
 package struct OfflineStoreObservers: Sendable {
-  /// Takes the size of all that is kept in bytes, after each change of it.
+  /// Receives the size of the store in bytes after each change of it.
   package var onSize: @Sendable (Int64) -> Void
-  /// Takes the reasons why not everything is kept, each once.
+  /// Receives the reasons why not everything is kept, each once.
   package var onProblem: @Sendable (OfflineStoreError) -> Void
 
   /// Makes observers.
@@ -69,7 +68,7 @@ package struct OfflineStoreObservers: Sendable {
   }
 }
 
-/// What a store kept of the processes before this one.
+/// What a store kept from previous processes.
 package struct OfflineState: Sendable, Equatable {
   /// The writes that were not answered, in their order.
   package var writes: [StoredWrite]
@@ -83,19 +82,19 @@ package struct OfflineState: Sendable, Equatable {
   }
 }
 
-/// A write that has not been answered, as it outlives its process.
+/// A write without an answer, in the form that outlives the process.
 package struct StoredWrite: Sendable, Equatable {
-  /// Counts the writes of a store; a later write has a higher number.
+  /// Numbers the writes of a store; a later write has a higher number.
   package var number: Int64
-  /// The name of the write for servers that apply it once.
+  /// The key of the write for servers that apply a write only once.
   package var key: WriteKey
   /// The location.
   package var path: Path
-  /// What is sent, with the values that the server decides left open.
+  /// What is sent, with server values unresolved.
   package var operation: WriteOperation
-  /// What observers see of it meanwhile, those values estimated when it was made.
+  /// What observers see meanwhile, with server values estimated when the write was made.
   package var estimate: WriteOperation
-  /// Who made it, or nil when nobody was signed in; nobody else sends it.
+  /// The user who made it, or nil if nobody was signed in; it is never sent as anyone else.
   package var owner: String?
 
   /// Makes a write.
@@ -124,11 +123,11 @@ package struct TrackedQuery: Sendable, Equatable {
   package var path: Path
   /// Which children of it; every query of all data is the default one.
   package var query: Query
-  /// When it was last begun or ended, in milliseconds since 1970.
+  /// When it was last started or stopped, in milliseconds since 1970.
   package var lastUse: Int64
-  /// Whether data are kept that were complete at some moment.
+  /// Whether the kept data were complete at some time.
   package var isComplete: Bool
-  /// Whether the process that used it last wanted it kept up to date.
+  /// Whether the last process that used it kept it synced.
   package var isKept: Bool
 
   /// Makes a description.
@@ -149,11 +148,11 @@ package struct TrackedQuery: Sendable, Equatable {
   }
 }
 
-/// Something that a store is to keep or to forget.
+/// A change of what a store keeps.
 package enum OfflineChange: Sendable, Equatable {
   /// Keeps a write that waits for its answer.
   case saveWrite(StoredWrite)
-  /// Forgets a write that was answered or given up.
+  /// Drops a write that was answered or given up.
   case removeWrite(Int64)
   /// Keeps the description of a query, in place of an earlier one of the same number.
   case track(TrackedQuery)
@@ -161,7 +160,7 @@ package enum OfflineChange: Sendable, Equatable {
   case replace(query: Int64, Node)
   /// Replaces the data at a path of a query whose data are kept.
   case update(query: Int64, Change)
-  /// As `update`, but only where data are kept of the child that the path leads through.
+  /// As `update`, but only if the child that the path leads through is kept.
   case amend(query: Int64, Change)
   /// Forgets a query and its data.
   case forget(query: Int64)

@@ -1,0 +1,250 @@
+import GRDB
+import RealtimeCore
+import RealtimeSync
+
+/// The layout of a store's file, and the marks by which it is recognized.
+enum OfflineSchema {
+  /// The mark in the header of the file, "RtOf".
+  private static let applicationID: Int32 = 0x5274_4F66
+  /// The version of the tables.
+  private static let version: Int32 = 2
+
+  /// Opens a file, and creates its tables if it is empty.
+  ///
+  /// - Parameter path: The path of the file.
+  /// - Returns: A connection that writes ahead.
+  /// - Throws: ``OfflineStoreError`` for a file of another program; what SQLite reports otherwise.
+  static func open(_ path: String) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.label = "SQLiteOfflineStore"
+    configuration.busyMode = .timeout(5)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    try queue.writeWithoutTransaction { database in
+      let isEmpty = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+      // This has an effect only before there are tables.
+      if isEmpty { try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
+      try database.execute(sql: "PRAGMA journal_mode = WAL")
+      // A copy that SQLite makes by itself would not report that the disk has failed.
+      try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+      if isEmpty {
+        try database.inTransaction {
+          try create(database)
+          return .commit
+        }
+      } else {
+        try check(database, path: path)
+      }
+      // The disk may have failed to keep part of the log of the process before, and would not say so
+      // again. Nothing that is waited for may lie behind such a part.
+      _ = try database.checkpoint(.truncate)
+    }
+    return queue
+  }
+
+  private static func check(_ database: GRDB.Database, path: String) throws {
+    let id = try Int32.fetchOne(database, sql: "PRAGMA application_id")
+    let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
+    guard id == applicationID, let version, (1...Self.version).contains(version) else {
+      throw OfflineStoreError(
+        .unavailable,
+        description:
+          "\(path) is a database of another program, or of another version of this one"
+      )
+    }
+    let answer = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
+    guard answer == "ok" else {
+      throw GRDB.DatabaseError(resultCode: .SQLITE_CORRUPT, message: answer)
+    }
+    if version == 1 { try addOwners(database) }
+  }
+
+  /// Updates a file from the time when writes had no owners.
+  private static func addOwners(_ database: GRDB.Database) throws {
+    try database.inTransaction {
+      try database.execute(
+        sql: "ALTER TABLE writes ADD COLUMN owner TEXT; PRAGMA user_version = \(version);"
+      )
+      return .commit
+    }
+  }
+
+  private static func create(_ database: GRDB.Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE writes (
+          number INTEGER PRIMARY KEY, client TEXT NOT NULL, key INTEGER NOT NULL,
+          path TEXT NOT NULL, operation TEXT NOT NULL, estimate TEXT, owner TEXT
+        );
+        CREATE TABLE queries (
+          id INTEGER PRIMARY KEY, path TEXT NOT NULL, query TEXT NOT NULL,
+          last_use INTEGER NOT NULL, is_complete INTEGER NOT NULL, is_kept INTEGER NOT NULL
+        );
+        CREATE TABLE pieces (
+          sequence INTEGER PRIMARY KEY, query INTEGER NOT NULL, path TEXT NOT NULL,
+          node TEXT NOT NULL
+        );
+        CREATE INDEX pieces_by_query ON pieces (query, sequence);
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = \(version);
+        """
+    )
+  }
+}
+
+/// The writes that wait for their answers.
+struct WriteTable {
+  private let database: GRDB.Database
+
+  init(_ database: GRDB.Database) {
+    self.database = database
+  }
+
+  /// All writes in their order.
+  func all() throws -> [StoredWrite] {
+    try Row.fetchAll(database, sql: "SELECT * FROM writes ORDER BY number").map { row in
+      let operation = try JSONText.operation(row["operation"])
+      let estimate: String? = row["estimate"]
+      return StoredWrite(
+        number: row["number"],
+        key: WriteKey(client: row["client"], number: row["key"]),
+        path: try JSONText.path(row["path"]),
+        operation: operation,
+        estimate: try estimate.map(JSONText.operation) ?? operation,
+        owner: row["owner"]
+      )
+    }
+  }
+
+  /// Adds a write, or replaces the one of the same number.
+  func save(_ write: StoredWrite) throws {
+    let estimate = write.estimate == write.operation ? nil : JSONText.text(write.estimate)
+    try database.cachedStatement(
+      sql: "INSERT OR REPLACE INTO writes VALUES (?, ?, ?, ?, ?, ?, ?)"
+    ).execute(arguments: [
+      write.number, write.key.client, write.key.number, JSONText.text(write.path),
+      JSONText.text(write.operation), estimate, write.owner,
+    ])
+  }
+
+  /// Removes a write.
+  func remove(_ number: Int64) throws {
+    try database.cachedStatement(sql: "DELETE FROM writes WHERE number = ?")
+      .execute(arguments: [number])
+  }
+}
+
+/// The queries whose data are kept.
+struct QueryTable {
+  private let database: GRDB.Database
+
+  init(_ database: GRDB.Database) {
+    self.database = database
+  }
+
+  /// All queries, by number.
+  func all() throws -> [TrackedQuery] {
+    try Row.fetchAll(database, sql: "SELECT * FROM queries ORDER BY id").map { row in
+      TrackedQuery(
+        id: row["id"],
+        path: try JSONText.path(row["path"]),
+        query: try JSONText.query(row["query"]),
+        lastUse: row["last_use"],
+        isComplete: row["is_complete"],
+        isKept: row["is_kept"]
+      )
+    }
+  }
+
+  /// Adds a query, or replaces the one of the same number.
+  func save(_ query: TrackedQuery) throws {
+    try database.cachedStatement(
+      sql: "INSERT OR REPLACE INTO queries VALUES (?, ?, ?, ?, ?, ?)"
+    ).execute(arguments: [
+      query.id, JSONText.text(query.path), JSONText.text(query.query), query.lastUse,
+      query.isComplete, query.isKept,
+    ])
+  }
+
+  /// Removes a query.
+  func remove(_ id: Int64) throws {
+    try database.cachedStatement(sql: "DELETE FROM queries WHERE id = ?").execute(arguments: [id])
+  }
+}
+
+/// The data of queries: for each query a whole and the changes since, in order.
+struct PieceTable {
+  /// How large the data of a query are as text.
+  struct Size {
+    /// The whole.
+    var whole = 0
+    /// The changes since.
+    var changes = 0
+  }
+
+  private let database: GRDB.Database
+
+  init(_ database: GRDB.Database) {
+    self.database = database
+  }
+
+  /// The sizes of all queries.
+  func sizes() throws -> [Int64: Size] {
+    let rows = try Row.fetchAll(
+      database,
+      sql: """
+        SELECT query, SUM(LENGTH(node)) AS total, SUM(LENGTH(node) * (path = '[]')) AS whole
+        FROM pieces GROUP BY query
+        """
+    )
+    return Dictionary(
+      uniqueKeysWithValues: rows.map { row in
+        let whole: Int = row["whole"]
+        return (row["query"], Size(whole: whole, changes: row["total"] - whole))
+      }
+    )
+  }
+
+  /// The data of a query, or nil when there are none.
+  ///
+  /// - Complexity: O(size)
+  func data(of query: Int64) throws -> Node? {
+    var node: Node?
+    let rows = try Row.fetchCursor(
+      database,
+      sql: "SELECT path, node FROM pieces WHERE query = ? ORDER BY sequence",
+      arguments: [query]
+    )
+    while let row = try rows.next() {
+      var whole = node ?? .empty
+      // Released, so that the change is made in place.
+      node = nil
+      whole.update(at: try JSONText.path(row["path"]), to: try JSONText.node(row["node"]))
+      node = whole
+    }
+    return node
+  }
+
+  /// Keeps these data and no others.
+  ///
+  /// - Returns: Their size as text.
+  func replace(_ query: Int64, with node: Node) throws -> Int {
+    try remove(query)
+    return try append(Change(.root, node), to: query)
+  }
+
+  /// Keeps a change of the data.
+  ///
+  /// - Returns: Its size as text.
+  func append(_ change: Change, to query: Int64) throws -> Int {
+    let text = JSONText.text(change.node)
+    try database.cachedStatement(sql: "INSERT INTO pieces (query, path, node) VALUES (?, ?, ?)")
+      .execute(arguments: [query, JSONText.text(change.path), text])
+    return text.utf8.count
+  }
+
+  /// Removes the data of a query.
+  func remove(_ query: Int64) throws {
+    try database.cachedStatement(sql: "DELETE FROM pieces WHERE query = ?")
+      .execute(arguments: [query])
+  }
+}
