@@ -1,6 +1,9 @@
-/// One thing that a database did, for people who want to see it at work.
+import RealtimeCore
+import RealtimeSync
+
+/// One thing that a database did, for people who want to watch it work.
 ///
-/// It keeps what it is about and puts that into words when it is asked for them.
+/// It keeps the data, and produces text only on request.
 package struct Diagnostic: Sendable, Equatable {
   /// What was done.
   package enum Kind: Sendable, Hashable {
@@ -10,9 +13,9 @@ package struct Diagnostic: Sendable, Equatable {
     case received
     /// An observer was told of a change.
     case event
-    /// An observer begins to look at a place.
+    /// An observer was added.
     case observing(observer: Int64)
-    /// An observer no longer looks.
+    /// An observer was removed.
     case stopped(observer: Int64)
     /// A write is under way.
     case writing(request: Int64)
@@ -50,9 +53,174 @@ package struct Diagnostic: Sendable, Equatable {
   /// About how many bytes are kept for it.
   package var byteCount: Int { 100 + subject.byteCount }
 
-  /// Compares all that is told.
+  /// Compares the time, the kind and the text.
   package static func == (left: Diagnostic, right: Diagnostic) -> Bool {
     left.time == right.time && left.kind == right.kind && left.title == right.title
       && left.details == right.details
+  }
+}
+
+/// The data of a diagnostic, before anybody asks for its text.
+enum DiagnosticSubject: Sendable {
+  /// A line, and more of them.
+  case words(String, details: [String] = [])
+  /// A frame, or the beginning of a long one.
+  case frame([UInt8])
+  /// An observer was added.
+  case observation(Path, Query)
+  /// An observer was called.
+  case event(EventKind, Path, ChildKey?, DiagnosticNode)
+  /// A write begins.
+  case write(Path, DiagnosticWrite)
+  /// The function of a transaction proposed data in place of what it read, or nothing.
+  case attempt(Int, Path, read: DiagnosticNode, proposed: DiagnosticNode?)
+  /// A transaction ended as the line says, with these data.
+  case outcome(String, DiagnosticNode)
+
+  /// The longest text, in bytes.
+  static let textLimit = 16_384
+
+  /// A frame; only as much of it is kept as the text shows.
+  static func excerpt(of bytes: [UInt8]) -> DiagnosticSubject {
+    .frame(bytes.count > textLimit ? Array(bytes[...textLimit]) : bytes)
+  }
+
+  /// One line about it.
+  var title: String {
+    switch self {
+    case .words(let title, _), .outcome(let title, _): title
+    case .frame(let bytes): Self.text(bytes)
+    case .observation(let path, _): "observe \(path)"
+    case .event(let kind, let path, let key, _):
+      "\(Self.name(kind)) \(path)\(key.map { " \($0.text)" } ?? "")"
+    case .write(let path, let write): "\(write.name) \(path)"
+    case .attempt(let number, let path, _, _): "attempt \(number) at \(path)"
+    }
+  }
+
+  /// Everything else, a line for each part.
+  var details: [String] {
+    switch self {
+    case .words(_, let details): return details
+    case .frame(let bytes): return [Self.text(bytes)]
+    case .observation(_, let query):
+      return query.isDefault ? [] : ["query: \(query.json.canonicalText)"]
+    case .event(_, _, _, let node), .outcome(_, let node): return ["value: \(node.text)"]
+    case .write(_, let write): return write.lines
+    case .attempt(let number, _, let read, let proposed):
+      let verdict = number > 1 ? ["verdict on the attempt before: overtaken by another"] : []
+      let proposal = proposed?.text ?? "nothing, it gives up"
+      return verdict + ["read: \(read.text)", "proposed: \(proposal)"]
+    }
+  }
+
+  /// About how many bytes it keeps.
+  var byteCount: Int {
+    switch self {
+    case .words(let title, let details):
+      details.reduce(title.utf8.count) { $0 + $1.utf8.count }
+    case .frame(let bytes): bytes.count
+    case .observation: 0
+    case .event(_, _, _, let node): node.byteCount
+    case .write(_, let write): write.byteCount
+    case .attempt(_, _, let read, let proposed): read.byteCount + (proposed?.byteCount ?? 0)
+    case .outcome(let title, let node): title.utf8.count + node.byteCount
+    }
+  }
+
+  /// The text of bytes; an ellipsis stands for what is beyond the limit.
+  static func text(_ bytes: [UInt8]) -> String {
+    guard bytes.count > textLimit else { return String(decoding: bytes, as: UTF8.self) }
+    var end = textLimit
+    // Characters are not cut in the middle.
+    while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+    return String(decoding: bytes[..<end], as: UTF8.self) + "…"
+  }
+
+  private static func name(_ kind: EventKind) -> String {
+    switch kind {
+    case .childRemoved: "child_removed"
+    case .childAdded: "child_added"
+    case .childMoved: "child_moved"
+    case .childChanged: "child_changed"
+    case .value: "value"
+    }
+  }
+}
+
+/// The data of a diagnostic; only their text is kept if they are large.
+struct DiagnosticNode: Sendable {
+  private enum Kept {
+    case node(Node)
+    case text(String)
+  }
+
+  private let kept: Kept
+  /// About how many bytes it keeps.
+  let byteCount: Int
+
+  /// - Complexity: O(size), which is bounded; O(1) for what is packed
+  init(_ node: Node) {
+    let count = node.byteCount(upTo: DiagnosticSubject.textLimit)
+    if count <= DiagnosticSubject.textLimit {
+      kept = .node(node)
+      byteCount = count
+    } else {
+      let text = Self.text(node)
+      kept = .text(text)
+      byteCount = text.utf8.count
+    }
+  }
+
+  /// Its JSON in export form.
+  var text: String {
+    switch kept {
+    case .node(let node): Self.text(node)
+    case .text(let text): text
+    }
+  }
+
+  private static func text(_ node: Node) -> String {
+    var writer = JSONWriter()
+    node.write(to: &writer, limit: DiagnosticSubject.textLimit)
+    return DiagnosticSubject.text(writer.bytes)
+  }
+}
+
+/// The write of a diagnostic; only the first locations are kept if there are many.
+struct DiagnosticWrite: Sendable {
+  /// What kind of write it is.
+  let name: String
+  /// About how many bytes it keeps.
+  let byteCount: Int
+
+  private let parts: [(path: Path?, node: DiagnosticNode)]
+  private let isWhole: Bool
+
+  init(_ operation: WriteOperation) {
+    switch operation {
+    case .set(let node):
+      name = node.isEmpty ? "remove" : "set"
+      parts = [(nil, DiagnosticNode(node))]
+      byteCount = parts[0].node.byteCount
+      isWhole = true
+    case .merge(let changes):
+      name = "update"
+      var parts: [(path: Path?, node: DiagnosticNode)] = []
+      var count = 0
+      for change in changes where count <= DiagnosticSubject.textLimit {
+        parts.append((change.path, DiagnosticNode(change.node)))
+        count += 40 + parts[parts.count - 1].node.byteCount
+      }
+      self.parts = parts
+      byteCount = count
+      isWhole = parts.count == changes.count
+    }
+  }
+
+  /// A line for each location.
+  var lines: [String] {
+    let lines = parts.map { path, node in "\(path.map { "\($0)" } ?? "value"): \(node.text)" }
+    return isWhole ? lines : lines + ["…"]
   }
 }

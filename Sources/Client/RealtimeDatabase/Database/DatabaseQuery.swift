@@ -1,0 +1,402 @@
+package import RealtimeCore
+
+// Safety: every stored property is an immutable `Sendable` value, also in subclasses.
+/// A location with an order, a range and a limit: what can be observed and read.
+///
+/// Queries are values in all but name: each method that narrows one gives a new query and leaves the
+/// old one as it was. Combining what cannot be combined (two orders, two limits, a range by key with a
+/// number) is a programmer error: it traps where the original throws.
+public class DatabaseQuery: @unchecked Sendable {
+  /// The database.
+  public let database: Database
+  package let path: Path
+  package let query: Query
+  /// Whether an order was chosen, even if it is the default one.
+  let isOrdered: Bool
+
+  package init(database: Database, path: Path, query: Query, isOrdered: Bool = false) {
+    self.database = database
+    self.path = path
+    self.query = query
+    self.isOrdered = isOrdered
+  }
+
+  var repo: Repo { database.repo }
+
+  /// The location without order, range and limit.
+  public var ref: DatabaseReference { DatabaseReference(database: database, path: path) }
+}
+
+extension DatabaseQuery: Hashable {
+  /// Whether both are the same query of the same location of the same database.
+  public static func == (left: DatabaseQuery, right: DatabaseQuery) -> Bool {
+    left.database === right.database && left.path == right.path && left.query == right.query
+  }
+
+  /// Feeds the location and the query into a hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(database))
+    hasher.combine(path)
+    hasher.combine(query)
+  }
+}
+
+/// Orders, ranges and limits.
+///
+/// Values come in the order null, false, true, numbers, strings, objects; children of equal value in
+/// the order of their keys, integers first. It is a programmer error, and traps, to give two orders,
+/// two limits or two bounds of one side, a bound that is no leaf value, with ``queryOrderedByKey()``
+/// a bound that is no string, or with ``queryOrderedByPriority()`` and without any order a boolean.
+extension DatabaseQuery {
+  /// Orders the children by the value at a path below each.
+  public func queryOrdered(byChild path: String) -> DatabaseQuery {
+    let child = Path(wire: path)
+    precondition(!child.isRoot, "the path to order by must not be empty")
+    if let problem = Validation.problem(withPath: child) {
+      preconditionFailure("it is not possible to order by \"\(path)\": \(problem)")
+    }
+    return ordered(by: .child(child))
+  }
+
+  /// Orders the children by their keys.
+  public func queryOrderedByKey() -> DatabaseQuery { ordered(by: .key) }
+
+  /// Orders the children by their values.
+  public func queryOrderedByValue() -> DatabaseQuery { ordered(by: .value) }
+
+  /// Orders the children by their priorities, as is the default.
+  public func queryOrderedByPriority() -> DatabaseQuery { ordered(by: .priority) }
+
+  /// Keeps the first children only.
+  public func queryLimited(toFirst limit: UInt) -> DatabaseQuery { limited(to: limit, .first) }
+
+  /// Keeps the last children only.
+  public func queryLimited(toLast limit: UInt) -> DatabaseQuery { limited(to: limit, .last) }
+
+  /// Keeps the children from a value on, and among those of that value from a key on.
+  public func queryStarting(atValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
+    starting(bound(value, key: key))
+  }
+
+  /// Keeps the children after a value, or after a key among those of that value.
+  public func queryStarting(afterValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
+    starting(bound(value, key: key, isInclusive: false))
+  }
+
+  /// Keeps the children up to a value, and among those of that value up to a key.
+  public func queryEnding(atValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
+    ending(bound(value, key: key))
+  }
+
+  /// Keeps the children before a value, or before a key among those of that value.
+  public func queryEnding(beforeValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
+    ending(bound(value, key: key, isInclusive: false))
+  }
+
+  /// Keeps the children of one value, or the one of them with a key.
+  public func queryEqual(toValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
+    starting(bound(value, key: key)).ending(bound(value, key: key))
+  }
+
+  private func ordered(by index: Index) -> DatabaseQuery {
+    precondition(!isOrdered, "a query can be ordered only once")
+    return narrowed(isOrdered: true) { $0.index = index }
+  }
+
+  private func limited(to count: UInt, _ side: Query.LimitSide) -> DatabaseQuery {
+    precondition(query.limit == nil, "a query can be limited only once")
+    precondition(count > 0 && count <= UInt(Int32.max), "a limit must be at least 1")
+    return narrowed { $0.limit = Query.Limit(Int(count), side) }
+  }
+
+  private func starting(_ bound: QueryBound) -> DatabaseQuery {
+    precondition(query.start == nil, "a query can have only one start")
+    return narrowed { $0.start = bound }
+  }
+
+  private func ending(_ bound: QueryBound) -> DatabaseQuery {
+    precondition(query.end == nil, "a query can have only one end")
+    return narrowed { $0.end = bound }
+  }
+
+  private func bound(_ value: Any?, key: String?, isInclusive: Bool = true) -> QueryBound {
+    let expectation = "a bound must be null, a boolean, a number or a string"
+    let json: JSONValue
+    let node: Node
+    do throws(DatabaseError) {
+      json = try NodeConversion.json(value)
+      node = try NodeConversion.node(json: json)
+    } catch {
+      preconditionFailure("\(expectation): \(error.reason)")
+    }
+    precondition(json.members == nil && json.elements == nil, expectation)
+    if let key, let problem = Validation.problem(withKey: key) {
+      preconditionFailure("\"\(key)\" is no key of a child: \(problem)")
+    }
+    return QueryBound(
+      node.leafValue,
+      key: key.map { .key(ChildKey($0)) },
+      isInclusive: isInclusive
+    )
+  }
+
+  private func narrowed(
+    isOrdered: Bool? = nil,
+    _ change: (inout Query) -> Void
+  ) -> DatabaseQuery {
+    var narrowed = query
+    change(&narrowed)
+    Self.check(narrowed)
+    return DatabaseQuery(
+      database: database,
+      path: path,
+      query: narrowed,
+      isOrdered: isOrdered ?? self.isOrdered
+    )
+  }
+
+  private static func check(_ query: Query) {
+    for bound in [query.start, query.end].compactMap(\.self) {
+      switch (query.index, bound.value) {
+      case (.priority, .bool):
+        preconditionFailure("a bound of a query that is ordered by priority cannot be a boolean")
+      case (.key, .string):
+        precondition(bound.key == nil, "a range by key has no child key besides its value")
+      case (.key, _):
+        preconditionFailure("a bound of a query that is ordered by key must be a string")
+      case (_, _): continue
+      }
+    }
+  }
+}
+
+/// Being told of what happens.
+extension DatabaseQuery {
+  /// Calls a block now and whenever something of this kind happens, until the observer is removed.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data; runs on the database's ``Database/callbackQueue``, in order.
+  /// - Returns: A handle to remove the observer by.
+  @discardableResult
+  public func observe(
+    _ eventType: DataEventType,
+    with block: @escaping (DataSnapshot) -> Void
+  ) -> DatabaseHandle {
+    observe(eventType, with: block, withCancel: nil)
+  }
+
+  /// Calls a block now and whenever something of this kind happens, and another when it can no longer.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data; runs on the database's ``Database/callbackQueue``, in order.
+  ///   - cancelBlock: Gets the reason why no more will come; the observer is then gone.
+  /// - Returns: A handle to remove the observer by.
+  @discardableResult
+  public func observe(
+    _ eventType: DataEventType,
+    with block: @escaping (DataSnapshot) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)?
+  ) -> DatabaseHandle {
+    observe(
+      eventType,
+      andPreviousSiblingKeyWith: { snapshot, _ in block(snapshot) },
+      withCancel: cancelBlock
+    )
+  }
+
+  /// Calls a block with the data and the key of the sibling before it.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data and the key before it in the query's order, nil for the first.
+  ///   - cancelBlock: Gets the reason why no more will come; the observer is then gone.
+  /// - Returns: A handle to remove the observer by.
+  @discardableResult
+  public func observe(
+    _ eventType: DataEventType,
+    andPreviousSiblingKeyWith block: @escaping (DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
+  ) -> DatabaseHandle {
+    observe([eventType], with: { block($1, $2) }, withCancel: cancelBlock)
+  }
+
+  /// Calls a block for everything that happens to the children, in the order in which it happens.
+  ///
+  /// One observer of several kinds keeps their order, which several observers cannot.
+  ///
+  /// - Parameters:
+  ///   - eventTypes: What to be told of.
+  ///   - block: Gets the kind, the data, and the key before it in the query's order.
+  ///   - cancelBlock: Gets the reason why no more will come; the observer is then gone.
+  /// - Returns: A handle to remove the observer by.
+  @discardableResult
+  public func observe(
+    _ eventTypes: Set<DataEventType>,
+    with block: @escaping (DataEventType, DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
+  ) -> DatabaseHandle {
+    repo.observe(
+      self,
+      events: eventTypes,
+      block: Callback(block),
+      cancel: Callback(cancelBlock)
+    )
+  }
+
+  /// Calls a block once, with the first thing of this kind that happens.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data; runs on the database's ``Database/callbackQueue``.
+  ///   - cancelBlock: Gets the reason why nothing will come.
+  public func observeSingleEvent(
+    of eventType: DataEventType,
+    with block: @escaping (DataSnapshot) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
+  ) {
+    observeSingleEvent(
+      of: eventType,
+      andPreviousSiblingKeyWith: { snapshot, _ in block(snapshot) },
+      withCancel: cancelBlock
+    )
+  }
+
+  /// Calls a block once, with the first thing of this kind that happens and the key before it.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to be told of.
+  ///   - block: Gets the data and the key before it in the query's order, nil for the first.
+  ///   - cancelBlock: Gets the reason why nothing will come.
+  public func observeSingleEvent(
+    of eventType: DataEventType,
+    andPreviousSiblingKeyWith block: @escaping (DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
+  ) {
+    _ = repo.observe(
+      self,
+      events: [eventType],
+      once: true,
+      block: Callback { block($1, $2) },
+      cancel: Callback(cancelBlock)
+    )
+  }
+
+  /// Removes an observer of this query; its block is not started again after this returns.
+  ///
+  /// When this query is the whole location, the observer may be one of any query of the location; one
+  /// of another location stays. A block that is running on another thread at this moment still ends.
+  public func removeObserver(withHandle handle: DatabaseHandle) {
+    repo.removeObserver(handle, of: self)
+  }
+
+  /// Removes all observers of this query; those of every query here when this one is the whole location.
+  public func removeAllObservers() {
+    repo.removeAllObservers(of: self)
+  }
+
+  /// Keeps the data up to date without an observer, or no longer, so that reading them is quick.
+  public func keepSynced(_ keepSynced: Bool) {
+    repo.setKeptSynced(self, to: keepSynced)
+  }
+}
+
+/// Reading once.
+extension DatabaseQuery {
+  /// Reads the data once, from the server unless it keeps them up to date here already.
+  ///
+  /// When it cannot be reached before ``DatabaseOptions/readDeadline``, or fails, the data that are
+  /// known here are taken, be they of an earlier run; ``SnapshotMetadata/isFromCache`` tells. What the
+  /// server forbids is not taken from here. Observers are not disturbed in either case.
+  ///
+  /// - Parameter block: Gets an error or the data; runs on the database's ``Database/callbackQueue``.
+  public func getData(completion block: @escaping ((any Error)?, DataSnapshot?) -> Void) {
+    let callback = Callback(block)
+    repo.get(self) { result in
+      switch result {
+      case .success(let snapshot): callback.call(nil, snapshot)
+      case .failure(let error): callback.call(error, nil)
+      }
+    }
+  }
+
+  /// Reads the data once, as ``getData(completion:)`` does.
+  ///
+  /// - Returns: The data.
+  /// - Throws: ``DatabaseError`` when nothing is known here either: `permission_denied` (in any case),
+  ///   `unavailable` after ``Database/goOffline()`` and when the server could not be reached in time, or
+  ///   `timed_out` when it did not answer; see ``DatabaseOptions/readDeadline``;
+  ///   `CancellationError` when the task is cancelled.
+  public func getData() async throws -> DataSnapshot {
+    // The repository keeps the deadline of reads itself.
+    try await Answer<DataSnapshot>.awaited { answer in
+      repo.get(self) { answer.finish($0.mapError { $0 as any Error }) }
+    }
+  }
+
+  /// Waits for the first thing of a kind that happens, for as long as it takes.
+  ///
+  /// - Parameter eventType: What to wait for.
+  /// - Returns: The data; none if the server rejects them or the task is cancelled, as this form
+  ///   cannot throw. ``observeSingleEvent(of:deadline:)`` tells why.
+  public func observeSingleEvent(of eventType: DataEventType) async -> DataSnapshot {
+    await observeSingleEventAndPreviousSiblingKey(of: eventType).0
+  }
+
+  /// Waits for the first thing of a kind that happens, with the key before it, for as long as it takes.
+  ///
+  /// - Parameter eventType: What to wait for.
+  /// - Returns: The data and the key before them in the query's order; no data when the server
+  ///   refuses them or the task is cancelled.
+  public func observeSingleEventAndPreviousSiblingKey(
+    of eventType: DataEventType
+  ) async -> (DataSnapshot, String?) {
+    do {
+      return try await first(eventType, within: nil)
+    } catch {
+      return (DataSnapshot(.empty, at: ref), nil)
+    }
+  }
+
+  /// Waits for the first thing of a kind that happens, at most so long.
+  ///
+  /// - Parameters:
+  ///   - eventType: What to wait for.
+  ///   - deadline: How long.
+  /// - Returns: The data.
+  /// - Throws: ``DatabaseError``: the server's reason, or `timed_out`; `CancellationError` when the
+  ///   task is cancelled.
+  public func observeSingleEvent(
+    of eventType: DataEventType,
+    deadline: Duration
+  ) async throws -> DataSnapshot {
+    try await first(eventType, within: deadline).0
+  }
+
+  private func first(
+    _ eventType: DataEventType,
+    within deadline: Duration?
+  ) async throws -> (DataSnapshot, String?) {
+    let late = DatabaseError(
+      .timedOut,
+      path: path.description,
+      reason: "nothing of this kind happened in time"
+    )
+    return try await Answer<(DataSnapshot, String?)>.awaited(
+      within: deadline.map { ($0, late) },
+      on: repo.eventLoop
+    ) { answer in
+      let handle = repo.observe(
+        self,
+        events: [eventType],
+        once: true,
+        block: Callback { _, snapshot, previousKey in
+          answer.finish(.success((snapshot, previousKey)))
+        },
+        cancel: Callback { error in answer.finish(.failure(error)) }
+      )
+      answer.onGivenUp { [repo] in repo.removeObserver(handle) }
+    }
+  }
+}

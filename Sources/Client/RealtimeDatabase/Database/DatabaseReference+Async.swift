@@ -1,0 +1,209 @@
+package import RealtimeCore
+
+/// Writing and waiting for the server.
+///
+/// Each call takes effect here at once, like its form with a block, and returns when the server has
+/// answered. It throws ``DatabaseError`` if the server rejects the write, or when no answer has come
+/// within ``DatabaseOptions/writeDeadline``, and `CancellationError` when the task is cancelled; in the
+/// last two cases the write stays queued and may still be applied.
+extension DatabaseReference {
+  /// Replaces the data and waits for the server.
+  ///
+  /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func setValue(_ value: Any?) async throws -> DatabaseReference {
+    try await answered { setValue(value, withCompletionBlock: $0) }
+  }
+
+  /// Replaces the data and the priority and waits for the server.
+  ///
+  /// - Parameters:
+  ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  ///   - priority: Nil, a number or a string.
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func setValue(
+    _ value: Any?,
+    andPriority priority: Any?
+  ) async throws -> DatabaseReference {
+    try await answered { setValue(value, andPriority: priority, withCompletionBlock: $0) }
+  }
+
+  /// Removes the data and waits for the server.
+  ///
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func removeValue() async throws -> DatabaseReference {
+    try await answered { removeValue(completionBlock: $0) }
+  }
+
+  /// Replaces the priority of data that are there and waits for the server.
+  ///
+  /// - Parameter priority: Nil, a number or a string.
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func setPriority(_ priority: Any?) async throws -> DatabaseReference {
+    try await answered { setPriority(priority, withCompletionBlock: $0) }
+  }
+
+  /// Replaces the data at several paths below and waits for the server.
+  ///
+  /// - Parameter values: New data by relative path; `NSNull` removes.
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func updateChildValues(_ values: [AnyHashable: Any]) async throws -> DatabaseReference {
+    try await answered { updateChildValues(values, withCompletionBlock: $0) }
+  }
+
+  /// Schedules a value for the end of this connection and waits for the server to know.
+  ///
+  /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func onDisconnectSetValue(_ value: Any?) async throws -> DatabaseReference {
+    try await answered { onDisconnectSetValue(value, withCompletionBlock: $0) }
+  }
+
+  /// Schedules a value and a priority for the end of this connection and waits for the server to know.
+  ///
+  /// - Parameters:
+  ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  ///   - priority: Nil, a number or a string.
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func onDisconnectSetValue(
+    _ value: Any?,
+    andPriority priority: Any?
+  ) async throws -> DatabaseReference {
+    try await answered {
+      onDisconnectSetValue(value, andPriority: priority, withCompletionBlock: $0)
+    }
+  }
+
+  /// Schedules the removal of the data for the end of this connection and waits for the server to know.
+  ///
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func onDisconnectRemoveValue() async throws -> DatabaseReference {
+    try await answered { onDisconnectRemoveValue(completionBlock: $0) }
+  }
+
+  /// Schedules an update for the end of this connection and waits for the server to know.
+  ///
+  /// - Parameter values: New data by relative path; `NSNull` removes.
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func onDisconnectUpdateChildValues(
+    _ values: [AnyHashable: Any]
+  ) async throws -> DatabaseReference {
+    try await answered { onDisconnectUpdateChildValues(values, withCompletionBlock: $0) }
+  }
+
+  /// Withdraws what was scheduled here and below, and waits for the server to know.
+  ///
+  /// - Returns: This location.
+  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func cancelDisconnectOperations() async throws -> DatabaseReference {
+    try await answered { cancelDisconnectOperations(completionBlock: $0) }
+  }
+
+  /// Changes the data in the light of what they are, and waits for the server.
+  ///
+  /// - Parameters:
+  ///   - block: Changes the data it is given; may run several times, on the database's own thread.
+  ///   - localEvents: Whether observers here see the change before the server has stored it.
+  /// - Returns: Whether the change was stored, and the data then there.
+  /// - Throws: ``DatabaseError`` if the server rejects it, when it was tried too often or when no
+  ///   answer came in time; `CancellationError` when the task is cancelled.
+  public func runTransactionBlock(
+    _ block: @escaping @Sendable (MutableData) -> TransactionResult,
+    withLocalEvents localEvents: Bool = true
+  ) async throws -> (Bool, DataSnapshot) {
+    try await Answer<(Bool, DataSnapshot)>.awaited(
+      within: deadline,
+      on: repo.eventLoop
+    ) { answer in
+      repo.transaction(at: self, localEvents: localEvents, block: block) {
+        error,
+        committed,
+        snapshot in
+        if let error {
+          answer.finish(.failure(error))
+        } else {
+          answer.finish(.success((committed, snapshot)))
+        }
+      }
+    }
+  }
+
+  private var deadline: (time: Duration, error: DatabaseError)? {
+    repo.options.writeDeadline.map { time in
+      let reason = "the server did not acknowledge the write in time; it may still be applied"
+      return (time, DatabaseError(.timedOut, path: path.description, reason: reason))
+    }
+  }
+
+  /// Starts a write and waits for its completion, at most until the deadline of writes.
+  private func answered(_ start: (@escaping Completion) -> Void) async throws -> DatabaseReference {
+    try await Answer<DatabaseReference>.awaited(within: deadline, on: repo.eventLoop) { answer in
+      start { error, reference in
+        answer.finish(error.map { .failure($0) } ?? .success(reference))
+      }
+    }
+  }
+
+  /// Starts a write and waits for its completion, for as long as it takes.
+  func finished(_ start: (@escaping Completion) -> Void) async throws {
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      start { error, _ in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      }
+    }
+  }
+}
+
+/// Reading and writing JSON as it is, for programs of this package.
+extension DatabaseReference {
+  /// The path with a leading slash.
+  package var pathText: String { path.description }
+
+  /// Replaces the data by JSON in export form and waits for the server.
+  ///
+  /// - Parameter json: The data.
+  /// - Throws: ``DatabaseError`` when the data are not legal or the server refuses them.
+  package func setValue(json: JSONValue) async throws {
+    try await finished { block in
+      write(block) { () throws(DatabaseError) in .set(try NodeConversion.node(json: json)) }
+    }
+  }
+
+  /// Replaces the data at several paths below, all at once, and waits for the server.
+  ///
+  /// - Parameter json: An object whose names are relative paths.
+  /// - Throws: ``DatabaseError`` when the data are not legal or the server refuses them.
+  package func updateChildValues(json: JSONValue) async throws {
+    try await finished { block in
+      write(block) { () throws(DatabaseError) in .merge(try Self.changes(json: json)) }
+    }
+  }
+}
+
+extension DataSnapshot {
+  /// The data as JSON, in value form.
+  package var jsonValue: JSONValue { node.json(.value) }
+
+  /// The data as JSON with priorities.
+  package var exportedJSON: JSONValue { node.json(.export) }
+}

@@ -1,0 +1,118 @@
+public import Foundation
+package import RealtimeCore
+
+/// The data that a transaction works on.
+///
+/// Used only within the block of one transaction, on the thread that runs it.
+public final class MutableData {
+  private let root: MutableRoot
+  private let path: Path
+
+  package convenience init(_ node: Node) {
+    self.init(root: MutableRoot(node), path: .root)
+  }
+
+  private init(root: MutableRoot, path: Path) {
+    self.root = root
+    self.path = path
+  }
+
+  package var node: Node { root.node[path] }
+
+  /// The first problem with an assigned value, if any; it makes the transaction fail.
+  package var problem: DatabaseError? { root.problem }
+
+  /// The last part of the path below the transaction's location, or nil at the location itself.
+  public var key: String? { path.last?.text }
+
+  /// The data in the types of ``DataSnapshot/value``; `NSNull` when there are none.
+  ///
+  /// Assigning replaces the data and the priority; nil and `NSNull` remove them. What cannot be stored
+  /// ends the transaction with `invalid_data`.
+  public var value: Any? {
+    get { NodeConversion.value(node) }
+    set {
+      do {
+        root.node.update(at: path, to: try NodeConversion.node(newValue))
+      } catch {
+        root.problem = root.problem ?? error
+      }
+    }
+  }
+
+  /// The priority: a number or a string; `NSNull` when there is none.
+  public var priority: Any? {
+    get { NodeConversion.value(node.priority.map { .leaf($0) } ?? .empty) }
+    set {
+      do {
+        let leaf = try NodeConversion.priority(newValue)
+        root.node.update(at: path.appending(.priority), to: leaf)
+      } catch {
+        root.problem = root.problem ?? error
+      }
+    }
+  }
+
+  /// The number of children.
+  public var childrenCount: UInt { UInt(node.childCount) }
+
+  /// Whether there are children.
+  public func hasChildren() -> Bool { node.childCount > 0 }
+
+  /// Whether there are data at a path below.
+  public func hasChild(atPath path: String) -> Bool { !node[Path(wire: path)].isEmpty }
+
+  /// The data at a path below; what is set there changes this as well.
+  public func childData(byAppendingPath path: String) -> MutableData {
+    MutableData(root: root, path: self.path.appending(Path(wire: path)))
+  }
+
+  /// The children in priority order, as `MutableData`; children that are added later are not among them.
+  ///
+  /// - Complexity: O(n)
+  public var children: NSEnumerator { ChildEnumerator(childData) }
+
+  /// The children in priority order.
+  ///
+  /// - Complexity: O(n)
+  public var childData: [MutableData] {
+    IndexedNode(node, by: .priority).ascending.map {
+      MutableData(root: root, path: path.appending($0.key))
+    }
+  }
+}
+
+extension MutableData: CustomStringConvertible {
+  /// The key and the data as JSON.
+  public var description: String { "\(key ?? ""): \(node.json(.value).text)" }
+}
+
+/// What the parts of one ``MutableData`` share.
+private final class MutableRoot {
+  var node: Node
+  var problem: DatabaseError?
+
+  init(_ node: Node) {
+    self.node = node
+  }
+}
+
+/// What the block of a transaction decides.
+public struct TransactionResult: Sendable {
+  package enum Verdict: Sendable {
+    case commit(Node, problem: DatabaseError?)
+    case abort
+  }
+
+  package let verdict: Verdict
+
+  /// Stores the data, unless they have changed meanwhile: then the block runs again.
+  public static func success(withValue value: MutableData) -> TransactionResult {
+    TransactionResult(verdict: .commit(value.node, problem: value.problem))
+  }
+
+  /// Changes nothing.
+  public static func abort() -> TransactionResult {
+    TransactionResult(verdict: .abort)
+  }
+}

@@ -1,0 +1,120 @@
+import Logging
+import NIOCore
+import RealtimeCore
+import RealtimeSync
+import RealtimeTransport
+
+/// Passing tokens from a provider to the engine.
+extension Repo {
+  /// What is known of the user and the tokens.
+  struct Credentials {
+    var provider: (any DatabaseTokenProvider)?
+    var observation: DatabaseTokenObservation?
+    /// The token that the engine was given last.
+    var token: DatabaseToken?
+    /// Whether the server rejected the last token, so that a different one is needed.
+    var wasRefused = false
+  }
+
+  /// Authenticates with the tokens of a provider from now on.
+  nonisolated func useTokens(of provider: any DatabaseTokenProvider) {
+    submit(isUse: false) { $0.adopt(provider) }
+  }
+
+  /// Says from now on who uses the database, where that has to be said and not proved.
+  nonisolated func useLocalUser() {
+    if options.localUser != nil { submit(isUse: false) { $0.actAsLocalUser() } }
+  }
+
+  /// Gives the engine the user of a private socket, if there is one.
+  func actAsLocalUser() {
+    guard let uid = options.localUser else { return }
+    handle(.authenticate(ClientRequest.Authentication(localUser: uid)))
+  }
+
+  private func adopt(_ provider: any DatabaseTokenProvider) {
+    guard !isClosed else { return }
+    credentials = Credentials(provider: provider)
+    credentials.observation = provider.observeTokens { [weak self] token in
+      self?.submit(isUse: false) { $0.tokenChanged(token) }
+    }
+    handle(.actAs(user: provider.userID))
+    // An attempt that is under way started without a token.
+    guard core.phase != .interrupted else { return }
+    Task {
+      let token = try? await provider.token(forcingRefresh: false)
+      self.submit(isUse: false) { repo in
+        if let token, repo.credentials.token == nil { repo.tokenChanged(token) }
+      }
+    }
+  }
+
+  private func tokenChanged(_ token: DatabaseToken?) {
+    guard !isClosed else { return }
+    handle(.actAs(user: token?.userID))
+    guard token != credentials.token else { return }
+    credentials.token = token
+    if let token {
+      handle(.authenticate(ClientRequest.Authentication(credential: token.text)))
+    } else {
+      credentials.wasRefused = false
+      handle(.unauthenticate)
+    }
+  }
+
+  /// Gets a token for an attempt to connect, and then continues with the attempt.
+  func authenticate(_ id: ConnectionID, then connect: @escaping @Sendable (isolated Repo) -> Void) {
+    guard let provider = credentials.provider else { return connect(self) }
+    let isForced = credentials.wasRefused
+    Task {
+      let result: Result<DatabaseToken?, any Error>
+      do {
+        result = .success(try await provider.token(forcingRefresh: isForced))
+      } catch {
+        result = .failure(error)
+      }
+      self.submit(isUse: false) { repo in
+        guard case .connecting(id) = repo.core.phase else { return }
+        switch result {
+        case .success(let token) where token?.userID == provider.userID:
+          repo.tokenChanged(token)
+          connect(repo)
+        case .success:
+          repo.gaveUp(id, cause: .network, reason: "the user changed while the connection was made")
+        case .failure(let error as any DatabaseTokenFailure) where !error.isTemporary:
+          repo.gaveUp(id, cause: .signInRefused, reason: "signing in was refused: \(error)")
+        case .failure(let error):
+          repo.gaveUp(id, cause: .network, reason: "signing in failed: \(error)")
+        }
+      }
+    }
+  }
+
+  private func gaveUp(
+    _ id: ConnectionID,
+    cause: ConnectionStatus.Problem.Cause,
+    reason: String
+  ) {
+    let isPermanent = cause == .signInRefused
+    let problem = ConnectionStatus.Problem(
+      cause: cause,
+      reason: reason,
+      isPermanent: isPermanent
+    )
+    ended(id, because: problem)
+  }
+
+  /// Tries again with another token if there is a provider to get it from.
+  func credentialRejected(status: StatusCode, reason: String) {
+    logger.warning("the credential was refused: \(status) \(reason)")
+    guard credentials.provider != nil else { return }
+    credentials.wasRefused = true
+    credentials.token = nil
+    handle(.goOnline(.tokenRefresh))
+  }
+
+  func credentialAccepted() {
+    credentials.wasRefused = false
+    logger.debug("the credential was accepted")
+  }
+}

@@ -1,0 +1,213 @@
+import NIOCore
+import RealtimeCore
+import RealtimeSync
+
+/// Calling observers and completions.
+extension Repo {
+  /// An observer; its query keeps the database open.
+  struct Listener {
+    let query: DatabaseQuery
+    let block: Callback<(DataEventType, DataSnapshot, String?) -> Void>
+    let cancel: Callback<((any Error) -> Void)?>
+    let isOnce: Bool
+  }
+
+  /// What is called when a request has been answered.
+  enum Completion {
+    case write(path: Path, @Sendable ((any Error)?) -> Void)
+    case get(DatabaseQuery, @Sendable (Result<DataSnapshot, DatabaseError>) -> Void)
+    case transaction(DatabaseReference, TransactionCompletion)
+  }
+
+  package typealias TransactionCompletion =
+    @Sendable ((any Error)?, Bool, DataSnapshot) -> Void
+
+  /// Everyone who waits to be called back.
+  struct Callers {
+    private(set) var listeners: [ListenerID: Listener] = [:]
+    private var completions: [RequestToken: Completion] = [:]
+    private var readDeadlines: [RequestToken: Scheduled<Void>] = [:]
+
+    /// The writes without an answer.
+    var writes: [(token: RequestToken, path: Path)] {
+      completions.compactMap { token, completion in
+        if case .write(let path, _) = completion { (token, path) } else { nil }
+      }
+    }
+
+    mutating func add(_ listener: Listener, as id: ListenerID) {
+      listeners[id] = listener
+    }
+
+    mutating func removeListener(_ id: ListenerID) -> Listener? {
+      listeners.removeValue(forKey: id)
+    }
+
+    mutating func add(_ completion: Completion, for token: RequestToken) {
+      completions[token] = completion
+    }
+
+    func isWaiting(_ token: RequestToken) -> Bool { completions[token] != nil }
+
+    mutating func setDeadline(_ deadline: Scheduled<Void>, for token: RequestToken) {
+      readDeadlines[token] = deadline
+    }
+
+    /// Takes the completion of a request, which then has no deadline any more.
+    mutating func take(_ token: RequestToken) -> Completion? {
+      readDeadlines.removeValue(forKey: token)?.cancel()
+      return completions.removeValue(forKey: token)
+    }
+
+    /// Forgets everyone; returns the completions in the order of their requests.
+    mutating func removeAll() -> [Completion] {
+      for (_, deadline) in readDeadlines { deadline.cancel() }
+      defer { self = Callers() }
+      return completions.sorted { $0.key.number < $1.key.number }.map(\.value)
+    }
+  }
+
+  func raise(_ event: DataEvent, for id: ListenerID) {
+    guard let listener = callers.listeners[id] else { return }
+    let reference = DatabaseReference(
+      database: listener.query.database,
+      path: event.path
+    )
+    let snapshot = DataSnapshot(
+      event.node,
+      at: event.key.map { reference.child(of: $0) } ?? reference,
+      by: event.kind == .value ? listener.query.query.index : .priority,
+      metadata: SnapshotMetadata(event.metadata)
+    )
+    let previousKey = event.previousKey?.text
+    let type = DataEventType(event.kind)
+    let isOnce = listener.isOnce
+    enqueue {
+      guard isOnce ? self.deactivate(id.number) : self.isActive(id.number) else { return }
+      listener.block.call(type, snapshot, previousKey)
+    }
+    if isOnce { stop(id) }
+  }
+
+  /// Removes an observer from the engine.
+  func stop(_ id: ListenerID) {
+    guard callers.removeListener(id) != nil else { return }
+    handle(.stopObserving(id))
+  }
+
+  func cancel(_ id: ListenerID, status: StatusCode, reason: String) {
+    guard let listener = callers.removeListener(id) else { return }
+    let error = DatabaseError(status, path: listener.query.path.description, reason: reason)
+    enqueue {
+      if self.deactivate(id.number) { listener.cancel.call?(error) }
+    }
+  }
+
+  func finishWrite(_ token: RequestToken, status: StatusCode, reason: String) {
+    guard case .write(let path, let block)? = callers.take(token) else { return }
+    let error: DatabaseError? =
+      status == .ok ? nil : DatabaseError(status, path: path.description, reason: reason)
+    enqueue { block(error) }
+  }
+
+  func finishGet(_ token: RequestToken, with result: GetResult) {
+    guard case .get(let query, let block)? = callers.take(token) else { return }
+    switch result {
+    case .value(let node, let metadata):
+      let snapshot = DataSnapshot(node, of: query, metadata: metadata)
+      enqueue { block(.success(snapshot)) }
+    case .failure(let status, let reason):
+      let path = query.path.description
+      enqueue { block(.failure(DatabaseError(status, path: path, reason: reason))) }
+    }
+  }
+
+  func finishTransaction(
+    _ token: RequestToken,
+    status: StatusCode,
+    reason: String,
+    committed: Bool,
+    node: Node
+  ) {
+    guard case .transaction(let reference, let block)? = callers.take(token)
+    else { return }
+    let error: DatabaseError? =
+      status == .ok ? nil : DatabaseError(status, path: reference.path.description, reason: reason)
+    let metadata = SnapshotMetadata(DataMetadata(isFromCache: !committed))
+    let snapshot = DataSnapshot(node, at: reference, metadata: metadata)
+    enqueue { block(error, committed, snapshot) }
+  }
+
+  /// Ends a read that is unanswered after the deadline, with older data if there are any.
+  func startReadDeadline(_ token: RequestToken) {
+    guard let deadline = options.readDeadline, callers.isWaiting(token) else { return }
+    let timer = eventLoop.scheduleTask(in: TimeAmount(deadline)) {
+      self.assumeIsolated { repo in
+        guard case .get(let query, let block)? = repo.callers.take(token) else { return }
+        if let (node, metadata) = repo.core.knownValue(at: query.path, query: query.query) {
+          let snapshot = DataSnapshot(node, of: query, metadata: metadata)
+          return repo.deliver { block(.success(snapshot)) }
+        }
+        let error = DatabaseError(
+          DatabaseError.Code.timedOut,
+          path: query.path.description,
+          reason: "the server did not answer in time"
+        )
+        repo.deliver { block(.failure(error)) }
+      }
+    }
+    callers.setDeadline(timer, for: token)
+  }
+
+  /// Tells a caller that no answer will come.
+  func fail(_ completion: Completion) {
+    let reason = "the database has been closed"
+    switch completion {
+    case .write(let path, let block):
+      let error = DatabaseError(
+        DatabaseError.Code.unavailable,
+        path: path.description,
+        reason: reason
+      )
+      deliver { block(error) }
+    case .get(let query, let block):
+      let error = DatabaseError(
+        DatabaseError.Code.unavailable,
+        path: query.path.description,
+        reason: reason
+      )
+      deliver { block(.failure(error)) }
+    case .transaction(let reference, let block):
+      let error = DatabaseError(
+        DatabaseError.Code.unavailable,
+        path: reference.path.description,
+        reason: reason
+      )
+      let none = DataSnapshot(.empty, at: reference)
+      deliver { block(error, false, none) }
+    }
+  }
+}
+
+extension DataSnapshot {
+  fileprivate convenience init(_ node: Node, of query: DatabaseQuery, metadata: DataMetadata) {
+    self.init(
+      node,
+      at: query.ref,
+      by: query.query.index,
+      metadata: SnapshotMetadata(metadata)
+    )
+  }
+}
+
+extension DataEventType {
+  fileprivate init(_ kind: EventKind) {
+    switch kind {
+    case .childAdded: self = .childAdded
+    case .childRemoved: self = .childRemoved
+    case .childChanged: self = .childChanged
+    case .childMoved: self = .childMoved
+    case .value: self = .value
+    }
+  }
+}

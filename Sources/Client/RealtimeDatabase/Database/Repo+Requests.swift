@@ -1,0 +1,265 @@
+import Dispatch
+import NIOConcurrencyHelpers
+import NIOCore
+import RealtimeCore
+import RealtimeSync
+import RealtimeTransport
+
+/// What any thread may call.
+extension Repo {
+  nonisolated var callbackQueue: DispatchQueue {
+    get { shared.withLockedValue(\.callbackQueue) }
+    set { shared.withLockedValue { $0.callbackQueue = newValue } }
+  }
+
+  /// Runs a block on the callback queue, after all that was delivered before.
+  nonisolated func deliver(_ block: @escaping @Sendable () -> Void) {
+    callbackQueue.async(execute: block)
+  }
+
+  nonisolated var serverTime: Int64 {
+    wall + shared.withLockedValue(\.serverTimeOffset)
+  }
+
+  nonisolated func nextPushID() -> String {
+    let now = wall
+    let digits = options.keyDigits ?? { UInt8.random(in: 0..<64) }
+    return shared.withLockedValue { shared in
+      shared.pushIDs.next(time: now + shared.serverTimeOffset, random: digits)
+    }
+  }
+
+  nonisolated var target: ConnectionTarget { shared.withLockedValue(\.target) }
+
+  /// Changes where the first connection goes; false if the database has been used.
+  nonisolated func retarget(host: String, port: Int) -> Bool {
+    shared.withLockedValue { shared in
+      guard !shared.isUsed else { return false }
+      let namespace = shared.target.namespace
+      shared.target = ConnectionTarget(host: host, port: port, namespace: namespace)
+      shared.isTargetChosen = true
+      return true
+    }
+  }
+
+  /// Forbids the use of the database until ``retarget(host:port:)`` says where it is.
+  nonisolated func forgetTarget() { shared.withLockedValue { $0.isTargetChosen = false } }
+
+  nonisolated var settings: Settings { shared.withLockedValue(\.settings) }
+
+  nonisolated func change(_ body: (inout Settings) -> Void) {
+    let isLate = shared.withLockedValue { shared in
+      body(&shared.settings)
+      return shared.isUsed
+    }
+    precondition(!isLate, "persistence must be set before the database is used")
+  }
+
+  nonisolated func url(of path: Path) -> String { target.url(at: path.keys.map(\.text)) }
+
+  nonisolated func get(
+    _ query: DatabaseQuery,
+    completion: @escaping @Sendable (Result<DataSnapshot, DatabaseError>) -> Void
+  ) {
+    let token = RequestToken(nextNumber())
+    submit { repo in
+      guard !repo.isClosed else { return repo.fail(.get(query, completion)) }
+      repo.callers.add(.get(query, completion), for: token)
+      repo.handle(.get(token, path: query.path, query: query.query))
+      repo.startReadDeadline(token)
+    }
+  }
+
+  nonisolated func write(
+    _ operation: WriteOperation,
+    at reference: DatabaseReference,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    request(.write(path: reference.path, completion)) {
+      .write($0, path: reference.path, operation)
+    }
+  }
+
+  nonisolated func onDisconnect(
+    _ operation: WriteOperation,
+    at reference: DatabaseReference,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    request(.write(path: reference.path, completion)) {
+      .onDisconnect($0, path: reference.path, operation)
+    }
+  }
+
+  nonisolated func cancelOnDisconnect(
+    _ reference: DatabaseReference,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    request(.write(path: reference.path, completion)) {
+      .cancelOnDisconnect($0, path: reference.path)
+    }
+  }
+
+  nonisolated func setOffline(_ isOffline: Bool) {
+    submit { $0.handle(isOffline ? .goOffline(.user) : .goOnline(.user)) }
+  }
+
+  nonisolated func purgeOutstandingWrites() {
+    submit { $0.handle(.purgeOutstandingWrites) }
+  }
+
+  /// Closes the database for good, since nobody is left who could use it.
+  nonisolated func shutDown() {
+    submit(isUse: false) { $0.end() }
+  }
+
+  nonisolated func nextNumber() -> Int64 {
+    shared.withLockedValue { shared in
+      shared.lastNumber += 1
+      return shared.lastNumber
+    }
+  }
+
+  nonisolated func request(
+    _ completion: Completion,
+    input: @escaping @Sendable (RequestToken) -> RepoInput
+  ) {
+    let token = RequestToken(nextNumber())
+    submit { repo in
+      guard !repo.isClosed else { return repo.fail(completion) }
+      repo.callers.add(completion, for: token)
+      repo.handle(input(token))
+    }
+  }
+
+  /// Hands work to the loop; work submitted by one thread runs in order.
+  nonisolated func submit(
+    isUse: Bool = true,
+    _ body: @escaping @Sendable (isolated Repo) -> Void
+  ) {
+    if isUse {
+      let isTargetChosen = shared.withLockedValue { shared in
+        shared.isUsed = true
+        return shared.isTargetChosen
+      }
+      precondition(isTargetChosen, Database.notConfigured)
+    }
+    eventLoop.execute { self.assumeIsolated { $0.run(isUse: isUse, body) } }
+  }
+}
+
+/// Observers, as any thread asks for them.
+extension Repo {
+  nonisolated func observe(
+    _ query: DatabaseQuery,
+    events: Set<DataEventType>,
+    once isOnce: Bool = false,
+    block: Callback<(DataEventType, DataSnapshot, String?) -> Void>,
+    cancel: Callback<((any Error) -> Void)?>
+  ) -> DatabaseHandle {
+    let number = nextNumber()
+    let kinds = Set(events.map(EventKind.init))
+    shared.withLockedValue {
+      $0.observers[number] = ObservedQuery(path: query.path, query: query.query)
+    }
+    submit { repo in
+      // It may have been removed meanwhile.
+      guard !repo.isClosed, repo.isActive(number) else { return }
+      let id = ListenerID(number)
+      let listener = Listener(query: query, block: block, cancel: cancel, isOnce: isOnce)
+      repo.callers.add(listener, as: id)
+      repo.handle(.observe(id, path: query.path, query: query.query, events: kinds))
+    }
+    return DatabaseHandle(number)
+  }
+
+  /// Removes an observer of a query, or of any query of the location if this is the default one.
+  nonisolated func removeObserver(_ handle: DatabaseHandle, of query: DatabaseQuery) {
+    guard let number = Int64(exactly: handle) else { return }
+    let observed = shared.withLockedValue { $0.observers[number] }
+    if observed?.isWithin(query) == true { removeObserver(handle) }
+  }
+
+  nonisolated func removeObserver(_ handle: DatabaseHandle) {
+    guard let number = Int64(exactly: handle), deactivate(number) else { return }
+    submit { $0.stop(ListenerID(number)) }
+  }
+
+  nonisolated func removeAllObservers(of query: DatabaseQuery) {
+    let removed = shared.withLockedValue { shared in
+      let matching = shared.observers.filter { $0.value.isWithin(query) }
+      for number in matching.keys { shared.observers[number] = nil }
+      // Those of all data come last, so that the others do not need a listen in between.
+      return matching.sorted {
+        let isEarlier = !$0.value.query.loadsAllData && $1.value.query.loadsAllData
+        let isLater = $0.value.query.loadsAllData && !$1.value.query.loadsAllData
+        return isEarlier || (!isLater && $0.key < $1.key)
+      }
+    }
+    let numbers = removed.map(\.key)
+    submit { repo in
+      for number in numbers { repo.stop(ListenerID(number)) }
+    }
+  }
+
+  /// Whether an observer may still be called.
+  nonisolated func isActive(_ number: Int64) -> Bool {
+    shared.withLockedValue { $0.observers[number] != nil }
+  }
+
+  /// Stops calling an observer; false if it had been stopped already.
+  nonisolated func deactivate(_ number: Int64) -> Bool {
+    shared.withLockedValue { $0.observers.removeValue(forKey: number) != nil }
+  }
+
+  nonisolated func setKeptSynced(_ query: DatabaseQuery, to isOn: Bool) {
+    let path = query.path
+    let selection = query.query
+    submit { $0.handle(.keepSynced(path: path, query: selection, isOn)) }
+  }
+}
+
+extension EventKind {
+  fileprivate init(_ type: DataEventType) {
+    switch type {
+    case .childAdded: self = .childAdded
+    case .childRemoved: self = .childRemoved
+    case .childChanged: self = .childChanged
+    case .childMoved: self = .childMoved
+    case .value: self = .value
+    }
+  }
+}
+
+/// Transactions, as any thread asks for them.
+extension Repo {
+  nonisolated func transaction(
+    at reference: DatabaseReference,
+    localEvents: Bool,
+    block: @escaping @Sendable (MutableData) -> TransactionResult,
+    completion: @escaping TransactionCompletion
+  ) {
+    // Assigning something that cannot be stored ends the transaction with an error of its own.
+    let problem = NIOLockedValueBox<DatabaseError?>(nil)
+    let finish: TransactionCompletion = { error, committed, snapshot in
+      completion(error ?? problem.withLockedValue { $0 }, committed, snapshot)
+    }
+    request(.transaction(reference, finish)) { token in
+      .transaction(token, path: reference.path, appliesLocally: localEvents) { node in
+        switch block(MutableData(node)).verdict {
+        case .abort: return .abort
+        case .commit(let node, let found):
+          let invalid = Validation.problem(withWritten: node, at: reference.path).map {
+            DatabaseError(
+              DatabaseError.Code.invalidData,
+              path: reference.path.description,
+              reason: $0
+            )
+          }
+          guard let error = found ?? invalid else { return .commit(node) }
+          problem.withLockedValue { $0 = error }
+          return .abort
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,377 @@
+import Dispatch
+import Foundation
+package import Logging
+import NIOConcurrencyHelpers
+package import NIOCore
+import NIOPosix
+import RealtimeCore
+import RealtimeSync
+package import RealtimeTransport
+
+/// The shell around the engine of a database: feeds it inputs and performs its outputs.
+///
+/// Isolation:
+/// 1. The actor's executor is one event loop, which also serves the socket.
+/// 2. Calls of the public API reach the loop through `submit`, so calls of one thread keep their order.
+/// 3. Blocks of the program run on the callback queue, in the order in which the engine raised them.
+///    Only the blocks of transactions run on the loop, since the engine calls them.
+/// 4. What callers read synchronously (`shared`) is guarded by a lock and written by the loop.
+package final actor Repo {
+  nonisolated let eventLoop: any EventLoop
+  nonisolated let options: DatabaseOptions
+  nonisolated let logger: Logger
+  nonisolated let shared: NIOLockedValueBox<Shared>
+
+  var core: RepoCore
+  var persistence = Persistence.unused
+  var credentials = Credentials()
+  var callers = Callers()
+  /// Whether the database has been closed.
+  private(set) var isClosed = false
+  /// The inputs that arrived while another one was being handled.
+  private var inputs: [RepoInput] = []
+  private var isHandling = false
+  private var connection: (id: ConnectionID, client: ClientConnection)?
+  private var timers: [RepoTimer: Scheduled<Void>] = [:]
+  /// The session of the last connection, which the next one tells the server.
+  private var session: String?
+  private var hasBeenConnected = false
+  /// Why the last connection or attempt ended.
+  private var problem: ConnectionStatus.Problem?
+  private var status = ConnectionStatus(phase: .closed, pendingWrites: 0)
+  private var statusObservers: [@Sendable (ConnectionStatus) -> Void] = []
+  /// What the callback queue runs next: everything that one input raises, as one block.
+  private var deliveries: [@Sendable () -> Void] = []
+  /// Reports what the database does; nil while nobody watches.
+  private(set) var recorder: DiagnosticRecorder?
+
+  /// What any thread may read or count.
+  struct Shared {
+    var target: ConnectionTarget
+    /// Whether the program has said where the database is, without which it cannot be used.
+    var isTargetChosen = true
+    var settings = Settings()
+    var isUsed = false
+    var callbackQueue = DispatchQueue.main
+    /// The observers that may still be called; removing one takes effect here at once.
+    var observers: [Int64: ObservedQuery] = [:]
+    var lastNumber: Int64 = 0
+    var serverTimeOffset: Int64 = 0
+    var pushIDs = PushIDGenerator()
+  }
+
+  /// What is set before the first use.
+  struct Settings {
+    var isPersistenceEnabled = false
+    var persistenceCacheSizeBytes: UInt = 10 * 1_048_576
+  }
+
+  /// The query of an observer.
+  struct ObservedQuery {
+    let path: Path
+    let query: Query
+
+    /// Whether it is this query, or any query of the location if this is the default one.
+    func isWithin(_ other: DatabaseQuery) -> Bool {
+      path == other.path && (other.query.isDefault || query == other.query)
+    }
+  }
+
+  /// One thread for the sockets of all databases of the process.
+  package static let group: any EventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+  package init(target: ConnectionTarget, options: DatabaseOptions, logger: Logger) {
+    self.options = options
+    self.logger = logger
+    eventLoop = Self.group.next()
+    shared = NIOLockedValueBox(Shared(target: target))
+    var configuration = RepoConfiguration(
+      clientID: (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined(),
+      statisticsName: "sdk.swift.\(SDKVersion.current.replacing(".", with: "-"))"
+    )
+    configuration.maximumReconnectDelay = Self.milliseconds(options.maximumReconnectDelay)
+    configuration.minimumReconnectDelay = min(
+      configuration.minimumReconnectDelay,
+      configuration.maximumReconnectDelay
+    )
+    configuration.getDeadline = options.readConnectionDeadline.map(Self.milliseconds)
+    configuration.followsServerHost = true
+    configuration.keepaliveInterval = Self.milliseconds(options.keepaliveInterval)
+    configuration.transactionTries = options.transactionTries
+    configuration.transactionRetryDelay = Self.milliseconds(options.transactionRetryDelay)
+    core = RepoCore(configuration: configuration)
+  }
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    eventLoop.executor.asUnownedSerialExecutor()
+  }
+
+  static func milliseconds(_ duration: Duration) -> Int64 {
+    duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
+  }
+
+  // MARK: On the loop
+
+  /// Feeds the engine an input and performs its outputs; inputs that arrive meanwhile come after.
+  func handle(_ input: RepoInput) {
+    guard !isClosed else { return }
+    inputs.append(input)
+    guard !isHandling else { return }
+    isHandling = true
+    while !inputs.isEmpty { process(inputs.removeFirst()) }
+    isHandling = false
+    publishStatus()
+    flush()
+  }
+
+  private func process(_ input: RepoInput) {
+    let time = RepoTime(
+      wall: wall,
+      monotonic: Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000),
+      random: Double.random(in: 0..<1)
+    )
+    let watched = recorder?.watching(input, at: time.wall) ?? input
+    let outputs = core.handle(watched, at: time)
+    let offset = core.serverTimeOffset
+    shared.withLockedValue { $0.serverTimeOffset = offset }
+    for output in outputs {
+      recorder?.watch(output, at: time.wall)
+      perform(output, at: time.wall)
+    }
+  }
+
+  /// Runs a block on the callback queue, together with everything else that this input raises.
+  func enqueue(_ block: @escaping @Sendable () -> Void) {
+    deliveries.append(block)
+  }
+
+  private func flush() {
+    guard !deliveries.isEmpty else { return }
+    let blocks = deliveries
+    deliveries = []
+    deliver { for block in blocks { block() } }
+  }
+
+  private func perform(_ output: RepoOutput, at time: Int64) {
+    switch output {
+    case .connect(let id, let host): connect(id, host: host)
+    case .disconnect(let id):
+      if connection?.id == id {
+        connection?.client.close()
+        connection = nil
+      }
+    case .send(let id, let message):
+      guard connection?.id == id else { return }
+      let bytes = message.encoded()
+      recorder?.sent(message, as: bytes, at: time)
+      connection?.client.send(bytes)
+    case .sendKeepalive(let id):
+      if connection?.id == id { connection?.client.sendKeepalive() }
+    case .schedule(let timer, let milliseconds): schedule(timer, after: milliseconds)
+    case .cancelTimer(let timer): timers.removeValue(forKey: timer)?.cancel()
+    case .raise(let id, let event): raise(event, for: id)
+    case .listenerCancelled(let id, let status, let reason):
+      cancel(id, status: status, reason: reason)
+    case .writeCompleted(let token, let status, let reason):
+      finishWrite(token, status: status, reason: reason)
+    case .getCompleted(let token, let result): finishGet(token, with: result)
+    case .transactionCompleted(let token, let status, let reason, let committed, let node):
+      finishTransaction(
+        token,
+        status: status,
+        reason: reason,
+        committed: committed,
+        node: node
+      )
+    case .credentialRejected(let status, let reason):
+      credentialRejected(status: status, reason: reason)
+    case .credentialAccepted: credentialAccepted()
+    case .persist(let changes): store?.perform(changes)
+    case .log(let line): logger.info("\(line)")
+    }
+  }
+
+  private func publishStatus() {
+    let phase: ConnectionStatus.Phase
+    switch core.phase {
+    case .interrupted: phase = .closed
+    case .waiting(let until):
+      let now = Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000)
+      phase = .waiting(seconds: max(0, Int((until - now + 999) / 1_000)))
+    case .connecting: phase = .connecting(isFirst: !hasBeenConnected)
+    case .connected: phase = .connected
+    }
+    if phase == .connected { problem = nil }
+    let next = ConnectionStatus(
+      phase: phase,
+      problem: problem,
+      pendingWrites: core.pendingWriteCount
+    )
+    guard next != status else { return }
+    status = next
+    for observer in statusObservers { enqueue { observer(next) } }
+  }
+
+  /// Ends everything: the connection, the store, and whatever waits for an answer.
+  func end() {
+    statusObservers = []
+    handle(.goOffline(.user))
+    isClosed = true
+    credentials = Credentials()
+    store?.close()
+    persistence = .ready(nil)
+    for completion in callers.removeAll() { fail(completion) }
+    for (_, timer) in timers { timer.cancel() }
+    timers = [:]
+  }
+
+  nonisolated func observeStatus(_ block: @escaping @Sendable (ConnectionStatus) -> Void) {
+    submit(isUse: false) { repo in
+      repo.statusObservers.append(block)
+      let status = repo.status
+      repo.deliver { block(status) }
+    }
+  }
+
+  /// The time by the clock of this database, in milliseconds since 1970.
+  nonisolated var wall: Int64 { options.clock?() ?? Self.wallClock() }
+
+  static func wallClock() -> Int64 {
+    Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down))
+  }
+}
+
+/// The connection and the timers that the engine asks for.
+extension Repo {
+  private func connect(_ id: ConnectionID, host: String?) {
+    let target = target(redirectedTo: host)
+    guard let willConnect = options.willConnect else {
+      return authenticate(id) { $0.open(id, to: target) }
+    }
+    Self.waiting("connection").async {
+      willConnect()
+      self.submit { repo in repo.authenticate(id) { $0.open(id, to: target) } }
+    }
+  }
+
+  /// A queue for work that blocks.
+  ///
+  /// It is not a global one: once those are used, the system checks on their threads every second, and
+  /// an idle program would never sleep.
+  static func waiting(_ purpose: String) -> DispatchQueue {
+    DispatchQueue(label: "realtime.database.\(purpose)")
+  }
+
+  /// Where to connect if a server has named another host.
+  ///
+  /// Only a server with a certificate may redirect; over plain text it could be anybody.
+  private func target(redirectedTo host: String?) -> ConnectionTarget {
+    var target = self.target
+    if target.isSecure, let host, let other = target.redirected(to: host) { target = other }
+    target.detour = options.detours[target.host]
+    return target
+  }
+
+  private func open(_ id: ConnectionID, to target: ConnectionTarget) {
+    guard case .connecting(id) = core.phase else { return }
+    let client = ClientConnection(
+      to: target,
+      lastSession: session,
+      trust: options.trust,
+      on: eventLoop,
+      onProgress: { self.assumeIsolated { $0.handle(.transportProgress(id)) } }
+    ) { bytes in
+      self.assumeIsolated { $0.received(bytes, from: id) }
+    } onClose: { end in
+      self.assumeIsolated { $0.closed(id, because: end) }
+    }
+    connection = (id, client)
+  }
+
+  private func received(_ bytes: [UInt8], from id: ConnectionID) {
+    guard connection?.id == id else { return }
+    recorder?.received(bytes, at: Self.wallClock())
+    do throws(MessageError) {
+      let message = try ServerMessage(decoding: bytes)
+      if case .hello(let hello) = message {
+        session = hello.session
+        hasBeenConnected = true
+        handle(.transportOpened(id))
+      }
+      handle(.message(id, message))
+    } catch {
+      logger.warning("a message of the server cannot be understood: \(error)")
+    }
+  }
+
+  private func closed(_ id: ConnectionID, because end: ConnectionEnd) {
+    if connection?.id == id { connection = nil }
+    logger.debug("\(end)")
+    ended(id, because: ConnectionStatus.Problem(end))
+  }
+
+  /// A connection or an attempt has ended.
+  func ended(_ id: ConnectionID, because problem: ConnectionStatus.Problem) {
+    self.problem = problem
+    handle(.transportClosed(id, reason: problem.reason))
+  }
+
+  private func schedule(_ timer: RepoTimer, after milliseconds: Int64) {
+    timers[timer]?.cancel()
+    timers[timer] = eventLoop.scheduleTask(in: .milliseconds(milliseconds)) {
+      self.assumeIsolated { repo in
+        repo.timers[timer] = nil
+        repo.handle(.timerFired(timer))
+      }
+    }
+  }
+}
+
+extension ConnectionStatus.Problem {
+  fileprivate init(_ end: ConnectionEnd) {
+    reason = end.description
+    switch end.kind {
+    case .closed, .closedByPeer, .lost, .unreachable, .timedOut, .slowConsumer:
+      (cause, isPermanent) = (.network, false)
+    case .protocolViolation: (cause, isPermanent) = (.protocolViolation, false)
+    case .refused(let status): (cause, isPermanent) = (.refused, status != 503)
+    case .notADatabaseServer: (cause, isPermanent) = (.notADatabaseServer, true)
+    case .insecure(let failure): (cause, isPermanent) = (Cause(failure), true)
+    }
+  }
+}
+
+extension ConnectionStatus.Problem.Cause {
+  fileprivate init(_ failure: TLSFailure.Kind) {
+    switch failure {
+    case .unknownAuthority: self = .untrustedCertificate
+    case .wrongName: self = .wrongHostName
+    case .expired, .notYetValid: self = .certificateOutOfDate
+    case .notTLS: self = .notEncrypted
+    case .unusableTrustRoots: self = .unusableTrustRoots
+    case .interrupted, .truncated: self = .network
+    case .failed: self = .encryptionFailed
+    }
+  }
+}
+
+extension Repo {
+  nonisolated func observeDiagnostics(_ observer: (@Sendable (Diagnostic) -> Void)?) {
+    eventLoop.execute {
+      self.assumeIsolated { repo in
+        repo.recorder = observer.map { DiagnosticRecorder($0) }
+        guard let observer else { return }
+        let time = Self.wallClock()
+        for (id, listener) in repo.callers.listeners.sorted(by: { $0.key.number < $1.key.number }) {
+          let kind = Diagnostic.Kind.observing(observer: id.number)
+          let title = "observe \(listener.query.path)"
+          observer(Diagnostic(time: time, kind: kind, .words(title)))
+        }
+        for (token, path) in repo.callers.writes {
+          let kind = Diagnostic.Kind.writing(request: token.number)
+          observer(Diagnostic(time: time, kind: kind, .words("write \(path)")))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,291 @@
+public import Foundation
+package import RealtimeCore
+
+/// A Swift or Foundation value that can stand for data; a cast to this protocol never bridges.
+private protocol DataConvertible {
+  /// The data as JSON.
+  func json() throws(DatabaseError) -> JSONValue
+}
+
+/// Converts values of the program to data of the tree and back.
+package enum NodeConversion {
+  /// The data that a value stands for.
+  ///
+  /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  /// - Returns: The data.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  package static func node(_ value: Any?) throws(DatabaseError) -> Node {
+    try node(json: try json(value))
+  }
+
+  /// The data that a value and a priority stand for; a priority within the value counts first.
+  ///
+  /// - Parameters:
+  ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  ///   - priority: Nil, `NSNull`, a number, a string or a value that the server decides.
+  /// - Returns: The data.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  package static func node(_ value: Any?, priority: Any?) throws(DatabaseError) -> Node {
+    let priority = try self.priority(priority)
+    let json = try json(value)
+    let node = try Self.node(json: json)
+    return json[".priority"] == nil ? node.withPriority(priority.leafValue) : node
+  }
+
+  /// A priority as a leaf, or nothing.
+  ///
+  /// - Parameter priority: Nil, `NSNull`, a number, a string or a value that the server decides.
+  /// - Returns: The leaf.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` when it is something else.
+  package static func priority(_ priority: Any?) throws(DatabaseError) -> Node {
+    try JSONMember(".priority", try json(priority)).check()
+    return try node(json: .object((".value", try json(priority))))
+  }
+
+  /// The JSON that a value stands for.
+  ///
+  /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
+  /// - Returns: The JSON.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  package static func json(_ value: Any?) throws(DatabaseError) -> JSONValue {
+    guard let value else { return .null }
+    if let convertible = value as? any DataConvertible { return try convertible.json() }
+    if let dictionary = value as? [String: Any] { return try dictionary.json() }
+    if let array = value as? [Any] { return try array.json() }
+    throw DatabaseError(
+      .invalidData,
+      reason: "a value of type \(type(of: value)) cannot be stored;"
+        + " only null, booleans, numbers, strings, arrays and dictionaries can"
+    )
+  }
+
+  /// Makes a node of JSON that can be stored.
+  static func node(json: JSONValue) throws(DatabaseError) -> Node {
+    try json.check()
+    do throws(NodeError) {
+      return try Node(json: json)
+    } catch {
+      throw DatabaseError(.invalidData, reason: error.description)
+    }
+  }
+
+  /// The data as values: `NSNumber`, `String`, `[Any]`, `[String: Any]`, and `NSNull` for none.
+  ///
+  /// Numbers are boxed, as only a box can be cast to every type of number; containers are not, as
+  /// casts reach the parts of Swift's containers at every depth.
+  package static func value(_ node: Node, form: Node.JSONForm = .value) -> Any {
+    value(node.json(form))
+  }
+
+  /// JSON as values of the same types.
+  package static func value(_ json: JSONValue) -> Any {
+    switch json {
+    case .null: NSNull()
+    case .bool(let value): NSNumber(value: value)
+    case .integer(let value): NSNumber(value: value)
+    case .double(let value): NSNumber(value: value)
+    case .string(let value): value
+    case .array(let elements): elements.map { value($0) }
+    case .object(let members):
+      Dictionary(
+        members.map { ($0.name, value($0.value)) },
+        uniquingKeysWith: { _, later in later }
+      )
+    }
+  }
+}
+
+extension JSONValue {
+  /// Checks that everything in it can be stored, since a tree leaves out what it cannot hold.
+  ///
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  func check() throws(DatabaseError) {
+    if let members {
+      for member in members { try member.check() }
+      let hasServerValue = self[".sv"] != nil
+      if hasServerValue || self[".value"] != nil {
+        let companions = members.filter { hasServerValue || $0.name != ".priority" }
+        if companions.count > 1 {
+          let name = hasServerValue ? ".sv" : ".value"
+          let others = companions.map(\.name).filter { $0 != name }.joined(separator: ", ")
+          throw DatabaseError(.invalidData, reason: "\(name) stands alone, without \(others)")
+        }
+      }
+    } else if let elements {
+      for element in elements { try element.check() }
+    }
+  }
+
+  /// Whether it is a leaf: not a container, unless that is a value that the server decides.
+  fileprivate var isLeaf: Bool { elements == nil && (members == nil || self[".sv"] != nil) }
+}
+
+extension JSONMember {
+  fileprivate func check() throws(DatabaseError) {
+    switch name {
+    case ".sv": return
+    case ".value":
+      guard value.isLeaf else {
+        throw DatabaseError(
+          .invalidData,
+          reason: ".value must be null, a boolean, a number or a string"
+        )
+      }
+    case ".priority":
+      var isBoolean = false
+      if case .bool = value { isBoolean = true }
+      guard value.isLeaf, !isBoolean else {
+        throw DatabaseError(.invalidData, reason: "a priority must be null, a number or a string")
+      }
+    default:
+      if let problem = Validation.problem(withKey: name) {
+        throw DatabaseError(.invalidData, reason: problem)
+      }
+    }
+    try value.check()
+  }
+}
+
+extension Bool: DataConvertible {
+  fileprivate func json() -> JSONValue { .bool(self) }
+}
+
+extension String: DataConvertible {
+  fileprivate func json() -> JSONValue { .string(self) }
+}
+
+extension Substring: DataConvertible {
+  fileprivate func json() -> JSONValue { .string(String(self)) }
+}
+
+extension BinaryInteger {
+  fileprivate func integerJSON() -> JSONValue {
+    Int64(exactly: self).map { .integer($0) } ?? .double(Double(self))
+  }
+}
+
+extension Int: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Int8: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Int16: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Int32: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Int64: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt8: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt16: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt32: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension UInt64: DataConvertible {
+  fileprivate func json() -> JSONValue { integerJSON() }
+}
+
+extension Float: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue { try Double(self).json() }
+}
+
+extension Double: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    guard isFinite else {
+      throw DatabaseError(.invalidData, reason: "the number \(self) cannot be stored")
+    }
+    return Int64(exactly: self).map { .integer($0) } ?? .double(self)
+  }
+}
+
+extension NSNull: DataConvertible {
+  fileprivate func json() -> JSONValue { .null }
+}
+
+extension NSString: DataConvertible {
+  fileprivate func json() -> JSONValue { .string(description) }
+}
+
+extension NSNumber: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    // Booleans are the one kind whose type code is that of a C character or bool.
+    let type = String(cString: objCType)
+    if type == "c" || type == "B" { return .bool(boolValue) }
+    if type == "Q" { return uint64Value.integerJSON() }
+    return type == "d" || type == "f" ? try doubleValue.json() : .integer(int64Value)
+  }
+}
+
+extension Optional: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    switch self {
+    case .none: .null
+    case .some(let value): try NodeConversion.json(value)
+    }
+  }
+}
+
+extension Array: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    var elements: [JSONValue] = []
+    for element in self { elements.append(try NodeConversion.json(element)) }
+    return .array(elements)
+  }
+}
+
+extension Dictionary: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    var members: [JSONMember] = []
+    for (key, value) in self {
+      guard let name = key as? String else {
+        throw DatabaseError(.invalidData, reason: "a dictionary that is stored needs string keys")
+      }
+      members.append(JSONMember(name, try NodeConversion.json(value)))
+    }
+    return .object(members)
+  }
+}
+
+/// Values that the server fills in when it applies a write.
+public enum ServerValue {
+  /// The server's time, in milliseconds since 1970.
+  public static func timestamp() -> [String: any Sendable] {
+    [".sv": "timestamp"]
+  }
+
+  /// The number stored there plus this one; this one when no number is stored.
+  public static func increment(_ delta: Int) -> [String: any Sendable] {
+    [".sv": ["increment": delta]]
+  }
+
+  /// The number stored there plus this one; this one when no number is stored.
+  public static func increment(_ delta: Double) -> [String: any Sendable] {
+    [".sv": ["increment": delta]]
+  }
+
+  /// The number stored there plus this one; this one when no number is stored.
+  public static func increment(_ delta: NSNumber) -> [String: any Sendable] {
+    let type = String(cString: delta.objCType)
+    return type == "d" || type == "f"
+      ? increment(delta.doubleValue) : increment(delta.intValue)
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import RealtimeDatabase
+import TestSupport
+import Testing
+
+@Suite("Rejected writes", .timeLimit(.minutes(1)))
+struct RejectedWriteTests {
+  @Test("A refused observer is told why, with the location, and is then gone")
+  func observer() async throws {
+    let server = try await StubServer(.refuses)
+    let database = try server.open()
+    let told = Record<DatabaseError>()
+    database.reference(withPath: "a/b").observe(.value) { _ in
+    } withCancel: { error in
+      if let error = error as? DatabaseError { told.append(error) }
+    }
+    let expected = DatabaseError(.permissionDenied, path: "/a/b", reason: "not for you")
+    #expect(await told.wait(for: 1) == [expected])
+    #expect(expected.localizedDescription == "not for you")
+    try await server.stop()
+  }
+
+  @Test("Refused reads, writes and sequences throw the server's reason")
+  func awaited() async throws {
+    let server = try await StubServer(.refuses)
+    let ref = try server.open().reference(withPath: "a")
+    let expected = DatabaseError(.permissionDenied, path: "/a", reason: "not for you")
+    await #expect(throws: expected) { try await ref.getData() }
+    await #expect(throws: expected) { try await ref.setValue(1) }
+    await #expect(throws: expected) { try await ref.onDisconnectRemoveValue() }
+    await #expect(throws: expected) {
+      for try await _ in ref.snapshots {}
+    }
+    await #expect(throws: expected) {
+      for try await _ in ref.childEvents() {}
+    }
+    #expect(await ref.observeSingleEvent(of: .value).exists() == false)
+    try await server.stop()
+  }
+
+  @Test("A refused write is seen here at once, and then taken back before its completion")
+  func rollback() async throws {
+    let server = try await StubServer(.refusesWrites)
+    let database = try server.open()
+    let data = database.reference(withPath: "a")
+    let told = Record<Int>()
+    func write() {
+      database.goOffline()
+      data.observe(.value) { told.append($0.value as? Int ?? 0) }
+      data.setValue(7) { _, _ in told.append(-1) }
+      database.goOnline()
+    }
+    write()
+    #expect(await told.wait(for: 3) == [7, 0, -1])
+    try await server.stop()
+  }
+
+  @Test("A read that a server does not answer fails at its deadline")
+  func silence() async throws {
+    let server = try await StubServer(.isSilent)
+    var options = DatabaseOptions()
+    options.readDeadline = .milliseconds(200)
+    let ref = try server.open(options).reference(withPath: "a")
+    let told = Record<Bool>()
+    ref.root.child(".info/connected").observe(.value) { told.append($0.value as? Bool ?? false) }
+    await told.wait { $0.contains(true) }
+    let error = await #expect(throws: DatabaseError.self) { try await ref.getData() }
+    #expect(error?.code == .timedOut)
+    #expect(error?.path == "/a")
+    try await server.stop()
+  }
+}

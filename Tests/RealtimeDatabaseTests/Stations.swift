@@ -1,0 +1,103 @@
+import Dispatch
+import Foundation
+import Logging
+import RealtimeDatabase
+import RealtimeServer
+import RealtimeSync
+import TestSupport
+
+/// A server of its own on a Unix socket, and databases that are opened on it.
+final class Station: Sendable {
+  let directory: TemporaryDirectory
+  let server: DatabaseServer
+  let url: String
+
+  private init() async throws {
+    directory = try TemporaryDirectory()
+    let options = DatabaseServer.Options(socketPath: directory.file("s"))
+    let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    server = try await DatabaseServer.start(options, logger: silent)
+    url = server.urls.first ?? ""
+  }
+
+  /// Opens another database on the server, as another client.
+  func open(_ options: DatabaseOptions = DatabaseOptions()) throws -> Database {
+    let database = try Database(url: url, options: options)
+    database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    return database
+  }
+
+  /// Runs a server for as long as a test takes.
+  static func run(_ body: (Station) async throws -> Void) async throws {
+    let station = try await Station()
+    do {
+      try await body(station)
+    } catch {
+      await station.server.stop()
+      throw error
+    }
+    await station.server.stop()
+  }
+}
+
+/// A directory for a client's file, and the databases that are opened on it one after another.
+struct Keeping {
+  let directory: TemporaryDirectory
+  let problems = Record<DatabaseError.Code>()
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  /// Opens a database that keeps its data in the directory.
+  func open(
+    _ url: String,
+    readDeadline: Duration = .seconds(30),
+    configure: (Database) -> Void = { _ in }
+  ) throws -> Database {
+    var options = DatabaseOptions()
+    options.persistenceDirectory = directory.file("client")
+    options.readDeadline = readDeadline
+    let problems = problems
+    options.onPersistenceProblem = { problems.append($0.code) }
+    let database = try Database(url: url, options: options)
+    database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    database.isPersistenceEnabled = true
+    configure(database)
+    return database
+  }
+
+  /// The file of the only database.
+  var file: String? {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: directory.file("client"))
+    return names?.first { $0.hasSuffix(".sqlite") }.map { directory.file("client/\($0)") }
+  }
+}
+
+extension Database {
+  /// Waits until the server has acknowledged everything.
+  func waitUntilAcknowledged() async {
+    let told = Record<ConnectionStatus>()
+    observeConnection { told.append($0) }
+    await told.wait { $0.last?.phase == .connected && $0.last?.pendingWrites == 0 }
+  }
+}
+
+/// What a store has told.
+final class Told: @unchecked Sendable {
+  // Safety: guarded by the lock.
+  private let lock = NSLock()
+  private var allSizes: [Int64] = []
+  private var allProblems: [OfflineStoreError] = []
+
+  var sizes: [Int64] { lock.withLock { allSizes } }
+  var problems: [OfflineStoreError] { lock.withLock { allProblems } }
+
+  var observers: OfflineStoreObservers {
+    OfflineStoreObservers { size in
+      self.lock.withLock { self.allSizes.append(size) }
+    } onProblem: { problem in
+      self.lock.withLock { self.allProblems.append(problem) }
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import RealtimeCore
+import RealtimeDatabase
+import RealtimeTransport
+import TestSupport
+
+/// A server without data, which tells when connections end.
+final class StubServer: Sendable {
+  enum Manner {
+    case accepts
+    case refuses
+    case refusesWrites
+    case isSilent
+  }
+
+  let url: String
+  /// How connections have ended.
+  let ends: Record<String>
+  private let directory: TemporaryDirectory
+  private let listener: ServerListener
+
+  init(_ manner: Manner) async throws {
+    let directory = try TemporaryDirectory()
+    let ends = Record<String>()
+    self.directory = directory
+    self.ends = ends
+    url = "unix:\(directory.file("s"))?ns=stub"
+    let handlers = ServerHandlers { connection in
+      let hello = ServerHello(timestamp: 0, host: "localhost", session: "s")
+      connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
+      return ServerHandlers.Callbacks { bytes in
+        guard case .request(let id, let request)? = try? ClientMessage(decoding: bytes)
+        else { return }
+        var answer = ServerMessage.Response(.permissionDenied, .json(.string("not for you")))
+        switch manner {
+        case .refuses: break
+        case .accepts: answer = ServerMessage.Response(.ok, .json(.object()))
+        case .isSilent: return
+        case .refusesWrites:
+          if case .listen = request { answer = ServerMessage.Response(.ok, .json(.object())) }
+        }
+        connection.send(EncodedMessage(ServerMessage.response(id: id, answer).encoded()))
+      } onClose: { end in
+        ends.append(end.description)
+      }
+    }
+    listener = try await ServerListener.listen(
+      at: .unix(path: directory.file("s")),
+      on: MultiThreadedEventLoopGroup.singleton.next(),
+      handlers: handlers
+    ).get()
+  }
+
+  /// Opens a database there.
+  func open(_ options: DatabaseOptions = DatabaseOptions()) throws -> Database {
+    let database = try Database(url: url, options: options)
+    database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    return database
+  }
+
+  func stop() async throws {
+    try await listener.close().get()
+  }
+}
+
+/// A server that says what a test has it say, and keeps what it was asked.
+final class ScriptedServer: Sendable {
+  /// What is said when a request comes, in order; nil ends the connection.
+  typealias Script = @Sendable (Int64, ClientRequest) -> [ServerMessage]?
+
+  let url: String
+  /// What was asked, over all connections.
+  let requests = Record<ClientRequest>()
+  /// How connections have ended.
+  let ends = Record<String>()
+  private let connections = NIOLockedValueBox<[ServerConnection]>([])
+  private let directory: TemporaryDirectory
+  private let listener: ServerListener
+  /// Where the listener and all of its connections live.
+  private let eventLoop: any EventLoop
+
+  init(_ script: @escaping Script) async throws {
+    let directory = try TemporaryDirectory()
+    let (requests, ends, connections) = (requests, ends, connections)
+    self.directory = directory
+    eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    url = "unix:\(directory.file("s"))?ns=script"
+    let handlers = ServerHandlers { connection in
+      connections.withLockedValue { $0.append(connection) }
+      let hello = ServerHello(timestamp: 0, host: "localhost", session: "s")
+      connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
+      return ServerHandlers.Callbacks { bytes in
+        guard case .request(let id, let request)? = try? ClientMessage(decoding: bytes)
+        else { return }
+        requests.append(request)
+        guard let answers = script(id, request) else {
+          return connection.close(code: 1_011, reason: "")
+        }
+        for answer in answers { connection.send(EncodedMessage(answer.encoded())) }
+      } onClose: { end in
+        ends.append(end.description)
+      }
+    }
+    listener = try await ServerListener.listen(
+      at: .unix(path: directory.file("s")),
+      on: eventLoop,
+      handlers: handlers
+    ).get()
+  }
+
+  /// Says something to the newest connection, unasked.
+  func say(_ message: ServerMessage) {
+    let connection = connections.withLockedValue { $0.last }
+    eventLoop.execute { connection?.send(EncodedMessage(message.encoded())) }
+  }
+
+  /// Opens a database there.
+  func open(_ options: DatabaseOptions = DatabaseOptions()) throws -> Database {
+    let database = try Database(url: url, options: options)
+    database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    return database
+  }
+
+  func stop() async throws {
+    try await listener.close().get()
+  }
+
+  /// Accepts a request.
+  static func accepted(_ id: Int64) -> ServerMessage {
+    .response(id: id, ServerMessage.Response(.ok, .json(.object())))
+  }
+
+  /// Refuses a request.
+  static func refused(_ id: Int64, _ status: StatusCode) -> ServerMessage {
+    .response(id: id, ServerMessage.Response(status, .json(.string("not for you"))))
+  }
+}
+
+/// A Unix socket in front of another one, which keeps what the server says, or swallows it.
+final class Relay: Sendable {
+  let path: String
+  private let listener: Int32
+  private let said = NIOLockedValueBox<[UInt8]>([])
+  private let isDeaf = NIOLockedValueBox(false)
+
+  /// Starts to relay between a new socket and one where a server listens.
+  init(_ path: String, to server: String) throws {
+    self.path = path
+    listener = try Self.socket(path) { bind($0, $1, $2) }
+    guard listen(listener, 8) == 0 else { throw POSIXError(.EIO) }
+    Thread.detachNewThread { [listener] in
+      while case let client = accept(listener, nil, nil), client >= 0 {
+        guard let upstream = try? Self.socket(server, { connect($0, $1, $2) }) else { return }
+        Thread.detachNewThread { Self.copy(client, upstream) { _ in true } }
+        Thread.detachNewThread {
+          Self.copy(upstream, client) { bytes in
+            self.said.withLockedValue { $0 += bytes }
+            return !self.isDeaf.withLockedValue { $0 }
+          }
+        }
+      }
+    }
+  }
+
+  deinit { stop() }
+
+  /// What the server has said since the last call, frames and all.
+  func takeSaid() -> String {
+    said.withLockedValue { bytes in
+      defer { bytes = [] }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// Whether what the server says is kept from the client.
+  func setDeaf(_ isOn: Bool) {
+    isDeaf.withLockedValue { $0 = isOn }
+  }
+
+  /// Accepts no more connections.
+  func stop() {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+
+  private static func copy(_ from: Int32, _ to: Int32, _ isPassed: ([UInt8]) -> Bool) {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while case let count = read(from, &buffer, buffer.count), count > 0 {
+      let bytes = Array(buffer.prefix(count))
+      if isPassed(bytes), send(to, bytes, count, Int32(MSG_NOSIGNAL)) != count { break }
+    }
+    shutdown(from, Int32(SHUT_RDWR))
+    shutdown(to, Int32(SHUT_RDWR))
+  }
+
+  private static func socket(
+    _ path: String,
+    _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) throws -> Int32 {
+    let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        use(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard status == 0 else { throw POSIXError(.EIO) }
+    return descriptor
+  }
+}
