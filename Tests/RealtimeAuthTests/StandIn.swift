@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RealtimeCore
+import RealtimeHub
 import RealtimeTransport
 
 /// Stands in for the hosted service: it answers the account endpoints with the documented bytes.
@@ -133,5 +134,327 @@ final class StandIn: Sendable {
       default: return HTTPAnswer(status: 404, error: "no such endpoint")
       }
     }
+  }
+}
+
+/// Takes the tokens of a stand-in, as long as they live.
+struct StandInVerifier: CredentialVerifier {
+  let standIn: StandIn
+
+  func verify(
+    _ authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) -> VerifiedCredential {
+    guard let owner = standIn.owner(of: authentication.credential, at: timestamp) else {
+      throw CredentialError(.expiredToken, "Auth token is expired.")
+    }
+    let auth = JSONValue.object(("uid", .string(owner.uid)))
+    return VerifiedCredential(.user(auth), auth: auth, expires: owner.expires)
+  }
+}
+
+/// The answers, in the layout of the service.
+extension StandIn {
+  static func json(_ text: String, status: Int = 200) -> HTTPAnswer {
+    HTTPAnswer(
+      status: status,
+      contentType: "application/json; charset=UTF-8",
+      body: Array(text.utf8)
+    )
+  }
+
+  static func error(_ message: String, status: Int = 400) -> HTTPAnswer {
+    json(
+      """
+      {
+        "error": {
+          "code": \(status),
+          "message": "\(message)",
+          "errors": [
+            {
+              "message": "\(message)",
+              "domain": "global",
+              "reason": "invalid"
+            }
+          ]
+        }
+      }
+
+      """,
+      status: status
+    )
+  }
+
+  static let missingKey = json(
+    """
+    {
+      "error": {
+        "code": 403,
+        "message": "The request is missing a valid API key.",
+        "errors": [
+          {
+            "message": "The request is missing a valid API key.",
+            "domain": "global",
+            "reason": "forbidden"
+          }
+        ],
+        "status": "PERMISSION_DENIED"
+      }
+    }
+
+    """,
+    status: 403
+  )
+
+  /// An ID token of the service's form; what stands for its signature proves nothing.
+  static func idToken(_ account: Account, number: Int, lifetime: Int) -> String {
+    let issued = now() / 1_000
+    var members: [JSONMember] = [
+      JSONMember("iss", .string("https://securetoken.google.com/demo")),
+      JSONMember("aud", .string("demo")), JSONMember("auth_time", .integer(issued)),
+      JSONMember("user_id", .string(account.uid)), JSONMember("sub", .string(account.uid)),
+      JSONMember("iat", .integer(issued)), JSONMember("exp", .integer(issued + Int64(lifetime))),
+      JSONMember("jti", .integer(Int64(number))),
+    ]
+    if let email = account.email { members.append(JSONMember("email", .string(email))) }
+    members.append(
+      JSONMember("firebase", .object(("sign_in_provider", .string(account.provider))))
+    )
+    return [#"{"alg":"RS256","kid":"k","typ":"JWT"}"#, JSONValue.object(members).text, "signature"]
+      .map { Data($0.utf8).base64EncodedString() }
+      .map { $0.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "") }
+      .joined(separator: ".")
+  }
+}
+
+extension StandIn.State {
+  mutating func makeTokens(_ account: StandIn.Account) -> (id: String, refresh: String) {
+    lastNumber += 1
+    let token = StandIn.idToken(account, number: lastNumber, lifetime: lifetime)
+    idTokens[token] = (account.uid, StandIn.now() + Int64(lifetime) * 1_000)
+    let refresh = "refresh/\(lastNumber)+\(account.uid)"
+    refreshTokens[refresh] = account.uid
+    return (token, refresh)
+  }
+
+  func account(_ uid: String) -> StandIn.Account? { accounts.first { $0.uid == uid } }
+
+  func account(ofToken json: JSONValue) -> StandIn.Account? {
+    json["idToken"]?.string.flatMap { idTokens[$0] }.flatMap { account($0.uid) }
+  }
+
+  mutating func add(_ account: StandIn.Account) {
+    accounts.removeAll { $0.uid == account.uid }
+    accounts.append(account)
+  }
+
+  mutating func signUp(_ json: JSONValue) -> HTTPAnswer {
+    if let password = json["password"]?.string, password.utf8.count < 6 {
+      return StandIn.error("WEAK_PASSWORD : Password should be at least 6 characters")
+    }
+    let email = json["email"]?.string
+    if let email, accounts.contains(where: { $0.email == email }) {
+      return StandIn.error("EMAIL_EXISTS")
+    }
+    lastNumber += 1
+    var account =
+      account(ofToken: json) ?? StandIn.Account(uid: "uid\(lastNumber)", provider: "anonymous")
+    account.email = email
+    account.password = json["password"]?.string
+    if email != nil { account.provider = "password" }
+    add(account)
+    let tokens = makeTokens(account)
+    let line = email.map { "\n  \"email\": \"\($0)\"," } ?? ""
+    return StandIn.json(
+      """
+      {
+        "kind": "identitytoolkit#SignupNewUserResponse",
+        "idToken": "\(tokens.id)",\(line)
+        "refreshToken": "\(tokens.refresh)",
+        "expiresIn": "\(lifetime)",
+        "localId": "\(account.uid)"
+      }
+
+      """
+    )
+  }
+
+  mutating func signIn(_ json: JSONValue) -> HTTPAnswer {
+    guard let account = accounts.first(where: { $0.email == json["email"]?.string }),
+      account.password == json["password"]?.string
+    else { return StandIn.error("INVALID_LOGIN_CREDENTIALS") }
+    guard !account.isDisabled else { return StandIn.error("USER_DISABLED") }
+    let tokens = makeTokens(account)
+    return StandIn.json(
+      """
+      {
+        "kind": "identitytoolkit#VerifyPasswordResponse",
+        "localId": "\(account.uid)",
+        "email": "\(account.email ?? "")",
+        "displayName": "\(account.displayName ?? "")",
+        "idToken": "\(tokens.id)",
+        "registered": true,
+        "refreshToken": "\(tokens.refresh)",
+        "expiresIn": "\(lifetime)"
+      }
+
+      """
+    )
+  }
+
+  mutating func signInWithCustomToken(_ json: JSONValue) -> HTTPAnswer {
+    guard let token = json["token"]?.string, token.hasPrefix("custom:") else {
+      return StandIn.error("INVALID_CUSTOM_TOKEN : the token is malformed")
+    }
+    let uid = String(token.dropFirst("custom:".count))
+    let isNew = account(uid) == nil
+    let account = account(uid) ?? StandIn.Account(uid: uid, provider: "custom")
+    add(account)
+    let tokens = makeTokens(account)
+    return StandIn.json(
+      """
+      {
+        "kind": "identitytoolkit#VerifyCustomTokenResponse",
+        "idToken": "\(tokens.id)",
+        "refreshToken": "\(tokens.refresh)",
+        "expiresIn": "\(lifetime)",
+        "isNewUser": \(isNew)
+      }
+
+      """
+    )
+  }
+
+  func lookup(_ json: JSONValue) -> HTTPAnswer {
+    guard let token = json["idToken"]?.string, let owner = idTokens[token] else {
+      return StandIn.error("INVALID_ID_TOKEN")
+    }
+    guard owner.expires > StandIn.now() else { return StandIn.error("TOKEN_EXPIRED") }
+    guard let account = account(owner.uid) else { return StandIn.error("USER_NOT_FOUND") }
+    guard !account.isDisabled else { return StandIn.error("USER_DISABLED") }
+    let lines = [
+      account.email.map { "\"email\": \"\($0)\"" },
+      account.displayName.map { "\"displayName\": \"\($0)\"" },
+      account.photoURL.map { "\"photoUrl\": \"\($0)\"" },
+    ].compactMap(\.self).map { "\n      \($0)," }.joined()
+    return StandIn.json(
+      """
+      {
+        "kind": "identitytoolkit#GetAccountInfoResponse",
+        "users": [
+          {
+            "localId": "\(account.uid)",\(lines)
+            "emailVerified": false,
+            "validSince": "1700000000",
+            "lastLoginAt": "1700000000000",
+            "createdAt": "1700000000000",
+            "lastRefreshAt": "2026-01-01T00:00:00Z"
+          }
+        ]
+      }
+
+      """
+    )
+  }
+
+  mutating func update(_ json: JSONValue) -> HTTPAnswer {
+    guard var account = account(ofToken: json) else { return StandIn.error("INVALID_ID_TOKEN") }
+    if let name = json["displayName"]?.string { account.displayName = name }
+    if let url = json["photoUrl"]?.string { account.photoURL = url }
+    for attribute in json["deleteAttribute"]?.elements ?? [] {
+      if attribute == .string("DISPLAY_NAME") { account.displayName = nil }
+      if attribute == .string("PHOTO_URL") { account.photoURL = nil }
+    }
+    if let email = json["email"]?.string { account.email = email }
+    var lines = ""
+    if let password = json["password"]?.string {
+      guard password.utf8.count >= 6 else {
+        return StandIn.error("WEAK_PASSWORD : Password should be at least 6 characters")
+      }
+      account.password = password
+      refreshTokens = refreshTokens.filter { $0.value != account.uid }
+      let tokens = makeTokens(account)
+      lines = """
+        ,
+          "idToken": "\(tokens.id)",
+          "refreshToken": "\(tokens.refresh)",
+          "expiresIn": "\(lifetime)"
+        """
+    }
+    add(account)
+    return StandIn.json(
+      """
+      {
+        "kind": "identitytoolkit#SetAccountInfoResponse",
+        "localId": "\(account.uid)",
+        "emailVerified": false\(lines)
+      }
+
+      """
+    )
+  }
+
+  mutating func delete(_ json: JSONValue) -> HTTPAnswer {
+    guard let account = account(ofToken: json) else { return StandIn.error("USER_NOT_FOUND") }
+    accounts.removeAll { $0.uid == account.uid }
+    return StandIn.json("{\n  \"kind\": \"identitytoolkit#DeleteAccountResponse\"\n}\n")
+  }
+
+  func sendCode(_ json: JSONValue) -> HTTPAnswer {
+    guard let email = json["email"]?.string else { return StandIn.error("MISSING_EMAIL") }
+    return StandIn.json(
+      """
+      {
+        "kind": "identitytoolkit#GetOobConfirmationCodeResponse",
+        "email": "\(email)"
+      }
+
+      """
+    )
+  }
+
+  mutating func resetPassword(_ json: JSONValue) -> HTTPAnswer {
+    guard json["oobCode"] == .string("code") else { return StandIn.error("INVALID_OOB_CODE") }
+    if let password = json["newPassword"]?.string {
+      for index in accounts.indices { accounts[index].password = password }
+    }
+    return StandIn.json(
+      """
+      {
+        "kind": "identitytoolkit#ResetPasswordResponse",
+        "email": "ann@example.org",
+        "requestType": "PASSWORD_RESET"
+      }
+
+      """
+    )
+  }
+
+  mutating func refresh(_ body: String) -> HTTPAnswer {
+    let members = body.split(separator: "&").map { $0.split(separator: "=", maxSplits: 1) }
+    let token = members.first { $0[0] == "refresh_token" }.map { String($0[1]) } ?? ""
+    guard members.contains(where: { $0 == ["grant_type", "refresh_token"] }) else {
+      return StandIn.error("INVALID_GRANT_TYPE")
+    }
+    guard let uid = refreshTokens[token.removingPercentEncoding ?? ""] else {
+      return StandIn.error("INVALID_REFRESH_TOKEN")
+    }
+    guard let account = account(uid) else { return StandIn.error("USER_NOT_FOUND") }
+    guard !account.isDisabled else { return StandIn.error("USER_DISABLED") }
+    let tokens = makeTokens(account)
+    return StandIn.json(
+      """
+      {
+        "access_token": "\(tokens.id)",
+        "expires_in": "\(lifetime)",
+        "token_type": "Bearer",
+        "refresh_token": "\(token.removingPercentEncoding ?? "")",
+        "id_token": "\(tokens.id)",
+        "user_id": "\(account.uid)",
+        "project_id": "123456789"
+      }
+
+      """
+    )
   }
 }

@@ -19,7 +19,7 @@ public final class FirebaseApp: Sendable {
   // The original finds its apps without a context, so that one table per process is needed.
   private static let apps = NIOLockedValueBox([String: FirebaseApp]())
 
-  private init(_ name: String, _ values: FirebaseOptions.Values) {
+  private init(name: String, values: FirebaseOptions.Values) {
     self.name = name
     self.values = values
   }
@@ -53,7 +53,7 @@ public final class FirebaseApp: Sendable {
   }
 
   private static func configure(name: String, values: FirebaseOptions.Values?) {
-    let app = FirebaseApp(name, values ?? FirebaseOptions.Values())
+    let app = FirebaseApp(name: name, values: values ?? FirebaseOptions.Values())
     let isNew = apps.withLockedValue { apps in
       guard apps[name] == nil else { return false }
       apps[name] = app

@@ -38,7 +38,7 @@ extension Auth {
     run(completion) { try await $0.signIn(with: credential) }
   }
 
-  /// Has the server send a mail with a code, where it sends mails.
+  /// Asks the server to send a mail with a code, if it sends mails.
   public func sendPasswordReset(
     withEmail email: String,
     completion: (((any Error)?) -> Void)?
@@ -63,10 +63,10 @@ extension Auth {
     }
   }
 
-  /// Does something and tells the outcome where callbacks run.
+  /// Does something and passes the result to a callback.
   func run<Value: Sendable>(
     _ completion: ((Value?, (any Error)?) -> Void)?,
-    _ body: @escaping @Sendable (Auth) async throws -> Value
+    body: @escaping @Sendable (Auth) async throws -> Value
   ) {
     tell { error, value in
       completion?(value, error)
@@ -75,7 +75,7 @@ extension Auth {
     }
   }
 
-  /// Does something and tells the failure or the outcome where callbacks run.
+  /// Does something and passes the error or the result to a callback.
   func tell<Value: Sendable>(
     _ completion: @escaping ((any Error)?, Value?) -> Void,
     of body: @escaping @Sendable (Auth) async throws -> Value
@@ -88,6 +88,56 @@ extension Auth {
       } catch {
         self.deliver { callback.call(error, nil) }
       }
+    }
+  }
+}
+
+/// The forms with callbacks, which run on ``Auth/callbackQueue``.
+extension User {
+  /// Takes the failure of a change, or nil.
+  public typealias UserProfileChangeCallback = ((any Error)?) -> Void
+
+  /// Asks the server what it knows of the user.
+  public func reload(completion: UserProfileChangeCallback?) {
+    change(completion) { try await $0.reload() }
+  }
+
+  /// Sets a new password.
+  public func updatePassword(to password: String, completion: UserProfileChangeCallback?) {
+    change(completion) { try await $0.updatePassword(to: password) }
+  }
+
+  /// Sets a new email address.
+  public func updateEmail(to email: String, completion: UserProfileChangeCallback?) {
+    change(completion) { try await $0.updateEmail(to: email) }
+  }
+
+  /// Gives a guest what a credential says.
+  public func link(with credential: AuthCredential, completion: Auth.AuthDataResultCallback?) {
+    auth.run(completion) { _ in try await self.link(with: credential) }
+  }
+
+  /// Proves once more who the user is.
+  public func reauthenticate(
+    with credential: AuthCredential,
+    completion: Auth.AuthDataResultCallback?
+  ) {
+    auth.run(completion) { _ in try await self.reauthenticate(with: credential) }
+  }
+
+  /// Deletes the account and signs out.
+  public func delete(completion: UserProfileChangeCallback?) {
+    change(completion) { try await $0.delete() }
+  }
+
+  func change(
+    _ completion: UserProfileChangeCallback?,
+    body: @escaping @Sendable (User) async throws -> Void
+  ) {
+    auth.tell { error, _ in
+      completion?(error)
+    } of: { _ in
+      try await body(self)
     }
   }
 }

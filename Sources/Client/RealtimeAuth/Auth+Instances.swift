@@ -60,7 +60,7 @@ extension Auth {
       if let auth = instances.opened[identity] { return (auth, false) }
       let configuration =
         instances.configuration ?? AuthConfiguration(databaseURL: "\(target)", apiKey: apiKey)
-      let auth = Auth(openingAt: target, configuration)
+      let auth = Auth(openingAt: target, configuration: configuration)
       instances.opened[identity] = auth
       return (auth, true)
     }
@@ -69,13 +69,19 @@ extension Auth {
   }
 
   /// Opens what is kept, and does without if that cannot be used, as there is nobody to tell.
-  private convenience init(openingAt target: ConnectionTarget, _ configuration: AuthConfiguration) {
+  private convenience init(openingAt target: ConnectionTarget, configuration: AuthConfiguration) {
     let eventLoop = Repo.group.next()
     if case .file(let path) = configuration.persistence {
       let file = CredentialFile(path: path, eventLoop: eventLoop)
       let accounts = Result { () throws(AuthError) in try file.accounts(of: target.identity) }
       if case .success(let accounts) = accounts {
-        self.init(target, configuration, store: file, accounts: accounts, eventLoop: eventLoop)
+        self.init(
+          target,
+          configuration: configuration,
+          store: file,
+          accounts: accounts,
+          eventLoop: eventLoop
+        )
         return
       }
       if case .failure(let error) = accounts {
@@ -84,7 +90,7 @@ extension Auth {
     }
     self.init(
       target,
-      configuration,
+      configuration: configuration,
       store: MemoryCredentials(),
       accounts: [],
       eventLoop: eventLoop

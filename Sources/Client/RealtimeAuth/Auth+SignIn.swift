@@ -11,7 +11,10 @@ extension Auth {
     withEmail email: String,
     password: String
   ) async throws -> AuthDataResult {
-    let answer = try await client.call(.signInWithPassword, Self.members(email, password))
+    let answer = try await client.call(
+      .signInWithPassword,
+      with: Self.members(email: email, password: password)
+    )
     return try await finish(answer, provider: Self.passwordProvider, isNew: false)
   }
 
@@ -24,7 +27,10 @@ extension Auth {
     withEmail email: String,
     password: String
   ) async throws -> AuthDataResult {
-    let answer = try await client.call(.signUp, Self.members(email, password))
+    let answer = try await client.call(
+      .signUp,
+      with: Self.members(email: email, password: password)
+    )
     return try await finish(answer, provider: Self.passwordProvider, isNew: true)
   }
 
@@ -37,7 +43,7 @@ extension Auth {
       let info = AdditionalUserInfo(providerID: Self.anonymousProvider, isNewUser: false)
       return AuthDataResult(user: user, additionalUserInfo: info)
     }
-    let answer = try await client.call(.signUp, [Self.wantsTokens])
+    let answer = try await client.call(.signUp, with: [Self.wantsTokens])
     return try await finish(answer, provider: Self.anonymousProvider, isNew: true)
   }
 
@@ -47,7 +53,7 @@ extension Auth {
   @discardableResult
   public func signIn(withCustomToken token: String) async throws -> AuthDataResult {
     let members = [JSONMember("token", .string(token)), Self.wantsTokens]
-    let answer = try await client.call(.signInWithCustomToken, members)
+    let answer = try await client.call(.signInWithCustomToken, with: members)
     let isNew = answer["isNewUser"]?.bool ?? false
     return try await finish(answer, provider: "custom", isNew: isNew)
   }
@@ -62,7 +68,7 @@ extension Auth {
 
   // MARK: Passwords that were forgotten
 
-  /// Has the server send a mail with a code, where it sends mails.
+  /// Asks the server to send a mail with a code, if it sends mails.
   ///
   /// Servers that protect their users do not say whether there is such an account.
   ///
@@ -70,7 +76,9 @@ extension Auth {
   public func sendPasswordReset(withEmail email: String) async throws {
     _ = try await client.call(
       .sendOobCode,
-      [JSONMember("requestType", .string("PASSWORD_RESET")), JSONMember("email", .string(email))]
+      with: [
+        JSONMember("requestType", .string("PASSWORD_RESET")), JSONMember("email", .string(email)),
+      ]
     )
   }
 
@@ -79,7 +87,7 @@ extension Auth {
   /// - Throws: ``AuthError``: `invalidActionCode`, `expiredActionCode` and others.
   @discardableResult
   public func verifyPasswordResetCode(_ code: String) async throws -> String {
-    let answer = try await client.call(.resetPassword, [JSONMember("oobCode", .string(code))])
+    let answer = try await client.call(.resetPassword, with: [JSONMember("oobCode", .string(code))])
     return answer["email"]?.string ?? ""
   }
 
@@ -89,7 +97,7 @@ extension Auth {
   public func confirmPasswordReset(withCode code: String, newPassword: String) async throws {
     _ = try await client.call(
       .resetPassword,
-      [JSONMember("oobCode", .string(code)), JSONMember("newPassword", .string(newPassword))]
+      with: [JSONMember("oobCode", .string(code)), JSONMember("newPassword", .string(newPassword))]
     )
   }
 
@@ -99,7 +107,7 @@ extension Auth {
   static let anonymousProvider = "anonymous"
   static let wantsTokens = JSONMember("returnSecureToken", .bool(true))
 
-  static func members(_ email: String, _ password: String) -> [JSONMember] {
+  static func members(email: String, password: String) -> [JSONMember] {
     [
       JSONMember("email", .string(email)), JSONMember("password", .string(password)), wantsTokens,
     ]
@@ -125,7 +133,10 @@ extension Auth {
   /// What the server knows of the owner of some tokens.
   func account(of tokens: Account.Tokens) async throws(AuthError) -> Account {
     let claims = try IDTokenClaims(tokens.idToken)
-    let answer = try await client.call(.lookup, [JSONMember("idToken", .string(tokens.idToken))])
+    let answer = try await client.call(
+      .lookup,
+      with: [JSONMember("idToken", .string(tokens.idToken))]
+    )
     guard let user = answer["users"]?.elements?.first,
       let uid = user["localId"]?.string ?? claims.uid
     else {
@@ -133,5 +144,37 @@ extension Auth {
     }
     let profile = Account.Profile(user: user, claims: claims)
     return Account(uid: uid, profile: profile, tokens: tokens)
+  }
+}
+
+/// What signing in has brought.
+public struct AuthDataResult: Sendable {
+  /// Who is signed in.
+  public let user: User
+  /// What else the server has told.
+  public let additionalUserInfo: AdditionalUserInfo?
+}
+
+/// What the server says about a sign-in.
+public struct AdditionalUserInfo: Hashable, Sendable {
+  /// How the user signed in, such as "password".
+  public let providerID: String
+  /// Whether the account was made by it.
+  public let isNewUser: Bool
+}
+
+/// A proof of who someone is; see ``EmailAuthProvider``.
+public struct AuthCredential: Sendable {
+  /// How it proves that, such as "password".
+  public let provider: String
+  let email: String
+  let password: String
+}
+
+/// Makes credentials of email addresses and passwords.
+public enum EmailAuthProvider {
+  /// A credential of an email address and a password.
+  public static func credential(withEmail email: String, password: String) -> AuthCredential {
+    AuthCredential(provider: Auth.passwordProvider, email: email, password: password)
   }
 }

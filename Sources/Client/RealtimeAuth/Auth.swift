@@ -3,10 +3,11 @@ internal import Foundation
 internal import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
-internal import RealtimeDatabase
+internal import RealtimeCore
+public import RealtimeDatabase
 internal import RealtimeTransport
 
-/// Who is signed in to a database: signing in and out, and the tokens that prove it.
+/// Signs users in to a database and out, and keeps the tokens that prove who they are.
 ///
 /// ```swift
 /// let auth = Auth.auth()
@@ -14,33 +15,33 @@ internal import RealtimeTransport
 /// print(auth.currentUser?.uid ?? "nobody")
 /// ```
 ///
-/// A database uses the `Auth` of its address by itself: see ``auth(for:)``. Tokens are replaced in time
-/// and presented on the connection that stands, so that observers notice nothing. Someone who is
-/// signed in stays so when the program ends, until ``signOut()``, unless
-/// ``AuthConfiguration/persistence`` says otherwise. When the server ends a session, as it does for a
-/// disabled account, the user is signed out here, too.
+/// A database finds the `Auth` of its address by itself: see ``auth(for:)``. Tokens are refreshed in
+/// time and presented on the open connection, so that observers notice nothing. A user stays signed in
+/// across runs of the program until ``signOut()``, unless ``AuthConfiguration/persistence`` says
+/// otherwise. When the server ends a session, for example of a disabled account, the user is signed out
+/// here too.
 ///
 /// Everything may be called from any thread. Callbacks and listeners run on ``callbackQueue``, in the
-/// order of what they tell.
+/// order of the events that they report.
 ///
-/// Guarded by one lock: the session (``AuthCore``) with all listeners. What the session asks for is
-/// done on one serial queue, in order; the queue is entered while the lock is held.
+/// One lock guards the session (``AuthCore``) and all listeners. The outputs of the session are
+/// performed on one serial queue; they are enqueued while the lock is held, which keeps their order.
 public final class Auth: Sendable {
-  let eventLoop: any EventLoop
-  let store: any CredentialStore
+  private let eventLoop: any EventLoop
+  private let store: any CredentialStore
   let state: NIOLockedValueBox<State>
-  let logger = DefaultLog.logger("hearth.auth")
+  private let logger = DefaultLog.logger("hearth.auth")
   private let timeout: Duration
   private let trust: TrustRoots
   private let apiKey: String?
-  /// Whose accounts these are among those that are kept: the address and the name of the database.
+  /// The key of these accounts in the credential file: the address and the name of the database.
   let server: String
   private let queue = DispatchQueue(label: "hearth.auth")
 
   struct State {
     var core: AuthCore
     var service: IdentityService
-    /// Whether the credentials of the user are where others look for them.
+    /// Whether the user's credentials are in the store, where other processes find them.
     var isKept: Bool
     var callbackQueue = DispatchQueue.main
     var lastNumber = 0
@@ -51,7 +52,7 @@ public final class Auth: Sendable {
     var timer: Scheduled<Void>?
   }
 
-  /// Opens the accounts of a database, with whoever is kept as signed in.
+  /// Opens the accounts of a database, with the user whose credentials are kept, if any.
   ///
   /// A database uses it when it is the ``DatabaseOptions/tokenProvider`` of its options.
   ///
@@ -68,7 +69,7 @@ public final class Auth: Sendable {
       }
     self.init(
       target,
-      configuration,
+      configuration: configuration,
       store: store,
       accounts: try store.accounts(of: target.identity),
       eventLoop: eventLoop
@@ -77,7 +78,7 @@ public final class Auth: Sendable {
 
   init(
     _ database: ConnectionTarget,
-    _ configuration: AuthConfiguration,
+    configuration: AuthConfiguration,
     store: any CredentialStore,
     accounts: [Account],
     eventLoop: any EventLoop
@@ -105,6 +106,12 @@ public final class Auth: Sendable {
     state.withLockedValue(\.core.account).map { User($0, of: self) }
   }
 
+  /// What is known of a user, or nil when someone else is signed in.
+  func profile(of uid: String) -> Account.Profile? {
+    let account = state.withLockedValue(\.core.account)
+    return account?.uid == uid ? account?.profile : nil
+  }
+
   /// Where callbacks and listeners run; the main queue unless set.
   public var callbackQueue: DispatchQueue {
     get { state.withLockedValue(\.callbackQueue) }
@@ -113,7 +120,7 @@ public final class Auth: Sendable {
 
   /// Signs out: the credentials are forgotten, and databases go on with nobody signed in.
   ///
-  /// Writes that are not acknowledged wait until the same user is back; nobody else sends them.
+  /// Writes that are not acknowledged wait until the same user is back; they are never sent as anyone else.
   ///
   /// - Throws: Nothing today; it throws since the original does.
   public func signOut() throws {
@@ -144,22 +151,22 @@ public final class Auth: Sendable {
     Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down))
   }
 
-  /// Tells the session something, and has done what it asks for.
+  /// Feeds the session an input and has its outputs performed.
   func handle(_ input: AuthInput) {
     state.withLockedValue { state in
       let outputs = state.core.handle(input, now: Self.now(), random: Double.random(in: 0...1))
       guard !outputs.isEmpty else { return }
-      // Under the lock, so that what two threads cause is done in the order in which it happened.
+      // Enqueued under the lock, so that the outputs of two threads keep the order of their inputs.
       queue.async { for output in outputs { self.perform(output) } }
     }
   }
 
-  /// Returns when all that was asked for up to now is done.
+  /// Returns once everything asked for up to now is done.
   package func settle() async {
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
   }
 
-  /// Runs a block on the callback queue, after all that was asked for up to now.
+  /// Runs a block on the callback queue, after everything asked for up to now.
   func deliver(_ block: @escaping @Sendable () -> Void) {
     queue.async { self.callbackQueue.async(execute: block) }
   }
@@ -167,7 +174,7 @@ public final class Auth: Sendable {
   private func perform(_ output: AuthOutput) {
     switch output {
     case .refresh(let number, let account):
-      Task { await self.refresh(number, account) }
+      Task { await self.refresh(account, number: number) }
     case .schedule(let milliseconds):
       let timer = eventLoop.scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
         if let self { self.handle(.timerFired) }
@@ -179,7 +186,7 @@ public final class Auth: Sendable {
       waiting?.resume(with: result.mapError { $0 as any Error })
     case .userChanged(let isOther): userChanged(isOther)
     case .tokenChanged(let account): tokenChanged(account)
-    case .save(let account, let isNew): save(account, isNew)
+    case .save(let account, let isNew): save(account, isNew: isNew)
     case .remove(let account): remove(account)
     }
   }
@@ -194,8 +201,241 @@ public final class Auth: Sendable {
 }
 
 extension Account {
-  /// Whether a name that a person gives means this account.
+  /// Whether a name that a person typed means this account.
   func answers(to name: String) -> Bool {
     uid == name || profile.displayName == name || profile.email == name.lowercased()
   }
+}
+
+/// Refreshing tokens, keeping credentials, and calling listeners.
+extension Auth {
+  /// The account with a token that is valid for a while, or nil if nobody is signed in.
+  ///
+  /// - Throws: ``AuthError`` if there is no such token.
+  func freshAccount(forcingRefresh isForced: Bool = false) async throws -> Account? {
+    try await withCheckedThrowingContinuation { continuation in
+      let number = state.withLockedValue { state in
+        state.lastNumber += 1
+        state.waiting[state.lastNumber] = continuation
+        return state.lastNumber
+      }
+      handle(.tokenWanted(number, isForced: isForced))
+    }
+  }
+
+  /// Gets new tokens, one process at a time, since some servers accept a refresh token only once.
+  private func refresh(_ account: Account, number: Int) async {
+    let turn = await store.refreshTurn(uid: account.uid, of: server)
+    let result: Result<Account.Tokens, AuthError>
+    do throws(AuthError) {
+      result = .success(try await freshTokens(account))
+    } catch {
+      logger.debug("the tokens were not refreshed: \(error)")
+      result = .failure(error)
+    }
+    handle(.refreshed(number, result))
+    // The others must find the new tokens when their turn comes.
+    await settle()
+    withExtendedLifetime(turn) {}
+  }
+
+  private func freshTokens(_ account: Account) async throws(AuthError) -> Account.Tokens {
+    var refreshToken = account.tokens.refreshToken
+    if store.isShared, state.withLockedValue(\.isKept),
+      let accounts = try? store.accounts(of: server)
+    {
+      guard let kept = accounts.first(where: { $0.uid == account.uid })?.tokens else {
+        throw .signedOutElsewhere
+      }
+      // Another process may have been faster.
+      if kept.idToken != account.tokens.idToken, Self.now() < kept.refreshTime { return kept }
+      refreshToken = kept.refreshToken
+    }
+    // The lifetime of a token counts from before the request, which may take long.
+    let start = Self.now()
+    return try Account.Tokens(refresh: await client.refresh(refreshToken), now: start)
+  }
+
+  private func save(_ account: Account, isNew: Bool) {
+    do throws(AuthError) {
+      try store.save(account, of: server, isNew: isNew)
+      if isNew { state.withLockedValue { $0.isKept = true } }
+    } catch {
+      if isNew { state.withLockedValue { $0.isKept = false } }
+      logger.error("credentials are not kept: \(error)")
+    }
+  }
+
+  private func remove(_ account: Account) {
+    do throws(AuthError) {
+      try store.remove(uid: account.uid, of: server)
+    } catch {
+      logger.error("credentials are not removed: \(error)")
+    }
+  }
+
+  private func userChanged(_ isOther: Bool) {
+    let user = currentUser
+    let listeners = state.withLockedValue { isOther ? $0.userListeners : [:] }
+    call(listeners, with: user)
+  }
+
+  private func tokenChanged(_ account: Account?) {
+    let (listeners, observers) = state.withLockedValue { ($0.tokenListeners, $0.observers) }
+    let token = account.map { DatabaseToken(userID: $0.uid, text: $0.tokens.idToken) }
+    for (_, observer) in observers.sorted(by: { $0.key < $1.key }) { observer(token) }
+    call(listeners, with: account.map { User($0, of: self) })
+  }
+
+  private func call(_ listeners: [Int: @Sendable (User?) -> Void], with user: User?) {
+    for (number, listener) in listeners.sorted(by: { $0.key < $1.key }) {
+      callbackQueue.async {
+        // A removed listener is not called any more, even if the call was under way.
+        if self.isListening(number) { listener(user) }
+      }
+    }
+  }
+}
+
+extension Auth: DatabaseTokenProvider {
+  /// The identifier of the user, or nil.
+  public var userID: String? { state.withLockedValue(\.core.account?.uid) }
+
+  /// The token of the user for databases.
+  ///
+  /// - Throws: ``AuthError`` when none can be got.
+  public func token(forcingRefresh isForced: Bool) async throws -> DatabaseToken? {
+    try await freshAccount(forcingRefresh: isForced).map {
+      DatabaseToken(userID: $0.uid, text: $0.tokens.idToken)
+    }
+  }
+
+  /// Calls a block with each new token; as long as there is one, tokens are replaced in time.
+  public func observeTokens(
+    _ block: @escaping @Sendable (DatabaseToken?) -> Void
+  ) -> DatabaseTokenObservation {
+    let number = state.withLockedValue { state in
+      state.lastNumber += 1
+      state.observers[state.lastNumber] = block
+      return state.lastNumber
+    }
+    handle(.staysFresh(true))
+    return DatabaseTokenObservation { [weak self] in self?.endObservation(number) }
+  }
+
+  private func endObservation(_ number: Int) {
+    let isLast = state.withLockedValue { state in
+      state.observers[number] = nil
+      return state.observers.isEmpty && state.tokenListeners.isEmpty
+    }
+    if isLast { handle(.staysFresh(false)) }
+  }
+}
+
+/// Listening to who is signed in.
+extension Auth {
+  /// Calls a block now, and whenever someone else signs in or the user signs out.
+  ///
+  /// - Parameter listener: Takes this object and the user, or nil; runs on ``callbackQueue``.
+  /// - Returns: What ``removeStateDidChangeListener(_:)`` takes.
+  @discardableResult
+  public func addStateDidChangeListener(
+    _ listener: @escaping (Auth, User?) -> Void
+  ) -> AuthStateDidChangeListenerHandle {
+    let number = add(listener, isForTokens: false)
+    return AuthStateDidChangeListenerHandle(number: number)
+  }
+
+  /// Ends the calls of a listener.
+  public func removeStateDidChangeListener(_ handle: AuthStateDidChangeListenerHandle) {
+    state.withLockedValue { $0.userListeners[handle.number] = nil }
+  }
+
+  /// Calls a block now, and whenever the token changes: after each refresh, sign-in and sign-out.
+  ///
+  /// As long as there is such a listener, tokens are refreshed before they expire.
+  ///
+  /// - Parameter listener: Takes this object and the user, or nil; runs on ``callbackQueue``.
+  /// - Returns: What ``removeIDTokenDidChangeListener(_:)`` takes.
+  @discardableResult
+  public func addIDTokenDidChangeListener(
+    _ listener: @escaping (Auth, User?) -> Void
+  ) -> IDTokenDidChangeListenerHandle {
+    let number = add(listener, isForTokens: true)
+    handle(.staysFresh(true))
+    return IDTokenDidChangeListenerHandle(number: number)
+  }
+
+  /// Ends the calls of a listener for tokens.
+  public func removeIDTokenDidChangeListener(_ handle: IDTokenDidChangeListenerHandle) {
+    let isLast = state.withLockedValue { state in
+      state.tokenListeners[handle.number] = nil
+      return state.observers.isEmpty && state.tokenListeners.isEmpty
+    }
+    if isLast { self.handle(.staysFresh(false)) }
+  }
+
+  /// Who is signed in, now and after each change.
+  ///
+  /// ```swift
+  /// for await user in Auth.auth().authStateChanges { print(user?.uid ?? "nobody") }
+  /// ```
+  ///
+  /// Each loop is a listener of its own, which is removed when the loop ends or its task is cancelled.
+  /// All changes are buffered for a slow loop, since each of them concerns a different person.
+  public var authStateChanges: AsyncStream<User?> {
+    AsyncStream { continuation in
+      let handle = addStateDidChangeListener { _, user in continuation.yield(user) }
+      continuation.onTermination = { _ in self.removeStateDidChangeListener(handle) }
+    }
+  }
+
+  /// Who is signed in, now and whenever the token changes: after each refresh, sign-in and sign-out.
+  ///
+  /// Each loop is a listener of its own, which is removed when the loop ends or its task is cancelled.
+  /// Only the newest change is buffered for a slow loop.
+  public var idTokenChanges: AsyncStream<User?> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      let handle = addIDTokenDidChangeListener { _, user in continuation.yield(user) }
+      continuation.onTermination = { _ in self.removeIDTokenDidChangeListener(handle) }
+    }
+  }
+
+  private func add(
+    _ listener: @escaping (Auth, User?) -> Void,
+    isForTokens: Bool
+  ) -> Int {
+    let callback = Callback(listener)
+    let block: @Sendable (User?) -> Void = { [weak self] user in
+      if let self { callback.call(self, user) }
+    }
+    let number = state.withLockedValue { state in
+      state.lastNumber += 1
+      if isForTokens {
+        state.tokenListeners[state.lastNumber] = block
+      } else {
+        state.userListeners[state.lastNumber] = block
+      }
+      return state.lastNumber
+    }
+    deliver { if self.isListening(number) { block(self.currentUser) } }
+    return number
+  }
+
+  /// Whether a listener was not removed.
+  private func isListening(_ number: Int) -> Bool {
+    state.withLockedValue {
+      $0.userListeners[number] != nil || $0.tokenListeners[number] != nil
+    }
+  }
+}
+
+/// What a listener is removed by.
+public struct AuthStateDidChangeListenerHandle: Hashable, Sendable {
+  let number: Int
+}
+
+/// What a listener for tokens is removed by.
+public struct IDTokenDidChangeListenerHandle: Hashable, Sendable {
+  let number: Int
 }

@@ -1,22 +1,22 @@
-/// Keeps someone signed in: decides when tokens are refreshed, and what follows from the answer.
+/// Keeps a user signed in: decides when tokens are refreshed, and what follows from the answer.
 ///
 /// Pure: the time comes in with each input, and what is to be done comes out.
 ///
-/// States: nobody → signed in ⇄ refreshing (one refresh at a time) → nobody. While signed in, a failed
-/// refresh is tried again after growing pauses as long as anyone wants tokens to stay fresh.
+/// States: nobody → signed in ⇄ refreshing (one refresh at a time) → nobody. While tokens must stay
+/// fresh, a failed refresh is tried again after growing pauses.
 struct AuthCore: Sendable {
   private(set) var account: Account?
   /// The refresh that is under way, if any.
   private var refresh: Refresh?
   private var lastRefresh = 0
   private var failures = 0
-  /// Whether tokens are replaced before anyone asks for them.
+  /// Whether tokens are refreshed before anyone asks for them.
   private var staysFresh = false
   private var outputs: [AuthOutput] = []
 
   private struct Refresh {
     let number: Int
-    /// Those who wait for the new token, and whether the old one would do for them.
+    /// The requests that wait for the new token, and whether the old one would not do for them.
     var waiting: [(request: Int, isForced: Bool)] = []
   }
 
@@ -24,7 +24,7 @@ struct AuthCore: Sendable {
   private static let firstPause: Int64 = 250
   private static let longestPause: Int64 = 30_000
 
-  /// Makes a session of nobody, or of someone who was signed in before.
+  /// Makes a session of nobody, or of a user who was signed in before.
   init(account: Account? = nil) {
     self.account = account
   }
@@ -41,10 +41,10 @@ struct AuthCore: Sendable {
     switch input {
     case .signedIn(let account): signedIn(account, now: now)
     case .signedOut: signedOut(.signedOut)
-    case .profileChanged(let uid, let profile): profileChanged(uid, profile)
-    case .tokenWanted(let request, let isForced): tokenWanted(request, isForced, now: now)
+    case .profileChanged(let uid, let profile): profileChanged(profile, of: uid)
+    case .tokenWanted(let request, let isForced): tokenWanted(request, isForced: isForced, now: now)
     case .refreshed(let number, let result):
-      refreshed(number, result, now: now, random: random)
+      refreshed(number, with: result, now: now, random: random)
     case .timerFired: timerFired(now: now)
     case .staysFresh(let isOn):
       staysFresh = isOn
@@ -78,7 +78,7 @@ struct AuthCore: Sendable {
     outputs.append(.tokenChanged(nil))
   }
 
-  private mutating func profileChanged(_ uid: String, _ profile: Account.Profile) {
+  private mutating func profileChanged(_ profile: Account.Profile, of uid: String) {
     guard var account, account.uid == uid, account.profile != profile else { return }
     account.profile = profile
     self.account = account
@@ -86,7 +86,7 @@ struct AuthCore: Sendable {
     outputs.append(.userChanged(isOther: false))
   }
 
-  private mutating func tokenWanted(_ request: Int, _ isForced: Bool, now: Int64) {
+  private mutating func tokenWanted(_ request: Int, isForced: Bool, now: Int64) {
     guard let account else { return outputs.append(.token(request, .success(nil))) }
     if !isForced, now < account.tokens.refreshTime {
       return outputs.append(.token(request, .success(account)))
@@ -109,11 +109,11 @@ struct AuthCore: Sendable {
 
   private mutating func refreshed(
     _ number: Int,
-    _ result: Result<Account.Tokens, AuthError>,
+    with result: Result<Account.Tokens, AuthError>,
     now: Int64,
     random: Double
   ) {
-    // Whoever signed in or out meanwhile has made it pointless.
+    // A sign-in or sign-out in the meantime has made it pointless.
     guard let refresh, refresh.number == number, var account else { return }
     switch result {
     case .success(let tokens):
@@ -128,7 +128,7 @@ struct AuthCore: Sendable {
     case .failure(let error) where error.endsSession: signedOut(error)
     case .failure(let error):
       self.refresh = nil
-      // The old token is good for as long as it lives, unless it was refused.
+      // The old token is good until it expires, unless the server rejected it.
       for (request, isForced) in refresh.waiting {
         let isUsable = !isForced && now < account.tokens.expires
         outputs.append(.token(request, isUsable ? .success(account) : .failure(error)))
@@ -154,9 +154,49 @@ struct AuthCore: Sendable {
     }
   }
 
-  /// Has the token replaced in time.
+  /// Schedules the next refresh.
   private mutating func schedule(now: Int64) {
     guard staysFresh, let account, refresh == nil else { return }
     outputs.append(.schedule(after: max(0, account.tokens.refreshTime - now)))
   }
+}
+
+/// Something that happened, which a session has to deal with.
+enum AuthInput: Sendable {
+  /// A user signed in, or received new tokens other than by a refresh.
+  case signedIn(Account)
+  /// The user signs out.
+  case signedOut
+  /// More is known of the user.
+  case profileChanged(uid: String, Account.Profile)
+  /// A caller asks for a token; if forced, it must differ from the last one.
+  case tokenWanted(Int, isForced: Bool)
+  /// A refresh was answered.
+  case refreshed(Int, Result<Account.Tokens, AuthError>)
+  /// The timer came due.
+  case timerFired
+  /// Tokens must be refreshed before anyone asks for them, or need no longer be.
+  case staysFresh(Bool)
+}
+
+/// Something that a session wants done; the caller performs the outputs in order.
+enum AuthOutput: Sendable {
+  /// Get new tokens for an account, and feed back the answer under this number.
+  case refresh(Int, Account)
+  /// Start the timer of so many milliseconds; replaces it if it is running.
+  case schedule(after: Int64)
+  /// Cancel the timer.
+  case cancelTimer
+  /// Answer a caller who asked for a token; nil means that nobody is signed in.
+  case token(Int, Result<Account?, AuthError>)
+  /// Another user is signed in, or nobody, or the profile changed.
+  case userChanged(isOther: Bool)
+  /// There is a new token, or nobody is signed in any more.
+  case tokenChanged(Account?)
+  /// Keep these credentials; they are new if the user has just signed in.
+  ///
+  /// Otherwise they are kept only if no other process has removed the account.
+  case save(Account, isNew: Bool)
+  /// Forget the credentials of an account.
+  case remove(Account)
 }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import RealtimeCore
 internal import RealtimeTransport
 
-/// Speaks with the endpoints: one call for each request, JSON in and JSON out.
+/// Calls the account endpoints: JSON in, JSON out.
 ///
-/// What is sent and what comes back are secrets, so that nothing of them gets into an error or a log,
-/// but for the word with which a server refuses.
+/// Requests and answers are secrets: nothing of them gets into an error or a log except the code with
+/// which a server rejects a request.
 struct IdentityClient: Sendable {
   let service: IdentityService
   let apiKey: String?
@@ -16,7 +16,7 @@ struct IdentityClient: Sendable {
   /// - Throws: ``AuthError``.
   func call(
     _ method: AccountMethod,
-    _ members: [JSONMember]
+    with members: [JSONMember]
   ) async throws(AuthError) -> JSONValue {
     try await send(
       to: .accounts(method.rawValue),
@@ -83,4 +83,16 @@ struct IdentityClient: Sendable {
   private static let unescaped = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
   )
+}
+
+/// The requests about accounts, by their names in the service.
+enum AccountMethod: String, Sendable {
+  case signUp
+  case signInWithPassword
+  case signInWithCustomToken
+  case update
+  case lookup
+  case delete
+  case sendOobCode
+  case resetPassword
 }

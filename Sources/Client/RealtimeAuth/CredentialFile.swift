@@ -43,7 +43,7 @@ struct CredentialFile: CredentialStore {
       let pause = eventLoop.scheduleTask(in: .milliseconds(Self.turnPause)) {}
       try? await pause.futureResult.get()
     }
-    // Whoever is stopped in the middle of a refresh must not keep all others signed out.
+    // A process that is stopped in the middle of a refresh must not keep all others signed out.
     return turn
   }
 
@@ -54,11 +54,11 @@ struct CredentialFile: CredentialStore {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       if errno == ENOENT { return CredentialBook() }
-      throw failure("cannot be read", errno)
+      throw failure("cannot be read", code: errno)
     }
     defer { close(descriptor) }
     var information = stat()
-    guard fstat(descriptor, &information) == 0 else { throw failure("cannot be read", errno) }
+    guard fstat(descriptor, &information) == 0 else { throw failure("cannot be read", code: errno) }
     try check(information)
     guard information.st_size <= Self.longest else { throw failure("is too long") }
     var bytes = [UInt8](repeating: 0, count: Int(information.st_size))
@@ -69,7 +69,7 @@ struct CredentialFile: CredentialStore {
         Foundation.read(descriptor, $0.baseAddress, length)
       }
       if got < 0, errno == EINTR { continue }
-      guard got > 0 else { throw failure("cannot be read", errno) }
+      guard got > 0 else { throw failure("cannot be read", code: errno) }
       count += got
     }
     guard let book = CredentialBook(bytes) else {
@@ -89,10 +89,10 @@ struct CredentialFile: CredentialStore {
   private func change(_ body: (inout CredentialBook) -> Void) throws(AuthError) {
     try prepareDirectory()
     let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else { throw failure("cannot be locked", errno) }
+    guard lock >= 0 else { throw failure("cannot be locked", code: errno) }
     defer { close(lock) }
     while flock(lock, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw failure("cannot be locked", errno) }
+      guard errno == EINTR else { throw failure("cannot be locked", code: errno) }
     }
     let old = try read()
     var book = old
@@ -105,7 +105,7 @@ struct CredentialFile: CredentialStore {
     try? PrivateDirectory.create(directory)
     var information = stat()
     guard stat(directory, &information) == 0 else {
-      throw failure("has no directory", errno)
+      throw failure("has no directory", code: errno)
     }
     guard information.st_uid == geteuid(), information.st_mode & 0o022 == 0 else {
       throw failure("is in a directory that others may write to")
@@ -117,12 +117,108 @@ struct CredentialFile: CredentialStore {
     do {
       try PrivateFile.replace(path, with: Array(book.text.utf8), isDurable: true)
     } catch {
-      throw failure("cannot be written", error.code)
+      throw failure("cannot be written", code: error.code)
     }
   }
 
-  private func failure(_ problem: String, _ code: Int32? = nil) -> AuthError {
+  private func failure(_ problem: String, code: Int32? = nil) -> AuthError {
     let reason = code.map { ": \(String(cString: strerror($0)))" } ?? ""
     return AuthError(.keychainError, message: "the credential file \(path) \(problem)\(reason)")
+  }
+}
+
+/// What a credential file says: accounts of several servers, the last one to sign in first.
+struct CredentialBook: Equatable, Sendable {
+  /// An account and whose it is.
+  struct Entry: Equatable, Sendable {
+    var server: String
+    var account: Account
+  }
+
+  var entries: [Entry] = []
+
+  private static let version: Int64 = 1
+
+  /// Keeps an account; see ``CredentialStore/save(_:of:isNew:)``.
+  mutating func save(_ account: Account, of server: String, isNew: Bool) {
+    let entry = Entry(server: server, account: account)
+    let index = entries.firstIndex { $0.server == server && $0.account.uid == account.uid }
+    if isNew {
+      if let index { entries.remove(at: index) }
+      entries.insert(entry, at: 0)
+    } else if let index {
+      entries[index] = entry
+    }
+  }
+
+  mutating func remove(uid: String, of server: String) {
+    entries.removeAll { $0.server == server && $0.account.uid == uid }
+  }
+
+  /// The book as text.
+  var text: String {
+    let accounts = entries.map { entry in
+      JSONValue.object([JSONMember("server", .string(entry.server))] + Self.members(entry.account))
+    }
+    return JSONValue.object(
+      ("version", .integer(Self.version)),
+      ("accounts", .array(accounts))
+    ).text + "\n"
+  }
+
+  /// Makes an empty book.
+  init() {}
+
+  /// Reads a book; nil if it is not one, or is one of a later version.
+  init?(_ bytes: [UInt8]) {
+    guard let json = try? JSONParser.parse(bytes), json["version"]?.integer == Self.version,
+      let accounts = json["accounts"]?.elements
+    else { return nil }
+    for json in accounts {
+      guard let server = json["server"]?.string, let account = Self.account(json) else {
+        return nil
+      }
+      entries.append(Entry(server: server, account: account))
+    }
+  }
+
+  private static func members(_ account: Account) -> [JSONMember] {
+    func member(_ name: String, text value: String?) -> JSONMember? {
+      value.map { JSONMember(name, .string($0)) }
+    }
+    let profile = account.profile
+    return [
+      member("uid", text: account.uid), member("email", text: profile.email),
+      member("displayName", text: profile.displayName), member("photoURL", text: profile.photoURL),
+      JSONMember("isEmailVerified", .bool(profile.isEmailVerified)),
+      JSONMember("isAnonymous", .bool(profile.isAnonymous)),
+      member("idToken", text: account.tokens.idToken),
+      member("refreshToken", text: account.tokens.refreshToken),
+      JSONMember("expires", .integer(account.tokens.expires)),
+      JSONMember("lifetime", .integer(account.tokens.lifetime)),
+    ].compactMap(\.self)
+  }
+
+  private static func account(_ json: JSONValue) -> Account? {
+    guard let uid = json["uid"]?.string, let idToken = json["idToken"]?.string,
+      let refreshToken = json["refreshToken"]?.string, let expires = json["expires"]?.integer,
+      let lifetime = json["lifetime"]?.integer
+    else { return nil }
+    return Account(
+      uid: uid,
+      profile: Account.Profile(
+        email: json["email"]?.string,
+        displayName: json["displayName"]?.string,
+        photoURL: json["photoURL"]?.string,
+        isEmailVerified: json["isEmailVerified"]?.bool ?? false,
+        isAnonymous: json["isAnonymous"]?.bool ?? false
+      ),
+      tokens: Account.Tokens(
+        idToken: idToken,
+        refreshToken: refreshToken,
+        expires: expires,
+        lifetime: lifetime
+      )
+    )
   }
 }

@@ -1,0 +1,136 @@
+internal import Foundation
+internal import RealtimeCore
+
+/// A user who is signed in: the profile and the tokens.
+struct Account: Hashable, Sendable {
+  /// The public part of an account.
+  struct Profile: Hashable, Sendable {
+    var email: String?
+    var displayName: String?
+    var photoURL: String?
+    var isEmailVerified = false
+    var isAnonymous = false
+  }
+
+  var uid: String
+  var profile = Profile()
+  var tokens: Tokens
+
+  /// The secrets of a user; they must not be logged.
+  struct Tokens: Hashable, Sendable {
+    /// The token for the database and the account endpoints.
+    var idToken: String
+    /// The token that a new ID token is requested with.
+    var refreshToken: String
+    /// When the ID token expires by the clock of this machine, in milliseconds since 1970.
+    var expires: Int64
+    /// Its lifetime from the time of issue, in milliseconds.
+    var lifetime: Int64
+
+    /// When it should be refreshed: five minutes before it expires, or at half its lifetime.
+    var refreshTime: Int64 { expires - min(Self.margin, lifetime / 2) }
+
+    private static let margin: Int64 = 5 * 60 * 1_000
+  }
+}
+
+// A token in a log would be as good as a password there.
+extension Account.Tokens: CustomStringConvertible, CustomReflectable {
+  var description: String { "tokens until \(expires)" }
+  var customMirror: Mirror { Mirror(self, children: ["expires": expires]) }
+}
+
+extension Account.Tokens {
+  /// The tokens of an answer about an account, or nil when it brings none.
+  ///
+  /// The lifetime in the answer counts, since the clocks of both ends may differ.
+  init?(account answer: JSONValue, now: Int64) {
+    guard let idToken = answer["idToken"]?.string,
+      let refreshToken = answer["refreshToken"]?.string
+    else { return nil }
+    self.init(idToken: idToken, refreshToken: refreshToken, seconds: answer["expiresIn"], now: now)
+  }
+
+  /// The tokens of an answer to a refresh.
+  ///
+  /// - Throws: ``AuthError`` of code `internalError` when there are none.
+  init(refresh answer: JSONValue, now: Int64) throws(AuthError) {
+    guard let idToken = answer["id_token"]?.string ?? answer["access_token"]?.string,
+      let refreshToken = answer["refresh_token"]?.string
+    else { throw AuthError(.internalError, message: "the server refreshed without a token") }
+    self.init(idToken: idToken, refreshToken: refreshToken, seconds: answer["expires_in"], now: now)
+  }
+
+  private init(idToken: String, refreshToken: String, seconds: JSONValue?, now: Int64) {
+    let told = seconds.flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
+    let claimed = (try? IDTokenClaims(idToken))?.lifetime
+    let lifetime = told.map { max(1, min($0, 1_000_000_000)) * 1_000 } ?? claimed ?? 3_600_000
+    self.init(
+      idToken: idToken,
+      refreshToken: refreshToken,
+      expires: now + lifetime,
+      lifetime: lifetime
+    )
+  }
+}
+
+extension Account.Profile {
+  /// The profile in the answer to a look-up; the token says how the user signed in.
+  init(user: JSONValue, claims: IDTokenClaims) {
+    email = user["email"]?.string
+    displayName = user["displayName"]?.string
+    photoURL = user["photoUrl"]?.string
+    isEmailVerified = user["emailVerified"]?.bool ?? false
+    isAnonymous = claims.provider == "anonymous" && email == nil
+  }
+
+  /// The profile in a token.
+  init(claims: IDTokenClaims) {
+    email = claims.json["email"]?.string
+    displayName = claims.json["name"]?.string
+    photoURL = claims.json["picture"]?.string
+    isEmailVerified = claims.json["email_verified"]?.bool ?? false
+    isAnonymous = claims.provider == "anonymous"
+  }
+}
+
+/// The claims of an ID token; only the server checks the signature.
+struct IDTokenClaims: Sendable {
+  /// All claims, an object.
+  let json: JSONValue
+
+  /// Reads a token.
+  ///
+  /// - Throws: ``AuthError`` of code `malformedJWT` if it is not a token.
+  init(_ token: String) throws(AuthError) {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let bytes = Self.bytes(parts[1]),
+      let json = try? JSONParser.parse(bytes), json.members != nil
+    else { throw AuthError(.malformedJWT, message: "the server gave a token that is malformed") }
+    self.json = json
+  }
+
+  /// The identifier of the user, or nil when there is none.
+  var uid: String? { json["user_id"]?.string ?? json["sub"]?.string }
+
+  /// How the user signed in, such as "password".
+  var provider: String? { json["firebase"]?["sign_in_provider"]?.string }
+
+  /// The lifetime of the token from the time of issue, in milliseconds, or nil if it does not say.
+  var lifetime: Int64? {
+    guard let issued = json["iat"]?.integer, let expires = json["exp"]?.integer, expires > issued
+    else { return nil }
+    return (expires - issued) * 1_000
+  }
+
+  /// The time in a claim, or nil.
+  func date(_ claim: String) -> Date? {
+    json[claim]?.integer.map { Date(timeIntervalSince1970: Double($0)) }
+  }
+
+  private static func bytes(_ part: Substring) -> [UInt8]? {
+    var text = String(part).replacing("-", with: "+").replacing("_", with: "/")
+    text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+    return Data(base64Encoded: text).map { Array($0) }
+  }
+}

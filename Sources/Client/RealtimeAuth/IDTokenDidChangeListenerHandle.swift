@@ -1,4 +1,0 @@
-/// What a listener for tokens is removed by.
-public struct IDTokenDidChangeListenerHandle: Hashable, Sendable {
-  let number: Int
-}
