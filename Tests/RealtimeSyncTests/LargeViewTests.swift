@@ -32,7 +32,9 @@ struct LargeViewTests {
   }
 
   private func places(_ driver: CoreDriver, _ query: Query) throws -> [UnsafeRawPointer] {
-    let tree = try #require(Mirror(reflecting: driver.core.data.sync).descendant("root") as? SyncPoint)
+    let tree = try #require(
+      Mirror(reflecting: driver.core.data.sync).descendant("root") as? SyncPoint
+    )
     let point = try #require(tree["list"])
     let view = point.views[try #require(point.viewIndex(of: query))]
     return try [place(of: view.cache.server.indexed), place(of: view.cache.event.indexed)]

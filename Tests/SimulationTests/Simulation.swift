@@ -167,3 +167,112 @@ struct Simulation {
     return lastNumber
   }
 }
+
+/// What is to happen, in the order of virtual time; equal times keep the order they came in.
+struct Agenda<Event: Sendable> {
+  private struct Moment: Comparable, Sendable {
+    let time: Int64
+    let number: Int
+
+    static func < (left: Moment, right: Moment) -> Bool {
+      (left.time, left.number) < (right.time, right.number)
+    }
+  }
+
+  private var events = SortedMap<Moment, Event>()
+  private var lastNumber = 0
+
+  mutating func add(_ event: Event, at time: Int64) {
+    lastNumber += 1
+    events.updateValue(event, forKey: Moment(time: time, number: lastNumber))
+  }
+
+  mutating func next() -> (time: Int64, event: Event)? {
+    guard let (moment, event) = events.first else { return nil }
+    events.removeValue(forKey: moment)
+    return (moment.time, event)
+  }
+}
+
+/// A bug that a run puts in on purpose, to see that the checks find it.
+enum Fault: CaseIterable, Sendable {
+  /// A write is answered and not applied.
+  case lostUpdate
+  /// A push never leaves.
+  case droppedEvent
+  /// A write is applied a second time, without the key that would tell.
+  case doubledWrite
+  /// A read is answered with data that were replaced long ago.
+  case staleRead
+  /// Only the first place of a multi-path update is written.
+  case halfUpdate
+  /// Outputs leave before the store has their batch.
+  case earlyAcknowledgement
+  /// A completion is called twice.
+  case doubledCompletion
+  /// A listener does not hear of a child.
+  case missingChildEvent
+  /// What was scheduled for the end of a connection is forgotten when the server restarts.
+  case forgottenDisconnect
+  /// The server goes on as if nothing of a batch were stored, when nobody knows whether it is.
+  case presumedFailure
+}
+
+/// One connection through the network: in order both ways, each end may learn late that it is gone.
+struct Link {
+  /// One way through a link.
+  struct Way {
+    /// When the last message sent arrives.
+    var lastArrival: Int64 = 0
+    /// Until when everything sent is held up.
+    var blockedUntil: Int64 = 0
+    /// From when on nothing arrives.
+    var cutAt: Int64 = .max
+    /// The number of messages on their way.
+    var inFlight = 0
+
+    /// When a message sent now arrives.
+    mutating func arrival(now: Int64, delay: Int64) -> Int64 {
+      lastArrival = max(lastArrival, now + delay, blockedUntil)
+      return lastArrival
+    }
+  }
+
+  let client: Int
+  let incarnation: Int
+  let connection: ConnectionID
+  let peer: PeerID
+  let delay: Int64
+  var up = Way()
+  var down = Way()
+  var isClientOpen = true
+  /// Whether the server has accepted and has not closed it.
+  var isServerOpen = false
+  /// The connection before, as the client names it to the server.
+  var previous: PeerID?
+
+  /// Whether nothing is under way, nor still to be noticed.
+  var isQuiet: Bool {
+    if !isClientOpen, !isServerOpen { return true }
+    let isWhole = up.cutAt == .max && down.cutAt == .max
+    return isClientOpen && isServerOpen && isWhole && up.inFlight + down.inFlight == 0
+  }
+}
+
+extension Node {
+  /// The node at a path written as text.
+  subscript(at path: String) -> Node { self[Path(wire: path)] }
+
+  /// This node with other data at a path written as text.
+  func with(_ path: String, _ node: Node) -> Node { setting(Path(wire: path), to: node) }
+
+  /// The unique texts that are leaves of this node.
+  var uniqueTexts: [String] {
+    switch self {
+    case .empty: return []
+    case .leaf(.string(let text), _): return text.first == "w" ? [text] : []
+    case .leaf: return []
+    case .children(let children): return children.map.flatMap { $0.value.uniqueTexts }
+    }
+  }
+}

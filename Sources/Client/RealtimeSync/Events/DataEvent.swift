@@ -1,16 +1,16 @@
 package import RealtimeCore
 
-/// A kind of change that a listener may ask for, in the order in which one operation raises them.
+/// The kinds of changes that a listener may ask for, in the order in which they are raised.
 package enum EventKind: Int, Hashable, Sendable, CaseIterable, Comparable {
   /// A child is gone; the node of the event is its last value.
   case childRemoved
   /// A child appeared.
   case childAdded
-  /// What the query orders a child by has changed.
+  /// The value by which the query orders a child changed.
   case childMoved
   /// The data of a child changed.
   case childChanged
-  /// The data of the whole query, after all changes of the children.
+  /// The data of the whole query, after all changes of children.
   case value
 
   package static func < (left: EventKind, right: EventKind) -> Bool {
@@ -20,9 +20,9 @@ package enum EventKind: Int, Hashable, Sendable, CaseIterable, Comparable {
 
 /// Where data come from.
 package struct DataMetadata: Hashable, Sendable {
-  /// Whether the server may have newer data: the listen for them is not answered on this connection.
+  /// Whether the server may have newer data: it has not answered the listen on this connection.
   package var isFromCache: Bool
-  /// Whether writes that are not answered yet have a part in the data.
+  /// Whether writes that are not answered yet affect the data.
   package var hasPendingWrites: Bool
 
   /// Makes a description, of the server's own data unless told otherwise.
@@ -62,7 +62,7 @@ package struct DataEvent: Sendable, Equatable {
     self.previousKey = previousKey
   }
 
-  /// Compares all but where the data come from.
+  /// Compares everything but where the data come from.
   package static func == (left: DataEvent, right: DataEvent) -> Bool {
     left.kind == right.kind && left.path == right.path && left.key == right.key
       && left.node == right.node && left.previousKey == right.previousKey

@@ -20,13 +20,13 @@ package struct RequestToken: Hashable, Sendable {
   }
 }
 
-/// Someone who keeps a view alive and may want its events.
+/// A reason to keep a view alive, and the events that are wanted of it.
 struct Registration: Sendable, Hashable {
   /// Who it is.
   enum Owner: Sendable, Hashable {
     /// A listener of the caller.
     case listener(ListenerID)
-    /// The wish to keep a query up to date.
+    /// The query is kept synced.
     case keepSynced
     /// A transaction that needs the data of its location.
     case transaction(RequestToken)

@@ -1,26 +1,26 @@
 import RealtimeCore
 
-/// What a store keeps of the server's data, and what it is to be told so that it keeps up.
+/// Tracks what a store has of the server's data, and collects the changes that keep it up to date.
 ///
-/// Every listen has an entry. States of the entry of an active one: behind, while the store has
-/// nothing or older data that stay as they are; then level, from the moment at which the listen is
-/// complete: the store has just what the view has, and every change is passed on. When the listen
-/// ends the entry stays, as the data of that moment, until it is pruned.
+/// Every listen has an entry. While the listen is active, the entry is first behind: the store has
+/// nothing, or older data that stay as they are. Once the listen is complete, the entry is level: the
+/// store has exactly what the view has, and every change is passed on. When the listen ends, the entry
+/// stays with the data of that moment, until it is pruned.
 struct OfflineCache: Sendable {
   /// The listen that an entry follows.
   private struct Follower: Sendable {
     let target: ListenTarget
     var isLevel = false
-    /// What the store has of a query that selects, since one change may push other children out.
+    /// What the store has of a query with a selection, since one change may push other children out.
     var window = Node.empty
   }
 
   private var entries: [Int64: TrackedQuery] = [:]
   private var ids: [QuerySpec: Int64] = [:]
-  private var places = PathIndex()
+  private var entryPaths = PathIndex()
   private var followers: [Int64: Follower] = [:]
   private var followed = PathIndex()
-  /// What the process before kept up to date; not pruned before this one has had its chance.
+  /// What the previous process kept synced; not pruned before this one had a chance to do the same.
   private var pinned: Set<Int64> = []
   private var lastID: Int64 = 0
   private var changes: [OfflineChange] = []
@@ -53,26 +53,26 @@ struct OfflineCache: Sendable {
       .sorted { ($0.lastUse, $0.id) < ($1.lastUse, $1.id) }
   }
 
-  /// Takes what the store is to be told since the last call.
+  /// Takes the changes for the store since the last call.
   mutating func takeChanges() -> [OfflineChange] {
     defer { changes = [] }
     return changes
   }
 
-  /// Has the store told something that is no matter of the cache, in its order.
+  /// Adds a change that does not concern the cache, in its order.
   mutating func append(_ change: OfflineChange) {
     changes.append(change)
   }
 
   // MARK: Reading
 
-  /// The data of a place as the store has them: of the same query, or of all data at or above it.
+  /// The stored data of a query: from its own entry, or from one of all data at or above it.
   ///
   /// - Parameters:
   ///   - spec: The query.
-  ///   - now: The time, as the use of the entry that has them.
-  /// - Returns: The data, and whether they are all that is kept of the same query; nil when there
-  ///   are none.
+  ///   - now: The time, which becomes the last use of the entry.
+  /// - Returns: The data, and whether they are exactly what is kept of this query; nil if there are
+  ///   none.
   /// - Complexity: O(size of the entry), depending on the store
   mutating func load(_ spec: QuerySpec, now: Int64) -> (node: Node, isExact: Bool)? {
     let own = spec.normalized
@@ -88,15 +88,15 @@ struct OfflineCache: Sendable {
     return nil
   }
 
-  /// The children of a location that the store has completely, though it has not all of them.
+  /// The children of a location that the store has completely, although it does not have all.
   ///
-  /// Those are the ones of its queries, and those that were listened to or written by themselves.
+  /// They come from queries of the location, and from listens and writes of single children.
   ///
   /// - Parameter path: The location.
-  /// - Returns: The children; of several versions of one, that which was used last.
-  /// - Complexity: O(entries at and below the location + size of theirs), depending on the store
+  /// - Returns: The children; of several versions of one, the one used last.
+  /// - Complexity: O(entries at and below the location + their size), depending on the store
   mutating func children(of path: Path) -> Node {
-    let here = places.overlapping(path).compactMap { entries[$0] }.filter { entry in
+    let here = entryPaths.overlapping(path).compactMap { entries[$0] }.filter { entry in
       guard entry.isComplete else { return false }
       return entry.query.loadsAllData
         ? entry.path.parent == path && !entry.path.isPriority : entry.path == path
@@ -129,11 +129,11 @@ struct OfflineCache: Sendable {
 
   // MARK: Listens
 
-  /// A listen begins.
+  /// A listen starts.
   ///
   /// - Parameters:
   ///   - target: The listen.
-  ///   - loaded: The data, if they are those that the store has of this query; nil otherwise.
+  ///   - loaded: The data that it starts with if they are exactly what the store has; nil otherwise.
   ///   - now: The time.
   mutating func begin(_ target: ListenTarget, loaded: Node?, now: Int64) {
     let id = entry(of: target.spec, now: now)
@@ -151,7 +151,7 @@ struct OfflineCache: Sendable {
     note(id)
   }
 
-  /// A listen was refused: what the store has of it must not be shown any more.
+  /// A listen was rejected: what the store has of it must not be shown any more.
   mutating func refuse(_ target: ListenTarget) {
     if let id = unfollow(target) { forget(id) }
   }
@@ -176,7 +176,7 @@ struct OfflineCache: Sendable {
     replace(id, with: node)
   }
 
-  /// Keeps data that were read once, unless a listen follows them anyway.
+  /// Keeps data that were read once, unless a listen keeps them up to date anyway.
   mutating func keep(_ node: Node, of spec: QuerySpec, now: Int64) {
     let id = entry(of: spec.normalized, now: now)
     guard followers[id] == nil else { return }
@@ -184,7 +184,7 @@ struct OfflineCache: Sendable {
     replace(id, with: node)
   }
 
-  /// Whether a place is to be kept up to date, which the next process is to know.
+  /// Remembers for the next process whether a query is kept synced.
   mutating func setKept(_ spec: QuerySpec, to isKept: Bool) {
     guard let id = ids[spec.normalized], entries[id]?.isKept != isKept else { return }
     entries[id]?.isKept = isKept
@@ -194,11 +194,11 @@ struct OfflineCache: Sendable {
 
   // MARK: Changes
 
-  /// The server changed some places; passes on what that did to the data of listens.
+  /// The server changed some paths; passes on what that did to the data of listens.
   ///
   /// - Parameters:
-  ///   - changed: The places, those of priorities after the others.
-  ///   - tag: The listen that was meant, or nil for all.
+  ///   - changed: The paths, those of priorities last.
+  ///   - tag: The listen that the change is for, or nil for all.
   ///   - tree: The data after the changes.
   mutating func follow(_ changed: [Path], tag: Int64?, in tree: SyncTree) {
     var reached: Set<Int64> = []
@@ -230,7 +230,7 @@ struct OfflineCache: Sendable {
     update(id, by: children.map { Change(Path([$0]), node[$0]) })
   }
 
-  /// The children that differ: those that were changed, and others only if the numbers tell.
+  /// The children that differ: those that were changed, and others only if the counts show it.
   ///
   /// - Complexity: O(changed · log n), or O(n) where others were pushed out of the window
   private func differing(_ keys: Set<ChildKey>, from old: Node, to new: Node) -> [ChildKey] {
@@ -242,7 +242,7 @@ struct OfflineCache: Sendable {
     return differences.changes.keys.sorted()
   }
 
-  /// What comes goes first, as in views, so that nothing is empty in between.
+  /// Additions go first, as in views, so that nothing is empty in between.
   private mutating func update(_ id: Int64, by updates: [Change]) {
     for isRemoval in [false, true] {
       for change in updates where change.node.isEmpty == isRemoval {
@@ -251,33 +251,33 @@ struct OfflineCache: Sendable {
     }
   }
 
-  /// The server accepted a write: what no listen follows is brought up to date with it.
+  /// The server accepted a write: entries that no listen follows are updated with it.
   ///
-  /// What was written is kept by itself where nothing above it is, nor is listened to.
+  /// What was written gets an entry of its own unless one above it is kept or listened to.
   mutating func acknowledge(_ parts: [Change], now: Int64) {
     for part in parts {
       if !part.path.isPriority, !isWithinAllData(part.path) {
         _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
       }
-      for id in places.overlapping(part.path) where followers[id] == nil {
+      for id in entryPaths.overlapping(part.path) where followers[id] == nil {
         guard let entry = entries[id] else { continue }
-        guard let place = part.path.relative(to: entry.path) else {
+        guard let location = part.path.relative(to: entry.path) else {
           let below = Path(entry.path.keys.dropFirst(part.path.count))
           replace(id, with: entry.query.evaluate(part.node[below]))
           continue
         }
-        if place.isRoot {
+        if location.isRoot {
           replace(id, with: entry.query.evaluate(part.node))
         } else if entry.query.loadsAllData {
-          changes.append(.update(query: id, Change(place, part.node)))
+          changes.append(.update(query: id, Change(location, part.node)))
         } else {
-          changes.append(.amend(query: id, Change(place, part.node)))
+          changes.append(.amend(query: id, Change(location, part.node)))
         }
       }
     }
   }
 
-  /// Whether all data of a location or of one above it are kept, or are listened to.
+  /// Whether all data of a location, or of one above it, are kept or listened to.
   private func isWithinAllData(_ path: Path) -> Bool {
     (0...path.count).contains { depth in
       let above = QuerySpec(path: Path(path.keys.prefix(depth)), query: .all)
@@ -288,9 +288,9 @@ struct OfflineCache: Sendable {
 
   // MARK: Pruning
 
-  /// Forgets entries that were not used for long, as far as the store is too large.
+  /// Drops the entries that were not used for longest if the store is too large.
   ///
-  /// A part of them at a time: the store then tells its size again.
+  /// It drops some of them at a time: the store then reports its size again.
   ///
   /// - Parameters:
   ///   - size: The size of the store in bytes.
@@ -318,7 +318,7 @@ struct OfflineCache: Sendable {
   private mutating func insert(_ query: TrackedQuery) {
     entries[query.id] = query
     ids[QuerySpec(path: query.path, query: query.query)] = query.id
-    places.insert(query.id, at: query.path)
+    entryPaths.insert(query.id, at: query.path)
   }
 
   private mutating func replace(_ id: Int64, with node: Node) {
@@ -332,10 +332,10 @@ struct OfflineCache: Sendable {
     forgetParts(of: id)
   }
 
-  /// Forgets older data of parts of an entry of all data, which would be found before the newer ones.
+  /// Drops older entries below one of all data, which would otherwise be found before the newer one.
   private mutating func forgetParts(of id: Int64) {
     guard let whole = entries[id], whole.query.loadsAllData else { return }
-    for part in places.overlapping(whole.path)
+    for part in entryPaths.overlapping(whole.path)
     where part != id && followers[part] == nil && !pinned.contains(part) {
       if let entry = entries[part], whole.path.contains(entry.path) { forget(part) }
     }
@@ -348,7 +348,7 @@ struct OfflineCache: Sendable {
   private mutating func forget(_ id: Int64) {
     guard let entry = entries.removeValue(forKey: id) else { return }
     ids[QuerySpec(path: entry.path, query: entry.query)] = nil
-    places.remove(id, at: entry.path)
+    entryPaths.remove(id, at: entry.path)
     pinned.remove(id)
     changes.append(.forget(query: id))
   }
@@ -381,8 +381,8 @@ struct PathIndex: Sendable {
     for depth in 0..<path.count {
       result.formUnion(numbers[Path(path.keys.prefix(depth))] ?? [])
     }
-    for (place, here) in numbers.ascending(after: { $0 < path }) {
-      guard path.contains(place) else { break }
+    for (location, here) in numbers.ascending(after: { $0 < path }) {
+      guard path.contains(location) else { break }
       result.formUnion(here)
     }
     return result

@@ -146,6 +146,7 @@ struct ConnectionMachine: Sendable {
   /// - Parameters:
   ///   - host: The host that the server wants the next connection to go to, if it named one.
   ///   - time: The time.
+  /// - Returns: What ended.
   mutating func close(redirectedTo host: String? = nil, at time: RepoTime) -> Loss {
     let loss = disconnect(interruptedBy: [], at: time)
     if let host, !loss.outputs.isEmpty {

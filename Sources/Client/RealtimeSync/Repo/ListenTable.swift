@@ -42,15 +42,15 @@ struct ListenTable: Sendable {
   private(set) var targets = SortedMap<Int64, ListenTarget>()
   private var serials: [ListenTarget: Int64] = [:]
   private var lastSerial: Int64 = 0
-  /// The listens that have their data from the server of this connection.
+  /// The listens whose data the server has sent or confirmed on this connection.
   private var current: Set<ListenTarget> = []
-  /// The listens that have data of a store and none of a server yet.
+  /// The listens that have data of a store and none from a server yet.
   private var unconfirmed: Set<ListenTarget> = []
 
-  /// The number under which a listen runs, or nil.
+  /// The serial number of a listen, or nil if it does not run.
   func serial(of target: ListenTarget) -> Int64? { serials[target] }
 
-  /// Adds a listen and returns its number; one that runs already starts anew.
+  /// Adds a listen and returns its serial number; one that already runs starts anew.
   mutating func start(_ target: ListenTarget) -> Int64 {
     stop(target)
     lastSerial += 1
@@ -59,10 +59,10 @@ struct ListenTable: Sendable {
     return lastSerial
   }
 
-  /// Whether the data of a listen are those of the server of this connection.
+  /// Whether the server has sent or confirmed the data of a listen on this connection.
   func isCurrent(_ target: ListenTarget) -> Bool { current.contains(target) }
 
-  /// Whether the data of a listen are those of a store, which no server has confirmed.
+  /// Whether the data of a listen come from a store and no server has confirmed them.
   func isUnconfirmed(_ target: ListenTarget) -> Bool { unconfirmed.contains(target) }
 
   /// A listen starts from the data of a store.
@@ -70,19 +70,19 @@ struct ListenTable: Sendable {
     unconfirmed.insert(target)
   }
 
-  /// The server of this connection has sent or confirmed the data of a listen.
+  /// The server has sent or confirmed the data of a listen on this connection.
   mutating func markCurrent(_ target: ListenTarget) {
     guard serials[target] != nil else { return }
     current.insert(target)
     unconfirmed.remove(target)
   }
 
-  /// The connection has ended: no data are known to be the server's any more.
+  /// The connection has ended: no data are known to be current any more.
   mutating func connectionLost() {
     current = []
   }
 
-  /// Forgets a listen; returns whether it ran.
+  /// Removes a listen; returns whether it ran.
   @discardableResult
   mutating func stop(_ target: ListenTarget) -> Bool {
     guard let serial = serials.removeValue(forKey: target) else { return false }
@@ -92,7 +92,7 @@ struct ListenTable: Sendable {
     return true
   }
 
-  /// The listens at a path that a push names by their queries; without any, the default one or all.
+  /// The listens at a path with these queries; without queries the default one, or else all.
   func targets(at path: Path, queries: [Query]?) -> [ListenTarget] {
     let here = targets.map(\.value).filter { $0.path == path }
     if let queries {

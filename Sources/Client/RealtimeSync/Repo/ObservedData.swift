@@ -225,6 +225,7 @@ struct ObservedData: Sendable {
   ///   - path: The location.
   ///   - tag: The tag of the listen, or nil for the default one.
   ///   - isAwaited: Whether a listen (a target and its serial) waits for its answer.
+  /// - Returns: The change.
   mutating func applyServerRanges(
     _ ranges: [RangeMerge],
     at path: Path,
@@ -266,6 +267,7 @@ struct ObservedData: Sendable {
   ///   - owner: The user who makes it.
   ///   - key: Its key, evaluated only if it is kept.
   ///   - time: The time.
+  /// - Returns: The change.
   mutating func applyUserWrite(
     _ request: WriteRequest,
     number: Int64,

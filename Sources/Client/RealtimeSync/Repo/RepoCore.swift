@@ -30,7 +30,6 @@ package struct RepoCore: Sendable {
   /// Continues where previous processes ended; to be called before anything else.
   ///
   /// Their writes are pending again and are sent, under their old keys, before all later ones.
-  ///
   /// Changes are emitted for the store from now on; `read` is called only while an input is handled.
   package mutating func restore(
     _ state: OfflineState,
@@ -42,7 +41,7 @@ package struct RepoCore: Sendable {
 
   // MARK: Reading
 
-  /// Whether the server has greeted and the connection stands.
+  /// Whether the server has greeted and the connection is open.
   package var isConnected: Bool { connection.isConnected }
 
   /// How far the connection is.
@@ -109,7 +108,7 @@ package struct RepoCore: Sendable {
     return result
   }
 
-  /// Takes what a caller asks for; whoever wants something from the server also connects.
+  /// Does what a caller asks for, and connects if that needs the server.
   private mutating func request(_ input: RepoInput) {
     switch input {
     case .observe(let listener, let path, let query, let events):
@@ -356,8 +355,8 @@ package struct RepoCore: Sendable {
     guard response.status == .ok else {
       let failure = GetResult.failure(response.status, reason: response.outcome.reason)
       // What the rules forbid is not shown from a store either.
-      let isForbidden = response.status == .permissionDenied
-      let result = isForbidden ? nil : data.knownResult(of: spec, at: now)
+      let result =
+        response.status == .permissionDenied ? nil : data.knownResult(of: spec, at: now)
       return outputs.append(.getCompleted(token, result ?? failure))
     }
     let node: Node

@@ -1,66 +1,66 @@
 package import RealtimeCore
 
-/// Something that an engine is told.
+/// Something that happened, which an engine has to deal with.
 ///
 /// Paths and data must be legal (see `Validation`); the engine does not check them again.
 package enum RepoInput: Sendable {
-  // Of the caller. The first of these also starts connecting.
+  // From the caller. The first of these also starts connecting.
 
-  /// Raises events of these kinds for the children and the value of a query, from now on.
+  /// Raises events of these kinds for a query from now on.
   case observe(ListenerID, path: Path, query: Query, events: Set<EventKind>)
   /// Ends one listener; nothing is raised for it any more.
   case stopObserving(ListenerID)
   /// Ends all listeners of a query; with the default query, all listeners of the location.
   case stopObservingAll(path: Path, query: Query)
-  /// Keeps the data of a query up to date without listeners, or no longer.
+  /// Keeps the data of a query up to date without listeners, or stops doing so.
   case keepSynced(path: Path, query: Query, Bool)
   /// Reads the data of a query once.
   case get(RequestToken, path: Path, query: Query)
-  /// Writes; values that the server decides are passed as they are.
+  /// Writes; server values are passed unresolved.
   case write(RequestToken, path: Path, WriteOperation)
-  /// Changes the data at a location by a function of the present data.
+  /// Replaces the data at a location by a function of the present data.
   case transaction(RequestToken, path: Path, appliesLocally: Bool, update: TransactionUpdate)
   /// Schedules a write for the end of the connection.
   case onDisconnect(RequestToken, path: Path, WriteOperation)
   /// Withdraws what is scheduled at a path and below.
   case cancelOnDisconnect(RequestToken, path: Path)
-  /// Takes back every write that is not acknowledged, transactions among them.
+  /// Gives up every write that is not acknowledged, transactions included.
   case purgeOutstandingWrites
-  /// Says whose the writes are from now on; those of someone else wait until they are back.
+  /// Changes the user to whom writes belong; those of another user wait until that user is back.
   ///
-  /// Comes before the credential of the user. Transactions of the user before are given up.
+  /// Comes before the credential of the user. Transactions of the previous user are given up.
   case actAs(user: String?)
   /// Presents a credential now and on every later connection.
   case authenticate(ClientRequest.Authentication)
   /// Gives up the credential.
   case unauthenticate
-  /// Takes a reason not to be connected away.
+  /// Removes a reason not to be connected.
   case goOnline(InterruptReason)
   /// Adds a reason not to be connected.
   case goOffline(InterruptReason)
 
-  // Of the transport and the clock.
+  // From the transport and the clock.
 
   /// The socket of an attempt is open; the server's greeting is awaited.
   case transportOpened(ConnectionID)
   /// A whole message arrived.
   case message(ConnectionID, ServerMessage)
-  /// A long message is on its way in.
+  /// Part of a long message arrived.
   case transportProgress(ConnectionID)
   /// The socket closed, or never opened.
   case transportClosed(ConnectionID, reason: String)
-  /// The store has this size in bytes now.
+  /// The store now has this size in bytes.
   case storeSize(Int64)
   /// A timer came due.
   case timerFired(RepoTimer)
 }
 
-/// Names one attempt to connect; what the transport of an older attempt reports is ignored.
+/// Identifies one attempt to connect; reports about an older attempt are ignored.
 package struct ConnectionID: Hashable, Sendable {
-  /// Counts the attempts of one engine, from 1.
+  /// Numbers the attempts of one engine, from 1.
   package let number: Int64
 
-  /// Makes a name.
+  /// Makes an identifier.
   package init(_ number: Int64) {
     self.number = number
   }
@@ -70,21 +70,21 @@ package struct ConnectionID: Hashable, Sendable {
 package enum InterruptReason: Hashable, Sendable {
   /// Nothing has asked for data yet; the first use of the engine ends it.
   case waitingForOpen
-  /// The caller went offline.
+  /// The caller has gone offline.
   case user
-  /// The server refused the credential; presenting another, or giving it up, ends this.
+  /// The server rejected the credential; presenting another, or giving it up, ends this.
   case tokenRefresh
   /// The server asked not to be connected to again.
   case serverKill
 }
 
-/// The outside world at the moment of an input: two clocks and a draw of chance.
+/// The outside world at the moment of an input: two clocks and a random number.
 package struct RepoTime: Hashable, Sendable {
   /// Milliseconds since 1970 by the local clock, which may jump.
   package var wall: Int64
-  /// Milliseconds of a clock that only goes forward.
+  /// Milliseconds of a clock that only moves forward.
   package var monotonic: Int64
-  /// A number from 0 up to but not including 1, which spreads reconnects.
+  /// A random number from 0 up to but not including 1, which spreads reconnects.
   package var random: Double
 
   /// Makes a moment.
@@ -97,13 +97,13 @@ package struct RepoTime: Hashable, Sendable {
 
 /// What the update function of a transaction decides about the data it was given.
 package enum TransactionDecision: Sendable {
-  /// Write these data with just the priorities that they have.
+  /// Write these data, with exactly the priorities that they have.
   case commit(Node)
   /// Write nothing.
   case abort
 }
 
-/// Computes the new data of a transaction from the present ones; runs as often as the data change.
+/// Computes the new data of a transaction from the present ones; runs again when those change.
 ///
 /// It runs inside the engine, so it must be quick and must not call back into it.
 package typealias TransactionUpdate = @Sendable (Node) -> TransactionDecision

@@ -1,31 +1,31 @@
 package import RealtimeCore
 
-/// Something that an engine wants done; the caller performs outputs in their order.
+/// Something that an engine wants done; the caller performs the outputs in order.
 package enum RepoOutput: Sendable {
-  /// Open a connection, to the host a server named or (nil) the one of the database.
+  /// Open a connection, to the host that a server named or, if nil, to the database's own.
   case connect(ConnectionID, host: String?)
-  /// Close a connection; what it still reports is ignored.
+  /// Close a connection; its later reports are ignored.
   case disconnect(ConnectionID)
   /// Send a message.
   case send(ConnectionID, ClientMessage)
   /// Send the text frame `0`.
   case sendKeepalive(ConnectionID)
-  /// Tell me this timer after so many milliseconds; replaces the timer if it runs.
+  /// Start a timer of so many milliseconds; replaces the timer if it is running.
   case schedule(RepoTimer, after: Int64)
-  /// Forget a timer.
+  /// Cancel a timer.
   case cancelTimer(RepoTimer)
   /// Call a listener.
   case raise(ListenerID, DataEvent)
-  /// A listener ended because the server refused it; nothing more is raised for it.
+  /// A listener ended because the server rejected it; nothing more is raised for it.
   case listenerCancelled(ListenerID, StatusCode, reason: String)
-  /// A write (or a scheduled one, or its withdrawal) was answered.
+  /// A write was answered, or one for the end of the connection, or its withdrawal.
   case writeCompleted(RequestToken, StatusCode, reason: String)
   /// A read ended.
   case getCompleted(RequestToken, GetResult)
-  /// A transaction ended; an abort by its function is status ok without commit.
+  /// A transaction ended; if its function aborted it, the status is ok and nothing is committed.
   case transactionCompleted(RequestToken, StatusCode, reason: String, committed: Bool, node: Node)
-  /// The server does not take the credential; the engine is offline until `authenticate` brings
-  /// another one or `unauthenticate` gives it up.
+  /// The server rejected the credential; the engine is offline until `authenticate` brings another
+  /// one or `unauthenticate` gives it up.
   case credentialRejected(StatusCode, reason: String)
   /// The server accepted the credential.
   case credentialAccepted
@@ -35,7 +35,7 @@ package enum RepoOutput: Sendable {
   case log(String)
 }
 
-/// How far the engine is with its connection.
+/// The state of the engine's connection.
 package enum ConnectionPhase: Hashable, Sendable {
   /// There is a reason not to connect.
   case interrupted
@@ -49,22 +49,22 @@ package enum ConnectionPhase: Hashable, Sendable {
 
 /// How a single read ended.
 package enum GetResult: Sendable, Equatable {
-  /// The data of the query, and where they come from.
+  /// The data of the query and where they come from.
   case value(Node, DataMetadata)
   /// The read failed, with the status and its reason.
   case failure(StatusCode, reason: String)
 }
 
-/// A timer that the engine asks for; scheduling one again replaces it.
+/// A timer of the engine; scheduling one again replaces it.
 package enum RepoTimer: Hashable, Sendable {
-  /// Ends the pause before the next attempt to connect.
+  /// The pause before the next attempt to connect is over.
   case reconnect
-  /// Gives up an attempt to connect that takes too long, up to the server's greeting.
+  /// An attempt to connect took too long, up to the server's greeting.
   case connectTimeout
-  /// Looks whether the connection has been idle or silent for too long.
+  /// It is time to check whether the connection is idle or dead.
   case keepalive
-  /// Gives up a read for which no connection came about.
+  /// A read has waited too long for a connection.
   case getDeadline(RequestToken)
-  /// Ends the pause before the transactions at a path are sent once more.
+  /// The pause before the transactions at a path are sent again is over.
   case transactionRetry(Path)
 }

@@ -71,7 +71,7 @@ struct DisconnectAction: Sendable {
   }
 }
 
-/// The requests that wait for an answer, whatever becomes of connections, and as whom they are sent.
+/// The requests that wait for an answer, across connections, and the user who makes them.
 ///
 /// An entry is added when the caller asks for something, may be sent on many connections, and is
 /// removed by its answer or when it is given up. Each kind keeps its order.
@@ -111,7 +111,7 @@ struct RequestMachine: Sendable {
     return outputs
   }
 
-  // MARK: As whom
+  // MARK: The user
 
   /// Changes the user to whom writes belong; false if it was the same already.
   mutating func setUser(_ user: String?) -> Bool {

@@ -221,7 +221,9 @@ struct TransactionMachine: Sendable {
     let base = data.sync.latest(at: path, excluding: Set(members.map(\.writeID)))
     var node = base
     for member in members {
-      if let place = member.path.relative(to: path) { node.update(at: place, to: member.output) }
+      if let location = member.path.relative(to: path) {
+        node.update(at: location, to: member.output)
+      }
     }
     let number = data.makeNumber()
     let request = WriteRequest(path: path, operation: .set(node), hash: base.hash)
@@ -415,6 +417,7 @@ struct TransactionMachine: Sendable {
   ///   - outcome: What they end with.
   ///   - data: The data.
   ///   - time: The time.
+  /// - Returns: What is to be done.
   mutating func abort(
     overlapping path: Path,
     with outcome: Outcome,

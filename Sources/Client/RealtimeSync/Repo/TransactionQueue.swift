@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// The transactions under way by location, each location's in the order they began.
+/// The transactions under way by location, those of one location in the order they began.
 struct TransactionQueue: Sendable {
   private var queues = SortedMap<Path, [Transaction]>()
 
@@ -10,7 +10,7 @@ struct TransactionQueue: Sendable {
     queues.updateValue((queues[transaction.path] ?? []) + [transaction], forKey: transaction.path)
   }
 
-  /// Replaces a transaction by a later state of it.
+  /// Replaces a transaction by a later version of it.
   mutating func update(_ transaction: Transaction) {
     _ = queues.modify(transaction.path) { queue in
       if let index = queue.firstIndex(where: { $0.order == transaction.order }) {
@@ -27,22 +27,22 @@ struct TransactionQueue: Sendable {
     if rest == 0 { queues.removeValue(forKey: transaction.path) }
   }
 
-  /// The highest location at or above a path with transactions, or nil.
+  /// The topmost location at or above a path with transactions, or nil.
   func topmost(on path: Path) -> Path? {
     if queues.isEmpty { return nil }
     for depth in 0...path.count {
-      let place = Path(path.keys.prefix(depth))
-      if queues[place] != nil { return place }
+      let location = Path(path.keys.prefix(depth))
+      if queues[location] != nil { return location }
     }
     return nil
   }
 
-  /// The highest locations at and below a path with transactions, none above another.
+  /// The topmost locations at and below a path with transactions, none above another.
   func topmost(below path: Path) -> [Path] {
     var result: [Path] = []
-    for (place, _) in entries(below: path) {
-      if let last = result.last, last.contains(place) { continue }
-      result.append(place)
+    for (location, _) in entries(below: path) {
+      if let last = result.last, last.contains(location) { continue }
+      result.append(location)
     }
     return result
   }
@@ -62,9 +62,9 @@ struct TransactionQueue: Sendable {
 
   private func entries(below path: Path) -> [(Path, [Transaction])] {
     var result: [(Path, [Transaction])] = []
-    for (place, queue) in queues.ascending(after: { $0 < path }) {
-      guard path.contains(place) else { break }
-      result.append((place, queue))
+    for (location, queue) in queues.ascending(after: { $0 < path }) {
+      guard path.contains(location) else { break }
+      result.append((location, queue))
     }
     return result
   }

@@ -10,7 +10,7 @@ enum ChildChange: Sendable {
   case changed(from: Node, to: Node)
 }
 
-/// What one operation did to the children of a view, several changes of one child taken together.
+/// What one operation did to the children of a view, with the changes of one child combined.
 struct ChangeSet: Sendable {
   private(set) var changes: [ChildKey: ChildChange] = [:]
 

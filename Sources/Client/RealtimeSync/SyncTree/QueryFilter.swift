@@ -1,13 +1,13 @@
 import RealtimeCore
 
-/// Keeps the data of a view cut to what its query selects, and tells which children changed.
+/// Keeps the data of a view cut to what its query selects, and tracks which children change.
 struct QueryFilter: Sendable {
   let query: Query
 
   /// Whether the query may leave children out.
   var filters: Bool { !query.loadsAllData }
 
-  /// The same order without leaving anything out.
+  /// The same order, but with every child.
   var unfiltered: QueryFilter { QueryFilter(query: Query(index: query.index)) }
 
   /// What the query selects of a node.
@@ -22,11 +22,11 @@ struct QueryFilter: Sendable {
   /// - Parameters:
   ///   - key: The child.
   ///   - child: Its new data.
-  ///   - affected: The only place below the child where its data may differ from before.
+  ///   - affected: The only path below the child at which its data may differ from before.
   ///   - cache: The data to change.
-  ///   - source: Where to look for children to fill a gap with; nil is nowhere.
-  ///   - changes: Takes the changes.
-  /// - Complexity: O(log n), and what looking for another child costs
+  ///   - source: Where to find a child that fills a gap; nil leaves the gap.
+  ///   - changes: Collects the changes.
+  /// - Complexity: O(log n), plus the cost of finding another child
   func set(
     _ key: ChildKey,
     to child: Node,
@@ -64,7 +64,7 @@ struct QueryFilter: Sendable {
     cache.set(key, to: new)
   }
 
-  /// A child outside a full window: it comes in if it lies before the boundary.
+  /// A child outside a full window: it enters if it lies before the boundary.
   private func insert(
     _ key: ChildKey,
     node new: Node,
@@ -84,7 +84,7 @@ struct QueryFilter: Sendable {
     cache.set(key, to: new)
   }
 
-  /// A child inside a full window: it stays unless another one is now nearer.
+  /// A child inside a full window: it stays unless a child outside is now nearer.
   private func update(
     _ key: ChildKey,
     from old: Node,
@@ -120,19 +120,19 @@ struct QueryFilter: Sendable {
   }
 }
 
-/// Where a limited view finds children that it does not show.
+/// Where a limited view finds the children that it does not show.
 struct ChildSource: Sendable {
   /// The pending writes over the view's location.
   let overlay: Overlay
-  /// What events were raised for.
+  /// The data that events were raised for.
   let event: KnownData
-  /// The server's data as the view knows them.
+  /// The server's data, as far as the view knows them.
   let server: CacheNode
-  /// The server's complete data of the location as another view knows them, or nil.
+  /// The complete data of the server if another view has them, or nil.
   let covering: Node?
   let index: Index
 
-  /// The child with pending writes, or nil when it is not known.
+  /// The child with pending writes on top, or nil if it is not known.
   func completeChild(_ key: ChildKey) -> Node? {
     if event.isComplete(for: key) { return event.node[key] }
     let hidden = overlay[key]
@@ -141,7 +141,7 @@ struct ChildSource: Sendable {
     return server.isComplete(for: key) ? hidden.applied(to: server.node[key]) : nil
   }
 
-  /// The complete data of the server in order, from the cheapest place that has them.
+  /// The complete data of the server in order, from the cheapest source that has them.
   private var base: IndexedNode? {
     if case .node(let node) = overlay { return IndexedNode(node, by: index) }
     if server.isComplete, !server.isFiltered { return server.indexed }
@@ -149,13 +149,13 @@ struct ChildSource: Sendable {
     return server.isComplete ? server.indexed : nil
   }
 
-  /// The next children beyond a position, nearest first, away from the side a limit keeps.
+  /// The nearest child beyond a position, away from the side that the limit keeps.
   ///
   /// - Parameters:
-  ///   - position: Where to start; a child at the position itself does not count.
+  ///   - position: Where to start; a child at this position does not count.
   ///   - side: The side of the range that the limit keeps.
   ///   - isWanted: Whether a child may be returned.
-  /// - Returns: The nearest wanted child, or nil when there is none or it is not known.
+  /// - Returns: The child, or nil if there is none or it is not known.
   /// - Complexity: O(log n + pending writes at children + unwanted children passed)
   func nearest(
     beyond position: IndexEntry,

@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// What a change of registrations comes to.
+/// What a change of registrations leads to.
 struct SyncResult: Sendable {
   /// The events to raise.
   var events: [ViewEvent] = []
@@ -10,7 +10,7 @@ struct SyncResult: Sendable {
   var ended: [Registration.Owner] = []
 }
 
-/// Older data of the server that a store has of a query.
+/// Older data of the server that a store kept of a query.
 enum StoredData: Sendable {
   /// All of them, cut to the query.
   case all(Node)
@@ -33,7 +33,8 @@ enum StoredData: Sendable {
 
 /// The views of a client over a tree of data, with its pending writes.
 ///
-/// Every operation returns the events it raises; what else is to be done comes as values too.
+/// Every operation returns the events it raises and the listens to start and stop, and does nothing
+/// else.
 struct SyncTree: Sendable {
   private var root = SyncPoint()
   private var writes = WriteTree()
@@ -56,7 +57,7 @@ struct SyncTree: Sendable {
     }
   }
 
-  /// Takes the server's answer to a pending write.
+  /// Ends a pending write, which the server accepted or rejected.
   mutating func ackUserWrite(_ id: Int64, isAccepted: Bool) -> [ViewEvent] {
     guard let removal = writes.remove(id), removal.mayChangeViews else { return [] }
     let overlay = removal.write.overlay
@@ -64,7 +65,7 @@ struct SyncTree: Sendable {
     return apply(kind, from: .user, at: removal.write.path)
   }
 
-  /// Takes all pending writes back at once, so that nothing in between is shown.
+  /// Reverts all pending writes at once, so that no intermediate state is shown.
   mutating func removeAllWrites() -> [ViewEvent] {
     guard writes.count > 0 else { return [] }
     writes = WriteTree()
@@ -82,7 +83,7 @@ struct SyncTree: Sendable {
     applyPush(.overwrite(node), at: path, tag: tag)
   }
 
-  /// The server replaces the data at several places below a path.
+  /// The server replaces the data at several paths below a path.
   mutating func applyServerMerge(
     at path: Path,
     changes: [Change],
@@ -96,33 +97,33 @@ struct SyncTree: Sendable {
     }
   }
 
-  /// The server replaces ranges of what a listen has.
+  /// The server replaces ranges of the data that a listen has.
   mutating func applyServerRanges(_ ranges: [RangeMerge], to target: ListenTarget) -> [ViewEvent] {
     var node = serverNode(of: target)
     for range in ranges { node = range.applied(to: node) }
     return applyServerOverwrite(at: target.path, with: node, tag: target.tag)
   }
 
-  /// The listen that a push at a path is meant for, or nil when it is for none of now.
+  /// The listen that a push at a path is meant for, or nil if it has ended.
   func target(at path: Path, tag: Int64?) -> ListenTarget? {
     guard let tag else { return ListenTarget(path: path, query: .all, tag: nil) }
     guard let spec = tagged[tag], spec.path == path else { return nil }
     return ListenTarget(path: path, query: spec.query, tag: tag)
   }
 
-  /// The listen that pushes with a tag are meant for, or nil when it has ended.
+  /// The listen that pushes with a tag are meant for, or nil if it has ended.
   func target(of tag: Int64) -> ListenTarget? { tagged[tag].map { target($0) } }
 
   /// The server has sent all data of a listen.
   mutating func applyListenComplete(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
-    // What no push has brought is not there, also where an observer below knew it from before.
+    // Whatever no push has brought does not exist, even if an observer below knew it before.
     if tag == nil, let view = root[path]?.completeView, !view.cache.server.isComplete {
       return applyPush(.overwrite(view.cache.server.node), at: path, tag: nil)
     }
     return applyPush(.listenComplete, at: path, tag: tag)
   }
 
-  /// Data that the server sent for one query without a listen; they go to its view alone, if any.
+  /// The server sent data of a query without a listen: they go to its view if that is incomplete.
   mutating func applyServerOverwrite(of spec: QuerySpec, with node: Node) -> [ViewEvent] {
     guard let point = root[spec.path], let index = point.viewIndex(of: spec.query),
       point.views[index].completeEventNode == nil
@@ -136,7 +137,7 @@ struct SyncTree: Sendable {
     tag: Int64?
   ) -> [ViewEvent] {
     guard let tag else { return apply(kind, from: .server, at: path) }
-    // Late pushes of a listen that one for all data has replaced would narrow what is known.
+    // A late push of a listen that was replaced by one for all data would narrow what is known.
     guard let spec = tagged[tag], spec.path.contains(path), !hasAllData(at: spec.path) else {
       return []
     }
@@ -186,9 +187,9 @@ struct SyncTree: Sendable {
   /// The data at a path with all pending writes, hidden ones too; empty as far as not known.
   ///
   /// - Parameters:
-  ///   - path: The place.
-  ///   - excluded: Writes that do not count.
-  ///   - stored: Older data of the server, which count when no view knows any.
+  ///   - path: The location.
+  ///   - excluded: Writes to leave out.
+  ///   - stored: Older data of the server, used if no view knows any.
   /// - Returns: The data.
   func latest(
     at path: Path,
@@ -202,7 +203,7 @@ struct SyncTree: Sendable {
     )
   }
 
-  /// What an observer of a query would see over data of the server that no view knows.
+  /// What an observer of a query would see on top of data of the server that no view has.
   func value(of spec: QuerySpec, over stored: Node) -> Node {
     let overlay = writes.overlay[spec.path]
     if spec.query.loadsAllData || overlay.completeNode != nil {
@@ -219,7 +220,7 @@ struct SyncTree: Sendable {
     return point.viewIndex(of: target.query).map { point.views[$0].cache.server.node } ?? .empty
   }
 
-  /// The listen that keeps a query up to date, or nil when there is none.
+  /// The listen that keeps a query up to date, or nil if there is none.
   func covering(_ spec: QuerySpec) -> ListenTarget? {
     let above = root.firstResult(on: spec.path) { point, rest -> Path? in
       point.completeView == nil ? nil : Path(spec.path.keys.dropLast(rest.count))
@@ -228,7 +229,7 @@ struct SyncTree: Sendable {
     return tags[spec] == nil ? nil : target(spec)
   }
 
-  /// Whether visible pending writes have a part in what a query selects, or in one child of it.
+  /// Whether visible pending writes affect what a query selects, or one child of it.
   func hasPendingWrites(_ spec: QuerySpec, child key: ChildKey?, in node: Node) -> Bool {
     let overlay = writes.overlay[spec.path]
     if let key { return !overlay[key].isTransparent }
@@ -239,7 +240,7 @@ struct SyncTree: Sendable {
     return overlay.touchedKeys.contains { node.hasChild($0) || server.hasChild($0) }
   }
 
-  /// What a pending write does at each place, its values decided by estimate; nil if there is none.
+  /// What a pending write does at each path, with estimated server values; nil if it has ended.
   func parts(of write: Int64) -> [Change]? { writes.parts(of: write) }
 
   private func hasAllData(at path: Path) -> Bool {
@@ -254,9 +255,9 @@ struct SyncTree: Sendable {
     root.firstResult(on: path) { $0.completeServerNode(at: $1) }
   }
 
-  /// Whether a registration would find nothing known: no view, and none above that has the data.
+  /// Whether a new registration would find no view of its query and no view above with the data.
   ///
-  /// A view above that still waits for its data may know less than a store does.
+  /// A view above that still waits for its data does not count: a store may know more.
   func isUnknown(at path: Path, query: Query) -> Bool {
     root[path]?.viewIndex(of: query) == nil && completeServerNode(at: path) == nil
   }
@@ -269,8 +270,8 @@ struct SyncTree: Sendable {
   ///   - registration: Who follows.
   ///   - path: The location.
   ///   - query: The query.
-  ///   - stored: Older data of the server for a new view of which nothing is known.
-  /// - Returns: The events of the registration, and what to ask of the server.
+  ///   - stored: Older data of the server for a new view about which nothing is known.
+  /// - Returns: The events of the registration, and the listens to start and stop.
   mutating func add(
     _ registration: Registration,
     at path: Path,
@@ -308,7 +309,7 @@ struct SyncTree: Sendable {
     return result
   }
 
-  /// The children of a location that views below it know completely, and others from a store.
+  /// The children of a location that views below it know completely, and the rest from a store.
   private func knownChildren(at path: Path, over stored: Node) -> Node {
     var node = stored
     root[path]?.forEachChild { key, child in
@@ -338,7 +339,7 @@ struct SyncTree: Sendable {
     remove(owner, at: path, query: query, isCancelled: false)
   }
 
-  /// Ends all registrations of a listen that the server refused.
+  /// Ends all registrations that depend on a listen that the server rejected.
   mutating func cancel(_ target: ListenTarget) -> SyncResult {
     if target.tag != nil {
       return remove(nil, at: target.path, query: target.query, isCancelled: true)
@@ -391,7 +392,7 @@ struct SyncTree: Sendable {
     )
   }
 
-  /// The listens that a new default one at a location makes superfluous.
+  /// The listens that a new one for all data of a location makes superfluous.
   private func superseded(at path: Path) -> [ListenTarget] {
     var result: [ListenTarget] = []
     guard let point = root[path] else { return result }
@@ -402,7 +403,7 @@ struct SyncTree: Sendable {
     return result
   }
 
-  /// The listens that are needed at and below a location without one for all of it.
+  /// The listens that are needed at and below a location if there is none for all of it.
   private func uncovered(at path: Path) -> [ListenTarget] {
     var result: [ListenTarget] = []
     if let point = root[path] { collect(point, at: path, into: &result) }

@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// A change that views are told of, as seen from the place they stand at.
+/// A change that views apply, with paths relative to the location that it is seen from.
 struct TreeOperation: Sendable {
   /// Where a change comes from.
   enum Source: Sendable, Equatable {
@@ -16,11 +16,11 @@ struct TreeOperation: Sendable {
   enum Kind: Sendable {
     /// Replaces the data.
     case overwrite(Node)
-    /// Replaces the data at places below.
+    /// Replaces the data at paths below.
     case merge(Overlay)
-    /// A write that touched these places was accepted and is no longer pending.
+    /// A write to these paths was accepted and is no longer pending.
     case acknowledge(Overlay)
-    /// A write that touched these places was refused and is no longer pending.
+    /// A write to these paths was rejected and is no longer pending.
     case revert(Overlay)
     /// The server has sent all it has.
     case listenComplete
@@ -28,12 +28,12 @@ struct TreeOperation: Sendable {
 
   /// Where it comes from.
   let source: Source
-  /// Where it happens, relative to the place it is seen from.
+  /// Where it happens, relative to the location that it is seen from.
   let path: Path
   /// What it does.
   let kind: Kind
 
-  /// The operation as seen from a child, or nil when it does not reach there.
+  /// The operation as seen from a child, or nil if it does not reach that child.
   func seen(from key: ChildKey) -> TreeOperation? {
     if let first = path.first {
       return first == key ? TreeOperation(source: source, path: path.rest, kind: kind) : nil
@@ -58,7 +58,7 @@ struct TreeOperation: Sendable {
     return TreeOperation(source: source, path: .root, kind: below)
   }
 
-  /// The only keys under which it reaches anything, or nil when it reaches every child.
+  /// The only children that it reaches, or nil if it reaches all of them.
   var reachedKeys: [ChildKey]? {
     if let first = path.first { return [first] }
     switch kind {

@@ -10,7 +10,7 @@ extension View {
     if !changes.isEmpty, kinds.contains(where: { $0 != .value }) {
       let changes = Array(changes.changes)
       let entries = changes.map { query.index.entry(for: $0.key, node: $0.value.node) }
-      // Numbers are sorted: a change is large, and would be moved at each step.
+      // Indices are sorted because a change is large and would be moved at each step.
       let order = entries.indices.sorted { entries[$0] < entries[$1] }
       for kind in EventKind.allCases where kind != .value && kinds.contains(kind) {
         for index in order where isRaised(kind, for: changes[index].value) {
@@ -25,7 +25,7 @@ extension View {
     return events
   }
 
-  /// What a new registration is told: the children there are, then the value if it is complete.
+  /// The events of a new registration: the present children, then the value if it is complete.
   func initialEvents(for registration: Registration) -> [ViewEvent] {
     var events: [ViewEvent] = []
     if registration.kinds.contains(.childAdded) {

@@ -1,7 +1,7 @@
 import RealtimeCore
 
 extension View {
-  /// The server has other data at a place.
+  /// The server replaced the data at a path.
   mutating func overwrite(
     at path: Path,
     with node: Node,
@@ -34,19 +34,19 @@ extension View {
     }
     cache.server.isComplete = old.isComplete || path.isRoot
     cache.server.isFiltered = serverFilter.filters
-    let place = affectedPlace(on: path, since: old.node)
-    refreshEvent(at: place, source: source(in: context), in: context, changes: &changes)
+    let location = affectedPath(on: path, since: old.node)
+    refreshEvent(at: location, source: source(in: context), in: context, changes: &changes)
   }
 
-  /// Where events may see other data after the server's data changed at the end of a path.
+  /// Where the event data may differ after the server's data changed at the end of a path.
   ///
-  /// That is above the end where a leaf was, which pending writes may have hidden, and where
-  /// nothing is left, so that the priority has gone too though pending writes are still there.
-  private func affectedPlace(on path: Path, since old: Node) -> Path {
+  /// That is above the end if a leaf was on the way, which pending writes may have hidden, or if
+  /// nothing is left there: then the priority is gone too, although pending writes still show.
+  private func affectedPath(on path: Path, since old: Node) -> Path {
     var before = old
     var after = cache.server.node
     for depth in 0..<path.count where !before.isEmpty {
-      // What becomes of an empty location of the view itself, the end of the refresh sees to.
+      // The end of the refresh takes care of the view's own location when it becomes empty.
       let hasGone = depth > 0 && after.isEmpty
       if hasGone || before.leafValue != nil { return Path(path.keys.prefix(depth)) }
       before = before[path.keys[depth]]
@@ -55,7 +55,7 @@ extension View {
     return path
   }
 
-  /// The server has other data at several places.
+  /// The server replaced the data at several paths.
   mutating func merge(
     at path: Path,
     with overlay: Overlay,
@@ -63,7 +63,7 @@ extension View {
     in context: Context,
     changes: inout ChangeSet
   ) {
-    // Without any data, the merge was meant for a listen that has ended.
+    // Without any data here, the merge was meant for a listen that has ended.
     if cache.server.node.isEmpty, !cache.server.isComplete { return }
     var rooted = Overlay.none
     for change in overlay.changes { rooted.set(path.appending(change.path), to: change.node) }
@@ -77,7 +77,7 @@ extension View {
       return merge(children, filtered: filtered, in: context, changes: &changes)
     }
     let known = cache.server.known
-    // What is there goes first: with a limit, removals make room for what comes.
+    // Present children go first: with a limit, removals make room for new ones.
     for isPresent in [true, false] {
       for (key, below) in children where known.node.hasChild(key) == isPresent {
         if !isPresent, below.completeNode == nil, !known.isComplete(for: key) { continue }
@@ -87,9 +87,9 @@ extension View {
     }
   }
 
-  /// Merges piece by piece, so that the work grows with the pieces and not with the children.
+  /// Merges piece by piece, so that the cost depends on the pieces and not on the children.
   ///
-  /// What comes goes first, so that the location is not empty in between and keeps its priority.
+  /// Additions go first, so that the location is never empty in between and keeps its priority.
   private mutating func merge(
     _ children: SortedMap<ChildKey, Overlay>,
     filtered: Bool,
@@ -110,7 +110,7 @@ extension View {
     }
   }
 
-  /// The server has sent all that the listen at or above this view asks for.
+  /// The server has sent everything that the listen at or above this view asks for.
   mutating func complete(
     at path: Path,
     isOwnListen: Bool,
@@ -119,7 +119,7 @@ extension View {
   ) {
     if path.isRoot {
       if isOwnListen, !cache.server.isComplete, filter.filters {
-        // Nothing was sent because the selection is what was known; the rest remains unknown.
+        // Nothing was sent because the known selection was right; the rest remains unknown.
         cache.server.indexed = filter.window(of: cache.server.node)
         cache.server.isFiltered = true
       } else if !isOwnListen, !cache.server.isComplete || cache.server.isFiltered,
@@ -133,7 +133,7 @@ extension View {
     refreshEvent(at: path, source: nil, in: context, changes: &changes)
   }
 
-  /// Brings the event data up to date where the server's data may have changed.
+  /// Updates the event data where the server's data may have changed.
   private mutating func refreshEvent(
     at path: Path,
     source: ChildSource?,
@@ -166,7 +166,7 @@ extension View {
     cache.event.isComplete = isComplete
   }
 
-  /// A location that was empty in between has lost its priority, though events saw it filled.
+  /// A location that was empty in between lost its priority, although events never saw it empty.
   private mutating func alignPriority(under overlay: Overlay) {
     guard !filter.filters, cache.server.isComplete, overlay.completeNode == nil else { return }
     let hidden = overlay[.priority].completeNode
@@ -185,7 +185,7 @@ extension View {
     return filter.window(of: overlay.applied(to: cache.server.node))
   }
 
-  /// The child that events see after the server changed a place in it, or nil if it is not known.
+  /// The child that events see after the server changed a path in it, or nil if it is not known.
   private func eventChild(_ key: ChildKey, at path: Path, under overlay: Overlay) -> Node? {
     if cache.event.isComplete(for: key) {
       let update = overlay[path].applied(to: cache.server.node[path])
@@ -194,7 +194,7 @@ extension View {
     return completeChild(key, under: overlay)
   }
 
-  /// The child with pending writes as far as the server's data tell, or nil if it is not known.
+  /// The server's child with pending writes on top, or nil if it is not known.
   func completeChild(_ key: ChildKey, under overlay: Overlay) -> Node? {
     let hidden = overlay[key]
     if let node = hidden.completeNode { return node }

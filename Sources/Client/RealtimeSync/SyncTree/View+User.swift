@@ -1,7 +1,7 @@
 import RealtimeCore
 
 extension View {
-  /// This client wrote at a place.
+  /// This client wrote at a path.
   mutating func overwriteByUser(
     at path: Path,
     with node: Node,
@@ -27,7 +27,7 @@ extension View {
         path.isPriority && path.rest.parent.map { present[$0].isEmpty } == true
       if !isPriorityOfNothing { child.update(at: path.rest, to: node) }
     }
-    // Where the child was not shown, all of it may be new.
+    // If the child was not shown, all of it may be new.
     let affected = cache.event.isComplete(for: key) ? path.rest : .root
     filter.set(
       key,
@@ -39,27 +39,27 @@ extension View {
     )
   }
 
-  /// This client wrote at several places at once.
+  /// This client wrote at several paths at once.
   mutating func mergeByUser(
     at path: Path,
     with merged: [Change],
     in context: Context,
     changes: inout ChangeSet
   ) {
-    let places = merged.map { Change(path.appending($0.path), $0.node) }
+    let parts = merged.map { Change(path.appending($0.path), $0.node) }
     let old = cache.event.known
     func isShown(_ change: Change) -> Bool {
       change.path.first.map { old.isComplete(for: $0) } ?? false
     }
-    for change in places where isShown(change) {
+    for change in parts where isShown(change) {
       overwriteByUser(at: change.path, with: change.node, in: context, changes: &changes)
     }
-    for change in places where !isShown(change) {
+    for change in parts where !isShown(change) {
       overwriteByUser(at: change.path, with: change.node, in: context, changes: &changes)
     }
   }
 
-  /// The server accepted a write: what it says about the places written counts again.
+  /// The server accepted a write: at the paths written, its own data count again.
   mutating func acknowledge(
     at path: Path,
     touched: Overlay,
@@ -70,8 +70,8 @@ extension View {
     let server = cache.server.known
     if touched.completeNode == nil {
       let known = touched.changes.compactMap { change -> Change? in
-        let place = path.appending(change.path)
-        return server.isComplete(for: place) ? Change(change.path, server.node[place]) : nil
+        let location = path.appending(change.path)
+        return server.isComplete(for: location) ? Change(change.path, server.node[location]) : nil
       }
       merge(
         at: path,
@@ -107,7 +107,7 @@ extension View {
     }
   }
 
-  /// After a write was accepted, a child is not shown that the server does not select.
+  /// Hides a child that the server does not select, once the write that showed it is accepted.
   private mutating func dropUnknown(
     _ path: Path,
     in context: Context,
@@ -119,14 +119,14 @@ extension View {
     revertChild(key, at: path, in: context, changes: &changes)
   }
 
-  /// The server refused a write: the place looks as it does without it.
+  /// The server rejected a write: the path looks as it does without it.
   mutating func revert(at path: Path, in context: Context, changes: inout ChangeSet) {
     if context.overlay[path].completeNode != nil { return }
     let server = cache.server.known
     if let key = path.first, key != .priority {
       revertChild(key, at: path, in: context, changes: &changes)
       if cache.event.node.isEmpty, server.isComplete {
-        // The last child written has gone, and the server has a leaf there.
+        // The last written child is gone, and the server has a leaf there.
         let whole = context.overlay.applied(to: server.node)
         if whole.leafValue != nil { cache.event.indexed = filter.window(of: whole) }
       }

@@ -1,15 +1,16 @@
 import RealtimeCore
 
-/// The data of one query at one location, and those who follow it.
+/// The data of one query at one location, and the registrations that follow it.
 ///
-/// State: the server's data (cut to the query when it sends only those), and the event data: the
-/// server's with visible pending writes over them, cut to the query. Events follow the event data.
+/// It keeps two versions: the server's data (cut to the query if the server sends no more than that),
+/// and the event data, which are the server's with visible pending writes on top, cut to the query.
+/// Events describe the changes of the event data.
 struct View: Sendable {
-  /// What surrounds a view while an operation is applied to it.
+  /// What a view needs to know while an operation is applied to it.
   struct Context: Sendable {
     /// The visible pending writes over the view's location, after the operation.
     let overlay: Overlay
-    /// The server's complete data of the location as a view above knows them, or nil.
+    /// The complete data of the server at this location if a view above has them, or nil.
     let covering: Node?
   }
 
@@ -19,7 +20,7 @@ struct View: Sendable {
   var cache: ViewCache
   private(set) var registrations: [Registration] = []
 
-  /// Makes a view that knows what others know already.
+  /// Makes a view from what is already known.
   ///
   /// - Parameters:
   ///   - path: The location.
@@ -59,13 +60,13 @@ struct View: Sendable {
     )
   }
 
-  /// Whether no one follows the view.
+  /// Whether nobody follows the view.
   var isEmpty: Bool { registrations.isEmpty }
 
   /// The event data, or nil while they are not complete.
   var completeEventNode: Node? { cache.event.isComplete ? cache.event.node : nil }
 
-  /// The server's data at a place below, or nil when this view does not know them all.
+  /// The server's data at a path below, or nil if this view does not know all of them.
   func completeServerNode(at path: Path) -> Node? {
     guard cache.server.isComplete else { return nil }
     let node = cache.server.node
@@ -74,7 +75,7 @@ struct View: Sendable {
     return node[path]
   }
 
-  /// The children of a node that are known, with pending writes over them, and those only written.
+  /// The known children of a node with pending writes on top, and the children that only exist there.
   static func knownChildren(
     of node: Node,
     under overlay: Overlay,
@@ -141,7 +142,7 @@ struct View: Sendable {
     return initialEvents(for: registration)
   }
 
-  /// Takes a registration away, or with nil all of them; returns those taken away.
+  /// Removes a registration, or all of them if nil; returns the owners of those removed.
   mutating func remove(_ owner: Registration.Owner?) -> [Registration.Owner] {
     guard let owner else {
       let owners = registrations.map(\.owner)

@@ -1,16 +1,16 @@
 import RealtimeCore
 
-/// The two states of a view: what the server said, and what events were raised for.
+/// The two versions of a view's data: what the server said, and what events were raised for.
 struct ViewCache: Sendable {
   var server: CacheNode
   var event: CacheNode
 }
 
-/// Data that a view knows, and how much of the truth they are.
+/// Data that a view knows, and how complete they are.
 struct CacheNode: Sendable {
   /// The data, in the order of the view's query.
   var indexed: IndexedNode
-  /// Whether nothing is missing of what the view may show.
+  /// Whether everything is known that the view may show.
   var isComplete: Bool
   /// Whether children were left out because the query does not select them.
   var isFiltered: Bool
@@ -20,7 +20,7 @@ struct CacheNode: Sendable {
   /// The data without their order.
   var known: KnownData { KnownData(node: node, isComplete: isComplete, isFiltered: isFiltered) }
 
-  /// Whether the child is known, be it that it is known to be missing.
+  /// Whether it is known what the child is, or that there is none.
   func isComplete(for key: ChildKey) -> Bool { known.isComplete(for: key) }
 
   /// Whether the data at a path are known.
@@ -29,18 +29,18 @@ struct CacheNode: Sendable {
 
 /// Data that a view knows, without the order of the children.
 ///
-/// Whoever looks back at the data of before a change holds these and not a ``CacheNode``. Versions of a
-/// node share all but the path of a change, whereas the order of a million children changes in place
-/// only while nobody else holds it.
+/// Code that compares with the data before a change holds these and not a ``CacheNode``. Versions of a
+/// node share everything but the changed path, whereas the order of a million children can be changed
+/// in place only while nobody else holds it.
 struct KnownData: Sendable {
   /// The data.
   let node: Node
-  /// Whether nothing is missing of what the view may show.
+  /// Whether everything is known that the view may show.
   let isComplete: Bool
   /// Whether children were left out because the query does not select them.
   let isFiltered: Bool
 
-  /// Whether the child is known, be it that it is known to be missing.
+  /// Whether it is known what the child is, or that there is none.
   func isComplete(for key: ChildKey) -> Bool {
     (isComplete && !isFiltered) || node.hasChild(key)
   }

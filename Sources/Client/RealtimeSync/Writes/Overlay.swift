@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// Data laid over other data: at each place nothing, a whole node, or something further below.
+/// Data on top of other data: at each path nothing, a whole node, or something further below.
 enum Overlay: Sendable {
   /// Nothing here nor below.
   case none
@@ -40,7 +40,7 @@ enum Overlay: Sendable {
     }
   }
 
-  /// What is laid over a place below.
+  /// What is laid over a path below.
   subscript(path: Path) -> Overlay {
     var overlay = self
     for key in path.keys {
@@ -50,9 +50,9 @@ enum Overlay: Sendable {
     return overlay
   }
 
-  /// The data as they look through the overlay; a priority counts only where data are.
+  /// The data as they look through the overlay; a priority counts only where there are data.
   ///
-  /// - Complexity: O(places touched · log children)
+  /// - Complexity: O(paths touched · log children)
   func applied(to node: Node) -> Node {
     switch self {
     case .none: return node
@@ -73,7 +73,7 @@ enum Overlay: Sendable {
     }
   }
 
-  /// Lays a node over a place; what was laid there before is gone.
+  /// Lays a node over a path, in place of what was laid there before.
   mutating func set(_ path: Path, to node: Node) {
     set(path.keys[...], to: node)
   }
@@ -107,9 +107,9 @@ enum Overlay: Sendable {
     set(keys, to: node)
   }
 
-  /// Takes away what is laid over a place and below it.
+  /// Removes what is laid over a path and below it.
   ///
-  /// A whole node above the place becomes its children one by one, so that the rest stays.
+  /// A whole node above the path is split into its children, so that the rest stays.
   mutating func clear(_ path: Path) {
     clear(path.keys[...])
   }
@@ -139,7 +139,7 @@ enum Overlay: Sendable {
     }
   }
 
-  /// Every place with a node laid over it, a priority after the other children of its node.
+  /// Every path with a node laid over it, a priority after the other children of its node.
   var changes: [Change] {
     var result: [Change] = []
     collect(at: .root, into: &result)

@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// A write of this client that the server has not answered, with its values decided by estimate.
+/// A write of this client that the server has not answered, with server values estimated.
 struct PendingWrite: Sendable {
   /// Counts the writes of an engine; a later write has a higher number.
   let id: Int64
@@ -11,7 +11,7 @@ struct PendingWrite: Sendable {
   /// Whether views show it; transactions may hide theirs.
   let isVisible: Bool
 
-  /// Every place that the write replaces, by its whole path.
+  /// Everything that the write replaces, by absolute path.
   var parts: [Change] {
     switch operation {
     case .set(let node): [Change(path, node)]
@@ -39,7 +39,7 @@ struct WriteTree: Sendable {
   /// The number of pending writes.
   var count: Int { writes.count }
 
-  /// What a write does at each place, or nil if there is no such write.
+  /// What a write does at each path, or nil if there is no such write.
   func parts(of id: Int64) -> [Change]? { writes[id]?.parts }
 
   /// Adds a write that is later than all others.
@@ -52,10 +52,10 @@ struct WriteTree: Sendable {
     }
   }
 
-  /// Takes a write away.
+  /// Removes a write.
   ///
   /// - Parameter id: The write.
-  /// - Returns: The write, and whether the data may look different without it; nil if there is none.
+  /// - Returns: The write, and whether the data may look different without it; nil if unknown.
   /// - Complexity: O(writes that overlap it)
   mutating func remove(_ id: Int64) -> (write: PendingWrite, mayChangeViews: Bool)? {
     guard let write = writes.removeValue(forKey: id) else { return nil }
@@ -66,24 +66,24 @@ struct WriteTree: Sendable {
       return (write, false)
     }
     if parts.isShadowed(id, at: write.path) { return (write, false) }
-    for place in Set(changed.map { parts.topmostVisiblePlace(on: $0.path) }) { relay(place) }
+    for location in Set(changed.map { parts.topmostVisiblePath(on: $0.path) }) { relay(location) }
     return (write, true)
   }
 
-  /// Lays the visible writes at and below a place anew; none replaces anything above it.
-  private mutating func relay(_ place: Path) {
-    overlay.clear(place)
-    for part in parts.parts(overlapping: place) where part.isVisible {
-      overlay.set(place.appending(part.path), to: part.node)
+  /// Rebuilds the overlay at and below a path; no visible write replaces anything above it.
+  private mutating func relay(_ location: Path) {
+    overlay.clear(location)
+    for part in parts.parts(overlapping: location) where part.isVisible {
+      overlay.set(location.appending(part.path), to: part.node)
     }
   }
 
-  /// The data at a place with all pending writes, hidden ones too, but for those left out.
+  /// The data at a path with all pending writes on top, hidden ones too, except those left out.
   ///
   /// - Parameters:
-  ///   - path: The place.
+  ///   - path: The path.
   ///   - server: The server's data there, empty as far as they are unknown.
-  ///   - excluded: Writes that do not count.
+  ///   - excluded: Writes to leave out.
   /// - Returns: The data.
   /// - Complexity: O(writes that overlap it)
   func latest(at path: Path, server: Node, excluding excluded: Set<Int64>) -> Node {
@@ -96,9 +96,9 @@ struct WriteTree: Sendable {
   }
 }
 
-/// The parts of pending writes by the place they replace.
+/// The parts of pending writes by the path that they replace.
 struct WritePartTree: Sendable {
-  /// One part of a write, as seen from the place that was asked about.
+  /// One part of a write, relative to the path that was asked about.
   struct Part: Sendable {
     let id: Int64
     let path: Path
@@ -116,7 +116,7 @@ struct WritePartTree: Sendable {
 
   private var isEmpty: Bool { entries.isEmpty && children.isEmpty }
 
-  /// Adds a part of a write at a place.
+  /// Adds a part of a write.
   mutating func insert(_ node: Node, at keys: ArraySlice<ChildKey>, id: Int64, isVisible: Bool) {
     guard let key = keys.first else {
       entries.updateValue(Entry(node: node, isVisible: isVisible), forKey: id)
@@ -126,7 +126,7 @@ struct WritePartTree: Sendable {
       .insert(node, at: keys.dropFirst(), id: id, isVisible: isVisible)
   }
 
-  /// Takes a part of a write away.
+  /// Removes a part of a write.
   mutating func remove(_ id: Int64, at keys: ArraySlice<ChildKey>) {
     guard let key = keys.first else {
       entries.removeValue(forKey: id)
@@ -136,7 +136,7 @@ struct WritePartTree: Sendable {
     if children[key]?.isEmpty == true { children[key] = nil }
   }
 
-  /// Whether a visible write later than the given one replaces a place or one above it.
+  /// Whether a visible write later than the given one replaces a path or one above it.
   func isShadowed(_ id: Int64, at path: Path) -> Bool {
     var tree = self
     for key in path.keys {
@@ -155,8 +155,8 @@ struct WritePartTree: Sendable {
     return false
   }
 
-  /// The highest place on the way to a path that a visible write replaces; the path itself if none.
-  func topmostVisiblePlace(on path: Path) -> Path {
+  /// The topmost path on the way that a visible write replaces; the path itself if there is none.
+  func topmostVisiblePath(on path: Path) -> Path {
     var tree = self
     for (depth, key) in path.keys.enumerated() {
       if tree.hasVisibleEntry(after: .min) { return Path(path.keys.prefix(depth)) }
@@ -166,7 +166,7 @@ struct WritePartTree: Sendable {
     return path
   }
 
-  /// The parts that replace a place, one above it or one below it, in the order of their writes.
+  /// The parts that replace a path, one above it or one below it, in the order of their writes.
   func parts(overlapping path: Path) -> [Part] {
     var result: [Part] = []
     var tree = self
