@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A refused request says what, where, by which rule, and how to find that out")
 struct RefusalTests {
-  private let refusal = RefusalText(uid: "alice")
+  private let refusal = DatabaseErrorText(uid: "alice")
 
   private func denied(_ reason: String, at path: String? = "/") -> DatabaseError {
     DatabaseError(.permissionDenied, path: path, reason: reason)

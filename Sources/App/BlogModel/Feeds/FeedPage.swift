@@ -1,7 +1,7 @@
 internal import RealtimeCore
 internal import RealtimeDatabase
 
-/// A part of a list that is observed, and shown between two ends.
+/// A part of a list: what is observed, and the two ends between which it is shown.
 ///
 /// States: window → settling → settled. A window is a query with a limit, which ends where its posts
 /// do; the page beyond that end begins there, and that place becomes an end of this page too. As long
@@ -54,13 +54,13 @@ struct FeedPage {
   // MARK: Events
 
   /// Takes an event of the part.
-  mutating func take(_ event: DataEventType, _ snapshot: DataSnapshot, by index: Index) {
+  mutating func take(_ event: DataEventType, of snapshot: DataSnapshot, by index: Index) {
     if event == .childRemoved {
       if let gone = part.entries.element(snapshot.key) { leaving.append(gone) }
     } else if event != .value {
       held.removeAll { $0.id == snapshot.key }
     }
-    _ = part.entries.take(event, snapshot, FeedEntry(snapshot, by: index))
+    _ = part.entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
   }
 
   /// Which of the parts to come has that token.
@@ -69,12 +69,12 @@ struct FeedPage {
   /// Takes an event of one of the parts to come.
   mutating func takeNext(
     _ event: DataEventType,
-    _ snapshot: DataSnapshot,
-    _ token: Int,
+    of snapshot: DataSnapshot,
+    token: Int,
     by index: Index
   ) {
     guard let number = nextIndex(token) else { return }
-    _ = next[number].entries.take(event, snapshot, FeedEntry(snapshot, by: index))
+    _ = next[number].entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
   }
 
   /// The range to settle to when events that came together have left the page without a part that
@@ -222,5 +222,102 @@ struct FeedPage {
     let middle = FeedBound(entry: entries[entries.count - count], isAfter: false)
     guard middle.canBeNamed else { return [] }
     return [FeedRange(lower: middle, upper: upper), FeedRange(lower: lower, upper: middle)]
+  }
+}
+
+/// A part of a list: which posts an observer is told of.
+struct FeedRange {
+  /// Which posts are left of more than there is room for.
+  enum Limit: Hashable {
+    /// The highest in the order of the list.
+    case highest(Int)
+    /// The lowest in the order of the list.
+    case lowest(Int)
+  }
+
+  /// Where the part begins; nil where the list does.
+  var lower: FeedBound?
+  /// Where the part ends; nil where the list does.
+  var upper: FeedBound?
+  /// How many there may be; nil for all.
+  var limit: Limit?
+
+  /// The query for the part, of the whole list in its order.
+  func query(in list: DatabaseQuery, isByStars: Bool) -> DatabaseQuery {
+    var query = list
+    if let lower {
+      let (value, key) = Self.place(of: lower, isByStars: isByStars)
+      query =
+        lower.isAfter
+        ? query.queryStarting(afterValue: value, childKey: key)
+        : query.queryStarting(atValue: value, childKey: key)
+    }
+    if let upper {
+      let (value, key) = Self.place(of: upper, isByStars: isByStars)
+      query =
+        upper.isAfter
+        ? query.queryEnding(atValue: value, childKey: key)
+        : query.queryEnding(beforeValue: value, childKey: key)
+    }
+    switch limit {
+    case .highest(let count): return query.queryLimited(toLast: UInt(count))
+    case .lowest(let count): return query.queryLimited(toFirst: UInt(count))
+    case nil: return query
+    }
+  }
+
+  private static func place(of bound: FeedBound, isByStars: Bool) -> (value: Any?, key: String?) {
+    isByStars ? (bound.starCount.value, bound.entry.id) : (bound.entry.id, nil)
+  }
+}
+
+/// An end of a part of a list: right before or right after where a post stood when it was found.
+///
+/// It stays where it is when the post goes or moves.
+struct FeedBound {
+  /// The post.
+  let entry: FeedEntry
+  /// Whether the post itself lies below the bound.
+  let isAfter: Bool
+
+  /// Whether a position lies below the bound.
+  func isAbove(_ position: IndexEntry) -> Bool {
+    isAfter ? !(entry.position < position) : position < entry.position
+  }
+
+  /// Whether a query can name the bound.
+  ///
+  /// Others may have written anything: a count that is an object has a place in the order, but no
+  /// query can name it.
+  var canBeNamed: Bool { !starCount.hasChildren() }
+
+  /// The count of stars of the post.
+  var starCount: DataSnapshot { entry.snapshot.childSnapshot(forPath: "starCount") }
+}
+
+/// A child of a list, which may be no post at all.
+///
+/// A class, since a list of some hundreds is put together again and again from its pages.
+final class FeedEntry: Identifiable {
+  let id: String
+  let snapshot: DataSnapshot
+  /// Where the child stands in the list.
+  let position: IndexEntry
+  /// The post; nil when the child does not read as one.
+  let post: Post?
+
+  init(_ snapshot: DataSnapshot, by index: Index) {
+    id = snapshot.key
+    self.snapshot = snapshot
+    position = index.entry(for: ChildKey(snapshot.key), node: snapshot.node)
+    post = Post(snapshot)
+  }
+
+  /// Whether writes of mine in the child were not acknowledged when it came.
+  var isPending: Bool { snapshot.metadata.hasPendingWrites }
+
+  /// Whether both show the same.
+  func looksLike(_ other: FeedEntry) -> Bool {
+    self === other || (id == other.id && isPending == other.isPending && post == other.post)
   }
 }

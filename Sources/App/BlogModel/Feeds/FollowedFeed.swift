@@ -3,7 +3,7 @@ internal import RealtimeCore
 internal import RealtimeDatabase
 
 // Safety: everything is touched only on `queue`, the callback queue of the database.
-/// A list that is followed: pages next to each other around the place where the reader is.
+/// A list as a reader scrolls it: adjacent pages around the reader's position.
 ///
 /// At first there is one page, the highest posts. Further pages are read when the reader gets near an
 /// end, each by one query; those far away are given up, so that the memory does not depend on the
@@ -144,9 +144,9 @@ final class FollowedFeed: @unchecked Sendable {
     part.handle = query.observe(
       [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
     ) { [weak self] event, snapshot, _ in
-      self?.take(event, snapshot, for: token)
+      self?.take(event, of: snapshot, for: token)
     } withCancel: { [weak self] error in
-      self?.cancelled(token, error)
+      self?.cancelled(token, with: error)
     }
     return part
   }
@@ -155,7 +155,7 @@ final class FollowedFeed: @unchecked Sendable {
     for part in [page.part] + page.next { part.query.removeObserver(withHandle: part.handle) }
   }
 
-  private func cancelled(_ token: Int, _ error: any Error) {
+  private func cancelled(_ token: Int, with error: any Error) {
     guard pages.contains(where: { $0.part.token == token || $0.nextIndex(token) != nil }) else {
       return
     }
@@ -163,20 +163,20 @@ final class FollowedFeed: @unchecked Sendable {
     fail(error)
   }
 
-  private func take(_ event: DataEventType, _ snapshot: DataSnapshot, for token: Int) {
+  private func take(_ event: DataEventType, of snapshot: DataSnapshot, for token: Int) {
     if let index = pages.firstIndex(where: { $0.part.token == token }) {
-      takeShown(event, snapshot, index)
+      takeShown(event, of: snapshot, at: index)
       publishSoon()
     } else if let index = pages.firstIndex(where: { $0.nextIndex(token) != nil }) {
-      pages[index].takeNext(event, snapshot, token, by: order)
+      pages[index].takeNext(event, of: snapshot, token: token, by: order)
       if event == .value { replace(index) }
     }
   }
 
   /// Takes an event of what is shown; those that come together end with the value.
-  private func takeShown(_ event: DataEventType, _ snapshot: DataSnapshot, _ index: Int) {
+  private func takeShown(_ event: DataEventType, of snapshot: DataSnapshot, at index: Int) {
     let wasLoaded = pages[index].isLoaded
-    pages[index].take(event, snapshot, by: order)
+    pages[index].take(event, of: snapshot, by: order)
     guard event == .value else { return }
     if let range = pages[index].rangeToSettle() { pages[index].next = [observe(range)] }
     if !wasLoaded { pagesChanged() }
@@ -246,5 +246,22 @@ final class FollowedFeed: @unchecked Sendable {
     guard isByStars else { return entries }
     var seen: Set<String> = []
     return entries.filter { seen.insert($0.id).inserted }
+  }
+}
+
+/// How much of a list is kept here.
+package struct FeedExtent: Hashable, Sendable, Codable {
+  /// Whether the list goes on below what is kept.
+  package let hasOlder: Bool
+  /// Whether the list goes on above what is kept.
+  package let hasNewer: Bool
+  /// The posts that had writes of mine in them that were not acknowledged when they came.
+  package let pending: Set<PostID>
+
+  /// Makes an extent; without arguments that of a list that is kept as a whole.
+  package init(hasOlder: Bool = false, hasNewer: Bool = false, pending: Set<PostID> = []) {
+    self.hasOlder = hasOlder
+    self.hasNewer = hasNewer
+    self.pending = pending
   }
 }

@@ -58,8 +58,8 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   /// - Complexity: O(log n) to find the place, O(n) to make room for it
   mutating func take(
     _ event: DataEventType,
-    _ snapshot: DataSnapshot,
-    _ element: @autoclosure () -> Element?
+    of snapshot: DataSnapshot,
+    as element: @autoclosure () -> Element?
   ) -> Bool {
     switch event {
     case .value: isLoaded = true

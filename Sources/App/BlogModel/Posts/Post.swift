@@ -1,3 +1,6 @@
+internal import RealtimeCore
+package import RealtimeDatabase
+
 /// The key of a post, which also tells when it was made.
 package typealias PostID = String
 
@@ -40,4 +43,109 @@ package struct Post: Hashable, Sendable, Identifiable, Codable {
     self.stars = stars
     self.createdAt = createdAt
   }
+}
+
+/// A comment on a post.
+package struct Comment: Hashable, Sendable, Identifiable, Codable {
+  /// The key, a push id.
+  package let id: String
+  /// The identifier of the author.
+  package var uid: String
+  /// The author's name when the comment was written.
+  package var author: String
+  /// The text.
+  package var text: String
+  /// When the comment was made, in milliseconds since 1970, or nil when its key does not tell.
+  package var createdAt: Int64?
+
+  /// Makes a comment.
+  package init(id: String, uid: String, author: String, text: String, createdAt: Int64? = nil) {
+    self.id = id
+    self.uid = uid
+    self.author = author
+    self.text = text
+    self.createdAt = createdAt
+  }
+}
+
+extension Post {
+  /// Reads a post; nil when there is none.
+  ///
+  /// Others may have written anything: what is missing or of the wrong kind counts as empty.
+  package init?(_ snapshot: DataSnapshot) {
+    let node = snapshot.node
+    guard node.childCount > 0 else { return nil }
+    let stars = node[.stars].children?.map.compactMap { entry in
+      entry.value.leafValue == .bool(true) ? entry.key.text : nil
+    }
+    self.init(
+      id: snapshot.key,
+      uid: node.text(.uid),
+      author: node.text(.author),
+      title: node.text(.title),
+      body: node.text(.body),
+      starCount: node[.starCount].leafValue?.number.flatMap { Int(exactly: $0.rounded()) } ?? 0,
+      stars: Set(stars ?? []),
+      createdAt: PushID.time(of: snapshot.key)
+    )
+  }
+
+  /// The post as it is stored, in both places.
+  var storedValue: [String: any Sendable] {
+    ["uid": uid, "author": author, "title": title, "body": body, "starCount": starCount]
+  }
+}
+
+extension Comment {
+  /// Reads a comment; nil when there is none.
+  package init?(_ snapshot: DataSnapshot) {
+    let node = snapshot.node
+    guard node.childCount > 0 else { return nil }
+    self.init(
+      id: snapshot.key,
+      uid: node.text(.uid),
+      author: node.text(.author),
+      text: node.text(.commentText),
+      createdAt: PushID.time(of: snapshot.key)
+    )
+  }
+
+  /// The comment as it is stored.
+  var storedValue: [String: any Sendable] {
+    ["uid": uid, "author": author, "text": text]
+  }
+}
+
+extension Node {
+  /// The text of a child, empty when it is no text.
+  fileprivate func text(_ key: ChildKey) -> String {
+    if case .string(let text)? = self[key].leafValue { text } else { "" }
+  }
+}
+
+/// Reads what others may have written in any form.
+extension DataSnapshot {
+  /// The text of a child; nil when it is no text.
+  func text(_ key: String) -> String? {
+    if case .string(let text)? = node[ChildKey(key)].leafValue { text } else { nil }
+  }
+
+  /// The time of a child in milliseconds since 1970; nil when it is none.
+  func time(_ key: String) -> Int64? {
+    node[ChildKey(key)].leafValue?.number.flatMap { Int64(exactly: $0.rounded()) }
+  }
+}
+
+/// The names under which a blog keeps things.
+extension ChildKey {
+  static let posts: ChildKey = "posts"
+  static let userPosts: ChildKey = "user-posts"
+  static let postComments: ChildKey = "post-comments"
+  static let uid: ChildKey = "uid"
+  static let author: ChildKey = "author"
+  static let title: ChildKey = "title"
+  static let body: ChildKey = "body"
+  static let commentText: ChildKey = "text"
+  static let stars: ChildKey = "stars"
+  static let starCount: ChildKey = "starCount"
 }

@@ -1,7 +1,7 @@
-internal import RealtimeCore
+package import RealtimeCore
 package import RealtimeDatabase
 
-/// Looks for contradictions in a blog: what "fsck" reports.
+/// Finds the inconsistencies in a blog that `hearth fsck` reports.
 package struct BlogCheck: Sendable {
   /// How many posts were looked at.
   package private(set) var postCount = 0
@@ -51,14 +51,14 @@ package struct BlogCheck: Sendable {
       postCount += 1
       starCount += post[.stars].childCount
       check(post, at: Path([.posts, id]))
-      check(copyOf: post, id, in: copies)
+      check(copyOf: post, id: id, in: copies)
     }
     for (owner, list) in copies.entries {
-      for (id, copy) in list.entries { check(copy, of: owner, id, posts[id]) }
+      for (id, copy) in list.entries { check(copy, of: owner, id: id, post: posts[id]) }
     }
     for (id, comments) in node[.postComments].entries {
       commentCount += comments.childCount
-      check(comments, on: id, posts[id])
+      check(comments, on: id, post: posts[id])
     }
     for (uid, state) in node[ChildKey("seen")].entries {
       for (id, mark) in state[ChildKey("posts")].entries where posts[id].isEmpty {
@@ -76,7 +76,7 @@ package struct BlogCheck: Sendable {
   // MARK: Posts
 
   /// Compares a post with the copy that its author has of it.
-  private mutating func check(copyOf post: Node, _ id: ChildKey, in copies: Node) {
+  private mutating func check(copyOf post: Node, id: ChildKey, in copies: Node) {
     guard case .string(let owner)? = post[.uid].leafValue, !owner.isEmpty else {
       report(Path([.posts, id]), "has no author (uid)", .person("say whose it is, or delete it"))
       return
@@ -107,7 +107,12 @@ package struct BlogCheck: Sendable {
   }
 
   /// Checks a copy by itself, and that it has a post of its owner.
-  private mutating func check(_ copy: Node, of owner: ChildKey, _ id: ChildKey, _ post: Node) {
+  private mutating func check(
+    _ copy: Node,
+    of owner: ChildKey,
+    id: ChildKey,
+    post: Node
+  ) {
     let path = Path([.userPosts, owner, id])
     if case .string(let author)? = post[.uid].leafValue, ChildKey(author) != owner {
       report(
@@ -145,7 +150,7 @@ package struct BlogCheck: Sendable {
 
   // MARK: Comments
 
-  private mutating func check(_ comments: Node, on id: ChildKey, _ post: Node) {
+  private mutating func check(_ comments: Node, on id: ChildKey, post: Node) {
     let path = Path([.postComments, id])
     guard !post.isEmpty else {
       let text = comments.json(.value).text
@@ -234,4 +239,59 @@ package enum BlogBounds {
     if case .string(let text)? = node.leafValue { return text.utf16.count }
     return node.entries.compactMap { longestText(in: $0.value) }.max()
   }
+}
+
+/// Something in a blog that is not as it must be, and what is to be done about it.
+package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
+  /// What is to be done; stars are the truth of counts, and posts that of copies.
+  package enum Remedy: Hashable, Sendable, CustomStringConvertible {
+    /// The stars of the post or copy at a path are counted, and those that are false removed.
+    case count(Path)
+    /// The copy that an owner has of a post becomes what the post is.
+    case followPost(ChildKey, owner: ChildKey)
+    /// Nothing in the post, copy or comment at a path keeps a priority.
+    case dropPriorities(Path)
+    /// The copy that somebody has of another's post goes; the text is what it was.
+    case removeCopy(ChildKey, owner: ChildKey, String)
+    /// What belongs to a post that is gone goes as well; the text is what it was.
+    case remove(Path, without: ChildKey, String)
+    /// There is more than one right answer, so that a person must decide.
+    case person(String)
+
+    /// What is to be done, in words.
+    package var description: String {
+      switch self {
+      case .count: "count the stars"
+      case .followPost(let post, _): "make it what /posts/\(post) is"
+      case .dropPriorities: "remove the priorities"
+      case .removeCopy, .remove: "remove it"
+      case .person(let decision): "a person must decide: \(decision)"
+      }
+    }
+
+    /// Whether no person is needed.
+    package var isAutomatic: Bool {
+      switch self {
+      case .count, .followPost, .dropPriorities, .removeCopy, .remove: true
+      case .person: false
+      }
+    }
+  }
+
+  /// Where.
+  package let path: String
+  /// What is wrong.
+  package let problem: String
+  /// What is to be done.
+  package let remedy: Remedy
+
+  /// Makes a fault.
+  package init(path: String, problem: String, remedy: Remedy) {
+    self.path = path
+    self.problem = problem
+    self.remedy = remedy
+  }
+
+  /// The place and the problem in one line.
+  package var description: String { "\(path): \(problem)" }
 }

@@ -1,11 +1,11 @@
 private import RealtimeCore
 package import RealtimeDatabase
 
-/// Repairs what has one right answer, beside people who use the blog meanwhile.
+/// Repairs inconsistencies that have one right answer, while people use the blog.
 ///
-/// Each place is changed by a transaction, so that nothing is lost that others write there at the
-/// same time. Where the answer depends on another place, that one is looked at again afterwards, and
-/// the repair begins anew when it has changed: whoever writes last makes the two agree.
+/// Each location is changed by a transaction, so that no concurrent write is lost. Where the answer
+/// depends on another location, that one is read again afterwards, and the repair starts over if it
+/// has changed. Whoever writes last makes the two agree.
 package struct BlogRepair: Sendable {
   /// What became of a fault.
   package enum Outcome: Hashable, Sendable {
@@ -43,11 +43,11 @@ package struct BlogRepair: Sendable {
         try await change(path) { $0.withoutPriorities }
         return try await read(path).isEmpty ? .gone : .repaired("nothing in it has a priority")
       case .removeCopy(let post, let owner, let text):
-        return try await remove(Path([.userPosts, owner, post]), text) {
+        return try await remove(Path([.userPosts, owner, post]), with: text) {
           try await isOwner(owner, of: post)
         }
       case .remove(let path, let post, let text):
-        return try await remove(path, text) { try await !read(Path([.posts, post])).isEmpty }
+        return try await remove(path, with: text) { try await !read(Path([.posts, post])).isEmpty }
       case .person(let decision): return .left("a person must decide: \(decision)")
       }
     } catch let error as DatabaseError where error.code == .permissionDenied {
@@ -120,7 +120,7 @@ package struct BlogRepair: Sendable {
   /// Removes what belongs to nothing, unless others have made it belong to something.
   private func remove(
     _ path: Path,
-    _ text: String,
+    with text: String,
     unless isNeeded: () async throws -> Bool
   ) async throws -> Outcome {
     let found = try await read(path)

@@ -1,7 +1,7 @@
 private import RealtimeCore
 private import RealtimeDatabase
 
-/// Removes what an edit leaves of a post or comment that somebody has deleted before it arrived.
+/// Removes the fragment that an edit creates if the post or comment was deleted before it arrived.
 ///
 /// An edit writes single fields, in both copies at once, so that it touches no star. Security rules
 /// refuse it where the post is gone; an administrator, as on the private socket, is refused nothing,

@@ -3,19 +3,20 @@ private import RealtimeCore
 private import RealtimeDatabase
 private import Synchronization
 
-/// Stars or unstars a post in both places where it is kept, with one update.
+/// Stars or unstars a post and its author's copy with one update.
 ///
-/// The update is sent without a look at what is there, so that intents keep their order and show at
-/// once, offline as well. Rules refuse it where the star is already as wanted, as after another
-/// terminal of mine or an answer that was lost: then the data decide what is still to be done.
+/// The update is sent without reading the post first, so that it shows at once, also offline, and
+/// updates keep their order. Rules refuse it if the star is already as wanted, for example because
+/// another terminal of the same user was faster or an answer was lost. Then the data are read, and
+/// only what is missing is sent again.
 struct StarIncrement: Sendable {
   let paths: BlogPaths
   let uid: String
   let intents: StarIntents
-  /// How often an update is sent again that other terminals of mine may have overtaken.
+  /// How often an update is sent that may have collided with other terminals of the same user.
   let rounds: Int
 
-  /// Carries an intent out.
+  /// Sends the update.
   ///
   /// - Parameters:
   ///   - isStarred: Whether I star it.
@@ -26,26 +27,26 @@ struct StarIncrement: Sendable {
     _ isStarred: Bool,
     on id: PostID,
     owner: String?,
-    completion: @escaping Blog.Completion
+    completion: @escaping BlogCompletion
   ) {
     let number = intents.begin(id)
-    let done: Blog.Completion = { [intents] error in
-      intents.end(number, id)
+    let done: BlogCompletion = { [intents] error in
+      intents.end(number, of: id)
       completion(error)
     }
-    if let owner {
-      write(isStarred, number, Place(id: id, owner: owner), .both, round: 1, completion: done)
-      return
+    let write: @Sendable (_ owner: String) -> Void = { owner in
+      let intent = Intent(isStarred: isStarred, number: number, post: id, owner: owner)
+      self.write(intent, to: .both, round: 1, completion: done)
     }
+    if let owner { return write(owner) }
     paths.post(id).getData { error, snapshot in
       if let error { return done(error) }
       guard let post = snapshot.flatMap(Post.init) else { return done(BlogError.notFound(id)) }
-      let place = Place(id: id, owner: post.uid)
-      write(isStarred, number, place, .both, round: 1, completion: done)
+      write(post.uid)
     }
   }
 
-  /// Carries an intent out, unless the post says already what is wanted.
+  /// Sends the update unless the star is already as wanted, and waits for the server.
   ///
   /// - Throws: `BlogError.notFound` when there is no such post, or the database's reason.
   func set(_ isStarred: Bool, on id: PostID) async throws {
@@ -59,9 +60,13 @@ struct StarIncrement: Sendable {
     }
   }
 
-  /// A post and whose it is.
-  private struct Place {
-    let id: PostID
+  /// What is wanted of which post.
+  private struct Intent {
+    let isStarred: Bool
+    /// Which intent of this terminal it is.
+    let number: Int
+    let post: PostID
+    /// Whose post it is.
     let owner: String
   }
 
@@ -74,58 +79,55 @@ struct StarIncrement: Sendable {
   }
 
   private func write(
-    _ isStarred: Bool,
-    _ number: Int,
-    _ place: Place,
-    _ copies: Copies,
+    _ intent: Intent,
+    to copies: Copies,
     round: Int,
-    completion: @escaping Blog.Completion
+    completion: @escaping BlogCompletion
   ) {
     // The owner is whatever others have written; a post of nobody has no copy.
-    guard Validation.problem(withKey: place.owner) == nil else {
-      return completion(BlogError.notFound(place.id))
+    guard Validation.problem(withKey: intent.owner) == nil else {
+      return completion(BlogError.notFound(intent.post))
     }
     var values: [String: Any] = [:]
     for (copy, path) in [
-      (Copies.post, "posts/\(place.id)"), (.copy, "user-posts/\(place.owner)/\(place.id)"),
+      (Copies.post, "posts/\(intent.post)"),
+      (.copy, "user-posts/\(intent.owner)/\(intent.post)"),
     ] where copies.contains(copy) {
-      values["\(path)/stars/\(uid)"] = isStarred ? true : NSNull()
-      values["\(path)/starCount"] = ServerValue.increment(isStarred ? 1 : -1)
+      values["\(path)/stars/\(uid)"] = intent.isStarred ? true : NSNull()
+      values["\(path)/starCount"] = ServerValue.increment(intent.isStarred ? 1 : -1)
     }
     paths.root.updateChildValues(values) { error, _ in
       guard let error else { return completion(nil) }
       guard (error as? DatabaseError)?.code == .permissionDenied else { return completion(error) }
-      resolve(isStarred, number, place, refusal: error, round: round, completion: completion)
+      resolve(intent, refusal: error, round: round, completion: completion)
     }
   }
 
-  /// Finds out what is there after a refusal, and does what is missing.
+  /// Reads the post after a refusal and sends what is missing.
   private func resolve(
-    _ isStarred: Bool,
-    _ number: Int,
-    _ place: Place,
+    _ intent: Intent,
     refusal: any Error,
     round: Int,
-    completion: @escaping Blog.Completion
+    completion: @escaping BlogCompletion
   ) {
     // What was wanted last decides, and is on its way.
-    guard intents.isLast(number, place.id) else { return completion(nil) }
-    paths.post(place.id).getData { error, snapshot in
+    guard intents.isLast(intent.number, of: intent.post) else { return completion(nil) }
+    paths.post(intent.post).getData { error, snapshot in
       if error != nil { return completion(refusal) }
       guard let post = snapshot.flatMap(Post.init) else {
-        return completion(BlogError.notFound(place.id))
+        return completion(BlogError.notFound(intent.post))
       }
-      paths.posts(of: place.owner).child(of: ChildKey(place.id)).getData { error, snapshot in
+      paths.posts(of: intent.owner).child(of: ChildKey(intent.post)).getData { error, snapshot in
         if error != nil { return completion(refusal) }
         let copy = snapshot.flatMap(Post.init)
         var missing: Copies = []
-        if post.stars.contains(uid) != isStarred { missing.insert(.post) }
-        if let copy, copy.stars.contains(uid) != isStarred { missing.insert(.copy) }
+        if post.stars.contains(uid) != intent.isStarred { missing.insert(.post) }
+        if let copy, copy.stars.contains(uid) != intent.isStarred { missing.insert(.copy) }
         if missing.isEmpty { return completion(nil) }
-        guard round < rounds, intents.isLast(number, place.id) else {
+        guard round < rounds, intents.isLast(intent.number, of: intent.post) else {
           return completion(refusal)
         }
-        write(isStarred, number, place, missing, round: round + 1, completion: completion)
+        write(intent, to: missing, round: round + 1, completion: completion)
       }
     }
   }
@@ -150,12 +152,12 @@ final class StarIntents: Sendable {
   }
 
   /// Whether no other intent for the post came later.
-  func isLast(_ number: Int, _ post: PostID) -> Bool {
+  func isLast(_ number: Int, of post: PostID) -> Bool {
     numbers.withLock { $0.last[post] == number }
   }
 
   /// Forgets an intent that is settled.
-  func end(_ number: Int, _ post: PostID) {
+  func end(_ number: Int, of post: PostID) {
     numbers.withLock { numbers in
       if numbers.last[post] == number { numbers.last[post] = nil }
     }

@@ -2,25 +2,24 @@ private import Dispatch
 private import RealtimeCore
 private import RealtimeDatabase
 
-/// Stars or unstars a post in both places where it is kept.
+/// Stars or unstars a post and its author's copy with one transaction each.
 ///
-/// The intent ("star", "unstar") is what is repeated, so that running it twice is harmless. Each place
-/// is changed by a transaction that touches only my entry of `stars` and sets `starCount` to the size
-/// of the map, so that no count can drift from its stars. The author's copy follows the post: it is
-/// set to what the post says, and looked at again afterwards, because another terminal of mine may
-/// have changed the post in between; whoever writes the copy last makes it agree.
+/// Each transaction changes only the user's entry of `stars` and sets `starCount` to the size of the
+/// map, so that no count can drift, and running it twice is harmless. The copy follows the post: it is
+/// set to what the post says, and then the post is read again, because another terminal of the same
+/// user may have changed it in between. Whoever writes the copy last makes it agree.
 struct StarToggle: Sendable {
   let paths: BlogPaths
   let uid: String
 
   /// How often a transaction that was tried too often is started anew.
   private static let rounds = 40
-  /// How many seconds a server is left alone that cannot store the copy; each time by as many more.
+  /// How many seconds to wait for a server that cannot store the copy; the wait grows by as much.
   private static let firstDelay = 0.25
-  /// How many seconds it is left alone at most.
+  /// The longest wait in seconds.
   private static let longestDelay = 10.0
 
-  /// Carries an intent out.
+  /// Sends the update.
   ///
   /// The change of the post is queued before this returns, so that intents keep their order and the
   /// screen shows it at once.
@@ -45,7 +44,7 @@ struct StarToggle: Sendable {
         completion(BlogError.notFound(id))
         settled(BlogError.notFound(id))
       case .success(let post?):
-        follow(id, owner: post.uid, isStarred, round: 1) { error in
+        follow(id, owner: post.uid, isStarred: isStarred, round: 1) { error in
           completion(error)
           settled(error)
         }
@@ -84,7 +83,7 @@ struct StarToggle: Sendable {
         else {
           return completion()
         }
-        follow(id, owner: post.uid, isStarred, round: 1) { _ in completion() }
+        follow(id, owner: post.uid, isStarred: isStarred, round: 1) { _ in completion() }
       }
     }
   }
@@ -93,7 +92,7 @@ struct StarToggle: Sendable {
   private func follow(
     _ id: PostID,
     owner: String,
-    _ isStarred: Bool,
+    isStarred: Bool,
     round: Int,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
@@ -104,7 +103,7 @@ struct StarToggle: Sendable {
       guard Self.isTransient(error) else { return completion(error) }
       let delay = min(Self.longestDelay, Self.firstDelay * Double(round))
       DispatchQueue(label: "hearth.star").asyncAfter(deadline: .now() + delay) {
-        follow(id, owner: owner, isStarred, round: round + 1, completion: completion)
+        follow(id, owner: owner, isStarred: isStarred, round: round + 1, completion: completion)
       }
     }
     change(isStarred, at: copy(id, of: owner), round: 1) { result in
@@ -113,7 +112,7 @@ struct StarToggle: Sendable {
         if let error { return again(error) }
         let truth = snapshot?.value as? Bool ?? false
         if truth == isStarred { return completion(nil) }
-        follow(id, owner: owner, truth, round: round + 1, completion: completion)
+        follow(id, owner: owner, isStarred: truth, round: round + 1, completion: completion)
       }
     }
   }
@@ -154,4 +153,21 @@ struct StarToggle: Sendable {
       }
     }
   }
+}
+
+/// How stars are written to the database.
+package enum StarMethod: String, Sendable, CaseIterable {
+  /// A transaction on the post and another on its copy, for servers with other rules.
+  ///
+  /// The counts are exact without any rules, but whole posts are written, so rules must allow
+  /// everybody to do that. If the program is killed between the two, `hearth fsck` finds the copy.
+  case transaction
+  /// One update of both copies, in which the server increments the counts.
+  ///
+  /// It needs rules that let star and count change only together; with them, a star that is sent
+  /// twice counts once. Nobody needs permission to write somebody else's whole post.
+  case increment
+  /// The same at a server's private socket. The rules there are only about stars, so a refusal means
+  /// that another terminal of the same user was faster, and the update is tried again more often.
+  case localIncrement
 }

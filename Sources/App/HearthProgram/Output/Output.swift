@@ -1,8 +1,9 @@
+import BlogModel
 import BlogTUI
 import Foundation
 package import RealtimeCore
 
-/// The only place that writes to stdout and stderr: data to the one, messages to the other.
+/// The only code that writes to stdout and stderr: data to the one, messages to the other.
 ///
 /// Text of others passes through `SafeText`, so that nothing in it can steer a terminal; JSON has
 /// every control, bidirectional and invisible character escaped.
@@ -12,7 +13,7 @@ package enum Output {
     write(text + "\n", to: STDOUT_FILENO)
   }
 
-  /// Writes text that has been made safe, as a part of what is to come.
+  /// Writes text that has been made safe, without ending the line.
   package static func text(_ text: String) {
     write(text, to: STDOUT_FILENO)
   }
@@ -41,33 +42,6 @@ package enum Output {
     write("hearth: \(safe.joined(separator: "\n"))\n", to: STDERR_FILENO)
   }
 
-  /// Writes help, or the usage with words of the command line in it, none of which can steer a terminal.
-  static func help(_ text: String, echoing words: [String], toStandardError: Bool) {
-    var text = text
-    // Of an option with a value, either may be named alone.
-    let parts = words.flatMap { word in
-      [word] + word.split(separator: "=", maxSplits: 1).map(String.init)
-    }
-    for part in parts.sorted(by: { $0.utf8.count > $1.utf8.count }) {
-      let safe = SafeText(untrusted: part, mode: .singleLine).string
-      let marked = DashedWord.protect([part])[0]
-      if marked != part { text = text.replacing(marked, with: safe) }
-      if safe != part { text = text.replacing(part, with: safe) }
-    }
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-      .map { SafeText(untrusted: String($0), mode: .singleLine).string }
-    write(lines.joined(separator: "\n") + "\n", to: toStandardError ? STDERR_FILENO : STDOUT_FILENO)
-  }
-
-  /// Writes a line of a log to its file, or to stderr; a log that cannot be written ends nothing.
-  static func log(_ line: String, to file: LogFile?) {
-    var text = escaped(line.replacing("\n", with: " ")) + "\n"
-    if let file { return file.append(text) }
-    text.withUTF8 { bytes in
-      _ = bytes.baseAddress.map { Foundation.write(STDERR_FILENO, $0, bytes.count) }
-    }
-  }
-
   /// JSON text with each character that could steer a terminal written as an escape.
   static func escaped(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x0A }) { return text }
@@ -91,7 +65,7 @@ package enum Output {
   }
 
   /// Writes all bytes, ending the process when the reader of a pipe has gone.
-  private static func write(_ text: String, to descriptor: Int32) {
+  static func write(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in
       var start = 0
@@ -105,6 +79,71 @@ package enum Output {
         if written <= 0 { exit(descriptor == STDOUT_FILENO ? ExitStatus.failed.rawValue : 0) }
         start += written
       }
+    }
+  }
+}
+
+/// JSON with a member a line, for people.
+package enum PrettyJSON {
+  /// The text of a value, indented by two spaces a level.
+  package static func text(_ value: JSONValue, indent: String = "") -> String {
+    let inner = indent + "  "
+    switch value {
+    case .null, .bool, .integer, .double, .string: return value.text
+    case .array(let elements):
+      if elements.isEmpty { return "[]" }
+      let lines = elements.map { inner + text($0, indent: inner) }
+      return "[\n" + lines.joined(separator: ",\n") + "\n\(indent)]"
+    case .object(let members):
+      if members.isEmpty { return "{}" }
+      let lines = members.map {
+        inner + JSONValue.string($0.name).text + ": " + text($0.value, indent: inner)
+      }
+      return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
+    }
+  }
+}
+
+extension Post {
+  /// The post as commands print it.
+  var json: JSONValue {
+    .object(
+      ("id", .string(id)),
+      ("uid", .string(uid)),
+      ("author", .string(author)),
+      ("title", .string(title)),
+      ("body", .string(body)),
+      ("starCount", .integer(Int64(starCount))),
+      ("stars", .object(stars.sorted().map { JSONMember($0, .bool(true)) })),
+      ("createdAt", createdAt.map { .integer($0) } ?? .null)
+    )
+  }
+}
+
+extension Comment {
+  /// The comment as commands print it.
+  var json: JSONValue {
+    .object(
+      ("id", .string(id)),
+      ("uid", .string(uid)),
+      ("author", .string(author)),
+      ("text", .string(text)),
+      ("createdAt", createdAt.map { .integer($0) } ?? .null)
+    )
+  }
+}
+
+/// How long ago something was, in few characters.
+enum AgeText {
+  /// The largest unit that fits: now, 3m, 2h, 5d, 1y.
+  static func of(_ milliseconds: Int64) -> String {
+    let minutes = milliseconds / 60_000
+    switch minutes {
+    case ..<1: return "now"
+    case ..<60: return "\(minutes)m"
+    case ..<1_440: return "\(minutes / 60)h"
+    case ..<525_600: return "\(minutes / 1_440)d"
+    default: return "\(minutes / 525_600)y"
     }
   }
 }

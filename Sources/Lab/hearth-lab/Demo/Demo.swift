@@ -12,10 +12,10 @@ struct Demo: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     if let guarded = options.guarded {
-      return DemoGuard.stand(at: DemoPlace(directory: guarded))
+      return DemoGuard.stand(at: DemoFolder(directory: guarded))
     }
     if let conduct = options.conduct {
-      return try DemoConductor(DemoPlace(directory: conduct)).run()
+      return try DemoConductor(DemoFolder(directory: conduct)).run()
     }
     guard (2...(DemoStage.names.count + 1)).contains(options.panes) else {
       throw CommandFailure(.usage, "--panes is a number from 2 to \(DemoStage.names.count + 1)")
@@ -24,7 +24,7 @@ struct Demo: AsyncParsableCommand {
       throw CommandFailure(.usage, "--seconds is a number above 0")
     }
     try TerminalScreen.check()
-    let place = try DemoPlace.make()
+    let place = try DemoFolder.make()
     let post = try DemoGuard(place)
     let result = await show(in: place)
     let figures = (try? Data(contentsOf: URL(fileURLWithPath: place.figures)))
@@ -37,7 +37,7 @@ struct Demo: AsyncParsableCommand {
   }
 
   @MainActor
-  private func show(in place: DemoPlace) async -> Result<Int32?, any Error> {
+  private func show(in place: DemoFolder) async -> Result<Int32?, any Error> {
     let wishes = DemoStage.Wishes(
       terminals: options.panes,
       user: options.user,
@@ -49,11 +49,11 @@ struct Demo: AsyncParsableCommand {
     )
     do {
       if options.usesOneScreen || TmuxServer.program == nil {
-        let stage = try VirtualStage(place, wishes)
+        let stage = try VirtualStage(in: place, wishes: wishes)
         try await stage.run()
         return .success(stage.signal)
       }
-      return .success(try await DemoStage(place, wishes).run())
+      return .success(try await DemoStage(in: place, wishes: wishes).run())
     } catch {
       return .failure(error)
     }

@@ -1,18 +1,21 @@
+import BlogModel
+import BlogSwarm
 import BlogTUI
 import Foundation
 import HearthProgram
+import RealtimeDatabase
 import RealtimeTransport
 
 /// The program of the live pane: it has the others act, measures, and shows what comes of it.
 @MainActor
 struct DemoConductor {
-  private let place: DemoPlace
+  private let place: DemoFolder
   private let plan: DemoPlan
 
   /// Reads the plan.
   ///
   /// - Throws: What the system reports when there is none.
-  init(_ place: DemoPlace) throws {
+  init(_ place: DemoFolder) throws {
     self.place = place
     plan = try DemoPlan(from: place.plan)
   }
@@ -24,13 +27,13 @@ struct DemoConductor {
     let board = DemoBoard()
     let cable = plan.database == nil ? DemoCable(to: place.socket) : nil
     try cable?.lay(at: place.cable)
-    let url = plan.database ?? DemoPlace.url(place.socket)
+    let url = plan.database ?? DemoFolder.url(place.socket)
     let meter = DemoMeter(try Self.target(url), board: board, figuresFile: place.figures)
     let crowd = DemoCrowd(url: url, board: board)
     // This thread is the terminal's.
     Task.detached { await meter.run() }
     Task.detached { await crowd.run() }
-    start(board, meter, cable)
+    start(with: board, meter: meter, cable: cable)
     let terminal = try TerminalScreen(TerminalOptions(colorMode: .automatic, usesMouse: false))
     show(board, on: terminal)
     board.with { $0.hasEnded = true }
@@ -46,7 +49,7 @@ struct DemoConductor {
   }
 
   /// Lets the director work on a thread of its own.
-  private func start(_ board: DemoBoard, _ meter: DemoMeter, _ cable: DemoCable?) {
+  private func start(with board: DemoBoard, meter: DemoMeter, cable: DemoCable?) {
     Thread.detachNewThread { [plan, place] in
       let director = DemoDirector(
         plan,
@@ -81,6 +84,61 @@ struct DemoConductor {
         case .key, .resumed, .woken: break
         }
       }
+    }
+  }
+}
+
+/// People without a terminal who star the newest post on and on: the transactions that are counted.
+struct DemoCrowd: Sendable {
+  private static let names = ["gale", "hana"]
+  /// How long somebody waits between two stars.
+  private static let pause = Duration.milliseconds(400)
+
+  private let url: String
+  private let board: DemoBoard
+
+  /// Makes a crowd, which does nothing yet.
+  init(url: String, board: DemoBoard) {
+    self.url = url
+    self.board = board
+  }
+
+  /// Lets them star until the demonstration is over.
+  func run() async {
+    await withTaskGroup(of: Void.self) { group in
+      for name in Self.names { group.addTask { await run(name) } }
+    }
+  }
+
+  private func run(_ name: String) async {
+    guard let me = try? Author(userName: name),
+      let database = try? Database(url: url, options: DatabaseOptions())
+    else { return }
+    database.callbackQueue = DispatchQueue(label: "hearth.demo.\(name)")
+    database.observeDiagnostics { [board] in note($0, on: board) }
+    // Who follows the posts guesses right, so that only real races are tried again.
+    database.reference().observe(.value) { _ in }
+    let blog = Blog(database: database, me: me)
+    var isStarred = false
+    while !board.now.hasEnded {
+      if let post = try? await blog.posts(.recent).first {
+        isStarred.toggle()
+        try? await blog.setStar(isStarred, on: post.id)
+      }
+      await Pause.lasting(Self.pause)
+    }
+    await database.close()
+  }
+
+  /// An attempt tells its number, and each after the first is a repetition.
+  private func note(_ diagnostic: Diagnostic, on board: DemoBoard) {
+    guard case .transaction = diagnostic.kind, diagnostic.title.hasPrefix("attempt ") else {
+      return
+    }
+    let isFirst = diagnostic.title.hasPrefix("attempt 1 ")
+    board.with { figures in
+      figures.attempts += 1
+      if !isFirst { figures.retries += 1 }
     }
   }
 }

@@ -103,3 +103,108 @@ final class DemoMeter: Sendable {
     try? Data(text.utf8).write(to: URL(fileURLWithPath: figuresFile), options: .atomic)
   }
 }
+
+/// Looks for contradictions in a blog as the server's own interface shows it, not the client library.
+///
+/// Every count is the number of its stars, always. Each post has an equal copy, which follows within
+/// moments, so a copy that is behind is only suspicious until it stays so.
+struct DemoAudit: Sendable {
+  /// How many posts there are.
+  private(set) var posts = 0
+  /// How many stars there are.
+  private(set) var stars = 0
+  /// What is wrong.
+  private(set) var violations: [String] = []
+  /// The posts whose copies are not equal at this moment.
+  private(set) var behind: Set<String> = []
+
+  /// Looks through the data of a whole database.
+  ///
+  /// - Complexity: O(size)
+  init(_ root: JSONValue) {
+    let copies = root["user-posts"]
+    for member in root["posts"]?.members ?? [] {
+      posts += 1
+      let post = member.value
+      let count = post["stars"]?.members?.count ?? 0
+      stars += count
+      let told = post["starCount"]?.integer ?? 0
+      if told != Int64(count) {
+        violations.append("/posts/\(member.name): starCount is \(told), stars are \(count)")
+      }
+      let copy = post["uid"]?.string.flatMap { copies?[$0]?[member.name] }
+      if copy != post { behind.insert(member.name) }
+    }
+    for owner in copies?.members ?? [] {
+      for copy in owner.value.members ?? [] where root["posts"]?[copy.name] == nil {
+        behind.insert(copy.name)
+      }
+    }
+  }
+
+  /// The stars of a post by its title: how many are counted and how many there are.
+  static func stars(of title: String, in root: JSONValue) -> (counted: Int64, given: Int)? {
+    let posts = root["posts"]?.members ?? []
+    guard let post = posts.first(where: { $0.value["title"]?.string == title })?.value else {
+      return nil
+    }
+    return (post["starCount"]?.integer ?? 0, post["stars"]?.members?.count ?? 0)
+  }
+
+  /// How many posts have that title.
+  static func count(of title: String, in root: JSONValue) -> Int {
+    (root["posts"]?.members ?? []).count { $0.value["title"]?.string == title }
+  }
+}
+
+/// Whether several terminals show the same list of posts, as far as each of them has room for it.
+struct DemoAgreement: Hashable, Sendable {
+  /// A post as a line of a list shows it: the beginning of its title, and its stars.
+  private struct Row: Hashable {
+    let title: Substring
+    let stars: Substring
+  }
+
+  /// The part of a title that every width has room for.
+  private static let titleLength = 8
+
+  /// How many terminals show a list at the moment.
+  let count: Int
+  /// How many of them show what most of them show.
+  let equal: Int
+
+  /// Compares what stands on some screens, a line a row; one that shows no list is left out.
+  ///
+  /// - Complexity: O(screens² · lines)
+  init(_ screens: [String]) {
+    let lists = screens.map(Self.rows).filter { !$0.isEmpty }
+    count = lists.count
+    equal = lists.map { list in lists.count { Self.agree(list, $0) } }.max() ?? 0
+  }
+
+  /// Whether there are several, and all show the same.
+  var isWhole: Bool { count > 1 && equal == count }
+
+  /// What the live pane says.
+  var text: String {
+    switch count {
+    case 0, 1: "at work"
+    default: isWhole ? "all \(count) show the same" : "\(equal) of \(count) show the same"
+    }
+  }
+
+  private static func agree(_ left: [Row], _ right: [Row]) -> Bool {
+    let common = min(left.count, right.count)
+    return left.prefix(common) == right.prefix(common)
+  }
+
+  /// The lines that end with a star and a number, with or without the mark of the selected one.
+  private static func rows(of screen: String) -> [Row] {
+    screen.split(separator: "\n").compactMap { line in
+      guard let match = line.firstMatch(of: #/^[^\p{L}\p{N}]*(\S.*?) +[★☆*+-] +(\d+)\s*$/#) else {
+        return nil
+      }
+      return Row(title: match.1.prefix(titleLength), stars: match.2)
+    }
+  }
+}

@@ -30,12 +30,12 @@ struct DemoStage {
     var pace = 1.0
   }
 
-  private let place: DemoPlace
+  private let place: DemoFolder
   private let wishes: Wishes
   private let program: String
 
   /// Makes a stage in an empty place.
-  init(_ place: DemoPlace, _ wishes: Wishes) {
+  init(in place: DemoFolder, wishes: Wishes) {
     self.place = place
     self.wishes = wishes
     program = ChildProcess.hearth
@@ -44,7 +44,7 @@ struct DemoStage {
   /// Starts a server that keeps its data here, and returns its port for those who are no administrators.
   ///
   /// - Throws: ``CommandFailure`` when it does not start.
-  static func startServer(in place: DemoPlace) async throws -> Int {
+  static func startServer(in place: DemoFolder) async throws -> Int {
     let rules = "\(place.directory)/rules.json"
     try DemoRules.source.write(toFile: rules, atomically: true, encoding: .utf8)
     let server = try ChildProcess(
@@ -83,7 +83,7 @@ struct DemoStage {
     // Another terminal around this one is none of its business.
     unsetenv("TMUX")
     let words = [TmuxServer.program ?? "tmux"] + tmux.prefix + ["attach-session", "-t", "demo"]
-    _ = OtherProgram.run(words, .terminal)
+    _ = OtherProgram.run(words, with: .terminal)
     return asked.withLockedValue { $0 }
   }
 
@@ -111,7 +111,7 @@ struct DemoStage {
     let names = Self.names.prefix(wishes.terminals - 1)
     for name in names {
       let isAtCable = wishes.database == nil && name == names.last && names.count > 1
-      let words = isAtCable ? ["--database", DemoPlace.url(place.cable)] : reach(place.socket)
+      let words = isAtCable ? ["--database", DemoFolder.url(place.cable)] : reach(place.socket)
       plan.actors.append(
         DemoPlan.Actor(
           name: name,
@@ -120,7 +120,7 @@ struct DemoStage {
       )
     }
     if wishes.presents, let port {
-      let words = ["--database", DemoPlace.url(port: port), "--user", Self.stranger]
+      let words = ["--database", DemoFolder.url(port: port), "--user", Self.stranger]
       plan.stranger = DemoPlan.Actor(
         name: Self.stranger,
         pane: try open([program] + words, isFirst: false)
@@ -160,3 +160,64 @@ struct DemoStage {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 }
+
+/// What a demonstration shows: the file that its live pane begins with.
+struct DemoPlan: Codable, Sendable {
+  /// Somebody at a terminal.
+  struct Actor: Codable, Sendable {
+    /// The name.
+    let name: String
+    /// The terminal.
+    let pane: TmuxServer.Pane
+  }
+
+  /// The user's own terminal.
+  var own: TmuxServer.Pane
+  /// The others, who act.
+  var actors: [Actor] = []
+  /// Whether there are scenes.
+  var presents: Bool
+  /// After how many seconds it ends by itself; nil for never.
+  var seconds: Double?
+  /// The number that makes two demonstrations alike.
+  var seed: UInt64
+  /// How long people have to read a scene, as a multiple of the usual time.
+  var pace = 1.0
+  /// The database elsewhere; nil for one of its own.
+  var database: String?
+  /// Somebody who is not let in by the socket, so that rules decide; nil when nobody is.
+  var stranger: Actor?
+
+  /// Writes the file.
+  ///
+  /// - Throws: What the system reports.
+  func write(to path: String) throws {
+    try JSONEncoder().encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
+  }
+
+  /// Reads the file.
+  ///
+  /// - Throws: What the system reports, or what is wrong with it.
+  init(from path: String) throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+
+  init(own: TmuxServer.Pane, presents: Bool, seconds: Double?, seed: UInt64) {
+    self.own = own
+    self.presents = presents
+    self.seconds = seconds
+    self.seed = seed
+  }
+}
+
+/// The terminals of a demonstration: somebody types in them, and looks at them.
+protocol DemoTerminals: Sendable {
+  /// Presses keys by their tmux names in several terminals, as nearly at once as possible.
+  func press(_ keys: [String], in panes: [TmuxServer.Pane])
+  /// Types a text.
+  func type(_ text: String, in pane: TmuxServer.Pane)
+  /// What a terminal shows, a line a row; empty when it is gone.
+  func screen(of pane: TmuxServer.Pane) -> String
+}
+
+extension TmuxServer: DemoTerminals {}

@@ -10,10 +10,10 @@ struct TmuxServer: Sendable {
     let id: String
   }
 
-  private let place: DemoPlace
+  private let place: DemoFolder
 
   /// Names the server of a place, which may not run yet.
-  init(_ place: DemoPlace) {
+  init(_ place: DemoFolder) {
     self.place = place
   }
 

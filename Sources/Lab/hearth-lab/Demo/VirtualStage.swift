@@ -1,12 +1,15 @@
+import BlogModel
 import BlogSwarm
 import BlogTUI
 import Foundation
 import HearthProgram
+import NIOConcurrencyHelpers
+import RealtimeDatabase
 
 /// A demonstration on one screen, for where there is no tmux: every part of it is a client of its own.
 @MainActor
 final class VirtualStage {
-  private let place: DemoPlace
+  private let place: DemoFolder
   private let wishes: DemoStage.Wishes
   private let terminal: TerminalScreen
   private let terminals: VirtualTerminals
@@ -18,7 +21,7 @@ final class VirtualStage {
   /// Takes the terminal over.
   ///
   /// - Throws: ``CommandFailure`` when it cannot be used.
-  init(_ place: DemoPlace, _ wishes: DemoStage.Wishes) throws {
+  init(in place: DemoFolder, wishes: DemoStage.Wishes) throws {
     self.place = place
     self.wishes = wishes
     terminal = try TerminalScreen(TerminalOptions(usesMouse: false))
@@ -32,7 +35,7 @@ final class VirtualStage {
     defer { terminal.close() }
     let port = wishes.database == nil ? try await DemoStage.startServer(in: place) : nil
     let plan = try setUp(port: port)
-    let url = wishes.database ?? DemoPlace.url(place.socket)
+    let url = wishes.database ?? DemoFolder.url(place.socket)
     let meter = DemoMeter(
       try DemoConductor.target(url),
       board: board,
@@ -72,7 +75,7 @@ final class VirtualStage {
     let sizes = DemoTiles(terminal.size, count: names.count + 1).insides.map(\.size)
     var restart: (@Sendable () -> Void)?
     if wishes.database == nil {
-      let places = try Places(
+      let places = try ProgramPaths(
         dataDirectory: place.data,
         socket: place.socket,
         isEphemeral: false
@@ -87,11 +90,11 @@ final class VirtualStage {
     for (name, size) in zip(names, sizes) {
       let isAtCable = name == atCable
       let socket = isAtCable ? place.cable : place.socket
-      let entrance = port.flatMap { name == DemoStage.stranger ? DemoPlace.url(port: $0) : nil }
+      let entrance = port.flatMap { name == DemoStage.stranger ? DemoFolder.url(port: $0) : nil }
       parts.append(
         try VirtualTerminal(
           name,
-          url: entrance ?? wishes.database ?? DemoPlace.url(socket),
+          url: entrance ?? wishes.database ?? DemoFolder.url(socket),
           size: size,
           glyphs: terminal.glyphs,
           terminals: terminals,
@@ -175,4 +178,155 @@ final class VirtualStage {
     }
     terminal.render(screen)
   }
+}
+
+/// A terminal that is a part of a screen, with a client of its own: its connection, its view.
+@MainActor
+final class VirtualTerminal: TerminalDevice {
+  /// Its name.
+  let id: String
+  private(set) var size: Size
+  let glyphs: GlyphSet
+  /// What it shows.
+  private(set) var screen: Screen
+  private let terminals: VirtualTerminals
+  private let database: Database
+  private var program: Program<VirtualTerminal>?
+
+  /// Connects somebody to a database.
+  ///
+  /// - Throws: `DatabaseURLError`, or what is wrong with the name.
+  init(
+    _ name: String,
+    url: String,
+    size: Size,
+    glyphs: GlyphSet,
+    terminals: VirtualTerminals,
+    willConnect: (@Sendable () -> Void)?,
+    wake: @escaping @Sendable () -> Void
+  ) throws {
+    id = name
+    self.size = size
+    self.glyphs = glyphs
+    self.terminals = terminals
+    screen = Screen(size: size)
+    var options = DatabaseOptions()
+    options.readDeadline = nil
+    options.maximumReconnectDelay = .seconds(1)
+    options.willConnect = willConnect
+    database = try Database(url: url, options: options)
+    let blog = LiveBlog(
+      database: database,
+      name: "demo",
+      me: try Author(userName: name),
+      terminal: TerminalName(key: "demo-\(name)", text: "demo")
+    )
+    program = Program(terminal: self, repository: blog, wake: wake)
+    program?.begin()
+  }
+
+  /// Takes keys, and what was typed by others on behalf of its user; false when the user has left.
+  func turn(_ keys: [KeyEvent] = []) -> Bool {
+    let typed = terminals.takeKeys(of: id)
+    return program?.turn((typed + keys).map { .key($0) }) == nil
+  }
+
+  /// Gives it another size.
+  func resize(to new: Size) -> Bool {
+    size = new
+    return turn([.resize(new)])
+  }
+
+  /// Ends the connection.
+  func close() async {
+    program = nil
+    await database.close()
+  }
+
+  func nextEvents(timeout: Duration?) -> [TerminalEvent] { [] }
+
+  func render(_ screen: Screen) {
+    self.screen = screen
+    terminals.show(screen, on: id)
+  }
+
+  func redraw() {}
+  func suspend() {}
+  func bell() {}
+  func notify(_ text: String) {}
+}
+
+/// Terminals that are parts of one screen: what is typed in them waits here, and what they show.
+final class VirtualTerminals: DemoTerminals {
+  private struct State {
+    var typed: [String: [KeyEvent]] = [:]
+    var screens: [String: String] = [:]
+  }
+
+  private let state = NIOLockedValueBox(State())
+  private let wake: @Sendable () -> Void
+
+  /// Makes terminals; whoever draws them is woken when something was typed.
+  init(wake: @escaping @Sendable () -> Void) {
+    self.wake = wake
+  }
+
+  func press(_ keys: [String], in panes: [TmuxServer.Pane]) {
+    let events = keys.compactMap(Self.key)
+    state.withLockedValue { state in
+      for pane in panes { state.typed[pane.id, default: []] += events }
+    }
+    wake()
+  }
+
+  func type(_ text: String, in pane: TmuxServer.Pane) {
+    state.withLockedValue { $0.typed[pane.id, default: []] += text.map { .character($0) } }
+    wake()
+  }
+
+  func screen(of pane: TmuxServer.Pane) -> String {
+    state.withLockedValue { $0.screens[pane.id] ?? "" }
+  }
+
+  /// Takes what was typed in a terminal.
+  func takeKeys(of id: String) -> [KeyEvent] {
+    state.withLockedValue { $0.typed.removeValue(forKey: id) ?? [] }
+  }
+
+  /// Says what a terminal shows.
+  func show(_ screen: Screen, on id: String) {
+    let text = screen.text()
+    state.withLockedValue { $0.screens[id] = text }
+  }
+
+  /// The key that tmux calls by that name.
+  private static func key(_ name: String) -> KeyEvent? {
+    if name.hasPrefix("C-"), name.count == 3 { return name.last.map { .control($0) } }
+    return KeyEvent(description: name)
+  }
+}
+
+/// A screen divided into frames of about the same size, row by row.
+struct DemoTiles {
+  /// The frames.
+  let frames: [Rect]
+
+  /// Divides a screen.
+  init(_ size: Size, count: Int) {
+    let columns = count <= 1 ? 1 : count <= 4 ? 2 : 3
+    let rows = (count + columns - 1) / columns
+    frames = (0..<count).map { index in
+      let row = index / columns
+      let inRow = row == rows - 1 ? count - row * columns : columns
+      let column = index % columns
+      let top = size.height * row / rows
+      let bottom = size.height * (row + 1) / rows
+      let left = size.width * column / inRow
+      let right = size.width * (column + 1) / inRow
+      return Rect(row: top, column: left, width: right - left, height: bottom - top)
+    }
+  }
+
+  /// What is inside of the frames.
+  var insides: [Rect] { frames.map { $0.inset(rows: 1, columns: 1) } }
 }

@@ -51,8 +51,13 @@ struct Swarm: AsyncParsableCommand {
     options.check.residentBytes = Int64(256 + 2 * arguments.users) << 20
     options.tell = { Output.message($0) }
     FileDescriptors.allowMany()
-    var result = try await SwarmOuting(settings, options, folder, keeps: arguments.access.keep)
-      .result()
+    var result = try await SwarmOuting(
+      settings,
+      options: options,
+      in: folder,
+      keeps: arguments.access.keep
+    )
+    .result()
     if result.isClean, folder.remove() { result.directory = nil }
     if let report = arguments.report { try Self.write(result.json, to: report) }
     if arguments.json {

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Foundation
 import RealtimeAuth
 import RealtimeCore
+import RealtimeDatabase
 
 /// Lists who is signed in on this machine.
 struct AccountsCommand: ParsableCommand {
@@ -34,6 +36,130 @@ extension KeptAccount {
     let members = [
       JSONMember("uid", .string(uid)), displayName.map { JSONMember("name", .string($0)) },
       email.map { JSONMember("email", .string($0)) }, JSONMember("database", .string(server)),
+    ]
+    return .object(members.compactMap(\.self))
+  }
+}
+
+/// Looks after the databases elsewhere that have short names.
+struct ProfileCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "profile",
+    abstract: "Give a database elsewhere a short name, for hearth --profile NAME.",
+    discussion: """
+      The profiles are in $XDG_CONFIG_HOME/hearth/profiles.toml, a text file: a line [NAME], and \
+      below it database = "URL", and where needed api-key = "KEY" and ca-file = "PATH".
+      """,
+    subcommands: [Add.self, ListAll.self, ShowOne.self, Remove.self],
+    defaultSubcommand: ListAll.self
+  )
+}
+
+extension ProfileCommand {
+  /// Makes one.
+  struct Add: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Add a profile.")
+
+    @Argument(help: "Its name: \(Profile.rule).")
+    var name: String
+
+    @Option(help: ArgumentHelp("The URL of the database.", valueName: "url"))
+    var database: String
+
+    @Option(
+      help: ArgumentHelp(
+        "The API key of the project; the hosted service needs it.",
+        valueName: "key"
+      )
+    )
+    var apiKey: String?
+
+    @Option(
+      help: ArgumentHelp(
+        "A PEM file of certificates to trust instead of those of the system.",
+        valueName: "path"
+      )
+    )
+    var caFile: String?
+
+    func run() throws {
+      guard Profile.isValid(name) else {
+        throw CommandFailure(.usage, "\"\(name)\" cannot name a profile: only \(Profile.rule) can")
+      }
+      // Finds out now, and not at its first use, that the URL is none.
+      _ = try Database(url: database)
+      let file = caFile.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+      if let file, !FileManager.default.isReadableFile(atPath: file) {
+        throw CommandFailure(.usage, "the file \(file) cannot be read")
+      }
+      let profile = Profile(name: name, database: database, apiKey: apiKey, caFile: file)
+      try ProfileFile().add(profile)
+    }
+  }
+
+  /// Prints the names.
+  struct ListAll: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list",
+      abstract: "Print the profiles, one a line."
+    )
+
+    @Flag(name: .long, help: "Print JSON, one value a line.")
+    var json = false
+
+    func run() throws {
+      for profile in try ProfileFile().read() {
+        json
+          ? Output.line(profile.json)
+          : Output.line(untrusted: "\(profile.name)  \(profile.database)")
+      }
+    }
+  }
+
+  /// Prints one.
+  struct ShowOne: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "show",
+      abstract: "Print what a profile says."
+    )
+
+    @Argument(help: "Its name.")
+    var name: String
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+      let profile = try ProfileFile().profile(name)
+      if json { return Output.line(profile.json) }
+      Output.line(untrusted: "database: \(profile.database)")
+      if let key = profile.apiKey { Output.line(untrusted: "api-key: \(key)") }
+      if let file = profile.caFile { Output.line(untrusted: "ca-file: \(file)") }
+    }
+  }
+
+  /// Takes one away.
+  struct Remove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Remove a profile; accounts stay signed in."
+    )
+
+    @Argument(help: "Its name.")
+    var name: String
+
+    func run() throws {
+      try ProfileFile().remove(name)
+    }
+  }
+}
+
+extension Profile {
+  /// The profile as commands print it.
+  fileprivate var json: JSONValue {
+    let members = [
+      JSONMember("name", .string(name)), JSONMember("database", .string(database)),
+      apiKey.map { JSONMember("apiKey", .string($0)) },
+      caFile.map { JSONMember("caFile", .string($0)) },
     ]
     return .object(members.compactMap(\.self))
   }

@@ -42,10 +42,12 @@ struct BlogSession {
       Output.message(problem.reason)
       exit(ExitStatus.offline.rawValue)
     }
-    if !isEndless { Self.startDeadline(options.timeout, options.database ?? "the local database") }
+    if !isEndless {
+      Self.startDeadline(options.timeout, of: options.database ?? "the local database")
+    }
   }
 
-  private static func startDeadline(_ seconds: Double, _ name: String) {
+  private static func startDeadline(_ seconds: Double, of name: String) {
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds) {
       Output.message(
         "\(name) did not answer within \(seconds.formatted()) seconds;"

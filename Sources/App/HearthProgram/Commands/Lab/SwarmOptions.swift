@@ -10,9 +10,9 @@ package struct SwarmOptions: ParsableArguments {
     abstract: "Let many users loose on a blog, with faults, and check that nothing went wrong.",
     discussion: """
       Headless clients in processes of their own read and write at the times of a plan that the \
-      seed decides (an open load: who is late is late, and that counts). Meanwhile clients and \
-      the server are killed, stopped and cut off. Afterwards a checker that reads the database \
-      by another way holds everything against what was promised.
+      seed decides (an open load: delays count). Meanwhile clients and \
+      the server are killed, stopped and cut off. Afterwards a checker reads the database \
+      in another way and compares everything with what was promised.
 
       Without --database the swarm has a server of its own, in a directory that is removed when \
       everything held. Histories, logs and the database stay there otherwise, or with \
@@ -37,7 +37,7 @@ package struct SwarmOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How long the storm lasts.", valueName: "n"))
   package var seconds = Self.usualSeconds
 
-  @Option(help: ArgumentHelp("Where the plan comes from.", valueName: "n"))
+  @Option(help: ArgumentHelp("The seed of the plan.", valueName: "n"))
   package var seed: UInt64 = 1
 
   @Option(
@@ -54,7 +54,7 @@ package struct SwarmOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Operations a second, of all users.", valueName: "n"))
   package var rate: Double?
 
-  @Option(help: ArgumentHelp("What is done to them; the list is above.", valueName: "name,…"))
+  @Option(help: ArgumentHelp("The faults; they are listed above.", valueName: "name,…"))
   package var faults = "none"
 
   @Option(
@@ -68,7 +68,7 @@ package struct SwarmOptions: ParsableArguments {
   )
   package var stars = "auto"
 
-  @Option(help: ArgumentHelp("How many posts everybody has to do with.", valueName: "n"))
+  @Option(help: ArgumentHelp("How many posts everybody works on.", valueName: "n"))
   package var posts = 5
 
   @Option(
@@ -86,7 +86,7 @@ package struct SwarmOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Terminals with screens that look on, in tmux; 1 where there is tmux.",
+      "How many terminals in tmux look on; by default 1 if tmux is installed.",
       valueName: "n"
     )
   )
@@ -123,6 +123,72 @@ package struct SwarmOptions: ParsableArguments {
     )
   )
   package var server: String?
+
+  package init() {}
+}
+
+/// At which database a swarm is let loose, and what opens it.
+package struct SwarmAccess: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      A database that is there already: at a local socket, of an emulator, or, with \
+      --admin-key-file, one that people sign in to.
+      """,
+      valueName: "url"
+    )
+  )
+  package var database: String?
+
+  @Option(
+    help: ArgumentHelp("Another database, by the name of its profile.", valueName: "name")
+  )
+  package var profile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The file with the secret of the database's administrators, as hearth serve has it, which only \
+      its owner may read; for the hosted service an OAuth2 access token.
+      """,
+      valueName: "file"
+    )
+  )
+  package var adminKeyFile: String?
+
+  @Option(
+    help: ArgumentHelp("The API key of the database's project, if it has one.", valueName: "key")
+  )
+  package var apiKey: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A PEM file of certificates to trust instead of those of the system.",
+      valueName: "path"
+    )
+  )
+  package var caFile: String?
+
+  @Flag(help: "Keep what the swarm has written in the database.")
+  package var keep = false
+
+  /// Takes options that were not given from the profile.
+  ///
+  /// - Throws: `ValidationError` for options that do not go together.
+  package mutating func validate() throws {
+    if let found = try Profile.chosen(profile, beside: database) {
+      database = found.database
+      apiKey = apiKey ?? found.apiKey
+      caFile = caFile ?? found.caFile
+    }
+    guard database == nil, adminKeyFile != nil || apiKey != nil || caFile != nil || keep else {
+      return
+    }
+    throw ValidationError(
+      "--admin-key-file, --api-key, --ca-file and --keep are about a --database; "
+        + "the swarm's own server needs none of them"
+    )
+  }
 
   package init() {}
 }

@@ -12,15 +12,15 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run a database server, until it is told to stop.",
     discussion: """
-      Prints one line of JSON when it is ready, with the seconds that it took: a database is read \
-      into memory first, about two million values a second, and the log tells so of a large one. It \
-      listens at the local socket, which only processes of the same user may use, as \
+      Prints one line of JSON when it is ready, with the seconds that the start took: the database is \
+      read into memory first, about two million values a second. It listens at the local socket, which only processes of the same user may use, as \
       administrators, and with --port at 127.0.0.1 as well, which every process of this machine may \
       use: there the rules decide, and without --rules nothing is allowed.
 
       SIGTERM and SIGINT end it after the last write is stored, with status 0; a second one ends it \
-      at once, with status 143, and loses nothing that was acknowledged. SIGHUP reads the rules \
-      and the certificate again. Administrators read the numbers at /.info/metrics.json.
+      at once, with status 143, and loses nothing that was acknowledged. If it cannot know whether a \
+      write was stored, it ends with status 1; started again, it reads what the disk has. SIGHUP reads \
+      the rules and the certificate again. Administrators read the numbers at /.info/metrics.json.
 
       Limits, with their defaults:
       \(ServeOptions.limitHelp)
@@ -78,7 +78,7 @@ struct Serve: AsyncParsableCommand {
     let file = try serving.log.map { path throws(CommandFailure) in
       try LogFile(path, size: logging.logSize, takesStandardError: true)
     }
-    let logger = logging.logger("hearth.server", file)
+    let logger = logging.logger("hearth.server", to: file)
     FileDescriptors.allowMany()
     let stores: any TreeStores =
       keepsData
@@ -87,7 +87,7 @@ struct Serve: AsyncParsableCommand {
     let start = ContinuousClock.now
     let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
     let startTime = ContinuousClock.now - start
-    let signals = watchSignals(server, logger)
+    let signals = watchSignals(for: server, logger: logger)
     defer { for watch in signals { watch.cancel() } }
     if keepsData, hasSocket { ServerRecord.write(socket: places.socket, in: places.data) }
     if server.port != nil, server.rulesState == .locked {
@@ -95,7 +95,7 @@ struct Serve: AsyncParsableCommand {
     }
     // Also when the server ends by itself, which is reported as a failure.
     defer { if keepsData, hasSocket { ServerRecord.remove(from: places.data) } }
-    try announce(server, places, names: stores.names(), startTime)
+    try announce(server, at: places, names: stores.names(), startTime: startTime)
     try await server.waitUntilStopped()
   }
 
@@ -109,7 +109,7 @@ struct Serve: AsyncParsableCommand {
     )
   }
 
-  private func watchSignals(_ server: DatabaseServer, _ logger: Logger) -> [SignalWatch] {
+  private func watchSignals(for server: DatabaseServer, logger: Logger) -> [SignalWatch] {
     let stops = StopCount()
     let stop = SignalWatch(SIGTERM, SIGINT) {
       // Everything that was acknowledged is stored already; only the wait for clients is cut off.
@@ -119,12 +119,12 @@ struct Serve: AsyncParsableCommand {
     let reload = SignalWatch(SIGHUP) { [serving, network] in
       Task {
         if let rules = serving.rules {
-          await Self.reload("rules", logger) {
+          await Self.reload("rules", logger: logger) {
             try await server.setRules(try Rules.load(rules).source)
           }
         }
         if network.tlsCert != nil {
-          await Self.reload("certificate", logger) { try await server.reloadCertificate() }
+          await Self.reload("certificate", logger: logger) { try await server.reloadCertificate() }
         }
       }
     }
@@ -133,8 +133,8 @@ struct Serve: AsyncParsableCommand {
 
   private static func reload(
     _ what: String,
-    _ logger: Logger,
-    _ body: () async throws -> Void
+    logger: Logger,
+    by body: () async throws -> Void
   ) async {
     do {
       try await body()
@@ -146,9 +146,9 @@ struct Serve: AsyncParsableCommand {
 
   private func announce(
     _ server: DatabaseServer,
-    _ places: Places,
+    at places: ProgramPaths,
     names: [String],
-    _ startTime: Duration
+    startTime: Duration
   ) {
     let socket: JSONValue = hasSocket ? .string(places.socket) : .null
     Output.line(
@@ -167,5 +167,52 @@ struct Serve: AsyncParsableCommand {
     )
     // The terminal that started this server reads one line and goes on; nothing more may block it.
     if background { ServerLog.closeOutput() }
+  }
+}
+
+/// Stops the local server.
+struct Stop: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Stop the local server; terminals that are open start it again."
+  )
+
+  @OptionGroup var options: CommonOptions
+
+  func run() throws {
+    let places = try options.places()
+    guard case .process(let process) = UnixSocketProbe.look(at: places.socket), process > 0 else {
+      Output.message("no server answers at \(places.socket)")
+      return
+    }
+    guard kill(process, SIGTERM) == 0 || errno == ESRCH else {
+      throw CommandFailure(
+        .notPermitted,
+        "process \(process) cannot be stopped: \(String(cString: strerror(errno)))"
+      )
+    }
+    for _ in 0..<Int(options.timeout * 50) {
+      if Self.hasEnded(process) { return }
+      poll(nil, 0, 20)
+    }
+    throw CommandFailure(.offline, "process \(process) did not stop in time")
+  }
+
+  /// Whether a process is gone, or waits only for its parent to take note.
+  private static func hasEnded(_ process: pid_t) -> Bool {
+    if kill(process, 0) != 0, errno == ESRCH { return true }
+    let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+    // The state follows the name, which is in parentheses and may contain anything.
+    return status.split(separator: ")").last?.hasPrefix(" Z") ?? true
+  }
+}
+
+/// The standard streams of a server in the background.
+enum ServerLog {
+  /// Closes stdout, for the one who waits for its end.
+  static func closeOutput() {
+    let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    dup2(descriptor, STDOUT_FILENO)
+    close(descriptor)
   }
 }

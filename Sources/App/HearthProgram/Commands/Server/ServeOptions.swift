@@ -12,14 +12,14 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What those may do who are not at the socket: a rules document. SIGHUP reads it again.",
+      "The rules for everybody who is not at the socket, a file; SIGHUP reads it again.",
       valueName: "file"
     )
   )
   var rules: String?
 
   @Option(
-    help: ArgumentHelp("The database that clients reach who name none.", valueName: "name")
+    help: ArgumentHelp("The database of clients that name none.", valueName: "name")
   )
   var ns: String = DatabaseName.standard
 
@@ -34,7 +34,7 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Let the pages of this origin in, such as http://localhost:5173; may be repeated.",
+      "Accept web pages of this origin, such as http://localhost:5173; may be repeated.",
       valueName: "origin"
     )
   )
@@ -46,7 +46,7 @@ struct ServeOptions: ParsableArguments {
   var limit: [String] = []
 
   @Option(
-    help: ArgumentHelp("Stop when no one has been connected for so long.", valueName: "seconds")
+    help: ArgumentHelp("Stop after so long without a connection.", valueName: "seconds")
   )
   var idleExit: Double?
 
@@ -91,14 +91,14 @@ struct ServeOptions: ParsableArguments {
     options.socketPath = socket
     options.namespace = ns
     options.allowedOrigins = allowOrigin
-    options.idleExit = try Self.duration(idleExit, "--idle-exit")
-    options.metricsInterval = try Self.duration(metrics, "--metrics")
+    options.idleExit = try Self.duration(idleExit, of: "--idle-exit")
+    options.metricsInterval = try Self.duration(metrics, of: "--metrics")
     if let rules { options.rules = .source(try Rules.load(rules).source) }
     for setting in limit { try Self.set(setting, in: &options.limits) }
     return options
   }
 
-  private static func duration(_ seconds: Double?, _ name: String) throws -> Duration? {
+  private static func duration(_ seconds: Double?, of name: String) throws -> Duration? {
     guard let seconds else { return nil }
     guard seconds > 0, seconds <= 1_000_000_000 else {
       throw CommandFailure(.usage, "\(name) must be a number of seconds above 0")
@@ -113,4 +113,124 @@ struct ServeOptions: ParsableArguments {
     }
     try limits.set(String(parts[0]), to: value)
   }
+}
+
+/// How a server is reached over the network.
+struct NetworkOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Listen at this address of the machine; 0.0.0.0 and :: are all of them.",
+      valueName: "address"
+    )
+  )
+  var address: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Encrypt the connections to the port: the certificate and those that lead to its authority.",
+      valueName: "pem"
+    )
+  )
+  var tlsCert: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The key of the certificate, a file that nobody else can read.",
+      valueName: "pem"
+    )
+  )
+  var tlsKey: String?
+
+  @Flag(
+    help: """
+      Let other machines connect without encryption: everyone in between can read and change all \
+      that is sent, passwords included.
+      """
+  )
+  var allowPlaintext = false
+
+  /// Sets the options of a server.
+  ///
+  /// - Throws: ``CommandFailure`` for options that make no sense without each other.
+  func apply(to options: inout DatabaseServer.Options) throws(CommandFailure) {
+    if let address {
+      guard options.port != nil else {
+        throw CommandFailure(.usage, "--address needs --port, which is what it is an address of")
+      }
+      options.host = address
+    }
+    switch (tlsCert, tlsKey) {
+    case (let certificate?, let key?):
+      guard options.port != nil else {
+        throw CommandFailure(.usage, "--tls-cert needs --port, whose connections it encrypts")
+      }
+      options.tls = DatabaseServer.TLS(certificateChain: certificate, privateKey: key)
+    case (nil, nil): break
+    case (_?, nil): throw CommandFailure(.usage, "--tls-cert needs the key as well (--tls-key)")
+    case (nil, _?): throw CommandFailure(.usage, "--tls-key needs the certificate (--tls-cert)")
+    }
+    options.allowsPlaintext = allowPlaintext
+    guard !options.isExposed || allowPlaintext else {
+      throw CommandFailure(
+        .usage,
+        "other machines can reach \(options.host): --tls-cert and --tls-key encrypt what is sent, and "
+          + "--allow-plaintext lets everyone in between read and change it"
+      )
+    }
+  }
+
+  /// What is said on stderr when others can read along.
+  static let warning = """
+    WITHOUT ENCRYPTION: other machines may connect, and everyone in between can read and change all \
+    that is sent, passwords included. --tls-cert and --tls-key encrypt it.
+    """
+}
+
+/// What a server is told about accounts and administrators.
+struct IdentityOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("How long a user's token counts before it is renewed.", valueName: "seconds")
+  )
+  var tokenSeconds = 3_600
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A file with a secret of 32 bytes or more, which only its owner may read: whoever shows it \
+      (Authorization: Bearer) is an administrator.
+      """,
+      valueName: "file"
+    )
+  )
+  var adminKeyFile: String?
+
+  @Flag(help: "Let nobody make an account for themselves; \"hearth users add\" makes them.")
+  var noSignUp = false
+
+  /// Puts what was said into the options of a server.
+  ///
+  /// - Parameters:
+  ///   - options: The options of the server.
+  ///   - places: Where its data are kept, or nil when they are not.
+  /// - Throws: `CommandFailure` for a value that is not usable.
+  func apply(to options: inout DatabaseServer.Options, keptIn places: ProgramPaths?) throws {
+    guard (1...86_400).contains(tokenSeconds) else {
+      throw CommandFailure(.usage, "--token-seconds must be from 1 to 86400")
+    }
+    options.identities.tokenLifetime = .seconds(tokenSeconds)
+    options.identities.allowsSignUp = !noSignUp
+    if let adminKeyFile {
+      options.identities.administratorKey = try AdministratorKeyFile.secret(adminKeyFile)
+    }
+    if let places {
+      options.identities.openStore = { [directory = places.identities] in
+        try Storage.accounts(in: directory)
+      }
+    }
+  }
+}
+
+extension ProgramPaths {
+  /// The directory of the accounts.
+  var identities: String { "\(data)/identities" }
 }

@@ -1,0 +1,323 @@
+internal import Foundation
+private import RealtimeCore
+package import RealtimeDatabase
+
+/// The blog as one person uses it: what can be read and done, one call each.
+///
+/// A write is applied locally at once and returns when the server has stored it.
+package struct Blog: Sendable {
+  /// Who I am.
+  package let me: Author
+  /// Where things are kept.
+  package let paths: BlogPaths
+  /// How stars are written.
+  package let stars: StarMethod
+  private let intents = StarIntents()
+
+  /// Makes a blog at the root of a database.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - me: Who reads and writes.
+  ///   - stars: How stars come into the database.
+  package init(
+    database: Database,
+    me: Author,
+    stars: StarMethod = .transaction
+  ) {
+    self.me = me
+    self.stars = stars
+    paths = BlogPaths(database.reference())
+  }
+
+  private var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid) }
+
+  private var starIncrement: StarIncrement {
+    StarIncrement(
+      paths: paths,
+      uid: me.uid,
+      intents: intents,
+      rounds: stars == .localIncrement ? 40 : 3
+    )
+  }
+
+  var fragments: FragmentSweep { FragmentSweep(paths: paths, uid: me.uid) }
+
+  /// Removes what edits of an earlier run have left of posts of mine that were deleted meanwhile.
+  package func removeFragments() async {
+    await withCheckedContinuation { continuation in
+      fragments.sweep { continuation.resume() }
+    }
+  }
+
+  // MARK: Reading
+
+  /// A list as it is now, in the order in which it is shown.
+  ///
+  /// - Parameter feed: Which list.
+  /// - Returns: At most a hundred posts.
+  /// - Throws: `DatabaseError` when the database cannot be read.
+  package func posts(_ feed: FeedKind) async throws -> [Post] {
+    let snapshot = try await paths.query(feed, of: me.uid).getData()
+    return snapshot.childSnapshots.reversed().compactMap(Post.init)
+  }
+
+  /// A post as it is now.
+  ///
+  /// - Parameter id: The key of the post.
+  /// - Returns: The post.
+  /// - Throws: ``BlogError/notFound(_:)``, or `DatabaseError` when the database cannot be read.
+  package func post(_ id: PostID) async throws -> Post {
+    guard let post = Post(try await paths.post(checked(id)).getData()) else {
+      throw BlogError.notFound(id)
+    }
+    return post
+  }
+
+  /// The comments on a post as they are now, oldest first.
+  ///
+  /// - Parameter id: The key of the post.
+  /// - Returns: All its comments.
+  /// - Throws: `DatabaseError` when the database cannot be read.
+  package func comments(on id: PostID) async throws -> [Comment] {
+    try await paths.comments(on: checked(id)).getData().childSnapshots.compactMap(Comment.init)
+  }
+
+  // MARK: Writing
+
+  /// Writes a post to both places at once.
+  ///
+  /// - Parameters:
+  ///   - title: One line.
+  ///   - body: Any number of lines.
+  /// - Returns: The key of the post.
+  /// - Throws: ``BlogError/emptyText(_:)``, or `DatabaseError` when the server refuses it.
+  package func post(title: String, body: String) async throws -> PostID {
+    guard Self.hasText(title), Self.hasText(body) else {
+      throw BlogError.emptyText(BlogError.emptyPost)
+    }
+    let id = paths.posts.childByAutoId().key ?? ""
+    try await finished { write(post: id, title: title, body: body, completion: $0) }
+    return id
+  }
+
+  /// Writes a post under a key that was made before.
+  package func write(
+    post id: PostID,
+    title: String,
+    body: String,
+    completion: @escaping Completion
+  ) {
+    let post = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
+    update(
+      [
+        "posts/\(id)": post.storedValue,
+        "user-posts/\(me.uid)/\(id)": post.storedValue,
+        "users/\(me.uid)/username": me.name,
+      ],
+      completion
+    )
+  }
+
+  /// Writes a comment.
+  ///
+  /// - Parameters:
+  ///   - id: The key of the post.
+  ///   - text: What to say.
+  /// - Returns: The key of the comment.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  package func comment(on id: PostID, text: String) async throws -> String {
+    guard Self.hasText(text) else { throw BlogError.emptyText(BlogError.emptyComment) }
+    _ = try await post(id)
+    let comment = paths.comments(on: id).childByAutoId().key ?? ""
+    try await finished { write(comment: comment, on: id, text: text, completion: $0) }
+    return comment
+  }
+
+  /// Writes a comment under a key that was made before.
+  package func write(
+    comment: String,
+    on id: PostID,
+    text: String,
+    completion: @escaping Completion
+  ) {
+    let value = Comment(id: comment, uid: me.uid, author: me.name, text: text).storedValue
+    update(
+      ["post-comments/\(id)/\(comment)": value, "users/\(me.uid)/username": me.name],
+      completion
+    )
+  }
+
+  /// Stars or unstars a post; doing it twice is harmless.
+  ///
+  /// - Parameters:
+  ///   - isStarred: Whether I star it.
+  ///   - id: The key of the post.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  package func setStar(_ isStarred: Bool, on id: PostID) async throws {
+    _ = try checked(id)
+    switch stars {
+    case .transaction: try await starToggle.set(isStarred, on: id)
+    case .increment, .localIncrement: try await starIncrement.set(isStarred, on: id)
+    }
+  }
+
+  /// Stars or unstars a post that is known to be there; the change shows at once.
+  ///
+  /// - Parameters:
+  ///   - isStarred: Whether I star it.
+  ///   - id: The key of the post.
+  ///   - owner: Whose post it is, where that is known: an increment is then sent without a look.
+  ///   - settled: Called last, when nothing more will be done about it, with what went wrong.
+  ///   - completion: Called when both places agree, or at once with what went wrong.
+  package func star(
+    _ isStarred: Bool,
+    on id: PostID,
+    owner: String? = nil,
+    settled: @escaping Completion = { _ in },
+    completion: @escaping Completion
+  ) {
+    switch stars {
+    case .transaction:
+      starToggle.start(isStarred, on: id, settled: settled, completion: completion)
+    case .increment, .localIncrement:
+      starIncrement.start(isStarred, on: id, owner: owner) { error in
+        completion(error)
+        settled(error)
+      }
+    }
+  }
+
+  /// Changes the title and the text of a post of mine in both places at once.
+  ///
+  /// - Parameters:
+  ///   - id: The key of the post.
+  ///   - title: One line.
+  ///   - body: Any number of lines.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  package func edit(post id: PostID, title: String, body: String) async throws {
+    guard Self.hasText(title), Self.hasText(body) else {
+      throw BlogError.emptyText(BlogError.emptyPost)
+    }
+    let post = try await post(id)
+    guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
+    try await finished { rewrite(post: id, title: title, body: body, completion: $0) }
+  }
+
+  /// Changes a post that is known to be mine; stars that come meanwhile are not touched.
+  ///
+  /// A post that was deleted before the change arrived stays deleted, and is not found.
+  package func rewrite(
+    post id: PostID,
+    title: String,
+    body: String,
+    completion: @escaping Completion
+  ) {
+    let checked = whole(or: BlogError.notFound(id), completion)
+    update(
+      [
+        "posts/\(id)/title": title,
+        "posts/\(id)/body": body,
+        "user-posts/\(me.uid)/\(id)/title": title,
+        "user-posts/\(me.uid)/\(id)/body": body,
+      ]
+    ) { [fragments] error in
+      if let error { return completion(error) }
+      fragments.check(id, completion: checked)
+    }
+  }
+
+  /// What is called when it is known whether something that was changed is there.
+  private func whole(
+    or missing: BlogError,
+    _ completion: @escaping Completion
+  ) -> @Sendable (Result<Bool, any Error>) -> Void {
+    { result in
+      switch result {
+      case .success(true): completion(nil)
+      case .success(false): completion(missing)
+      // The change itself was stored; only the look at it was cut short.
+      case .failure: completion(nil)
+      }
+    }
+  }
+
+  /// Changes the text of a comment that is known to be mine.
+  func rewrite(
+    comment: String,
+    on id: PostID,
+    text: String,
+    completion: @escaping Completion
+  ) {
+    let checked = whole(or: BlogError.commentNotFound(comment), completion)
+    update(["post-comments/\(id)/\(comment)/text": text]) { [fragments] error in
+      if let error { return completion(error) }
+      fragments.check(comment, on: id, completion: checked)
+    }
+  }
+
+  /// Deletes a post of mine from both places, with its comments, at once.
+  ///
+  /// - Parameter id: The key of the post.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  package func delete(post id: PostID) async throws {
+    let post = try await post(id)
+    guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
+    try await finished { remove(post: id, completion: $0) }
+  }
+
+  /// Deletes a post that is known to be mine.
+  package func remove(post id: PostID, completion: @escaping Completion) {
+    update(
+      [
+        "posts/\(id)": NSNull(),
+        "user-posts/\(me.uid)/\(id)": NSNull(),
+        "post-comments/\(id)": NSNull(),
+      ],
+      completion
+    )
+  }
+
+  /// Deletes a comment of mine.
+  ///
+  /// - Parameters:
+  ///   - comment: The key of the comment.
+  ///   - id: The key of the post.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  package func delete(comment: String, on id: PostID) async throws {
+    let place = try paths.comments(on: checked(id)).child(of: ChildKey(checked(comment)))
+    guard let found = Comment(try await place.getData()) else {
+      throw BlogError.commentNotFound(comment)
+    }
+    guard found.uid == me.uid else {
+      throw BlogError.notMine("comment \(comment)", owner: found.author)
+    }
+    try await place.removeValue()
+  }
+
+  /// Called when the server has answered.
+  package typealias Completion = BlogCompletion
+
+  private func update(_ values: [String: Any], _ completion: @escaping Completion) {
+    paths.root.updateChildValues(values) { error, _ in completion(error) }
+  }
+
+  private func finished(_ start: (@escaping Completion) -> Void) async throws {
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      start { error in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      }
+    }
+  }
+
+  /// Whether there is anything but white space.
+  static func hasText(_ text: String) -> Bool { !text.allSatisfy(\.isWhitespace) }
+
+  /// A key that is legal; one that is not cannot belong to anything.
+  private func checked(_ id: String) throws(BlogError) -> String {
+    let isLegal = Validation.problem(withPath: Path([.postComments, ChildKey(id)])) == nil
+    guard isLegal else { throw BlogError.notFound(id) }
+    return id
+  }
+}

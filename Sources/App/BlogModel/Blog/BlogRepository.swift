@@ -1,0 +1,189 @@
+internal import RealtimeDatabase
+
+/// The port through which the screens use the blog.
+///
+/// All calls return at once. What comes of them arrives through the handler given to ``start(_:)``.
+package protocol BlogRepository: Sendable {
+  /// Who I am.
+  var me: Author { get }
+  /// Which database this is, in words for the status bar.
+  var databaseName: String { get }
+  /// The time by the server's clock, in milliseconds since 1970.
+  var now: Int64 { get }
+
+  /// Starts to tell what happens; the handler may be called on any thread, in order.
+  func start(_ handler: @escaping @Sendable (BlogEvent) -> Void)
+  /// Follows a list until ``stopFollowing(_:)``.
+  func follow(_ feed: FeedKind)
+  /// No longer follows a list.
+  func stopFollowing(_ feed: FeedKind)
+  /// Tells where in a list the reader is, so that what is around is there in time.
+  func read(_ feed: FeedKind, at post: PostID)
+  /// Goes to the beginning of a list, wherever the reader was.
+  func showFirst(of feed: FeedKind)
+  /// Follows a post and its comments until ``close(_:)``.
+  func open(_ post: PostID)
+  /// No longer follows a post.
+  func close(_ post: PostID)
+
+  /// Tells the newest comments on these posts, and on no others, while they are not open.
+  func watchComments(on posts: [PostID])
+
+  /// Writes a post and returns its key.
+  func post(title: String, body: String) -> PostID
+  /// Writes a comment and returns its key.
+  func comment(on post: PostID, text: String) -> String
+  /// Stars or unstars a post: an intent, harmless when repeated.
+  func setStar(_ post: PostID, _ isStarred: Bool)
+  /// Changes a post of mine in both places.
+  func edit(_ post: PostID, title: String, body: String)
+  /// Changes a comment of mine.
+  func editComment(_ comment: String, on post: PostID, text: String)
+  /// Notes that a post was read, or is to be read again.
+  func mark(_ post: PostID, _ mark: ReadState.Mark)
+  /// Counts everything up to now as read.
+  func markAllRead()
+  /// Tells the others whether I am writing a comment.
+  func setTyping(_ isTyping: Bool, on post: PostID)
+  /// Starts or ends to tell what others do to what I wrote.
+  func setNotices(_ areTold: Bool)
+  /// Deletes a post of mine with its comments.
+  func deletePost(_ post: PostID)
+  /// Deletes a comment of mine.
+  func deleteComment(_ comment: String, on post: PostID)
+}
+
+/// Something that happened to the blog, as the screen must learn of it.
+package enum BlogEvent: Sendable, Equatable, Codable {
+  /// A list is now this, in the order in which it is shown.
+  case feed(FeedKind, posts: [Post])
+  /// So much of a list is kept from now on; told before the list itself.
+  case extent(FeedKind, FeedExtent)
+  /// A list can no longer be followed.
+  case feedFailed(FeedKind, reason: String)
+  /// The open post is now this, or is gone.
+  case post(PostID, Post?)
+  /// The comments of the open post are now these, oldest first.
+  case comments(PostID, [Comment])
+  /// These are the newest comments on a post that is in view but not open, oldest first.
+  case latestComments(PostID, [Comment])
+  /// These people are writing comments on the open post.
+  case typing(PostID, [Typist])
+  /// These terminals are here.
+  case people([Presence])
+  /// This is what I have read.
+  case readState(ReadState)
+  /// One of my marks of what I have read was stored or refused; what was told before knows of it.
+  case markAnswered
+  /// Others did something to what I wrote.
+  case notice(Notice)
+  /// The server took so many milliseconds to answer.
+  case roundTrip(milliseconds: Int)
+  /// The connection is now in this state.
+  case connection(ConnectionState)
+  /// The server cannot be used, and waiting alone will not change that; nil when that is over.
+  case connectionProblem(reason: String?)
+  /// So many of my writes are not yet acknowledged.
+  case pendingWrites(Int)
+  /// Something I did has been acknowledged.
+  case succeeded(BlogAction)
+  /// Something I did was refused; what it had changed on the screen has been taken back.
+  case failed(BlogAction, reason: String)
+}
+
+/// Something I do to the blog.
+package enum BlogAction: Sendable, Hashable, Codable {
+  /// Writing a post; the key is known at once.
+  case post(PostID, title: String, body: String)
+  /// Writing a comment.
+  case comment(PostID, commentID: String, text: String)
+  /// Starring (true) or unstarring (false) a post.
+  case star(PostID, Bool)
+  /// Changing a post of mine.
+  case edit(PostID, title: String, body: String)
+  /// Changing a comment of mine.
+  case editComment(PostID, commentID: String, text: String)
+  /// Deleting a post of mine.
+  case deletePost(PostID)
+  /// Deleting a comment of mine.
+  case deleteComment(PostID, commentID: String)
+}
+
+/// How the database can be reached.
+package enum ConnectionState: Sendable, Hashable, Codable {
+  /// A first connection is being made.
+  case connecting
+  /// Connected.
+  case online
+  /// Not connected; another attempt comes in so many seconds, or nil while one is under way.
+  case offline(retryInSeconds: Int?)
+}
+
+/// Explains an error of the database in words: what was refused, where, by which rule.
+struct DatabaseErrorText: Sendable {
+  /// What was asked of the database.
+  enum Request: String {
+    /// To tell what is somewhere.
+    case read
+    /// To change what is somewhere.
+    case write
+  }
+
+  /// What the server says before the rule, to those who may know the rules.
+  private static let prefix = "Permission denied: "
+
+  /// Who asked, as the rules know them.
+  let uid: String
+
+  /// The reason in a sentence without a period.
+  ///
+  /// - Parameters:
+  ///   - error: What the database said.
+  ///   - request: What was asked of it.
+  ///   - place: Where, for what concerns several places; otherwise the error says it better.
+  /// - Returns: The sentence.
+  func text(_ error: any Error, _ request: Request, at place: String) -> String {
+    guard let error = error as? DatabaseError else { return String(describing: error) }
+    guard error.code == .permissionDenied else { return error.reason }
+    let path = error.path.flatMap { $0 == "/" ? nil : $0 } ?? place
+    if error.reason.hasPrefix(Self.prefix) {
+      return "Permission denied at \(path): " + Self.rule(error.reason.dropFirst(Self.prefix.count))
+    }
+    let command = "hearth rules explain --as \(uid) --\(request.rawValue) \(path)"
+    return "Permission denied at \(path); the server does not tell the rule: \"\(command)\" does"
+  }
+
+  /// The rule as the server tells it: its path and expression, then the values of its names.
+  private static func rule(_ explanation: Substring) -> String {
+    let lines = explanation.split(separator: "\n").map { line in
+      String(line.drop { $0 == " " })
+    }
+    guard let rule = lines.first, lines.count > 1 else { return String(explanation) }
+    return rule + ", where " + lines.dropFirst().joined(separator: ", ")
+  }
+}
+
+extension BlogAction {
+  /// Where the action writes first.
+  var place: String {
+    switch self {
+    case .post(let post, _, _), .star(let post, _), .edit(let post, _, _), .deletePost(let post):
+      "/posts/\(post)"
+    case .comment(let post, let comment, _), .deleteComment(let post, let comment):
+      "/post-comments/\(post)/\(comment)"
+    case .editComment(let post, let comment, _):
+      "/post-comments/\(post)/\(comment)/text"
+    }
+  }
+}
+
+extension FeedKind {
+  /// Where the list is read, for the person of that identifier.
+  func place(of uid: String) -> String {
+    switch self {
+    case .recent, .top: "/posts"
+    case .mine, .myTop: "/user-posts/\(uid)"
+    case .author(let author): "/user-posts/\(author)"
+    }
+  }
+}

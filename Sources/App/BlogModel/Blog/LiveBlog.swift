@@ -1,0 +1,300 @@
+internal import Dispatch
+private import RealtimeCore
+package import RealtimeDatabase
+
+// Safety: every mutable property is touched only on `queue`.
+/// The blog as a screen follows it: lists and posts that stay up to date, and writes that show at once.
+///
+/// All state belongs to one serial queue, which is also the database's callback queue: calls are
+/// handed to it in order, callbacks arrive on it in order, and the handler is called on it.
+package final class LiveBlog: BlogRepository, @unchecked Sendable {
+  package let me: Author
+  package let databaseName: String
+  let blog: Blog
+  private let database: Database
+  let queue: DispatchQueue
+  private var handler: (@Sendable (BlogEvent) -> Void)?
+  private var feeds: [FeedKind: FollowedFeed] = [:]
+  private var opened: [PostID: OpenedPost] = [:]
+  private var pulse: Pulse?
+  private var phase: ConnectionStatus.Phase?
+  private var connectionProblem: String?
+  /// Whether writes of an earlier run wait to be sent; nil before that is known.
+  private var restoredWrites: Bool?
+  private(set) var people: PeopleWatch?
+  private(set) var marks: ReadMarks?
+  private(set) var notices: NoticeWatch?
+  private(set) var latest: CommentWatch?
+
+  private struct OpenedPost {
+    var comments = OrderedSnapshots<Comment>()
+    var owner: String?
+    var postHandle: DatabaseHandle = 0
+    var commentsHandle: DatabaseHandle = 0
+  }
+
+  /// Makes a live blog, whose queue becomes the callback queue of the database.
+  ///
+  /// - Parameters:
+  ///   - database: The database, not yet used by anyone else.
+  ///   - name: Which database this is, in words for the status bar.
+  ///   - me: Who reads and writes.
+  ///   - stars: How stars come into the database.
+  ///   - terminal: How the others know this terminal; nil to be here unseen.
+  package init(
+    database: Database,
+    name: String,
+    me: Author,
+    stars: StarMethod = .transaction,
+    terminal: TerminalName? = nil
+  ) {
+    self.database = database
+    self.me = me
+    databaseName = name
+    queue = DispatchQueue(label: "hearth.blog")
+    database.callbackQueue = queue
+    blog = Blog(database: database, me: me, stars: stars)
+    let paths = blog.paths
+    let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }
+    people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue, tell: tell)
+    marks = ReadMarks(paths.seen(by: me.uid), tell: tell)
+    notices = NoticeWatch(paths, me: me) { tell(.notice($0)) }
+    latest = CommentWatch(paths) { tell(.latestComments($0, $1)) }
+    pulse = Pulse(paths.user(me.uid).child("username"), queue: queue) { milliseconds in
+      tell(.roundTrip(milliseconds: milliseconds))
+    }
+  }
+
+  package var now: Int64 { database.serverTime }
+
+  package func start(_ handler: @escaping @Sendable (BlogEvent) -> Void) {
+    queue.async { [self] in
+      self.handler = handler
+      people?.start()
+      marks?.start()
+    }
+    database.observeConnection { [queue, weak self] status in
+      queue.async { [weak self] in self?.connectionChanged(status) }
+    }
+  }
+
+  private func connectionChanged(_ status: ConnectionStatus) {
+    if status.phase != phase {
+      phase = status.phase
+      if status.phase == .connected {
+        people?.connected(now: now)
+        pulse?.start()
+      } else {
+        people?.disconnected()
+        pulse?.stop()
+      }
+    }
+    let problem = status.problem.flatMap { $0.isPermanent ? $0.reason : nil }
+    if problem != connectionProblem {
+      connectionProblem = problem
+      handler?(.connectionProblem(reason: problem))
+    }
+    sweepFragments(status)
+    handler?(.connection(ConnectionState(status.phase)))
+    handler?(.pendingWrites(status.pendingWrites))
+  }
+
+  /// Looks at what an earlier run has edited, once the server has all of it.
+  private func sweepFragments(_ status: ConnectionStatus) {
+    if restoredWrites == nil { restoredWrites = status.pendingWrites > 0 }
+    guard restoredWrites == true, status.phase == .connected, status.pendingWrites == 0 else {
+      return
+    }
+    restoredWrites = false
+    blog.fragments.sweep()
+  }
+
+  // MARK: Lists
+
+  package func follow(_ feed: FeedKind) {
+    queue.async { [self] in
+      if let followed = feeds[feed] { return followed.publish() }
+      let followed = FollowedFeed(
+        blog.paths.list(feed, of: me.uid),
+        isByStars: feed.isByStars,
+        queue: queue
+      ) { [weak self] posts, extent in
+        self?.handler?(.extent(feed, extent))
+        self?.handler?(.feed(feed, posts: posts))
+      } fail: { [weak self] error in
+        self?.feeds[feed] = nil
+        self?.feedFailed(feed, with: error)
+      }
+      feeds[feed] = followed
+      followed.start()
+    }
+  }
+
+  private func feedFailed(_ feed: FeedKind, with error: any Error) {
+    let reason = refusal.text(error, .read, at: feed.place(of: me.uid))
+    handler?(.feedFailed(feed, reason: reason))
+  }
+
+  package func stopFollowing(_ feed: FeedKind) {
+    queue.async { [self] in feeds.removeValue(forKey: feed)?.stop() }
+  }
+
+  package func read(_ feed: FeedKind, at post: PostID) {
+    queue.async { [self] in feeds[feed]?.read(at: post) }
+  }
+
+  package func showFirst(of feed: FeedKind) {
+    queue.async { [self] in feeds[feed]?.showHighest() }
+  }
+
+  // MARK: One post
+
+  package func open(_ post: PostID) {
+    queue.async { [self] in
+      guard opened[post] == nil else { return }
+      opened[post] = OpenedPost()
+      opened[post]?.postHandle = blog.paths.post(post).observe(.value) { [weak self] snapshot in
+        let found = Post(snapshot)
+        self?.opened[post]?.owner = found?.uid
+        self?.handler?(.post(post, found))
+      }
+      opened[post]?.commentsHandle = blog.paths.comments(on: post).observe(
+        [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
+      ) { [weak self] event, snapshot, _ in
+        self?.takeComment(event, of: snapshot, on: post)
+      }
+      people?.watchTyping(on: post)
+    }
+  }
+
+  package func close(_ post: PostID) {
+    queue.async { [self] in
+      guard let closed = opened.removeValue(forKey: post) else { return }
+      blog.paths.post(post).removeObserver(withHandle: closed.postHandle)
+      blog.paths.comments(on: post).removeObserver(withHandle: closed.commentsHandle)
+      people?.unwatchTyping(on: post)
+    }
+  }
+
+  private func takeComment(
+    _ event: DataEventType,
+    of snapshot: DataSnapshot,
+    on post: PostID
+  ) {
+    guard opened[post]?.comments.take(event, of: snapshot, as: Comment(snapshot)) == true else {
+      return
+    }
+    queue.async { [weak self] in self?.publishComments(of: post) }
+  }
+
+  private func publishComments(of post: PostID) {
+    opened[post]?.comments.clean()
+    guard let comments = opened[post]?.comments, comments.isKnown else { return }
+    handler?(.comments(post, comments.elements))
+  }
+
+  /// Whose post it is, as far as a list or the open post tells.
+  func owner(of post: PostID) -> String? {
+    opened[post]?.owner ?? feeds.values.lazy.compactMap { $0.post(post)?.uid }.first
+  }
+
+  // MARK: Answers
+
+  /// What to call when an action has been answered.
+  func report(_ action: BlogAction) -> @Sendable ((any Error)?) -> Void {
+    { [queue, refusal] error in
+      let reason = error.map { refusal.text($0, .write, at: action.place) }
+      queue.async {
+        self.handler?(reason.map { .failed(action, reason: $0) } ?? .succeeded(action))
+      }
+    }
+  }
+
+  private var refusal: DatabaseErrorText { DatabaseErrorText(uid: me.uid) }
+}
+
+extension ConnectionState {
+  fileprivate init(_ phase: ConnectionStatus.Phase) {
+    switch phase {
+    case .connecting(isFirst: true): self = .connecting
+    case .connecting(isFirst: false): self = .offline(retryInSeconds: nil)
+    case .connected: self = .online
+    case .waiting(let seconds): self = .offline(retryInSeconds: seconds)
+    case .closed: self = .offline(retryInSeconds: nil)
+    }
+  }
+}
+
+/// What a screen changes in the blog.
+extension LiveBlog {
+  package func post(title: String, body: String) -> PostID {
+    let id = blog.paths.posts.childByAutoId().key ?? ""
+    blog.write(
+      post: id,
+      title: title,
+      body: body,
+      completion: report(.post(id, title: title, body: body))
+    )
+    return id
+  }
+
+  package func comment(on post: PostID, text: String) -> String {
+    let id = blog.paths.comments(on: post).childByAutoId().key ?? ""
+    blog.write(
+      comment: id,
+      on: post,
+      text: text,
+      completion: report(.comment(post, commentID: id, text: text))
+    )
+    return id
+  }
+
+  package func setStar(_ post: PostID, _ isStarred: Bool) {
+    let completion = report(.star(post, isStarred))
+    queue.async { [self] in
+      blog.star(isStarred, on: post, owner: owner(of: post), completion: completion)
+    }
+  }
+
+  package func edit(_ post: PostID, title: String, body: String) {
+    let completion = report(.edit(post, title: title, body: body))
+    blog.rewrite(post: post, title: title, body: body, completion: completion)
+  }
+
+  package func editComment(_ comment: String, on post: PostID, text: String) {
+    let completion = report(.editComment(post, commentID: comment, text: text))
+    blog.rewrite(comment: comment, on: post, text: text, completion: completion)
+  }
+
+  package func deletePost(_ post: PostID) {
+    blog.remove(post: post, completion: report(.deletePost(post)))
+  }
+
+  package func deleteComment(_ comment: String, on post: PostID) {
+    let action = BlogAction.deleteComment(post, commentID: comment)
+    let completion = report(action)
+    blog.paths.comments(on: post).child(of: ChildKey(comment)).removeValue { error, _ in
+      completion(error)
+    }
+  }
+
+  package func mark(_ post: PostID, _ mark: ReadState.Mark) {
+    queue.async { [self] in marks?.mark(post, mark) }
+  }
+
+  package func markAllRead() {
+    queue.async { [self] in marks?.markAllRead() }
+  }
+
+  package func setTyping(_ isTyping: Bool, on post: PostID) {
+    queue.async { [self] in people?.setTyping(isTyping, on: post) }
+  }
+
+  package func watchComments(on posts: [PostID]) {
+    queue.async { [self] in latest?.watch(posts) }
+  }
+
+  package func setNotices(_ areTold: Bool) {
+    queue.async { [self] in areTold ? notices?.start() : notices?.stop() }
+  }
+}

@@ -1,0 +1,193 @@
+private import Foundation
+private import RealtimeCore
+internal import RealtimeDatabase
+
+// Safety: everything is touched only on the callback queue of the database.
+/// What I have read, kept in the database so that all my terminals agree.
+final class ReadMarks: @unchecked Sendable {
+  /// How many marks there can be; rules cannot count, but they can bound the keys.
+  private static let slotCount = 1_000
+  /// How many marks are kept before those are dropped that say nothing any more.
+  private static let limit = 900
+
+  private let place: DatabaseReference
+  private let tell: @Sendable (BlogEvent) -> Void
+  /// Whether this program has begun or tidied the marks; once is enough.
+  private var hasWritten = false
+  /// The keys under which the marks of posts are kept.
+  private var slots: [PostID: String] = [:]
+  /// The posts whose marks are kept under their own keys, as earlier versions did.
+  private var old: Set<PostID> = []
+
+  init(_ place: DatabaseReference, tell: @escaping @Sendable (BlogEvent) -> Void) {
+    self.place = place
+    self.tell = tell
+  }
+
+  func start() {
+    place.observe(.value) { [weak self] snapshot in self?.take(snapshot) }
+  }
+
+  func mark(_ post: PostID, _ mark: ReadState.Mark) {
+    let slot = slot(for: post)
+    slots[post] = slot
+    let read: Any =
+      switch mark {
+      case .read(let comment): comment
+      case .unread: false
+      }
+    var change: [String: Any] = ["marks/\(slot)": ["post": post, "read": read]]
+    if old.remove(post) != nil { change["posts/\(post)"] = NSNull() }
+    place.updateChildValues(change, withCompletionBlock: answered)
+  }
+
+  func markAllRead() {
+    let change: [String: Any] = [
+      "before": ServerValue.timestamp(), "marks": NSNull(), "posts": NSNull(),
+    ]
+    place.updateChildValues(change, withCompletionBlock: answered)
+  }
+
+  /// The key under which the mark of a post is kept: its own, a free one, or that of the oldest post.
+  ///
+  /// The search begins where the name of the post says, so that two terminals of mine that mark two
+  /// posts at once hardly ever take the same one.
+  private func slot(for post: PostID) -> String {
+    if let slot = slots[post] { return slot }
+    let taken = Set(slots.values)
+    let first = post.utf8.reduce(0) { ($0 * 31 + Int($1)) % Self.slotCount }
+    for offset in 0..<Self.slotCount {
+      let slot = Self.slotName((first + offset) % Self.slotCount)
+      if !taken.contains(slot) { return slot }
+    }
+    guard let oldest = slots.min(by: { $0.key < $1.key }) else { return Self.slotName(first) }
+    slots[oldest.key] = nil
+    return oldest.value
+  }
+
+  private static func slotName(_ number: Int) -> String { "m" + String(number + 1_000).dropFirst() }
+
+  /// Says that a mark was answered, after all that the answer has changed.
+  private var answered: @Sendable ((any Error)?, DatabaseReference) -> Void {
+    { [tell] _, _ in tell(.markAnswered) }
+  }
+
+  private func take(_ snapshot: DataSnapshot) {
+    guard let before = snapshot.time("before") else { return begin() }
+    var state = ReadState(before: before)
+    slots = [:]
+    old = []
+    for child in snapshot.childSnapshot(forPath: "posts").childSnapshots {
+      guard let mark = Self.mark(child.value) else { continue }
+      state.marks[child.key] = mark
+      old.insert(child.key)
+    }
+    for child in snapshot.childSnapshot(forPath: "marks").childSnapshots {
+      guard let post = child.text("post"),
+        let mark = Self.mark(child.childSnapshot(forPath: "read").value)
+      else { continue }
+      state.marks[post] = mark
+      slots[post] = child.key
+    }
+    tell(.readState(state))
+    prune(state)
+  }
+
+  private static func mark(_ value: Any?) -> ReadState.Mark? {
+    if let comment = value as? String { return .read(lastComment: comment) }
+    return value as? Bool == false ? .unread : nil
+  }
+
+  /// Who comes for the first time has not missed everything that was ever written.
+  ///
+  /// What is known here may be old, so the server is asked before anything counts as read.
+  private func begin() {
+    guard !hasWritten else { return }
+    hasWritten = true
+    let before = place.child("before")
+    before.getData { error, snapshot in
+      if error == nil, snapshot?.exists() == false { before.setValue(ServerValue.timestamp()) }
+    }
+  }
+
+  /// Drops marks of posts that count as read without them.
+  private func prune(_ state: ReadState) {
+    guard !hasWritten, state.marks.count > Self.limit else { return }
+    hasWritten = true
+    var gone: [String: Any] = [:]
+    for (post, mark) in state.marks where mark != .unread {
+      guard let time = PushID.time(of: post), time <= state.before else { continue }
+      if let slot = slots.removeValue(forKey: post) { gone["marks/\(slot)"] = NSNull() }
+      if old.remove(post) != nil { gone["posts/\(post)"] = NSNull() }
+    }
+    if !gone.isEmpty { place.updateChildValues(gone) }
+  }
+}
+
+/// What a person has read, on whichever terminal.
+package struct ReadState: Hashable, Sendable, Codable {
+  /// What is known of one post.
+  package enum Mark: Hashable, Sendable, Codable {
+    /// It was read, with the comments up to the one of that key; empty without comments.
+    case read(lastComment: String)
+    /// It was marked as unread.
+    case unread
+
+    /// It was read with all comments up to a time, whichever they are.
+    ///
+    /// The keys of comments begin with their time, so that those characters alone stand between them.
+    package static func read(until time: Int64) -> Mark {
+      .read(lastComment: PushID.timePart(time))
+    }
+  }
+
+  /// Posts and comments that were made before count as read, in milliseconds since 1970.
+  package var before: Int64
+  /// What differs from that.
+  package var marks: [PostID: Mark]
+
+  /// Makes a state.
+  package init(before: Int64, marks: [PostID: Mark] = [:]) {
+    self.before = before
+    self.marks = marks
+  }
+
+  /// Whether a post is still to be read by somebody who is not its author.
+  package func isUnread(_ post: Post) -> Bool {
+    switch marks[post.id] {
+    case .read: false
+    case .unread: true
+    case nil: (post.createdAt ?? 0) > before
+    }
+  }
+
+  /// How many comments of others are to be read on a post whose text was read.
+  ///
+  /// - Parameters:
+  ///   - comments: The newest comments, oldest first.
+  ///   - post: The post that they are about.
+  ///   - uid: Who reads.
+  /// - Returns: Their number, as far as those comments tell.
+  package func newComments(
+    among comments: [Comment],
+    on post: PostID,
+    for uid: String
+  ) -> NewComments {
+    let count: Int
+    switch marks[post] {
+    case .unread: count = 0
+    case .read(let last):
+      count = comments.count {
+        $0.uid != uid && last.utf16.lexicographicallyPrecedes($0.id.utf16)
+      }
+    case nil: count = comments.count { $0.uid != uid && ($0.createdAt ?? 0) > before }
+    }
+    return NewComments(count: count)
+  }
+
+  /// The key of the last comment that was read; nil when none counts as read by its key.
+  package func lastComment(on post: PostID) -> String? {
+    guard case .read(let comment)? = marks[post], !comment.isEmpty else { return nil }
+    return comment
+  }
+}

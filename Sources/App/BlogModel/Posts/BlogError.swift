@@ -1,0 +1,33 @@
+/// A reason why the blog did not do what it was asked.
+package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// There is no such post.
+  case notFound(PostID)
+  /// There is no such comment.
+  case commentNotFound(String)
+  /// The post or comment belongs to someone else.
+  case notMine(String, owner: String)
+  /// A title or a body is missing.
+  case emptyText(String)
+  /// Others changed the same thing too often meanwhile.
+  case conflict(PostID)
+
+  /// What is wrong and what to do.
+  package var description: String {
+    switch self {
+    case .notFound(let id): "there is no post \(id); \"hearth list recent\" shows which there are"
+    case .commentNotFound(let id): "there is no comment \(id) on that post"
+    case .notMine(let what, let owner): "\(what) was written by \(owner); only they can delete it"
+    case .emptyText(let sentence): sentence
+    case .conflict(let id):
+      "post \(id) was changed by others too often meanwhile; try again in a moment"
+    }
+  }
+
+  /// What a composer says when the title or the body is missing.
+  package static let emptyPost = "Neither title nor body can be empty."
+  /// What a comment line says when it is empty.
+  package static let emptyComment = "A comment cannot be empty."
+}
+
+/// Called when something has been done, or with the reason why it has not.
+package typealias BlogCompletion = @Sendable ((any Error)?) -> Void

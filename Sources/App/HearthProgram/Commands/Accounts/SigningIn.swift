@@ -1,0 +1,158 @@
+import ArgumentParser
+import BlogModel
+import RealtimeAuth
+import RealtimeCore
+
+/// Signs someone in to a database elsewhere.
+struct SignInCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sign-in",
+    abstract: "Sign in to a database elsewhere, from now on and for all terminals.",
+    discussion: """
+      The password is asked for, or read from stdin with --password-stdin; it is never an argument, \
+      which others could see. The credentials rest in a file that only you can read.
+      """
+  )
+
+  @Option(help: ArgumentHelp("The email address of the account.", valueName: "address"))
+  var email: String
+
+  @Option(
+    help: ArgumentHelp("The user name in the blog, where the account has none.", valueName: "name")
+  )
+  var name: String?
+
+  @Flag(help: "Read the password from the first line of stdin.")
+  var passwordStdin = false
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let desk = try AccountDesk(options)
+    let password =
+      try passwordStdin
+      ? PasswordInput.fromStandardInput() : PasswordInput.fromTerminal("Password of \(email)")
+    let auth = try await desk.signIn(email: email, password: password)
+    var known = try await desk.userName(of: auth)
+    if known == nil {
+      let chosen = try Author(
+        userName: name ?? AccountDesk.suggestion(for: auth.currentUser)
+      ).name
+      try await desk.setUserName(chosen, of: auth)
+      known = chosen
+    }
+    options.tell(auth, name: known ?? "")
+  }
+}
+
+/// Makes an account at a database elsewhere.
+struct SignUpCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sign-up",
+    abstract: "Make an account at a database elsewhere, and sign in to it."
+  )
+
+  @Option(help: ArgumentHelp("The email address of the account.", valueName: "address"))
+  var email: String
+
+  @Option(help: ArgumentHelp("The user name in the blog.", valueName: "name"))
+  var name: String
+
+  @Flag(help: "Read the password from the first line of stdin.")
+  var passwordStdin = false
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let desk = try AccountDesk(options)
+    let author = try Author(userName: name)
+    let password =
+      try passwordStdin
+      ? PasswordInput.fromStandardInput()
+      : PasswordInput.fromTerminal("Password for \(email)", isNew: true)
+    let auth = try await desk.signUp(author, email: email, password: password)
+    options.tell(auth, name: name)
+  }
+}
+
+/// Signs someone out of a database elsewhere.
+struct SignOutCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sign-out",
+    abstract: "Sign out of a database elsewhere, in all terminals: the last account, or --account."
+  )
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    guard let auth = try options.signedIn() else {
+      throw CommandFailure(.notFound, "nobody is signed in there")
+    }
+    try auth.signOut()
+    await auth.settle()
+  }
+}
+
+/// Helps someone who has forgotten their password at a database elsewhere.
+struct ResetPasswordCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reset-password",
+    abstract: "Have a code sent to an address, or set a new password with that code.",
+    discussion: """
+      Without --code the service is asked to send a code to the address; a server of hearth sends no \
+      mail, there its administrator prints one with "hearth users reset". With --code a new password \
+      is asked for, or read from stdin with --password-stdin. Everybody who is signed in with the \
+      old password is signed out.
+      """
+  )
+
+  @Option(
+    help: ArgumentHelp(
+      "The email address of the account; without it, it is asked for.",
+      valueName: "address"
+    )
+  )
+  var email: String?
+
+  @Option(help: ArgumentHelp("The code, which counts once and not for long.", valueName: "code"))
+  var code: String?
+
+  @Flag(help: "Read the new password from the first line of stdin.")
+  var passwordStdin = false
+
+  @OptionGroup var options: CommonOptions
+
+  func validate() throws {
+    if passwordStdin, code == nil {
+      throw ValidationError("--password-stdin is for --code CODE, which sets the password")
+    }
+  }
+
+  func run() async throws {
+    let auth = try AccountDesk(options).open(uid: "")
+    if let code { try await setPassword(code, auth) } else { try await sendCode(auth) }
+  }
+
+  private func sendCode(_ auth: Auth) async throws {
+    let email = try email ?? PasswordInput.text("Email address")
+    try await auth.sendPasswordReset(withEmail: email)
+    if options.json { return Output.line(.object(("email", .string(email)))) }
+    Output.line(untrusted: "if \(email) has an account there, a code is on its way to it")
+    Output.line(untrusted: "hearth reset-password --code CODE then sets a new password")
+  }
+
+  private func setPassword(_ code: String, _ auth: Auth) async throws {
+    // A code that does not count is found out before anybody thinks of a password.
+    let owner = try await auth.verifyPasswordResetCode(code)
+    if let email, email.lowercased() != owner.lowercased() {
+      throw CommandFailure(.usage, "this code is not for \(email)")
+    }
+    let password =
+      try passwordStdin
+      ? PasswordInput.fromStandardInput()
+      : PasswordInput.fromTerminal("New password of \(owner)", isNew: true)
+    try await auth.confirmPasswordReset(withCode: code, newPassword: password)
+    if options.json { return Output.line(.object(("email", .string(owner)))) }
+    Output.line(untrusted: "\(owner) has a new password; hearth sign-in uses it")
+  }
+}

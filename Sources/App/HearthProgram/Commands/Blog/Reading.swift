@@ -1,0 +1,149 @@
+import ArgumentParser
+import BlogModel
+import Dispatch
+import RealtimeCore
+import RealtimeDatabase
+
+extension FeedKind: ExpressibleByArgument {
+  /// The list of a name; nil for one that no list has.
+  public init?(argument: String) { self.init(name: argument) }
+}
+
+/// Prints a list of posts.
+struct List: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print a list of posts: recent, top, mine or mytop."
+  )
+
+  @Argument(help: "Which list: recent, top, mine or mytop.")
+  var feed: FeedKind = .recent
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let session = try BlogSession(options)
+    let posts = try await session.blog.posts(feed)
+    let now = session.database.serverTime
+    var names = NameBook()
+    for post in posts { names.learn(Author(uid: post.uid, name: post.author)) }
+    for post in posts {
+      if options.json {
+        Output.line(post.json)
+      } else {
+        let star = post.stars.contains(session.blog.me.uid) ? "★" : "☆"
+        let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
+        let name = names.shown(Author(uid: post.uid, name: post.author))
+        Output.line(
+          untrusted: "\(post.id)  \(star) \(post.starCount)  \(age)  \(name): \(post.title)"
+        )
+      }
+    }
+  }
+}
+
+/// Prints a post with its comments.
+struct Show: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Print a post and its comments.")
+
+  @Argument(help: "The id of the post.", transform: DashedWord.restore)
+  var id: String
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let session = try BlogSession(options)
+    let post = try await session.blog.post(id)
+    let comments = try await session.blog.comments(on: id)
+    if options.json {
+      guard case .object(var members) = post.json else { return }
+      members.append(JSONMember("comments", .array(comments.map(\.json))))
+      Output.line(.object(members))
+      return
+    }
+    var names = NameBook()
+    let people = [Author(uid: post.uid, name: post.author)]
+    for person in people + comments.map({ Author(uid: $0.uid, name: $0.author) }) {
+      names.learn(person)
+    }
+    let now = session.database.serverTime
+    let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
+    Output.line(untrusted: post.title)
+    let owner = names.shown(Author(uid: post.uid, name: post.author))
+    Output.line(untrusted: "\(owner), \(age), \(post.starCount) stars")
+    Output.line("")
+    Output.lines(untrusted: post.body, indent: "  ")
+    for comment in comments {
+      let age = comment.createdAt.map { AgeText.of(now - $0) } ?? "-"
+      Output.line("")
+      let name = names.shown(Author(uid: comment.uid, name: comment.author))
+      Output.line(untrusted: "\(comment.id)  \(name), \(age)")
+      Output.lines(untrusted: comment.text, indent: "  ")
+    }
+  }
+}
+
+/// Prints what happens, a line for each event.
+struct Watch: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print a line for each change below a path, until it is ended."
+  )
+
+  @Argument(help: "The path.", transform: DashedWord.restore)
+  var path = "/posts"
+
+  @Option(help: ArgumentHelp("End after so many events.", valueName: "n"))
+  var count: Int?
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let path = try DatabasePath.parse(path)
+    if let count, count < 1 { throw CommandFailure(.usage, "--count must be at least 1") }
+    let session = try BlogSession(options, isEndless: true)
+    let events = AsyncThrowingStream<WatchEvent, any Error> { continuation in
+      session.database.reference(withPath: path).observe(
+        [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
+      ) { type, snapshot, previousKey in
+        // Data without children raise no child events; they are told of as a whole.
+        if type == .value, snapshot.hasChildren() { return }
+        continuation.yield(WatchEvent(type: type, snapshot: snapshot, previousKey: previousKey))
+      } withCancel: { error in
+        continuation.finish(throwing: error)
+      }
+    }
+    var remaining = count
+    for try await event in events {
+      options.json ? Output.line(event.json) : Output.line(untrusted: event.text)
+      remaining = remaining.map { $0 - 1 }
+      if remaining == 0 { return }
+    }
+  }
+}
+
+/// An event as it is printed.
+private struct WatchEvent: Sendable {
+  let type: DataEventType
+  let snapshot: DataSnapshot
+  let previousKey: String?
+
+  private var name: String {
+    switch type {
+    case .childAdded: "child_added"
+    case .childChanged: "child_changed"
+    case .childMoved: "child_moved"
+    case .childRemoved: "child_removed"
+    case .value: "value"
+    }
+  }
+
+  var text: String { "\(name) \(snapshot.ref.pathText) \(snapshot.jsonValue.text)" }
+
+  var json: JSONValue {
+    .object(
+      ("event", .string(name)),
+      ("path", .string(snapshot.ref.pathText)),
+      ("previousKey", previousKey.map { .string($0) } ?? .null),
+      ("data", snapshot.jsonValue)
+    )
+  }
+}

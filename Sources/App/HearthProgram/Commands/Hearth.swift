@@ -1,0 +1,83 @@
+package import ArgumentParser
+import Foundation
+import RealtimeDatabase
+
+/// The program `hearth`: all its commands.
+package struct Hearth: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "hearth",
+    abstract: "A social blog in the terminal, live across many terminals.",
+    discussion: """
+      Without a command, hearth opens the blog on the screen. The first terminal starts a local \
+      server, later ones join it.
+
+      Exit status: 0 done, 1 failed, 2 unusable arguments, input or terminal, 3 not found, \
+      4 not allowed, 5 offline or timed out, 6 conflict, 70 internal error.
+      """,
+    version: SDKVersion.current,
+    subcommands: [
+      Open.self, List.self, Show.self, WritePost.self, WriteComment.self, Star.self, Unstar.self,
+      Delete.self, Watch.self, Get.self, SetValue.self, Import.self, Export.self, Backup.self,
+      Fsck.self, Serve.self, Stop.self, Databases.self, Info.self, Doctor.self, Rules.self,
+      Users.self, ReplayCommand.self, Demo.self, Manual.self, Completions.self,
+    ] + signIn + [Swarm.self],
+    defaultSubcommand: Open.self
+  )
+
+  private static let signIn: [any ParsableCommand.Type] = [
+    SignInCommand.self, SignUpCommand.self, SignOutCommand.self, ResetPasswordCommand.self,
+    AccountsCommand.self, ProfileCommand.self,
+  ]
+
+  package init() {}
+
+  package static func main() async { await CommandRun.main(Hearth.self) }
+}
+
+/// The program beside this one that holds the swarm and the demonstration.
+///
+/// It is a program of its own so that nobody who only wants the blog has to build the lab.
+enum LabProgram {
+  private static let name = "hearth-lab"
+
+  /// Becomes that program, with the command line of this one.
+  ///
+  /// - Throws: ``CommandFailure`` that says how to get the program where it is missing.
+  static func takeOver() throws -> Never {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    let path = "\((own as NSString).deletingLastPathComponent)/\(name)"
+    let words = try LeadingOptions.moved(
+      Array(Swift.CommandLine.arguments.dropFirst()),
+      of: Hearth.self
+    )
+    var arguments = ([name] + words).map { strdup($0) } + [nil]
+    execv(path, &arguments)
+    let reason = String(cString: strerror(errno))
+    for argument in arguments { free(argument) }
+    throw CommandFailure(
+      .failed,
+      access(path, F_OK) == 0
+        ? "\(path) cannot be started: \(reason)"
+        : "this command needs the program \(name), which is not beside hearth at \(path); it comes "
+          + "with the package, or \"swift build --product \(name)\" builds it"
+    )
+  }
+}
+
+/// Puts a blog under load, with faults, in `hearth-lab`.
+struct Swarm: ParsableCommand {
+  static let configuration = SwarmOptions.configuration
+
+  @OptionGroup var options: SwarmOptions
+
+  func run() throws { try LabProgram.takeOver() }
+}
+
+/// Demonstrates the blog in several terminals, in `hearth-lab`.
+struct Demo: ParsableCommand {
+  static let configuration = DemoOptions.configuration
+
+  @OptionGroup var options: DemoOptions
+
+  func run() throws { try LabProgram.takeOver() }
+}

@@ -1,0 +1,168 @@
+import ArgumentParser
+import BlogTUI
+import Foundation
+import RealtimeCore
+
+/// Prints manual pages and completions, which are all made of the tables of the program.
+struct Manual: ParsableCommand {
+  /// What can be printed.
+  enum Page: String, CaseIterable, ExpressibleByArgument {
+    case hearth = "hearth.1"
+    case configuration = "hearth-config.5"
+    case script = "hearth-script.5"
+    case keys = "hearth-keys.7"
+  }
+
+  static let configuration = CommandConfiguration(
+    abstract: "Print a page of the manual, in the form that man reads."
+  )
+
+  @Argument(help: "hearth.1, hearth-config.5, hearth-script.5 or hearth-keys.7.")
+  var page = Page.hearth
+
+  func run() throws {
+    switch page {
+    case .hearth: Output.text(CommandManual.text)
+    case .configuration: Output.text(ManualPages.configuration)
+    case .script: Output.text(ManualPages.script)
+    case .keys: Output.text(ManualPages.keys)
+    }
+  }
+}
+
+/// hearth(1), made of what the command line declares about itself.
+enum CommandManual {
+  /// The page.
+  static var text: String {
+    var page = Roff(name: "hearth", section: 1, summary: "a social blog in the terminal")
+    let root = (try? JSONParser.parse(Array(Hearth._dumpHelp().utf8)))?["command"]
+    page.heading("Synopsis")
+    page.paragraph("hearth [OPTION…]")
+    page.paragraph("hearth COMMAND [OPTION…] [ARGUMENT…]")
+    page.heading("Description")
+    page.paragraph(text(root, "abstract") + " " + firstParagraph(text(root, "discussion")))
+    let commands = (root?["subcommands"]?.elements ?? []).filter {
+      name(of: $0) != "help" && $0["shouldDisplay"]?.bool != false
+    }
+    if let open = commands.first(where: { name(of: $0) == "open" }) {
+      page.heading("Options")
+      add(arguments(of: open), to: &page)
+    }
+    page.heading("Commands")
+    for command in commands { add(command, prefix: "hearth", to: &page) }
+    addKeys(to: &page)
+    addFacts(to: &page)
+    return page.text
+  }
+
+  private static func add(_ command: JSONValue, prefix: String, to page: inout Roff) {
+    let name = "\(prefix) \(name(of: command))"
+    let own = arguments(of: command)
+    let words = own.filter { text($0, "kind") == "positional" }.map { text($0, "valueName") }
+    page.subheading(([name] + words.map { $0.uppercased() }).joined(separator: " "))
+    page.paragraph(text(command, "abstract"))
+    add(own, to: &page)
+    for inner in command["subcommands"]?.elements ?? [] where self.name(of: inner) != "help" {
+      add(inner, prefix: name, to: &page)
+    }
+  }
+
+  private static func add(_ arguments: [JSONValue], to page: inout Roff) {
+    for argument in arguments {
+      let value = text(argument, "valueName")
+      let names = (argument["names"]?.elements ?? []).map { name in
+        (text(name, "kind") == "long" ? "--" : "-") + text(name, "name")
+      }
+      guard !names.isEmpty else {
+        page.item(value.uppercased(), text(argument, "abstract"))
+        continue
+      }
+      let isOption = text(argument, "kind") == "option"
+      let term = names.joined(separator: ", ") + (isOption ? " \(value.uppercased())" : "")
+      page.item(term, text(argument, "abstract"))
+    }
+  }
+
+  private static func addKeys(to page: inout Roff) {
+    page.heading("Keys")
+    page.paragraph("All of them are in hearth-keys(7), and on the screen after ?. The first ones:")
+    for action: Action in [.help, .open, .back, .compose, .star, .search, .quit] {
+      let row = KeyTable.standard.bindings.first { $0.action == action && !$0.keys.isEmpty }
+      if let row { page.item(row.keysText.string, row.help.string) }
+    }
+  }
+
+  private static func addFacts(to page: inout Roff) {
+    page.heading("Exit status")
+    for (status, meaning) in exitStatus { page.item(status, meaning) }
+    page.heading("Environment")
+    for (variable, meaning) in environment { page.item(variable, meaning) }
+    page.heading("Files")
+    page.item("$XDG_CONFIG_HOME/hearth/config.toml", "the configuration: see hearth-config(5)")
+    page.item("$XDG_DATA_HOME/hearth", "the database that all terminals of a user share")
+    page.item(
+      "$XDG_STATE_HOME/hearth",
+      "drafts, the history of commands, and logs: hearth.log of the terminals, server.log of the "
+        + "local server. A log of 10 MB is put aside as NAME.1; three of them are kept"
+    )
+    page.item("$XDG_RUNTIME_DIR/hearth", "the socket of the local server")
+    page.heading("See also")
+    page.paragraph("hearth-keys(7), hearth-config(5), hearth-script(5)")
+  }
+
+  private static let exitStatus = [
+    ("0", "done"), ("1", "it was tried and did not work"),
+    ("2", "the command line, the input or the terminal is not usable"), ("3", "not found"),
+    ("4", "not allowed"), ("5", "offline, or no answer in time"),
+    ("6", "others changed the same thing too often meanwhile"), ("70", "a mistake of the program"),
+    ("128 + N", "ended by the signal N"),
+  ]
+
+  private static let environment = [
+    ("NO_COLOR", "set and not empty: no colours, unless --color says otherwise"),
+    ("TERM", "the terminal; without it, or if it is dumb, only commands work"),
+    ("COLORFGBG", "tells a light terminal, for which the light theme is the default"),
+    ("LANG, LC_ALL, LC_CTYPE", "not UTF-8: only ASCII is drawn"),
+    ("VISUAL, EDITOR", "the editor for posts, with its arguments; no shell is involved"),
+    ("BROWSER", "programs for links, with colons between them; no shell is involved"),
+    ("ESCDELAY", "how long an escape may wait for the rest of a sequence, in milliseconds"),
+    ("HEARTH_…", "a variable for each setting: see hearth-config(5)"),
+    ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR", "where files are"),
+  ]
+
+  private static func arguments(of command: JSONValue) -> [JSONValue] {
+    (command["arguments"]?.elements ?? []).filter { argument in
+      let names = (argument["names"]?.elements ?? []).map { text($0, "name") }
+      return !names.contains("help") && !names.contains("version")
+        && argument["shouldDisplay"]?.bool != false
+    }
+  }
+
+  private static func name(of command: JSONValue) -> String { text(command, "commandName") }
+
+  private static func text(_ json: JSONValue?, _ member: String) -> String {
+    json?[member]?.string ?? ""
+  }
+
+  private static func firstParagraph(_ text: String) -> String {
+    text.components(separatedBy: "\n\n").first ?? ""
+  }
+}
+
+/// Prints the completions of a shell.
+struct Completions: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "completion",
+    abstract: "Print what bash, zsh or fish needs to complete the command line."
+  )
+
+  @Argument(help: "bash, zsh or fish.")
+  var shell: String
+
+  func run() throws {
+    guard let shell = CompletionShell(rawValue: shell) else {
+      throw CommandFailure(.usage, "completions exist for bash, zsh and fish")
+    }
+    Output.text(Hearth.completionScript(for: shell) + "\n")
+  }
+}

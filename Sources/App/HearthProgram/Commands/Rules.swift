@@ -1,0 +1,202 @@
+import ArgumentParser
+import Foundation
+import RealtimeCore
+import RealtimeServer
+import SecurityRules
+
+/// Works on rules documents, without any database.
+struct Rules: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check security rules, or ask which of them decides a request.",
+    subcommands: [Check.self, Explain.self]
+  )
+
+  /// The rules of a file.
+  ///
+  /// - Throws: ``CommandFailure`` with the file, the line and the column.
+  static func load(_ file: String) throws(CommandFailure) -> RuleSet {
+    let bytes = try InputFile.bytes(file)
+    do throws(RulesError) {
+      return try RuleSet(bytes: bytes)
+    } catch {
+      let name = file == "-" ? "stdin" : file
+      throw CommandFailure(.usage, "\(name):\(error.line):\(error.column): \(error.message)")
+    }
+  }
+}
+
+extension Rules {
+  /// Compiles a rules document.
+  struct Check: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Check a rules document; a mistake is told as FILE:LINE:COLUMN: MESSAGE."
+    )
+
+    @Argument(help: "The rules; - reads stdin.", transform: DashedWord.restore)
+    var file: String
+
+    func run() async throws {
+      _ = try Rules.load(file)
+    }
+  }
+}
+
+extension Rules {
+  /// Asks rules about one request.
+  struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Say whether rules allow a request, and which of them decides.",
+      discussion: "Exit status: 0 allowed, 4 not allowed, 2 unusable input."
+    )
+
+    @Argument(
+      help: "With --write, the new data as JSON; null, the default, removes.",
+      transform: DashedWord.restore
+    )
+    var value: String?
+
+    @Option(
+      name: .customLong("as"),
+      help: "Who asks: a user, or all of auth as a JSON object; without it, someone not signed in.",
+      transform: DashedWord.restore
+    )
+    var user: String?
+
+    @Option(help: "Read at this path.", transform: DashedWord.restore)
+    var read: String?
+
+    @Option(help: "Write at this path.", transform: DashedWord.restore)
+    var write: String?
+
+    @Option(
+      help: "What --read selects, as REST says it: orderBy=\"date\"&limitToLast=10.",
+      transform: DashedWord.restore
+    )
+    var query: String?
+
+    @Option(
+      help: "The rules; - reads stdin; those of the blog where nothing else is said.",
+      transform: DashedWord.restore
+    )
+    var rules: String?
+
+    @Option(help: "The data there are, as a JSON file like that of \"hearth export\".")
+    var data: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+      if (read == nil) == (write == nil) {
+        throw ValidationError("Name one path, with --read or with --write.")
+      }
+      if read != nil, value != nil { throw ValidationError("Only --write takes data.") }
+      if write != nil, query != nil { throw ValidationError("Only --read takes a query.") }
+    }
+
+    func run() async throws {
+      let decision = try decide(by: Rules.load(SharedFiles.rules(rules, orElse: "blog.json")))
+      if json { Output.line(report(decision)) } else { print(decision) }
+      if !decision.isAllowed { throw ExitStatus.notPermitted.exitCode }
+    }
+
+    private func decide(by rules: RuleSet) throws(CommandFailure) -> Decision {
+      let path = Path(wire: try DatabasePath.parse(read ?? write ?? ""))
+      let root = try Self.node(try data.map(InputFile.bytes) ?? [], from: data ?? "the data")
+      let auth = try auth()
+      let now = Int64(Date().timeIntervalSince1970 * 1_000)
+      if read != nil {
+        return rules.canRead(
+          path,
+          query: try selection(),
+          auth: auth,
+          now: now,
+          root: root,
+          explaining: true
+        )
+      }
+      let node = try Self.node(Array((value ?? "null").utf8), from: "the new data")
+      let resolved = node.resolvingDeferred(existing: root[path], timestamp: now)
+      return rules.canWrite(
+        [path],
+        auth: auth,
+        now: now,
+        from: root,
+        to: root.setting(path, to: resolved),
+        explaining: true
+      )
+    }
+
+    /// What is read of the path.
+    private func selection() throws(CommandFailure) -> Query {
+      guard let query else { return .all }
+      do throws(DatabaseServerError) {
+        return try Query(restParameters: query)
+      } catch {
+        throw CommandFailure(.usage, "--query: \(error)")
+      }
+    }
+
+    /// What rules see of who asks.
+    private func auth() throws(CommandFailure) -> JSONValue? {
+      guard let user else { return nil }
+      guard user.hasPrefix("{") else { return .object(("uid", .string(user))) }
+      return try DatabasePath.json(Array(user.utf8), from: "--as")
+    }
+
+    /// Reads data as JSON; no bytes are no data.
+    private static func node(_ bytes: [UInt8], from source: String) throws(CommandFailure) -> Node {
+      if bytes.isEmpty { return .empty }
+      let json = try DatabasePath.json(bytes, from: source)
+      do throws(NodeError) {
+        return try Node(json: json)
+      } catch {
+        throw CommandFailure(.usage, "\(source): \(error)")
+      }
+    }
+
+    private func print(_ decision: Decision) {
+      Output.line(decision.isAllowed ? "allowed" : "denied")
+      for line in decision.explanation.description.split(separator: "\n") {
+        Output.line(untrusted: String(line))
+      }
+      let evaluations = decision.explanation.evaluations
+      if !evaluations.isEmpty { Output.line("Evaluated:") }
+      for evaluation in evaluations {
+        let result = evaluation.outcome == .satisfied ? "true " : "false"
+        Output.line(untrusted: "  \(result) \(evaluation.title)")
+      }
+    }
+
+    private func report(_ decision: Decision) -> JSONValue {
+      let explanation = decision.explanation
+      return .object(
+        ("allowed", .bool(decision.isAllowed)),
+        ("rule", explanation.decisive.map(Self.report) ?? .null),
+        (
+          "values",
+          .object(explanation.bindings.map { JSONMember($0.name, .string($0.text)) })
+        ),
+        ("evaluated", .array(explanation.evaluations.map(Self.report)))
+      )
+    }
+
+    private static func report(_ evaluation: Explanation.Evaluation) -> JSONValue {
+      let (result, error): (Bool, String?) =
+        switch evaluation.outcome {
+        case .satisfied: (true, nil)
+        case .refused: (false, nil)
+        case .failed(let message, _): (false, message)
+        }
+      return .object(
+        ("kind", .string(evaluation.kind.rawValue)),
+        ("rule", .string(evaluation.rulePath)),
+        ("path", .string(evaluation.location.description)),
+        ("line", .integer(Int64(evaluation.position.line))),
+        ("expression", .string(evaluation.expression)),
+        ("result", .bool(result)),
+        ("error", error.map { .string($0) } ?? .null)
+      )
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import BlogModel
+import Dispatch
+import Foundation
+import RealtimeAuth
+import RealtimeCore
+import RealtimeDatabase
+
+/// Signs people in to a remote blog and gives each of them a user name there.
+struct AccountDesk: Sendable {
+  /// Where people sign in, and where their credentials rest.
+  let configuration: AuthConfiguration
+
+  /// How long the database may take for a name, which is asked for while a person waits.
+  private static let patience = Duration.seconds(10)
+
+  /// Signs in to an existing account.
+  ///
+  /// - Throws: `AuthError`.
+  func signIn(email: String, password: String) async throws -> Auth {
+    let auth = try nobody()
+    try await auth.signIn(withEmail: email, password: password)
+    return auth
+  }
+
+  /// Makes an account, and writes the user name of its owner.
+  ///
+  /// - Throws: `AuthError`, or `DatabaseError` when there is an account now, but no name.
+  func signUp(_ author: Author, email: String, password: String) async throws -> Auth {
+    let auth = try nobody()
+    try await auth.createUser(withEmail: email, password: password)
+    try await setUserName(author.name, of: auth)
+    return auth
+  }
+
+  /// The stored session of a user on this machine; without a user if they have signed out.
+  ///
+  /// - Throws: `AuthError` when the credential file cannot be used.
+  func open(uid: String) throws -> Auth {
+    var configuration = configuration
+    configuration.account = uid
+    return try Auth(configuration)
+  }
+
+  /// A session without a user, so that signing in does not sign anybody else out.
+  private func nobody() throws -> Auth { try open(uid: "") }
+
+  /// A user's name in this blog, or nil if they have not chosen one.
+  ///
+  /// - Throws: `DatabaseError` when the database does not say.
+  func userName(of auth: Auth) async throws -> String? {
+    guard let user = auth.currentUser else { return nil }
+    let database = try database(of: auth)
+    let snapshot: DataSnapshot
+    do {
+      snapshot = try await BlogPaths(database.reference()).user(user.uid).child("username")
+        .getData()
+    } catch {
+      await database.close()
+      throw error
+    }
+    await database.close()
+    guard let name = snapshot.value as? String else { return nil }
+    if user.displayName != name { try await keep(name, of: user) }
+    return name
+  }
+
+  /// Sets a user's name in this blog.
+  ///
+  /// - Throws: `DatabaseError` or `AuthError`.
+  func setUserName(_ name: String, of auth: Auth) async throws {
+    guard let user = auth.currentUser else { return }
+    let database = try database(of: auth)
+    do {
+      try await BlogPaths(database.reference()).user(user.uid).child("username").setValue(name)
+    } catch {
+      await database.close()
+      throw error
+    }
+    await database.close()
+    if user.displayName != name { try await keep(name, of: user) }
+  }
+
+  /// Notes the name in the account, so that it is known without a connection.
+  private func keep(_ name: String, of user: User) async throws {
+    let request = user.createProfileChangeRequest()
+    request.displayName = name
+    try await request.commitChanges()
+  }
+
+  /// The suggested name for a user who has not chosen one.
+  static func suggestion(for user: User?) -> String {
+    user?.displayName ?? user?.email.map { String($0.prefix { $0 != "@" }) } ?? ""
+  }
+
+  private func database(of auth: Auth) throws -> Database {
+    var options = DatabaseOptions()
+    options.tokenProvider = auth
+    options.trustRoots = configuration.trustRoots
+    options.readDeadline = Self.patience
+    options.writeDeadline = Self.patience
+    options.maximumReconnectDelay = .seconds(1)
+    let database = try Database(url: configuration.databaseURL, options: options)
+    database.callbackQueue = DispatchQueue(label: "hearth.accounts")
+    return database
+  }
+}
+
+extension CommonOptions {
+  /// Where people sign in to the database; nil where the system says who they are.
+  ///
+  /// - Throws: ``CommandFailure`` when there is no home directory.
+  func accounts() throws(CommandFailure) -> AuthConfiguration? {
+    guard let database, !database.hasPrefix("unix:") else { return nil }
+    var configuration = AuthConfiguration(databaseURL: database, apiKey: apiKey)
+    configuration.trustRoots = trustRoots
+    configuration.persistence = .file("\(try places().state)/\(AuthConfiguration.fileName)")
+    configuration.account = account
+    return configuration
+  }
+
+  /// Whose certificates are believed.
+  var trustRoots: DatabaseOptions.TrustRoots {
+    caFile.map { DatabaseOptions.TrustRoots.file($0) } ?? .system
+  }
+
+  /// Who is signed in to the database; nil when nobody is, and the system says who I am.
+  ///
+  /// - Throws: ``CommandFailure`` when `--account` names someone who is not signed in.
+  func signedIn() throws -> Auth? {
+    guard let configuration = try accounts() else {
+      if let account {
+        throw CommandFailure(
+          .usage,
+          "the local database has no accounts; --account \(account) needs --database or --profile"
+        )
+      }
+      return nil
+    }
+    guard user == nil else { return nil }
+    let auth = try Auth(configuration)
+    if auth.currentUser != nil { return auth }
+    if let account {
+      throw CommandFailure(
+        .notPermitted,
+        "nobody is signed in as \(account) at \(configuration.databaseURL); see hearth accounts"
+      )
+    }
+    return nil
+  }
+
+  /// Who I am: who is signed in, or else the user of this system.
+  ///
+  /// - Throws: ``CommandFailure`` or `Author.NameError` when that is no usable name.
+  func author(_ auth: Auth?) throws -> Author {
+    guard let user = auth?.currentUser else { return try author() }
+    let suggestion = AccountDesk.suggestion(for: user)
+    return Author(uid: user.uid, name: suggestion.isEmpty ? user.uid : suggestion)
+  }
+}
+
+extension CommonOptions {
+  /// Has a database that is about to be opened used by who I am.
+  ///
+  /// - Parameter configuration: How the database is opened.
+  /// - Returns: Who is signed in, or else the user of this system.
+  /// - Throws: ``CommandFailure`` or `AuthError` when that cannot be found out.
+  func signIn(_ configuration: inout DatabaseOptions) throws -> Author {
+    configuration.trustRoots = trustRoots
+    let auth = try signedIn()
+    configuration.tokenProvider = auth
+    return try author(auth)
+  }
+}
+
+extension CommonOptions {
+  /// Says who has signed in.
+  func tell(_ auth: Auth, name: String) {
+    let uid = auth.currentUser?.uid ?? ""
+    json
+      ? Output.line(.object(("uid", .string(uid)), ("name", .string(name))))
+      : Output.line(untrusted: "signed in as \(name)")
+  }
+}
+
+extension AccountDesk {
+  /// - Throws: ``CommandFailure`` when the options name the local database, which has no accounts.
+  init(_ options: CommonOptions) throws(CommandFailure) {
+    guard let configuration = try options.accounts() else {
+      throw CommandFailure(
+        .usage,
+        "the local database needs no account; name another with --database or --profile"
+      )
+    }
+    self.init(configuration: configuration)
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Logging
+import NIOPosix
+import RealtimeCore
+import RealtimeServer
+import RealtimeTransport
+
+/// Manages accounts for an administrator's command: through the server that owns them or, when none is
+/// running, directly in their files.
+struct AdminClient {
+  private let places: ProgramPaths
+  private let database: String
+  private let timeout: Duration
+
+  /// Finds the accounts of a database.
+  ///
+  /// - Throws: ``CommandFailure`` when the options name no data directory, or no such database.
+  init(_ options: CommonOptions, for choice: DatabaseChoice) throws {
+    guard options.database == nil, !options.ephemeral else {
+      throw CommandFailure(.usage, "accounts are looked after where they rest (--data-dir)")
+    }
+    guard options.timeout > 0, options.timeout.isFinite else {
+      throw CommandFailure(.usage, "--timeout must be a number of seconds above 0")
+    }
+    places = try options.places()
+    timeout = .seconds(options.timeout)
+    _ = try choice.database(in: places)
+    database = choice.name
+  }
+
+  /// Sends a request about accounts.
+  ///
+  /// - Parameters:
+  ///   - method: The method after `accounts:`, or nil for making one.
+  ///   - members: The body of the request.
+  ///   - parameters: The query of a request that only reads.
+  /// - Returns: The answer.
+  /// - Throws: ``CommandFailure`` with what is wrong.
+  func call(
+    _ method: String?,
+    members: [String: JSONValue] = [:],
+    parameters: [(name: String, value: String)]? = nil
+  ) async throws -> JSONValue {
+    try await send(
+      .administration(project: database, method),
+      members: members,
+      parameters: parameters
+    )
+  }
+
+  /// Replaces the key that signs tokens.
+  func rotateKey() async throws -> JSONValue {
+    try await send(.keyRotation(project: database))
+  }
+
+  /// The account of an address or of an identifier.
+  ///
+  /// - Throws: ``CommandFailure`` when there is none.
+  func account(_ user: String) async throws -> JSONValue {
+    let name = user.contains("@") ? "email" : "localId"
+    let answer = try await call("lookup", members: [name: .array([.string(user)])])
+    guard let account = answer["users"]?.elements?.first else {
+      throw CommandFailure(.notFound, "there is no account \"\(user)\"")
+    }
+    return account
+  }
+
+  private func send(
+    _ route: IdentityRoute,
+    members: [String: JSONValue] = [:],
+    parameters: [(name: String, value: String)]? = nil
+  ) async throws -> JSONValue {
+    var request = IdentityRequest(parameters == nil ? "POST" : "GET", route, database: database)
+    request.parameters = parameters ?? []
+    if parameters == nil {
+      request.body = Array(JSONValue.object(members.map { JSONMember($0, $1) }).text.utf8)
+      request.contentType = "application/json"
+    }
+    let answer: (status: Int, json: JSONValue)
+    if case .process = UnixSocketProbe.look(at: places.socket) {
+      answer = try await sendToServer(request)
+    } else {
+      answer = try await answerHere(request)
+    }
+    guard answer.status == 200 else { throw Self.failure(of: answer.status, answer.json) }
+    return answer.json
+  }
+
+  // MARK: Sending
+
+  private func sendToServer(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
+    let client = HTTPClient(
+      group: MultiThreadedEventLoopGroup.singleton,
+      trust: .system,
+      timeout: timeout
+    )
+    let type = request.contentType.map { HTTPAnswer.HeaderLine("Content-Type", $0) }
+    do throws(HTTPClientError) {
+      let answer = try await client.send(
+        HTTPClientRequest(
+          request.method,
+          to: ConnectionTarget(unixSocket: places.socket),
+          path: request.target,
+          headerLines: [type].compactMap(\.self),
+          body: request.body
+        )
+      )
+      return (answer.status, (try? JSONParser.parse(answer.body)) ?? .null)
+    } catch {
+      throw CommandFailure(.offline, error.description)
+    }
+  }
+
+  private func answerHere(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
+    let service = try await AccountService.open(
+      { try Storage.accounts(in: places.identities) },
+      settings: IdentitySettings(),
+      clock: { Int64(Date().timeIntervalSince1970 * 1_000) },
+      logger: Logger(label: "hearth.users") { _ in SwiftLogNoOpLogHandler() }
+    )
+    var request = request
+    request.isLocalAdministrator = true
+    let answer = await service.answer(request)
+    await service.close()
+    return (answer.status, answer.json)
+  }
+
+  // MARK: Failures
+
+  private static func failure(of status: Int, _ json: JSONValue) -> CommandFailure {
+    let message = json["error"]?["message"]?.string ?? json["error"]?.string ?? ""
+    switch message.prefix(while: { $0 != " " }) {
+    case "EMAIL_EXISTS": return CommandFailure(.conflict, "another account has this address")
+    case "INVALID_EMAIL": return CommandFailure(.usage, "this is no address")
+    case "WEAK_PASSWORD":
+      return CommandFailure(
+        .usage,
+        "a password has \(Password.minimumLength) characters or more"
+      )
+    case "EMAIL_NOT_FOUND", "USER_NOT_FOUND":
+      return CommandFailure(.notFound, "there is no such account")
+    case "PROJECT_NOT_FOUND": return CommandFailure(.notFound, "there is no such database")
+    case "PERMISSION_DENIED":
+      return CommandFailure(.notPermitted, "only administrators of the server may do this")
+    case _:
+      let text = message.isEmpty ? "status \(status)" : message
+      return CommandFailure(status >= 500 ? .failed : .usage, "the server refuses: \(text)")
+    }
+  }
+}

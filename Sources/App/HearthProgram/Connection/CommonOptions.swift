@@ -1,0 +1,195 @@
+import ArgumentParser
+import BlogModel
+import Foundation
+import RealtimeDatabase
+
+/// The options that every command takes.
+struct CommonOptions: ParsableArguments {
+  @Flag(name: .long, help: "Print JSON, one value a line.")
+  var json = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The user to be; by default, the user of this system.", valueName: "name")
+  )
+  var user: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The directory of the shared local database.", valueName: "dir")
+  )
+  var dataDir: String?
+
+  @Option(name: .long, help: ArgumentHelp("The socket of the local server.", valueName: "path"))
+  var socket: String?
+
+  @Flag(name: .long, help: "Use a local database that keeps nothing when the last terminal leaves.")
+  var ephemeral = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Another database, such as http://127.0.0.1:9000?ns=hearth.",
+      valueName: "url"
+    )
+  )
+  var database: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Another database, by the name of its profile.", valueName: "name")
+  )
+  var profile: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Which signed-in account of another database to use (see hearth accounts).",
+      valueName: "name"
+    )
+  )
+  var account: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The API key of the database's project, if it has one.", valueName: "key")
+  )
+  var apiKey: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A PEM file of certificates to trust instead of those of the system.",
+      valueName: "path"
+    )
+  )
+  var caFile: String?
+
+  @Option(name: .long, help: ArgumentHelp("How long a command may take.", valueName: "seconds"))
+  var timeout: Double = 10
+
+  /// Takes options that were not given from the profile.
+  ///
+  /// - Throws: `ValidationError` when there is no such profile, or a URL beside it.
+  mutating func validate() throws {
+    guard let found = try Profile.chosen(profile, beside: database) else { return }
+    database = found.database
+    apiKey = apiKey ?? found.apiKey
+    caFile = caFile ?? found.caFile
+  }
+
+  /// The paths that the options name.
+  func places() throws(CommandFailure) -> ProgramPaths {
+    try ProgramPaths(dataDirectory: dataDir, socket: socket, isEphemeral: ephemeral)
+  }
+
+  /// The local server, or nil when the database is elsewhere.
+  func localServer() throws(CommandFailure) -> LocalServer? {
+    database == nil ? LocalServer(try places(), ownsSocketDirectory: socket == nil) : nil
+  }
+
+  /// Who I am.
+  func author() throws -> Author {
+    if let user { return try Author(userName: user) }
+    let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) }
+    return try Author(userName: name ?? "user\(geteuid())")
+  }
+
+  /// The URL of the database.
+  ///
+  /// - Parameter namespace: Which one of the local server, where no URL is given.
+  /// - Returns: What `--database` says, or else the local server's socket.
+  /// - Throws: ``CommandFailure`` when there is no home directory.
+  func databaseURL(namespace: String = "hearth") throws(CommandFailure) -> String {
+    if let database { return database }
+    let path = try places().socket
+    let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    return "unix:\(encoded)?ns=\(namespace)"
+  }
+}
+
+/// Which database of a data directory a command is for.
+struct DatabaseChoice: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "A database of the data directory, by its name; by default, the one of the blog.",
+      valueName: "name"
+    )
+  )
+  var ns: String?
+
+  /// The name of the database.
+  var name: String { ns ?? DatabaseName.standard }
+
+  /// The database.
+  ///
+  /// - Parameter places: Where the data are.
+  /// - Returns: The database; without a name, it need not exist yet.
+  /// - Throws: ``CommandFailure`` when there is no database of the name, with those that there are.
+  func database(in places: ProgramPaths) throws -> any StoredDatabase {
+    let databases = places.databases()
+    guard let ns else { return databases.database(name) }
+    let names = try databases.names()
+    guard names.contains(ns) else {
+      let others = names.map { "\"\($0)\"" }.joined(separator: ", ")
+      throw CommandFailure(
+        .notFound,
+        "there is no database \"\(ns)\" in \(places.data); "
+          + (names.isEmpty ? "it has none yet" : "it has \(others)")
+      )
+    }
+    return databases.database(ns)
+  }
+
+  /// Makes sure that a name is not meant for a database which is elsewhere.
+  ///
+  /// - Throws: ``CommandFailure`` when it is.
+  func refuse(with options: CommonOptions) throws(CommandFailure) {
+    guard ns != nil, options.database != nil || options.ephemeral else { return }
+    throw CommandFailure(
+      .usage,
+      "--ns names a database of the data directory; a URL names its own with ns=NAME"
+    )
+  }
+}
+
+/// How the stars of a command or a screen come into the database.
+struct StarOptions: ParsableArguments {
+  /// The strategies that the option takes.
+  enum Choice: String, CaseIterable, ExpressibleByArgument {
+    case auto, transaction, increment
+  }
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      How a star is written: increment, one update that the rules of the server check; transaction, for \
+      servers without such rules; auto takes increment at a local socket and where you are signed in.
+      """,
+      valueName: "strategy"
+    )
+  )
+  var stars = Choice.auto
+
+  /// How stars are written in a database.
+  ///
+  /// At a local socket, writing them by increments takes a user for the rules to be about.
+  ///
+  /// - Parameters:
+  ///   - url: The database.
+  ///   - author: Who uses it.
+  ///   - options: How it is connected to; at a local socket it will say who that is.
+  /// - Returns: The method.
+  func method(at url: String, for author: Author, _ options: inout DatabaseOptions) -> StarMethod {
+    let isLocal = url.hasPrefix("unix:")
+    let method: StarMethod =
+      switch stars {
+      case .auto: isLocal || options.tokenProvider != nil ? .increment : .transaction
+      case .transaction: .transaction
+      case .increment: .increment
+      }
+    guard isLocal, method == .increment else { return method }
+    options.localUser = author.uid
+    return .localIncrement
+  }
+}

@@ -1,0 +1,203 @@
+import DurableFiles
+import Foundation
+import RealtimeCore
+
+/// The server that the terminals of one person share: started by the first, found by the others.
+package struct LocalServer: Sendable {
+  let socket: String
+  let dataDirectory: String
+  let socketDirectory: String
+  let log: String
+  let isEphemeral: Bool
+  let ownsSocketDirectory: Bool
+  private let program: String
+
+  /// How long a server may take to get ready, in milliseconds.
+  private static let startTime: Int32 = 20_000
+  /// How often a server is started while another one has the data, half a second apart.
+  private static let attempts = 10
+  /// How long a server outlives its last terminal, in seconds.
+  private static let idleTime = 5
+
+  /// Describes the server of a place.
+  ///
+  /// - Parameters:
+  ///   - places: Where its data, its socket and its log are.
+  ///   - ownsSocketDirectory: Whether the directory of the socket is this program's to make.
+  ///   - program: The program `hearth`, which serves.
+  package init(
+    _ places: ProgramPaths,
+    ownsSocketDirectory: Bool,
+    program: String = "/proc/self/exe"
+  ) {
+    self.program = program
+    socket = places.socket
+    dataDirectory = places.data
+    socketDirectory = places.socketDirectory
+    log = places.log
+    isEphemeral = places.isEphemeral
+    self.ownsSocketDirectory = ownsSocketDirectory
+  }
+
+  /// Starts the server unless one answers, and returns when it can be connected to.
+  ///
+  /// - Throws: ``CommandFailure`` with the server's own words when it cannot start.
+  package func ensureRunning() throws(CommandFailure) {
+    switch UnixSocketProbe.look(at: socket) {
+    case .process: return
+    case .notASocket:
+      throw CommandFailure(
+        .usage,
+        "\(socket) is there, but is no socket; remove it or choose another with --socket"
+      )
+    case .unusable(let reason):
+      throw CommandFailure(
+        .usage,
+        "the socket \(socket) cannot be used: \(reason); choose another with --socket"
+      )
+    case .nobody: try start()
+    }
+  }
+
+  private func start() throws(CommandFailure) {
+    if ownsSocketDirectory { try PrivateDirectory.prepare(socketDirectory) }
+    for attempt in 1...Self.attempts {
+      switch try startOnce() {
+      case .ready: return
+      case .notYet(let failure):
+        // Another terminal has started one at this moment, or one that is stopping still has the
+        // data, or the one that was started has been killed.
+        if waitForAnother() { return }
+        if attempt == Self.attempts { throw failure }
+      }
+    }
+  }
+
+  private enum Start {
+    case ready
+    case notYet(CommandFailure)
+  }
+
+  private func startOnce() throws(CommandFailure) -> Start {
+    let (output, process) = try spawn()
+    defer {
+      close(output)
+      // Whenever the server ends, nothing of it is to stay in the table of processes.
+      Thread.detachNewThread {
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+      }
+    }
+    let line: String
+    switch readLine(from: output) {
+    case .text(let text): line = text
+    case .ended:
+      return .notYet(
+        CommandFailure(.failed, "the local server ended at its start; its log is \(log)")
+      )
+    case .late:
+      throw CommandFailure(.failed, "the local server does not get ready; its log is \(log)")
+    }
+    guard let answer = try? JSONParser.parse(line) else {
+      throw CommandFailure(.failed, "the local server says what no server says; its log is \(log)")
+    }
+    guard let message = answer["error"]?.string else { return .ready }
+    let status = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }
+    let failure = CommandFailure(status ?? .failed, message)
+    if answer["locked"]?.bool == true { return .notYet(failure) }
+    throw failure
+  }
+
+  /// Waits for the server that another terminal has started at the same moment.
+  private func waitForAnother() -> Bool {
+    for _ in 0..<25 {
+      if case .process = UnixSocketProbe.look(at: socket) { return true }
+      poll(nil, 0, 20)
+    }
+    return false
+  }
+
+  private var arguments: [String] {
+    var arguments = [
+      "hearth", "serve", "--background", "--socket", socket, "--data-dir", dataDirectory,
+      "--idle-exit", String(Self.idleTime), "--log", log,
+    ]
+    if isEphemeral { arguments.append("--ephemeral") }
+    return arguments
+  }
+
+  /// Runs the program as a server, in a session of its own, and returns what it prints to.
+  private func spawn() throws(CommandFailure) -> (output: Int32, process: pid_t) {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw failure(errno) }
+    defer { close(ends[1]) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // A session of its own, so that closing the terminal does not end the server (POSIX_SPAWN_SETSID),
+    // with no signal blocked or ignored that the terminal program blocks or ignores.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    sigaddset(&signals, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    let flags = 0x80 | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+    posix_spawnattr_setflags(&attributes, Int16(flags))
+    var argumentPointers = arguments.map { strdup($0) } + [nil]
+    defer { argumentPointers.forEach { free($0) } }
+    var process: pid_t = 0
+    let result = posix_spawn(
+      &process,
+      program,
+      &actions,
+      &attributes,
+      &argumentPointers,
+      environ
+    )
+    guard result == 0 else {
+      close(ends[0])
+      throw failure(result)
+    }
+    return (ends[0], process)
+  }
+
+  private func failure(_ code: Int32) -> CommandFailure {
+    CommandFailure(
+      .failed,
+      "the local server cannot be started: \(String(cString: strerror(code)))"
+    )
+  }
+
+  private enum Line {
+    case text(String)
+    case ended
+    case late
+  }
+
+  /// Reads up to the end of a line.
+  private func readLine(from descriptor: Int32) -> Line {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while bytes.count < 65_536 {
+      var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&request, 1, Self.startTime)
+      if ready < 0, errno == EINTR { continue }
+      guard ready > 0 else { return .late }
+      let count = read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return .ended }
+      bytes.append(contentsOf: buffer[..<count])
+      if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+        return .text(String(decoding: bytes[..<end], as: UTF8.self))
+      }
+    }
+    return .ended
+  }
+}

@@ -1,0 +1,233 @@
+import ArgumentParser
+import DurableFiles
+import Foundation
+
+/// A database elsewhere under a short name.
+struct Profile: Equatable, Sendable {
+  /// The name.
+  var name: String
+  /// The URL of the database.
+  var database: String
+  /// The key of the project, which the hosted service needs.
+  var apiKey: String?
+  /// The PEM file of the authorities to believe in place of the system's.
+  var caFile: String?
+
+  /// Whether a name can be typed and written without quotation marks.
+  static func isValid(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.count <= 64 && !name.hasPrefix("-")
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
+
+  /// What ``isValid(_:)`` demands, in words.
+  static let rule = "letters, digits, hyphens and underscores, at most 64"
+}
+
+extension Profile {
+  /// The profile that an option names, or nil when none does.
+  ///
+  /// - Parameters:
+  ///   - name: The value of `--profile`.
+  ///   - database: The value of `--database`, which names the same thing.
+  /// - Returns: The profile.
+  /// - Throws: `ValidationError` when there is no such profile, or a URL beside it.
+  static func chosen(_ name: String?, beside database: String?) throws -> Profile? {
+    guard let name else { return nil }
+    guard database == nil else {
+      throw ValidationError("--profile and --database each name a database; give one of them")
+    }
+    do throws(CommandFailure) {
+      return try ProfileFile().profile(name)
+    } catch {
+      throw ValidationError(error.description)
+    }
+  }
+}
+
+/// The profiles of a person: a plain text file that can be edited by hand.
+///
+/// ```
+/// # The blog of the team.
+/// [team]
+/// database = "https://blog.example.org"
+/// api-key = "AIza…"
+/// ca-file = "/home/ann/ca.pem"
+/// ```
+///
+/// It is TOML of which only tables, texts in quotation marks and comments are used. Comments and
+/// what is not understood are kept by changes, which touch nothing but the lines of their profile.
+struct ProfileFile {
+  let path: String
+
+  /// The file in `$XDG_CONFIG_HOME/hearth`, or in `~/.config/hearth` without that.
+  ///
+  /// - Throws: ``CommandFailure`` when there is no home directory.
+  init(
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(CommandFailure) {
+    if let directory = environment["XDG_CONFIG_HOME"], directory.hasPrefix("/") {
+      path = "\(directory)/hearth/profiles.toml"
+    } else if let home = environment["HOME"], home.hasPrefix("/") {
+      path = "\(home)/.config/hearth/profiles.toml"
+    } else {
+      throw CommandFailure(.usage, "there is no home directory: set HOME or XDG_CONFIG_HOME")
+    }
+  }
+
+  /// All profiles in their order.
+  ///
+  /// - Throws: ``CommandFailure`` that names the line of a mistake.
+  func read() throws(CommandFailure) -> [Profile] {
+    var profiles: [Profile] = []
+    var name: String?
+    var values: [String: String] = [:]
+    func finish() throws(CommandFailure) {
+      guard let name else { return }
+      guard let database = values["database"] else {
+        throw CommandFailure(.usage, "\(path): the profile \"\(name)\" has no database")
+      }
+      profiles.append(
+        Profile(
+          name: name,
+          database: database,
+          apiKey: values["api-key"],
+          caFile: values["ca-file"]
+        )
+      )
+    }
+    for (number, line) in try lines().enumerated() {
+      switch Self.parse(line) {
+      case .nothing: continue
+      case .table(let next):
+        try finish()
+        name = next
+        values = [:]
+      case .value(let key, let text) where name != nil: values[key] = text
+      case .value, .mistake:
+        throw CommandFailure(.usage, "\(path):\(number + 1): this is no line of a profile")
+      }
+    }
+    try finish()
+    return profiles
+  }
+
+  /// The profile of a name.
+  ///
+  /// - Throws: ``CommandFailure`` when there is none, with those that there are.
+  func profile(_ name: String) throws(CommandFailure) -> Profile {
+    let profiles = try read()
+    if let profile = profiles.first(where: { $0.name == name }) { return profile }
+    let names = profiles.map { "\"\($0.name)\"" }.joined(separator: ", ")
+    throw CommandFailure(
+      .notFound,
+      "there is no profile \"\(name)\"; "
+        + (names.isEmpty ? "\"hearth profile add\" makes one" : "there are \(names)")
+    )
+  }
+
+  /// Adds a profile at the end.
+  ///
+  /// - Throws: ``CommandFailure`` when there is one of its name, or the file cannot be written.
+  func add(_ profile: Profile) throws(CommandFailure) {
+    guard try !read().contains(where: { $0.name == profile.name }) else {
+      throw CommandFailure(.conflict, "there is a profile \"\(profile.name)\" already")
+    }
+    var lines = try lines()
+    if let last = lines.last, !last.isEmpty { lines.append("") }
+    lines += ["[\(profile.name)]", "database = \(Self.quoted(profile.database))"]
+    if let key = profile.apiKey { lines.append("api-key = \(Self.quoted(key))") }
+    if let file = profile.caFile { lines.append("ca-file = \(Self.quoted(file))") }
+    try write(lines)
+  }
+
+  /// Removes a profile and its lines.
+  ///
+  /// - Throws: ``CommandFailure`` when there is none, or the file cannot be written.
+  func remove(_ name: String) throws(CommandFailure) {
+    _ = try profile(name)
+    var kept: [String] = []
+    var isRemoved = false
+    for line in try lines() {
+      if case .table(let table) = Self.parse(line) { isRemoved = table == name }
+      if !isRemoved { kept.append(line) }
+    }
+    try write(kept)
+  }
+
+  // MARK: The text
+
+  private enum Line {
+    case nothing
+    case table(String)
+    case value(String, String)
+    case mistake
+  }
+
+  private static func parse(_ text: String) -> Line {
+    let line = text.trimmingCharacters(in: .whitespaces)
+    if line.isEmpty || line.hasPrefix("#") { return .nothing }
+    if line.hasPrefix("[") {
+      guard let end = line.firstIndex(of: "]"), isEnd(line[line.index(after: end)...]) else {
+        return .mistake
+      }
+      let name = String(line[line.index(after: line.startIndex)..<end])
+      return Profile.isValid(name) ? .table(name) : .mistake
+    }
+    let parts = line.split(separator: "=", maxSplits: 1)
+    guard parts.count == 2, let text = Self.text(parts[1].drop { $0 == " " || $0 == "\t" }) else {
+      return .mistake
+    }
+    return .value(parts[0].trimmingCharacters(in: .whitespaces), text)
+  }
+
+  /// Whether nothing but a comment follows.
+  private static func isEnd(_ rest: Substring) -> Bool {
+    let rest = rest.drop { $0 == " " || $0 == "\t" }
+    return rest.isEmpty || rest.hasPrefix("#")
+  }
+
+  private static func text(_ quoted: Substring) -> String? {
+    guard quoted.hasPrefix("\"") else { return nil }
+    var text = ""
+    var rest = quoted.dropFirst()
+    while let character = rest.popFirst() {
+      switch character {
+      case "\"": return isEnd(rest) ? text : nil
+      case "\\":
+        guard let escaped = rest.popFirst(), escaped == "\"" || escaped == "\\" else { return nil }
+        text.append(escaped)
+      default: text.append(character)
+      }
+    }
+    return nil
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+  }
+
+  private func lines() throws(CommandFailure) -> [String] {
+    guard FileManager.default.fileExists(atPath: path) else { return [] }
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+      throw CommandFailure(.usage, "the file \(path) cannot be read")
+    }
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if lines.last == "" { lines.removeLast() }
+    return lines
+  }
+
+  private func write(_ lines: [String]) throws(CommandFailure) {
+    let directory = (path as NSString).deletingLastPathComponent
+    try? PrivateDirectory.create(directory)
+    let file = try OutputFile(path)
+    try file.write(lines.map { $0 + "\n" }.joined())
+    try file.finish()
+  }
+}

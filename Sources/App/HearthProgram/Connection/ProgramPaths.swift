@@ -1,0 +1,143 @@
+import BlogModel
+import DurableFiles
+import Foundation
+import RealtimeCore
+package import RealtimeHub
+import RealtimeServer
+
+/// The paths of the data, the socket and the logs, by the rules of the XDG base directories.
+package struct ProgramPaths {
+  /// The directory of the database.
+  let data: String
+  /// The socket of the shared server.
+  let socket: String
+  /// The directory of what this program remembers: logs, drafts, unsent writes.
+  let state: String
+  /// Whether the server keeps nothing.
+  let isEphemeral: Bool
+
+  /// Determines the paths.
+  ///
+  /// - Parameters:
+  ///   - dataDirectory: What `--data-dir` says, if anything.
+  ///   - socket: What `--socket` says, if anything.
+  ///   - isEphemeral: Whether the server is to keep nothing.
+  ///   - environment: The variables of the process.
+  /// - Throws: ``CommandFailure`` when there is no home directory.
+  package init(
+    dataDirectory: String?,
+    socket: String?,
+    isEphemeral: Bool,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(CommandFailure) {
+    self.isEphemeral = isEphemeral
+    let data: String
+    if let dataDirectory {
+      data = Self.absolute(dataDirectory)
+      state = data
+    } else {
+      data = try Self.directory(
+        in: "XDG_DATA_HOME",
+        orElse: ".local/share",
+        environment: environment
+      )
+      state = try Self.directory(
+        in: "XDG_STATE_HOME",
+        orElse: ".local/state",
+        environment: environment
+      )
+    }
+    self.data = data
+    if let socket {
+      self.socket = Self.absolute(socket)
+      return
+    }
+    if !isEphemeral, let running = ServerRecord.socket(in: data) {
+      self.socket = running
+      return
+    }
+    // Each data directory has its own server, so each has its own socket.
+    let name: String
+    if dataDirectory == nil {
+      name = isEphemeral ? "ephemeral.sock" : "hearth.sock"
+    } else {
+      let digest = SHA1.digest(of: Array(data.utf8)).prefix(6)
+      let text = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+      name = (isEphemeral ? "ephemeral-" : "hearth-") + text + ".sock"
+    }
+    if let runtime = environment["XDG_RUNTIME_DIR"], Self.isOwnDirectory(runtime) {
+      self.socket = "\(runtime)/hearth/\(name)"
+    } else {
+      self.socket = "\(data)/run/\(name)"
+    }
+  }
+
+  /// Whether a path is absolute and a directory of this user; a shell of another may have left it.
+  private static func isOwnDirectory(_ path: String) -> Bool {
+    var information = stat()
+    guard path.hasPrefix("/"), stat(path, &information) == 0 else { return false }
+    return information.st_mode & S_IFMT == S_IFDIR && information.st_uid == geteuid()
+  }
+
+  /// The directory of the socket.
+  var socketDirectory: String { (socket as NSString).deletingLastPathComponent }
+
+  /// The log of the server that the first terminal starts.
+  var log: String { "\(state)/server.log" }
+
+  /// The log of the terminals.
+  var ownLog: String { "\(state)/hearth.log" }
+
+  private static func directory(
+    in variable: String,
+    orElse fallback: String,
+    environment: [String: String]
+  ) throws(CommandFailure) -> String {
+    // A relative path is invalid by the specification and counts as not set.
+    if let path = environment[variable], path.hasPrefix("/") { return "\(path)/hearth" }
+    guard let home = environment["HOME"], home.hasPrefix("/") else {
+      throw CommandFailure(
+        .usage,
+        "there is no home directory: set HOME or \(variable), or name a place with --data-dir"
+      )
+    }
+    return "\(home)/\(fallback)/hearth"
+  }
+
+  private static func absolute(_ path: String) -> String {
+    let expanded = (path as NSString).expandingTildeInPath
+    let full =
+      expanded.hasPrefix("/")
+      ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
+    return (full as NSString).standardizingPath
+  }
+}
+
+/// A file beside the data that says which process serves them at which socket.
+///
+/// The path of the socket depends on the environment, which may differ between two shells of one
+/// person (`XDG_RUNTIME_DIR` is set in one and not in the other); the path of the data does not.
+enum ServerRecord {
+  /// Notes where the server of this process can be reached.
+  static func write(socket: String, in directory: String) {
+    let json = JSONValue.object(("pid", .integer(Int64(getpid()))), ("socket", .string(socket)))
+    try? PrivateFile.replace(path(directory), with: Array(json.text.utf8), isDurable: false)
+  }
+
+  /// Removes the note.
+  static func remove(from directory: String) {
+    unlink(path(directory))
+  }
+
+  /// The socket of the server that has a directory, or nil when none answers.
+  static func socket(in directory: String) -> String? {
+    guard let data = FileManager.default.contents(atPath: path(directory)),
+      let json = try? JSONParser.parse(Array(data)),
+      let socket = json["socket"]?.string, let process = json["pid"]?.integer,
+      UnixSocketProbe.look(at: socket) == .process(pid_t(truncatingIfNeeded: process))
+    else { return nil }
+    return socket
+  }
+
+  private static func path(_ directory: String) -> String { "\(directory)/server" }
+}

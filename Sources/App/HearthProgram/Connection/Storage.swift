@@ -1,0 +1,91 @@
+import DurableFiles
+import Foundation
+package import Logging
+import NIOConcurrencyHelpers
+package import RealtimeHub
+package import RealtimeServer
+import SQLiteStorage
+
+/// How this program stores databases and accounts: the only file that names the implementation.
+package enum Storage {
+  /// The databases of a data directory.
+  ///
+  /// - Parameters:
+  ///   - directory: The path of the data directory, which need not exist yet.
+  ///   - logger: Told how long reading takes, and what fails in the background.
+  ///   - logMark: The file that says how far somebody reads the commits, who must find the rest.
+  /// - Returns: The databases.
+  package static func databases(
+    in directory: String,
+    logger: Logger? = nil,
+    logMark: String? = nil
+  ) -> any StoredDatabases {
+    var options = logger.map { StoreOptions.logging(to: $0) } ?? StoreOptions()
+    options.logMark = logMark.map { LogMark(path: $0) }
+    return SQLiteTreeStores(directory: directory, options: options)
+  }
+
+  /// The database in a file, or in a directory of its own.
+  package static func database(at path: String) -> any StoredDatabase { SQLiteDatabase(at: path) }
+
+  /// Opens the accounts in a directory.
+  package static func accounts(in directory: String) throws -> any IdentityStore {
+    try SQLiteIdentityStore(directory: directory)
+  }
+
+  /// The name that a copy needs in a directory, so that it can be opened as a data directory.
+  package static let fileName = "database.sqlite"
+}
+
+extension ProgramPaths {
+  /// The databases of the data directory.
+  func databases() -> any StoredDatabases { Storage.databases(in: data) }
+}
+
+extension StoreOptions {
+  /// The number of rows from which the log announces that a database is read.
+  private static let manyRows = 100_000
+  /// About how many rows are read in a second.
+  private static let rowsPerSecond = 2_000_000.0
+
+  /// Options of stores that tell a log how long reading takes, and what fails in the background.
+  static func logging(to logger: Logger) -> StoreOptions {
+    var options = StoreOptions()
+    // Several may be read at once, each from a thread of its own.
+    let begun = NIOLockedValueBox<[String: (at: ContinuousClock.Instant, level: Logger.Level)]>([:])
+    options.report = { event in
+      switch event {
+      case .loading(let directory, let rows):
+        let level: Logger.Level = rows < manyRows ? .info : .notice
+        begun.withLockedValue { $0[directory] = (.now, level) }
+        let seconds = (Double(rows) / rowsPerSecond * 10).rounded(.up) / 10
+        logger.log(
+          level: level,
+          "reading the database takes about \(seconds) seconds",
+          metadata: ["directory": "\(directory)", "rows": "\(rows)"]
+        )
+      case .loaded(let directory, let revision):
+        let start = begun.withLockedValue { $0.removeValue(forKey: directory) }
+        guard let start else { return }
+        logger.log(
+          level: start.level,
+          "the database is read",
+          metadata: [
+            "directory": "\(directory)", "commit": "\(revision)",
+            "time": "\(ContinuousClock.now - start.at)",
+          ]
+        )
+      case .foldFailed(let error):
+        logger.warning("the log of commits grows, as it cannot be folded: \(error)")
+      case .madePrivate(let directory):
+        logger.warning(
+          "others could enter the data directory; now only its owner can",
+          metadata: ["directory": "\(directory)"]
+        )
+      case .markFailed(let error):
+        logger.warning("what is missing after a crash might not be noticed: \(error)")
+      }
+    }
+    return options
+  }
+}

@@ -1,0 +1,222 @@
+public import ArgumentParser
+import DurableFiles
+import Foundation
+public import Logging
+import NIOConcurrencyHelpers
+import RealtimeCore
+import RealtimeServer
+
+/// A log that begins a new file when the present one is full, and keeps a few of the full ones.
+///
+/// Several processes may write to one log. Each line is appended at once, so lines do not mix. Whoever
+/// finds the file full renames it, holding its lock; the others find theirs full next, see that the
+/// name has gone to another file, and go on there. No lock is held for a line, which a process that is
+/// stopped would keep from all others: lines of the same moment may all find that they still fit.
+final class LogFile: Sendable {
+  /// The size in bytes that a file has at most, but for a line of each other process.
+  static let standardSize = 10_000_000
+  /// How many full files are kept: `NAME.1` is the newest of them.
+  static let keptFiles = 3
+
+  private let path: String
+  private let size: Int
+  /// Whether what the process writes to standard error goes here as well.
+  private let takesStandardError: Bool
+  private let descriptor: NIOLockedValueBox<Int32>
+
+  /// Opens a log, which only its owner may read, and makes its directory if there is none.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - size: The size in bytes at which a new file begins.
+  ///   - takesStandardError: Whether standard error goes there too, with what a crash leaves behind.
+  /// - Throws: ``CommandFailure`` when the file cannot be written.
+  init(
+    _ path: String,
+    size: Int = LogFile.standardSize,
+    takesStandardError: Bool = false
+  ) throws(CommandFailure) {
+    self.path = path
+    self.size = size
+    self.takesStandardError = takesStandardError
+    try? PrivateDirectory.create((path as NSString).deletingLastPathComponent)
+    let opened = Self.open(path)
+    guard opened >= 0 else {
+      throw CommandFailure(.usage, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+    if takesStandardError { dup2(opened, STDERR_FILENO) }
+    descriptor = NIOLockedValueBox(opened)
+  }
+
+  deinit {
+    close(descriptor.withLockedValue { $0 })
+  }
+
+  /// Appends a line; a log that cannot be written ends nothing.
+  func append(_ line: String) {
+    var line = line
+    line.withUTF8 { bytes in
+      descriptor.withLockedValue { descriptor in
+        var information = stat()
+        let isKnown = fstat(descriptor, &information) == 0
+        if isKnown, information.st_size > 0, Int(information.st_size) + bytes.count > size {
+          renew(&descriptor, inode: information.st_ino)
+        }
+        _ = bytes.baseAddress.map { write(descriptor, $0, bytes.count) }
+      }
+    }
+  }
+
+  /// Goes on in a new file, or in the one that another process has begun.
+  private func renew(_ descriptor: inout Int32, inode number: ino_t) {
+    guard flock(descriptor, LOCK_EX) == 0 else { return }
+    var information = stat()
+    if stat(path, &information) == 0, information.st_ino == number { putAside() }
+    let next = Self.open(path)
+    // Standard error may be the same open file, so closing alone would not let the lock go.
+    flock(descriptor, LOCK_UN)
+    guard next >= 0 else { return }
+    if takesStandardError { dup2(next, STDERR_FILENO) }
+    close(descriptor)
+    descriptor = next
+  }
+
+  /// Renames the full files by one; the oldest goes.
+  private func putAside() {
+    for number in (1..<Self.keptFiles).reversed() {
+      rename("\(path).\(number)", "\(path).\(number + 1)")
+    }
+    rename(path, "\(path).1")
+  }
+
+  private static func open(_ path: String) -> Int32 {
+    Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+  }
+}
+
+/// How a log is written.
+enum LogFormat: String, CaseIterable, Sendable {
+  /// For people: the time, the level, the message and what belongs to it.
+  case text
+  /// For programs: an object a line.
+  case json
+}
+
+/// Writes each log message as one line to a file or to stderr, so that nothing in it can begin another
+/// line or steer a terminal.
+struct LineLogHandler: LogHandler {
+  var logLevel: Logger.Level
+  var metadata: Logger.Metadata = [:]
+  var metadataProvider: Logger.MetadataProvider?
+  private let format: LogFormat
+  private let file: LogFile?
+
+  init(format: LogFormat, level: Logger.Level, file: LogFile?) {
+    self.format = format
+    self.file = file
+    logLevel = level
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+    let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    Output.log(
+      Self.line(
+        format,
+        time: time,
+        level: event.level,
+        message: "\(event.message)",
+        details: details.map { ($0.key, $0.value) }
+      ),
+      to: file
+    )
+  }
+
+  /// The line of a message, without its end.
+  static func line(
+    _ format: LogFormat,
+    time: String,
+    level: Logger.Level,
+    message: String,
+    details: [(key: String, value: Logger.Metadata.Value)]
+  ) -> String {
+    switch format {
+    case .json:
+      let members = [("time", time), ("level", level.rawValue), ("message", message)].map {
+        JSONMember($0.0, .string($0.1))
+      }
+      return JSONValue.object(members + details.map { JSONMember($0.key, json($0.value)) }).text
+    case .text:
+      let pairs = details.map { " \($0.key)=\(text($0.value))" }.joined()
+      return "\(time) \(level.rawValue) \(message)\(pairs)"
+    }
+  }
+
+  private static func json(_ value: Logger.Metadata.Value) -> JSONValue {
+    switch value {
+    case .string(let text): .string(text)
+    case .stringConvertible(let value as LoggedJSON): value.json
+    case .stringConvertible(let value): .string(value.description)
+    case .array(let values): .array(values.map(json))
+    case .dictionary(let values):
+      .object(values.sorted { $0.key < $1.key }.map { JSONMember($0.key, json($0.value)) })
+    }
+  }
+
+  private static func text(_ value: Logger.Metadata.Value) -> String {
+    switch value {
+    case .string(let text) where text.contains(where: \.isWhitespace): JSONValue.string(text).text
+    case .string(let text): text
+    case .stringConvertible, .array, .dictionary: json(value).text
+    }
+  }
+}
+
+/// The log options of long-running commands.
+struct LogOptions: ParsableArguments {
+  @Option(help: "What to log: trace, debug, info, notice, warning, error or critical.")
+  var logLevel = Logger.Level.notice
+
+  @Option(help: "Log as text, for people, or as json, an object a line.")
+  var logFormat = LogFormat.text
+
+  @Option(
+    help: ArgumentHelp(
+      "Begin a new log file after so many bytes; \(LogFile.keptFiles) old ones are kept.",
+      valueName: "bytes"
+    )
+  )
+  var logSize = LogFile.standardSize
+
+  func validate() throws {
+    guard logSize >= 1_000 else {
+      throw ValidationError("--log-size is a number of bytes from 1000 on")
+    }
+  }
+
+  /// A logger of that name that writes to the file, or to standard error without one.
+  func logger(_ label: String, to file: LogFile?) -> Logger {
+    Logger(label: label) { [logFormat, logLevel] _ in
+      LineLogHandler(format: logFormat, level: logLevel, file: file)
+    }
+  }
+}
+
+extension LogFormat: ExpressibleByArgument {}
+extension Logger.Level: @retroactive ExpressibleByArgument {}
+
+extension Output {
+  /// Writes a line of a log to its file, or to stderr; a log that cannot be written ends nothing.
+  static func log(_ line: String, to file: LogFile?) {
+    var text = escaped(line.replacing("\n", with: " ")) + "\n"
+    if let file { return file.append(text) }
+    text.withUTF8 { bytes in
+      _ = bytes.baseAddress.map { Foundation.write(STDERR_FILENO, $0, bytes.count) }
+    }
+  }
+}

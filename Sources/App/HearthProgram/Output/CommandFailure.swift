@@ -1,0 +1,125 @@
+package import ArgumentParser
+import BlogModel
+import BlogTUI
+import Foundation
+import RealtimeAuth
+import RealtimeDatabase
+import RealtimeHub
+import RealtimeServer
+
+/// The exit statuses of the program; README and `hearth --help` document the numbers.
+package enum ExitStatus: Int32 {
+  /// Everything was done.
+  case ok = 0
+  /// It was tried and did not work.
+  case failed = 1
+  /// The command line, the input or the terminal is not usable.
+  case usage = 2
+  /// What was named does not exist.
+  case notFound = 3
+  /// It is not allowed.
+  case notPermitted = 4
+  /// The database cannot be reached, or did not answer in time.
+  case offline = 5
+  /// Others changed the same thing too often meanwhile.
+  case conflict = 6
+  /// A mistake of the program.
+  case internalError = 70
+
+  /// The status as ArgumentParser throws it.
+  package var exitCode: ExitCode { ExitCode(rawValue) }
+}
+
+/// A failure that ends a command: a message for stderr and an exit status.
+package struct CommandFailure: Error, CustomStringConvertible {
+  package let status: ExitStatus
+  package let description: String
+
+  package init(_ status: ExitStatus, _ description: String) {
+    self.status = status
+    self.description = description
+  }
+}
+
+extension CommandFailure {
+  /// The message and the exit status of anything that can go wrong.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as CommandFailure: self = failure
+    case let error as BlogError: self.init(Self.status(error), error.description)
+    case let error as DatabaseError: self.init(Self.status(error), Self.message(error))
+    case let error as Author.NameError: self.init(.usage, error.description)
+    case let error as DatabaseServerError: self.init(Self.status(error), error.description)
+    case let error as StoreError: self.init(Self.status(error), error.description)
+    case let error as AuthError: self.init(ExitStatus(error), error.message)
+    default: self.init(.failed, String(describing: error))
+    }
+  }
+
+  private static func status(_ error: BlogError) -> ExitStatus {
+    switch error {
+    case .notFound, .commentNotFound: .notFound
+    case .notMine: .notPermitted
+    case .emptyText: .usage
+    case .conflict: .conflict
+    }
+  }
+
+  private static func status(_ error: DatabaseError) -> ExitStatus {
+    switch error.code {
+    case .permissionDenied: .notPermitted
+    case .invalidData: .usage
+    case .maximumRetries, .overriddenBySet: .conflict
+    case .timedOut, .disconnected, .unavailable: .offline
+    default: .failed
+    }
+  }
+
+  private static func status(_ error: DatabaseServerError) -> ExitStatus {
+    switch error.kind {
+    case .addressInUse, .addressUnusable, .storeLocked, .storeFailed, .failed: .failed
+    case .storeUnusable, .invalidRules, .invalidOptions, .certificateUnusable: .usage
+    }
+  }
+
+  private static func status(_ error: StoreError) -> ExitStatus {
+    switch error.kind {
+    case .locked, .full, .busy, .failed: .failed
+    case .notWritable, .damaged: .usage
+    }
+  }
+
+  private static func message(_ error: DatabaseError) -> String {
+    error.path.map { "\(error.reason) (at \($0))" } ?? error.reason
+  }
+}
+
+extension ExitStatus {
+  /// What the process says when signing in fails.
+  init(_ error: AuthError) {
+    self =
+      switch error.code {
+      case .networkError: .offline
+      case .invalidEmail, .weakPassword, .missingEmail, .invalidAPIKey: .usage
+      case .userNotFound: .notFound
+      case .emailAlreadyInUse, .credentialAlreadyInUse, .providerAlreadyLinked: .conflict
+      case .invalidCredential, .wrongPassword, .userDisabled, .tooManyRequests,
+        .operationNotAllowed, .adminRestrictedOperation, .requiresRecentLogin, .invalidUserToken,
+        .userTokenExpired, .invalidCustomToken, .customTokenMismatch, .expiredActionCode,
+        .invalidActionCode, .appNotAuthorized, .userMismatch, .nullUser:
+        .notPermitted
+      case .noSuchProvider, .keychainError, .internalError, .malformedJWT: .failed
+      }
+  }
+}
+
+/// The system's words for what went wrong.
+enum SystemReason {
+  /// The words for a failure of Foundation.
+  static func of(_ error: any Error) -> String {
+    let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+    let code = (underlying ?? error as NSError)
+    return code.domain == NSPOSIXErrorDomain
+      ? String(cString: strerror(Int32(code.code))) : error.localizedDescription
+  }
+}

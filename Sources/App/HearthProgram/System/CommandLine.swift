@@ -1,0 +1,163 @@
+package import ArgumentParser
+import BlogTUI
+import Foundation
+import RealtimeCore
+
+/// Runs the command line of a program and turns each way out into an exit status.
+package enum CommandRun {
+  /// Parses the command line, runs the command and, unless that succeeds, ends the process.
+  package static func main<Root: AsyncParsableCommand>(_ root: Root.Type) async {
+    signal(SIGPIPE, SIG_IGN)
+    let words = Array(Swift.CommandLine.arguments.dropFirst())
+    do {
+      let moved = try LeadingOptions.moved(DashedWord.protect(words), of: root)
+      var command = try root.parseAsRoot(moved)
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch let code as ExitCode {
+      Foundation.exit(code.rawValue)
+    } catch {
+      let status = root.exitCode(for: error)
+      if status == .validationFailure || status == .success {
+        let isHelp = status == .success
+        Output.help(root.fullMessage(for: error), echoing: words, toStandardError: !isHelp)
+        Foundation.exit(isHelp ? ExitStatus.ok.rawValue : ExitStatus.usage.rawValue)
+      }
+      let failure = CommandFailure(error)
+      Output.message(failure.description)
+      Foundation.exit(failure.status.rawValue)
+    }
+  }
+}
+
+/// Moves options behind the command that they belong to, as in `hearth --data-dir D serve`.
+///
+/// Without this they would be options of `hearth` itself, which opens the blog.
+enum LeadingOptions {
+  /// A command, as the command line declares it.
+  private struct Command {
+    let json: JSONValue
+
+    var name: String { json["commandName"]?.string ?? "" }
+    var subcommands: [Command] { (json["subcommands"]?.elements ?? []).map(Command.init) }
+
+    func subcommand(_ name: String) -> Command? { subcommands.first { $0.name == name } }
+
+    /// Whether an option takes a value, by its name; those of the default subcommand are among them.
+    var options: [String: Bool] {
+      var options: [String: Bool] = [:]
+      for argument in json["arguments"]?.elements ?? [] {
+        for name in argument["names"]?.elements ?? [] where name["kind"]?.string == "long" {
+          guard let text = name["name"]?.string else { continue }
+          options[text] = argument["kind"]?.string == "option"
+        }
+      }
+      let inner = json["defaultSubcommand"]?.string.flatMap(subcommand)
+      return options.merging(inner?.options ?? [:]) { own, _ in own }
+    }
+
+    /// This command and all below it, with the names that lead to them.
+    func all(_ prefix: String) -> [(path: String, command: Command)] {
+      subcommands.flatMap { [("\(prefix) \($0.name)", $0)] + $0.all("\(prefix) \($0.name)") }
+    }
+  }
+
+  /// Puts the options before a command behind its name.
+  ///
+  /// - Parameters:
+  ///   - arguments: The words after the name of the program.
+  ///   - program: The program whose commands these are.
+  /// - Returns: The same words, with each option after its command.
+  /// - Throws: ``CommandFailure`` for an option that the command does not have, but others do.
+  static func moved<Program: ParsableCommand>(
+    _ arguments: [String],
+    of program: Program.Type
+  ) throws(CommandFailure) -> [String] {
+    let names = Set(program.configuration.subcommands.map { $0._commandName })
+    guard arguments.first?.hasPrefix("--") == true, arguments.contains(where: names.contains),
+      let json = (try? JSONParser.parse(Array(program._dumpHelp().utf8)))?["command"]
+    else { return arguments }
+    let root = Command(json: json)
+    let all = root.all(root.name)
+    let known = all.reduce(into: root.options) { $0.merge($1.command.options) { old, _ in old } }
+    var options: [String] = []
+    var start = 0
+    while start < arguments.count, arguments[start].hasPrefix("--") {
+      let word = arguments[start]
+      let name = String(word.dropFirst(2).prefix { $0 != "=" })
+      // What is unknown, or asks for help, is the parser's.
+      guard let takesValue = known[name], name != "help", name != "version" else {
+        return arguments
+      }
+      options.append(name)
+      start += takesValue && !word.contains("=") ? 2 : 1
+    }
+    guard start < arguments.count, var command = root.subcommand(arguments[start]) else {
+      return arguments
+    }
+    var end = start + 1
+    while end < arguments.count, let inner = command.subcommand(arguments[end]) {
+      command = inner
+      end += 1
+    }
+    let own = command.options
+    if let stranger = options.first(where: { own[$0] == nil }) {
+      let path = ([root.name] + arguments[start..<end]).joined(separator: " ")
+      let owners = all.filter { $0.command.options[stranger] != nil }.map { "\"\($0.path)\"" }
+      throw CommandFailure(
+        .usage,
+        "--\(stranger) is no option of \"\(path)\", but of \(owners.joined(separator: ", "))"
+      )
+    }
+    return Array(arguments[start..<end] + arguments[..<start] + arguments[end...])
+  }
+}
+
+/// Words of the command line that start with a dash and are no options, such as the ids of posts.
+///
+/// All options of this program have long names (`--user`), so a single dash starts a value; only `-h`
+/// is kept for help. ArgumentParser would take it for an option, so such words are marked before it
+/// sees them, and the mark is taken off where they are used.
+enum DashedWord {
+  /// A control character, which no one types before a dash.
+  private static let mark: Character = "\u{1}"
+
+  /// Marks the words of a command line that only look like options.
+  static func protect(_ arguments: [String]) -> [String] {
+    guard let end = arguments.firstIndex(of: "--") else { return arguments.map(protect) }
+    return arguments[..<end].map(protect) + arguments[end...]
+  }
+
+  private static func protect(_ word: String) -> String {
+    let isValue = word.hasPrefix("-") && !word.hasPrefix("--") && word != "-h"
+    return isValue ? "\(mark)\(word)" : word
+  }
+
+  /// The word as it was typed.
+  @Sendable static func restore(_ word: String) -> String {
+    word.hasPrefix("\(mark)-") ? String(word.dropFirst()) : word
+  }
+}
+
+extension Output {
+  /// Writes help, or the usage with words of the command line in it, none of which can steer a terminal.
+  static func help(_ text: String, echoing words: [String], toStandardError: Bool) {
+    var text = text
+    // Of an option with a value, either may be named alone.
+    let parts = words.flatMap { word in
+      [word] + word.split(separator: "=", maxSplits: 1).map(String.init)
+    }
+    for part in parts.sorted(by: { $0.utf8.count > $1.utf8.count }) {
+      let safe = SafeText(untrusted: part, mode: .singleLine).string
+      let marked = DashedWord.protect([part])[0]
+      if marked != part { text = text.replacing(marked, with: safe) }
+      if safe != part { text = text.replacing(part, with: safe) }
+    }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { SafeText(untrusted: String($0), mode: .singleLine).string }
+    write(lines.joined(separator: "\n") + "\n", to: toStandardError ? STDERR_FILENO : STDOUT_FILENO)
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+/// Reads the input of a command.
+enum InputFile {
+  /// The bytes of a file, or of stdin for "-".
+  ///
+  /// - Throws: ``CommandFailure`` that names the file and the reason.
+  static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
+    if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
+    if access(path, R_OK) != 0 {
+      throw CommandFailure(.usage, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    do {
+      return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+    } catch {
+      throw CommandFailure(.usage, "\(path) cannot be read: \(SystemReason.of(error))")
+    }
+  }
+
+  /// The text of a file, or of stdin for "-", without the newline at its end.
+  ///
+  /// - Throws: ``CommandFailure`` that names the file and the reason.
+  static func text(_ path: String) throws(CommandFailure) -> String {
+    var bytes = try bytes(path)
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandFailure(.usage, "\(path == "-" ? "stdin" : path) is not UTF-8 text")
+    }
+    return text
+  }
+}
+
+/// Reads a file or stdin piece by piece.
+final class ByteSource {
+  private static let pieceBytes = 64 * 1_024
+
+  /// What the source is called in messages.
+  let name: String
+  private let descriptor: Int32
+  private var head: [[UInt8]] = []
+
+  /// Opens a file, or stdin for "-".
+  ///
+  /// - Throws: ``CommandFailure`` that names the file and the reason.
+  init(_ path: String) throws(CommandFailure) {
+    name = path == "-" ? "stdin" : path
+    descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Reads up to a number of bytes ahead; they are given again afterwards.
+  ///
+  /// - Returns: All bytes when there are no more than that, or nil.
+  func wholeText(upTo limit: Int) throws(CommandFailure) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    while bytes.count <= limit {
+      let piece = try read()
+      if piece.isEmpty { return bytes }
+      head.append(piece)
+      bytes += piece
+    }
+    return nil
+  }
+
+  /// The next bytes, and none at the end.
+  func next() throws(CommandFailure) -> [UInt8] {
+    head.isEmpty ? try read() : head.removeFirst()
+  }
+
+  private func read() throws(CommandFailure) -> [UInt8] {
+    var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+    var count = Foundation.read(descriptor, &piece, piece.count)
+    while count < 0, errno == EINTR { count = Foundation.read(descriptor, &piece, piece.count) }
+    guard count >= 0 else { throw failure(errno) }
+    return Array(piece[..<count])
+  }
+
+  private func failure(_ code: Int32) -> CommandFailure {
+    CommandFailure(.usage, "\(name) cannot be read: \(String(cString: strerror(code)))")
+  }
+}
+
+/// Reads the secret of the administrators.
+package enum AdministratorKeyFile {
+  /// The secret in a file, without the blanks around it.
+  ///
+  /// - Throws: ``CommandFailure`` when the file cannot be read, or when others can read it as well.
+  package static func secret(_ path: String) throws(CommandFailure) -> String {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw CommandFailure(.usage, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw CommandFailure(.usage, "\(path) is no file")
+    }
+    guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+      throw CommandFailure(
+        .usage,
+        "\(path) can be used by others, who would be administrators; \"chmod 600\" it"
+      )
+    }
+    return try InputFile.text(path).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+}

@@ -1,0 +1,66 @@
+import DurableFiles
+import Foundation
+
+/// A file that is written completely or not at all.
+///
+/// Until it is finished its name ends in ".partial". What is no ordinary
+/// file, such as a pipe, is written to directly.
+final class OutputFile {
+  /// Where the file is to appear.
+  let path: String
+  /// Where it is until then.
+  let partialPath: String
+  private let descriptor: Int32
+  private let isDirect: Bool
+  private var isFinished = false
+
+  /// Begins an empty file that only its owner may read.
+  ///
+  /// - Throws: ``CommandFailure`` when it cannot be written, or another process is writing it.
+  init(_ path: String) throws(CommandFailure) {
+    self.path = path
+    var status = stat()
+    isDirect = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    partialPath = isDirect ? path : path + ".partial"
+    descriptor = open(partialPath, O_RDWR | (isDirect ? 0 : O_CREAT) | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(of: path, code: errno) }
+    guard !isDirect else { return }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
+      let failure = CommandFailure(.conflict, "another process is writing \(path)")
+      close(descriptor)
+      throw failure
+    }
+  }
+
+  deinit {
+    if !isFinished, !isDirect { unlink(partialPath) }
+    close(descriptor)
+  }
+
+  /// Appends text.
+  func write(_ text: String) throws(CommandFailure) {
+    let code = PrivateFile.writeAll(Array(text.utf8), to: descriptor)
+    guard code == 0 else { throw Self.failure(of: path, code: code) }
+  }
+
+  /// Syncs the file to disk and gives it its name.
+  func finish() throws(CommandFailure) {
+    isFinished = true
+    guard !isDirect else { return }
+    guard fsync(descriptor) == 0, rename(partialPath, path) == 0 else {
+      let failure = Self.failure(of: path, code: errno)
+      unlink(partialPath)
+      throw failure
+    }
+    let directory = (path as NSString).deletingLastPathComponent
+    do {
+      try DirectoryNames.synchronizeIfPossible(directory.isEmpty ? "." : directory)
+    } catch {
+      throw Self.failure(of: path, code: error.code)
+    }
+  }
+
+  private static func failure(of path: String, code: CInt) -> CommandFailure {
+    CommandFailure(.failed, "\(path) cannot be written: \(String(cString: strerror(code)))")
+  }
+}

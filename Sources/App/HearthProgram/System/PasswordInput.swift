@@ -1,0 +1,90 @@
+import Foundation
+
+/// Reads a password from a person or a program; never from the command line, which others can see.
+enum PasswordInput {
+  /// The first line of stdin.
+  ///
+  /// - Throws: ``CommandFailure`` when there is none.
+  static func fromStandardInput() throws(CommandFailure) -> String {
+    guard let line = readLine(strippingNewline: true), !line.isEmpty else {
+      throw CommandFailure(.usage, "stdin has no password")
+    }
+    return line
+  }
+
+  /// Asks for a password at the terminal, without showing what is typed.
+  ///
+  /// - Parameters:
+  ///   - prompt: What is asked for.
+  ///   - isNew: Whether it is asked for twice, since a slip would only show later.
+  /// - Returns: The password.
+  /// - Throws: ``CommandFailure`` when there is no terminal, or when the two are not the same.
+  static func fromTerminal(_ prompt: String, isNew: Bool = false) throws(CommandFailure) -> String {
+    let password = try ask("\(prompt): ")
+    if isNew, try ask("\(prompt) again: ") != password {
+      throw CommandFailure(.usage, "the two passwords are not the same")
+    }
+    return password
+  }
+
+  /// Asks at the terminal for something that may be seen, such as an address.
+  ///
+  /// - Parameter prompt: What is asked for.
+  /// - Returns: The answer.
+  /// - Throws: ``CommandFailure`` when there is no terminal, or no answer.
+  static func text(_ prompt: String) throws(CommandFailure) -> String {
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard terminal >= 0 else {
+      throw CommandFailure(.usage, "there is no terminal to ask at; give an option instead")
+    }
+    defer { close(terminal) }
+    show("\(prompt): ", at: terminal)
+    return try line(from: terminal, or: "no answer was given")
+  }
+
+  private static func ask(_ prompt: String) throws(CommandFailure) -> String {
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard terminal >= 0 else {
+      throw CommandFailure(.usage, "there is no terminal to ask at; use --password-stdin")
+    }
+    defer { close(terminal) }
+    var settings = termios()
+    guard tcgetattr(terminal, &settings) == 0 else {
+      throw CommandFailure(.usage, "the terminal cannot hide a password; use --password-stdin")
+    }
+    var hidden = settings
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    // A signal here would leave a terminal that shows nothing, so signals wait until the end.
+    var signals = sigset_t()
+    var earlier = sigset_t()
+    sigemptyset(&signals)
+    for signal in [SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGHUP] { sigaddset(&signals, signal) }
+    pthread_sigmask(SIG_BLOCK, &signals, &earlier)
+    tcsetattr(terminal, TCSAFLUSH, &hidden)
+    defer {
+      tcsetattr(terminal, TCSAFLUSH, &settings)
+      show("\n", at: terminal)
+      pthread_sigmask(SIG_SETMASK, &earlier, nil)
+    }
+    show(prompt, at: terminal)
+    return try line(from: terminal, or: "no password was given")
+  }
+
+  private static func show(_ text: String, at terminal: Int32) {
+    let bytes = Array(text.utf8)
+    _ = write(terminal, bytes, bytes.count)
+  }
+
+  private static func line(
+    from terminal: Int32,
+    or complaint: String
+  ) throws(CommandFailure) -> String {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+    guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandFailure(.usage, complaint)
+    }
+    return text
+  }
+}

@@ -1,0 +1,157 @@
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Runs another program without a shell in between.
+package enum OtherProgram {
+  /// How a program is connected to this one.
+  package enum Connection {
+    /// It has the terminal, and is waited for.
+    case terminal
+    /// It reads and writes nothing, and goes its own way.
+    case none
+  }
+
+  /// Runs a program.
+  ///
+  /// - Parameters:
+  ///   - words: The program, looked up in `PATH`, and its arguments.
+  ///   - connection: How it is connected.
+  /// - Returns: Its exit status, 0 if it is not waited for, or the words of the system if it cannot
+  ///   be started.
+  @discardableResult
+  package static func run(
+    _ words: [String],
+    with connection: Connection
+  ) -> Result<Int32, Failure> {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // What this program ignores or handles, others do as usual.
+    var usual = sigset_t()
+    sigemptyset(&usual)
+    for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGPIPE] { sigaddset(&usual, signal) }
+    posix_spawnattr_setsigdefault(&attributes, &usual)
+    var mask = sigset_t()
+    sigemptyset(&mask)
+    posix_spawnattr_setsigmask(&attributes, &mask)
+    var flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if case .none = connection {
+      for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+        posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+      }
+      // A process group of its own: the terminal's signals are none of its business.
+      flags |= POSIX_SPAWN_SETPGROUP
+    }
+    posix_spawnattr_setflags(&attributes, Int16(flags))
+    let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    let variables: [UnsafeMutablePointer<CChar>?] =
+      ProcessInfo.processInfo.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for text in arguments + variables { free(text) } }
+    var process: pid_t = 0
+    let code = posix_spawnp(&process, words[0], &actions, &attributes, arguments, variables)
+    guard code == 0 else { return .failure(Failure(reason: String(cString: strerror(code)))) }
+    guard case .terminal = connection else {
+      reap(process)
+      return .success(0)
+    }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return .success(status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F)
+  }
+
+  /// Why a program was not started.
+  package struct Failure: Error {
+    package let reason: String
+  }
+
+  /// Waits for a process on a thread of its own, so that nothing of it stays behind.
+  private static func reap(_ process: pid_t) {
+    Thread.detachNewThread {
+      var status: Int32 = 0
+      while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    }
+  }
+}
+
+/// The words of a variable such as `EDITOR`, split as a shell would, without anything else of one.
+enum CommandWords {
+  /// Splits at blanks outside of quotes; a backslash takes the next character as it is.
+  ///
+  /// - Parameter text: The text.
+  /// - Returns: The words; nil if a quote is not closed or there is no word at all.
+  static func split(_ text: String) -> [String]? {
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      switch (quote, character) {
+      case ("'"?, "'"), ("\""?, "\""):
+        quote = nil
+      case ("'"?, _):
+        word = (word ?? "") + String(character)
+      case (_, "\\"):
+        word = (word ?? "") + (rest.popFirst().map { String($0) } ?? "\\")
+      case (nil, "'"), (nil, "\""):
+        quote = character
+        word = word ?? ""
+      case (nil, _) where character.isWhitespace:
+        if let done = word { words.append(done) }
+        word = nil
+      default:
+        word = (word ?? "") + String(character)
+      }
+    }
+    if let done = word { words.append(done) }
+    return quote == nil && !words.isEmpty ? words : nil
+  }
+}
+
+/// Calls a block when the process receives a signal, instead of the signal's default action.
+package final class SignalWatch {
+  private let sources: [any DispatchSourceSignal]
+
+  /// Starts to handle signals.
+  package init(_ numbers: Int32..., block: @escaping @Sendable () -> Void) {
+    sources = numbers.map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler(handler: block)
+      source.resume()
+      return source
+    }
+  }
+
+  /// Stops listening.
+  package func cancel() {
+    for source in sources { source.cancel() }
+  }
+}
+
+/// Tells the first request to stop from later ones.
+final class StopCount: Sendable {
+  private let count = NIOLockedValueBox(0)
+
+  /// Whether this is not the first call.
+  func isRepeated() -> Bool {
+    count.withLockedValue { count in
+      count += 1
+      return count > 1
+    }
+  }
+}
+
+/// How many files and connections this process may have open.
+package enum FileDescriptors {
+  /// Raises the bound as far as the system lets everyone.
+  package static func allowMany() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+}

@@ -1,0 +1,66 @@
+import DurableFiles
+import Foundation
+
+/// The files that come with the program: beside it where it is installed, or where it is built.
+package enum SharedFiles {
+  /// Finds a file.
+  ///
+  /// - Parameter name: Its path below the directory of shared files, such as "rules/blog.json".
+  /// - Returns: The path, or nil when there is none.
+  static func path(of name: String) -> String? {
+    let manager = FileManager.default
+    let program = (try? manager.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    var folder = (program as NSString).deletingLastPathComponent
+    var candidates = ["\(manager.currentDirectoryPath)/assets/\(name)"]
+    while folder.count > 1 {
+      candidates += ["\(folder)/share/hearth/\(name)", "\(folder)/assets/\(name)"]
+      folder = (folder as NSString).deletingLastPathComponent
+    }
+    return candidates.first { manager.isReadableFile(atPath: $0) }
+  }
+
+  /// The file of rules that was named, or one that comes with the program.
+  ///
+  /// - Throws: ``CommandFailure`` when that one is missing.
+  package static func rules(_ file: String?, orElse name: String) throws(CommandFailure) -> String {
+    if let file { return file }
+    guard let path = path(of: "rules/\(name)") else {
+      throw CommandFailure(.usage, "the rules \(name) are not where they should be; use --rules")
+    }
+    return path
+  }
+}
+
+extension PrivateDirectory {
+  /// Makes a directory with mode 0700 where it is missing, and checks that it is ours and private.
+  ///
+  /// - Parameter path: An absolute path.
+  /// - Throws: ``CommandFailure`` that says what is wrong with the directory and what to do.
+  static func prepare(_ path: String) throws(CommandFailure) {
+    var information = stat()
+    if lstat(path, &information) != 0 {
+      do {
+        try create(path)
+      } catch {
+        throw failure(of: path, "cannot be made: \(error.action): \(error.reason)")
+      }
+      guard lstat(path, &information) == 0 else { throw failure(of: path, "cannot be read") }
+    }
+    guard information.st_mode & S_IFMT == S_IFDIR else {
+      throw failure(of: path, "is not a directory")
+    }
+    guard information.st_uid == geteuid() else {
+      throw failure(of: path, "belongs to another user (number \(information.st_uid))")
+    }
+    guard information.st_mode & 0o077 == 0 else {
+      throw failure(of: path, "may be entered by others; \"chmod 700\" it")
+    }
+  }
+
+  private static func failure(of path: String, _ problem: String) -> CommandFailure {
+    CommandFailure(
+      .usage,
+      "the directory \(path) \(problem); choose another with --data-dir or --socket"
+    )
+  }
+}

@@ -1,0 +1,174 @@
+import BlogTUI
+import Dispatch
+import Foundation
+import RealtimeDatabase
+
+/// The configuration file and the themes of the user, found by the rules of the XDG directories.
+struct ConfigurationFiles {
+  /// The configuration file, whether it exists or not.
+  let path: String
+  /// The directory of the user's themes.
+  let themes: String
+  /// What options of the command line say.
+  let options: [(setting: Setting, value: String, option: String)]
+  private let environment: [String: String]
+
+  /// Finds the files.
+  ///
+  /// - Parameters:
+  ///   - path: What `--config` says, if anything.
+  ///   - options: What options of the command line say.
+  ///   - environment: The variables of the process.
+  init(
+    path: String?,
+    options: [(setting: Setting, value: String, option: String)] = [],
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) {
+    let directory = Self.directory(environment)
+    self.path = path ?? "\(directory)/config.toml"
+    themes = ((self.path as NSString).deletingLastPathComponent as NSString)
+      .appendingPathComponent("themes")
+    self.options = options
+    self.environment = environment
+  }
+
+  /// The directory of this program's configuration; a relative path counts as not set.
+  private static func directory(_ environment: [String: String]) -> String {
+    if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") { return path + "/hearth" }
+    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/"
+    return home + "/.config/hearth"
+  }
+
+  /// The name that problems give the file.
+  private var source: String { (path as NSString).lastPathComponent }
+
+  /// Reads everything.
+  func read() -> Configuration {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: themes)) ?? []
+    let files = names.sorted().filter { $0.hasSuffix(".toml") }.compactMap { name in
+      Self.text(of: "\(themes)/\(name)").map {
+        ConfigurationReader.ThemeFile(name: String(name.dropLast(5)), source: name, text: $0)
+      }
+    }
+    var reader = ConfigurationReader(text: Self.text(of: path), source: source, themes: files)
+    reader.read(environment: environment)
+    for option in options { reader.read(option.value, for: option.setting, option: option.option) }
+    return reader.result
+  }
+
+  /// Keeps a value in the file; all else in it stays as it is.
+  func keep(_ value: SettingValue, for setting: Setting) -> Result<Void, EnvironmentError> {
+    let text = ConfigurationText.setting(setting, to: value, in: Self.text(of: path) ?? "")
+    let directory = (path as NSString).deletingLastPathComponent
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory,
+        withIntermediateDirectories: true
+      )
+      // The file may be a link into a directory under version control: that stays a link.
+      let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+      try Data(text.utf8).write(to: target, options: .atomic)
+      return .success(())
+    } catch {
+      let reason = SystemReason.of(error)
+      return .failure(EnvironmentError("It is not kept: \(path) cannot be written: \(reason)."))
+    }
+  }
+
+  private static func text(of path: String) -> String? {
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+/// Tells when a configuration file may have changed; costs nothing while it does not.
+final class ConfigurationWatch {
+  private static let changes = UInt32(
+    IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE
+  )
+
+  private let descriptor: Int32
+  private let source: any DispatchSourceRead
+
+  /// Begins to watch, or fails when the system has no more room for watches.
+  ///
+  /// Editors replace files by others of the same name, so directories are watched, not files; those
+  /// that are missing are found once their parent has them.
+  ///
+  /// - Parameters:
+  ///   - directories: The directories; the two above each are watched too.
+  ///   - block: Called on a thread of its own, some milliseconds after the last of several changes.
+  init?(_ directories: [String], block: @escaping @Sendable () -> Void) {
+    descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard descriptor >= 0 else { return nil }
+    let descriptor = descriptor
+    let queue = DispatchQueue(label: "hearth.configuration")
+    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    let parents = directories.map { ($0 as NSString).deletingLastPathComponent }
+    let above = parents.map { ($0 as NSString).deletingLastPathComponent }
+    let watched = Array(Set(directories + parents + above))
+    for path in watched { inotify_add_watch(descriptor, path, Self.changes) }
+    source.setEventHandler {
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      usleep(20_000)
+      while Foundation.read(descriptor, &buffer, buffer.count) > 0 {}
+      // A directory that has come meanwhile is watched from now on; the others already are.
+      for path in watched { inotify_add_watch(descriptor, path, Self.changes) }
+      block()
+    }
+    source.setCancelHandler { Foundation.close(descriptor) }
+    source.resume()
+    self.source = source
+  }
+
+  deinit {
+    source.cancel()
+  }
+}
+
+/// What a bug report needs: versions, the terminal, paths and settings, but no secrets.
+enum DebugInformation {
+  /// Variables that change how the program looks or where it keeps things.
+  private static let variables = [
+    "TERM", "COLORTERM", "COLORFGBG", "NO_COLOR", "LANG", "LC_ALL", "LC_CTYPE", "ESCDELAY", "TMUX",
+    "STY", "SSH_TTY", "VISUAL", "EDITOR", "BROWSER", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+  ]
+
+  /// The lines to print.
+  static func lines(
+    places: ProgramPaths,
+    files: ConfigurationFiles,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> [String] {
+    let configuration = files.read()
+    var lines = ["hearth \(SDKVersion.current)", "system: \(system)"]
+    lines.append("terminal: \(isatty(STDOUT_FILENO) == 1 ? "yes" : "no")")
+    for name in variables {
+      guard let value = environment[name] else { continue }
+      // Sockets of others may carry names that are nobody's business.
+      lines.append("\(name): \(name == "TMUX" || name == "SSH_TTY" ? "set" : value)")
+    }
+    lines.append("configuration: \(files.path)")
+    lines.append("data: \(places.data)")
+    lines.append("state: \(places.state)")
+    for setting in Setting.allCases {
+      let origin = configuration.settings.origin(of: setting)
+      guard origin != .standard else { continue }
+      lines.append("\(setting.rawValue): \(configuration.settings[setting]) (\(origin.text))")
+    }
+    lines += configuration.problems.map { "problem: \($0)" }
+    return lines
+  }
+
+  private static var system: String {
+    var name = utsname()
+    guard uname(&name) == 0 else { return "unknown" }
+    return [text(&name.sysname), text(&name.release), text(&name.machine)].joined(separator: " ")
+  }
+
+  private static func text<Characters>(_ characters: inout Characters) -> String {
+    withUnsafeBytes(of: &characters) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import BlogTUI
+import DurableFiles
+import Foundation
+import RealtimeCore
+
+/// Keeps unsent drafts from one run to the next.
+///
+/// Each terminal has its own file, so that none overwrites another's text. A run takes over the files
+/// of terminals that have ended, however they ended: nobody holds the locks beside those files.
+final class DraftFile {
+  private let directory: String
+  private let name: String
+  private var lock: Int32 = -1
+
+  /// Names the file of one person in this process.
+  init(directory: String, uid: String) {
+    let digest = SHA1.digest(of: Array(uid.utf8)).prefix(8)
+    let person = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    self.directory = "\(directory)/drafts-\(person)"
+    name = "\(getpid())"
+  }
+
+  deinit {
+    if lock >= 0 { close(lock) }
+  }
+
+  private func path(_ name: String) -> String { "\(directory)/\(name).json" }
+  private func lockPath(_ name: String) -> String { "\(directory)/\(name).lock" }
+
+  /// Takes over the drafts of runs that have ended.
+  func load() -> Unsent {
+    try? PrivateDirectory.create(directory)
+    lock = Self.lock(lockPath(name)) ?? -1
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    var unsent = Unsent()
+    var taken: [(name: String, lock: Int32)] = []
+    for file in files.sorted() where file.hasSuffix(".json") {
+      let other = String(file.dropLast(5))
+      // The process of that number may be this one: the file is then from an earlier life.
+      guard other != name else {
+        unsent.append(Self.read(path(other)))
+        continue
+      }
+      guard let lock = Self.lock(lockPath(other)) else { continue }
+      unsent.append(Self.read(path(other)))
+      taken.append((other, lock))
+    }
+    // The other files may go only when their text is safely in this one.
+    let isKept = save(unsent, isDurable: true)
+    for (name, lock) in taken {
+      if isKept {
+        unlink(path(name))
+        unlink(lockPath(name))
+      }
+      close(lock)
+    }
+    return unsent
+  }
+
+  /// Replaces the file as a whole, or removes it when there is nothing to keep.
+  ///
+  /// - Parameters:
+  ///   - unsent: What was typed and not sent.
+  ///   - isDurable: Whether the disk is waited for, so that it is there when the power goes, too. A
+  ///     screen that is in use does not wait.
+  /// - Returns: Whether everything is in the file.
+  @discardableResult
+  func save(_ unsent: Unsent, isDurable: Bool) -> Bool {
+    if unsent.isEmpty {
+      unlink(path(name))
+      return true
+    }
+    let bytes = Array(Self.json(unsent).text.utf8)
+    return (try? PrivateFile.replace(path(name), with: bytes, isDurable: isDurable)) != nil
+  }
+
+  /// Ends the use of the file; it goes when there is nothing in it.
+  func close() {
+    guard lock >= 0 else { return }
+    if access(path(name), F_OK) != 0 { unlink(lockPath(name)) }
+    Foundation.close(lock)
+    lock = -1
+  }
+
+  private func close(_ descriptor: Int32) { Foundation.close(descriptor) }
+
+  private static func lock(_ path: String) -> Int32? {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return nil }
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+    Foundation.close(descriptor)
+    return nil
+  }
+
+  private static func json(_ unsent: Unsent) -> JSONValue {
+    let posts = unsent.posts.map { draft in
+      JSONValue.object(("title", .string(draft.title)), ("body", .string(draft.body)))
+    }
+    let comments = unsent.comments.sorted { $0.key < $1.key }.map { post, texts in
+      JSONMember(post, .array(texts.map { .string($0) }))
+    }
+    return .object(("posts", .array(posts)), ("comments", .object(comments)))
+  }
+
+  private static func read(_ path: String) -> Unsent {
+    guard let data = FileManager.default.contents(atPath: path),
+      let json = try? JSONParser.parse(Array(data))
+    else { return Unsent() }
+    let posts = (json["posts"]?.elements ?? []).map {
+      Draft(title: $0["title"]?.string ?? "", body: $0["body"]?.string ?? "")
+    }
+    var comments: [String: [String]] = [:]
+    if case .object(let members)? = json["comments"] {
+      for member in members { comments[member.name] = member.value.elements?.compactMap(\.string) }
+    }
+    return Unsent(posts: posts, comments: comments)
+  }
+}
+
+/// The commands that were typed, kept from one run to the next.
+struct CommandHistory {
+  private let path: String
+
+  /// Names the file.
+  init(directory: String) {
+    path = "\(directory)/history"
+  }
+
+  /// The commands, oldest first.
+  func load() -> [String] {
+    guard let data = FileManager.default.contents(atPath: path) else { return [] }
+    return String(decoding: data, as: UTF8.self).split(separator: "\n").suffix(200)
+      .map(String.init)
+  }
+
+  /// Replaces the file; a history that cannot be kept is no reason to say anything.
+  func save(_ lines: [String]) {
+    let text = lines.map { $0.replacing("\n", with: " ") + "\n" }.joined()
+    try? PrivateFile.replace(path, with: Array(text.utf8), isDurable: false)
+  }
+}

@@ -1,0 +1,157 @@
+import BlogModel
+import DurableFiles
+import Foundation
+import NIOConcurrencyHelpers
+import RealtimeCore
+import RealtimeDatabase
+
+/// Keeps what a terminal has read and what it has not sent yet, so that it works without a server.
+final class OfflineUse: Sendable {
+  private let directory: String
+  private let slot: OfflineSlot?
+
+  /// Claims a slot for this terminal.
+  ///
+  /// - Parameters:
+  ///   - places: Where things are; a database that keeps nothing is not kept here either.
+  ///   - uid: Who uses it; writes are sent by the one who made them.
+  init(_ places: ProgramPaths, uid: String) {
+    let digest = SHA1.digest(of: Array(uid.utf8)).prefix(8)
+    directory = places.state + "/offline/" + Self.hexadecimal(digest)
+    slot = places.isEphemeral ? nil : OfflineSlot.claim(in: directory)
+  }
+
+  /// How others see this terminal; the next program in this slot has the same key.
+  ///
+  /// The rules bound how many keys there can be, so it is a letter and a number.
+  var terminal: TerminalName {
+    let host = Self.hostName
+    let name = ttyname(STDIN_FILENO).map { String(cString: $0) } ?? "terminal"
+    let text = name.hasPrefix("/dev/") ? String(name.dropFirst(5)) : name
+    let place = slot.map { "\(directory)/\($0.number)" } ?? "process \(getpid())"
+    let digest = SHA1.digest(of: Array("\(host) \(place)".utf8)).prefix(8)
+    let letter = Character(Unicode.Scalar(UInt8(ascii: "a") + digest[0] % 26))
+    return TerminalName(key: "\(letter)\(digest[1] % 100)", text: "\(text) on \(host)")
+  }
+
+  /// Sets the directory of a database that has not been opened yet.
+  func prepare(_ options: inout DatabaseOptions) {
+    options.persistenceDirectory = slot?.directory
+  }
+
+  /// Turns persistence on for a database that was made with those options.
+  func enable(_ database: Database) {
+    if slot != nil { database.isPersistenceEnabled = true }
+  }
+
+  /// Sends the writes of terminals that ended before they could send them.
+  ///
+  /// - Parameters:
+  ///   - url: The database.
+  ///   - options: How it connects.
+  ///   - author: Who uses it.
+  /// - Throws: `DatabaseError` when that is no database.
+  func sendLeftovers(url: String, options: DatabaseOptions, as author: Author) throws {
+    guard slot != nil else { return }
+    for abandoned in OfflineSlot.abandoned(in: directory) {
+      var options = options
+      options.persistenceDirectory = abandoned.directory
+      let database = try Database(url: url, options: options)
+      database.callbackQueue = DispatchQueue(label: "hearth.leftovers")
+      database.isPersistenceEnabled = true
+      Self.send(database, of: abandoned, as: author)
+    }
+  }
+
+  /// Keeps the database and its slot until all its writes are acknowledged.
+  private static func send(_ database: Database, of slot: OfflineSlot, as author: Author) {
+    let isDone = NIOLockedValueBox(false)
+    database.observeConnection { status in
+      guard status.phase == .connected, status.pendingWrites == 0 else { return }
+      let isFirst = isDone.withLockedValue { isDone in
+        defer { isDone = true }
+        return !isDone
+      }
+      guard isFirst else { return }
+      Task {
+        await Blog(database: database, me: author).removeFragments()
+        await database.close()
+        slot.clear()
+      }
+    }
+    database.goOnline()
+  }
+
+  /// The name of this machine, without asking a name server.
+  private static var hostName: String {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let result = bytes.withUnsafeMutableBytes { buffer in
+      buffer.bindMemory(to: CChar.self).baseAddress.map { gethostname($0, buffer.count - 1) }
+    }
+    guard result == 0 else { return "this machine" }
+    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+}
+
+/// A directory that one running program has to itself, and that the next one finds again.
+///
+/// Several terminals of one person each keep what they have read and not yet sent in a slot of their
+/// own. A slot is held by a lock, which the system gives up with the process however it ends.
+final class OfflineSlot: Sendable {
+  /// How many programs of one person can keep something.
+  static let limit = 64
+
+  /// Where this program keeps its database file.
+  let directory: String
+  /// The number of the slot.
+  let number: Int
+  private let descriptor: Int32
+
+  private init(directory: String, number: Int, descriptor: Int32) {
+    self.directory = directory
+    self.number = number
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  /// Takes the first free slot; nil when there is none, or no usable directory.
+  static func claim(in directory: String) -> OfflineSlot? {
+    try? PrivateDirectory.create(directory)
+    for number in 0..<limit {
+      if let slot = open(number, in: directory) { return slot }
+    }
+    return nil
+  }
+
+  /// Takes the slots of programs that have ended and that hold something.
+  static func abandoned(in directory: String) -> [OfflineSlot] {
+    (0..<limit).compactMap { number in
+      let path = "\(directory)/\(number)"
+      guard FileManager.default.fileExists(atPath: path) else { return nil }
+      return open(number, in: directory)
+    }
+  }
+
+  /// Removes what is in the slot, once nothing in it is needed.
+  func clear() { try? FileManager.default.removeItem(atPath: directory) }
+
+  private static func open(_ number: Int, in directory: String) -> OfflineSlot? {
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC
+    let descriptor = Foundation.open("\(directory)/\(number).lock", flags, 0o600)
+    guard descriptor >= 0 else { return nil }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return OfflineSlot(
+      directory: "\(directory)/\(number)",
+      number: number,
+      descriptor: descriptor
+    )
+  }
+}

@@ -1,0 +1,257 @@
+import ArgumentParser
+import BlogModel
+import BlogTUI
+import Foundation
+import Logging
+import RealtimeAuth
+import RealtimeDatabase
+
+/// Opens the blog on the screen.
+struct Open: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Open the blog on the screen; what hearth does without a command."
+  )
+
+  @OptionGroup(title: "Screen") var screen: ScreenOptions
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Log to this file instead of hearth.log in the state directory.",
+      valueName: "file"
+    )
+  )
+  var log: String?
+
+  @OptionGroup(title: "Log") var logging: LogOptions
+
+  @OptionGroup var starring: StarOptions
+
+  @OptionGroup var options: CommonOptions
+
+  /// After how many seconds a program has started and shows its first lists.
+  private static let startTime = 3.0
+
+  @MainActor
+  func run() async throws {
+    if try await printsOnly() { return }
+    if let script = screen.script { return try await ScriptRun(script, options: screen).run() }
+    let server = try options.localServer()
+    // Check the terminal before starting a server for it.
+    if !screen.plain { try TerminalScreen.check() }
+    let recording = try screen.recording()
+    try server?.ensureRunning()
+    var ending = Ending.changeAccount
+    var isFirst = true
+    while ending == .changeAccount {
+      var configuration = DatabaseOptions()
+      // When a transaction is given up, the screen takes the change back. So it is not given up even
+      // where many people change the same post.
+      configuration.transactionTries = 1_000
+      switch try receive(&configuration, isFirst: isFirst) {
+      case .left(let reason): ending = reason
+      case .someone(let me):
+        ending = try await runBlog(
+          as: me,
+          configuration: configuration,
+          server: server,
+          recording: recording
+        )
+      }
+      isFirst = false
+    }
+    recording?.finish()
+    switch ending {
+    case .quit, .changeAccount: return
+    case .hangUp: throw ExitCode(128 + SIGHUP)
+    case .terminated(let signal): throw ExitCode(128 + signal)
+    }
+  }
+
+  /// Opens the blog as someone, until they leave or want to be someone else.
+  @MainActor
+  private func runBlog(
+    as me: Author,
+    configuration: DatabaseOptions,
+    server: LocalServer?,
+    recording: RecordingFile?
+  ) async throws -> Ending {
+    var configuration = configuration
+    configuration.readDeadline = nil
+    configuration.maximumReconnectDelay = server == nil ? .seconds(30) : .seconds(1)
+    if let server { configuration.willConnect = { try? server.ensureRunning() } }
+    let places = try options.places()
+    let offline = OfflineUse(places, uid: me.uid)
+    let url = try options.databaseURL()
+    let stars = starring.method(at: url, for: me, &configuration)
+    try offline.sendLeftovers(url: url, options: configuration, as: me)
+    offline.prepare(&configuration)
+    let logger = try makeLogger(places)
+    let database = try Database(url: url, options: configuration, logger: logger)
+    database.observeConnection(ConnectionLog(logger).note)
+    logger.notice("opened", metadata: ["pid": "\(getpid())", "user": "\(me.uid)"])
+    defer { logger.notice("left", metadata: ["pid": "\(getpid())"]) }
+    offline.enable(database)
+    let blog = LiveBlog(
+      database: database,
+      name: databaseName(places),
+      me: me,
+      stars: stars,
+      terminal: offline.terminal
+    )
+    let ending =
+      screen.plain
+      ? PlainRun(blog).run()
+      : try runScreen(
+        blog,
+        database: database,
+        places: places,
+        me: me,
+        tokens: configuration.tokenProvider,
+        recording: recording
+      )
+    await database.close()
+    return ending
+  }
+
+  @MainActor
+  private func runScreen(
+    _ blog: LiveBlog,
+    database: Database,
+    places: ProgramPaths,
+    me: Author,
+    tokens: (any DatabaseTokenProvider)?,
+    recording: RecordingFile?
+  ) throws -> Ending {
+    let drafts = DraftFile(directory: places.state, uid: me.uid)
+    let history = CommandHistory(directory: places.state)
+    let files = screen.files
+    let configuration = files.read()
+    let terminal = try TerminalScreen(TerminalOptions(configuration.settings))
+    var environment = Environment.system(
+      places,
+      files: files,
+      drafts: drafts,
+      history: history
+    )
+    let tap = WireTap(database)
+    tap.open()
+    environment.watchWire = { $0 ? tap.start() : tap.stop() }
+    environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
+    environment.canChangeAccount = try hasAccounts()
+    if let recording { environment.record = { recording.add($0) } }
+    let program = Program(
+      terminal: terminal,
+      repository: blog,
+      wake: terminal.wake,
+      unsent: drafts.load(),
+      configuration: configuration,
+      history: history.load(),
+      environment: environment
+    )
+    tap.report { program.add(.wire($0)) }
+    recording?.report = { [weak program] in program?.add(.failed($0)) }
+    let signOut = tokens?.observeTokens { token in
+      if token == nil { program.add(.failed("You are signed out. F6 signs in again.")) }
+    }
+    let directories = [(files.path as NSString).deletingLastPathComponent, files.themes]
+    let watch = ConfigurationWatch(directories) { program.add(.configured(files.read())) }
+    ProgramPages.release(after: Self.startTime)
+    let ending = program.run()
+    terminal.close()
+    withExtendedLifetime((watch, signOut)) {}
+    tap.close()
+    drafts.save(program.model.unsent, isDurable: true)
+    drafts.close()
+    return ending
+  }
+
+  /// Prints what needs neither a screen nor a server; false if nothing of the kind was asked for.
+  private func printsOnly() async throws -> Bool {
+    if screen.listThemes {
+      for name in screen.files.read().themeNames { Output.line(untrusted: name) }
+      return true
+    }
+    if screen.printConfig {
+      let configuration = screen.files.read()
+      for problem in configuration.problems { Output.message(problem.description) }
+      Output.text(ConfigurationText.text(of: configuration))
+      return true
+    }
+    if screen.debugInfo {
+      let lines = DebugInformation.lines(places: try options.places(), files: screen.files)
+      for line in lines { Output.line(untrusted: line) }
+      return true
+    }
+    return false
+  }
+
+  /// The log of this terminal; where there can be no file and none was asked for, there is no log.
+  private func makeLogger(_ places: ProgramPaths) throws(CommandFailure) -> Logger {
+    if let log { return logging.logger("hearth", to: try LogFile(log, size: logging.logSize)) }
+    guard let file = try? LogFile(places.ownLog, size: logging.logSize) else {
+      return Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
+    }
+    return logging.logger("hearth", to: file)
+  }
+
+  func databaseName(_ places: ProgramPaths) -> String {
+    if let name = options.profile ?? options.database { return name }
+    if options.ephemeral { return "in memory" }
+    return options.dataDir == nil ? "local" : (places.data as NSString).lastPathComponent
+  }
+}
+
+extension Open {
+  /// Who comes in.
+  enum Visitor {
+    /// Someone with or without an account.
+    case someone(Author)
+    /// Nobody: the user left, or the terminal is gone.
+    case left(Ending)
+  }
+
+  /// Whether people sign in to the database that the options name.
+  func hasAccounts() throws -> Bool {
+    try options.accounts() != nil && options.user == nil
+  }
+
+  /// Finds out who uses the blog, by asking on the screen where it is not known.
+  ///
+  /// - Parameters:
+  ///   - configuration: How the database will be opened.
+  ///   - isFirst: Whether whoever is signed in comes in without being asked.
+  /// - Returns: Who comes in.
+  /// - Throws: ``CommandFailure`` or `AuthError` when that cannot be found out.
+  @MainActor
+  func receive(
+    _ configuration: inout DatabaseOptions,
+    isFirst: Bool
+  ) throws -> Visitor {
+    if let accounts = try options.accounts(), options.user == nil, !screen.plain {
+      configuration.trustRoots = options.trustRoots
+      if isFirst, let auth = try options.signedIn(), auth.currentUser?.displayName != nil {
+        configuration.tokenProvider = auth
+        return .someone(try options.author(auth))
+      }
+      let settings = screen.files.read()
+      let terminal = try TerminalScreen(TerminalOptions(settings.settings))
+      defer { terminal.close() }
+      let desk = SignInDesk(
+        terminal: terminal,
+        configuration: accounts,
+        databaseName: try databaseName(options.places()),
+        theme: settings.theme,
+        glyphs: settings.settings.isOn(.ascii) ? .ascii : terminal.glyphs
+      )
+      switch try desk.receive() {
+      case .user(let auth, let author):
+        configuration.tokenProvider = auth
+        return .someone(author)
+      case .nobody: return .someone(try options.author())
+      case .left(let ending): return .left(ending)
+      }
+    }
+    return .someone(try options.signIn(&configuration))
+  }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import BlogTUI
+
+/// The options of the screen; each wins over the environment and over the configuration file.
+struct ScreenOptions: ParsableArguments {
+  @Option(name: .long, help: ArgumentHelp("Another configuration file.", valueName: "file"))
+  var config: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The colours: --list-themes shows which.", valueName: "name")
+  )
+  var theme: String?
+
+  @Option(name: .long, help: "Use colours: auto, always or never.")
+  var color: ColorChoice?
+
+  @Flag(name: .long, inversion: .prefixedNo, help: "Use the mouse.")
+  var mouse: Bool?
+
+  @Flag(name: .long, help: "Draw with ASCII characters only.")
+  var ascii = false
+
+  @Flag(name: .long, help: "Print lines instead of screens, and read commands; for screen readers.")
+  var plain = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Do what a script says, on a blog of its own with a clock that stands still.",
+      valueName: "file"
+    )
+  )
+  var script: String?
+
+  @Flag(name: .long, help: "Show the script on this terminal while it runs; q ends it.")
+  var show = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How long each key of a script that is shown waits; 0 for none.",
+      valueName: "ms"
+    )
+  )
+  var pace: Int64 = 60
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Keep all that this terminal takes notice of, for hearth replay; no passwords, no tokens.",
+      valueName: "file"
+    )
+  )
+  var record: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The largest size of a recording, in megabytes.", valueName: "n")
+  )
+  var recordLimit = 64
+
+  @Flag(name: .long, help: "Print the names of all themes.")
+  var listThemes = false
+
+  @Flag(name: .long, help: "Print the settings that hold, and where each comes from.")
+  var printConfig = false
+
+  @Flag(name: .long, help: "Print what helps to find a fault; nothing in it is secret.")
+  var debugInfo = false
+
+  func validate() throws {
+    guard !show || script != nil else { throw ValidationError("--show is for --script FILE") }
+    guard (0...60_000).contains(pace) else {
+      throw ValidationError("--pace is a number of milliseconds from 0 to 60000")
+    }
+  }
+
+  /// Begins the recording, if there is to be one.
+  ///
+  /// - Throws: ``CommandFailure`` when its file cannot be written.
+  @MainActor
+  func recording() throws(CommandFailure) -> RecordingFile? {
+    guard (1...100_000).contains(recordLimit) else {
+      throw CommandFailure(.usage, "--record-limit is a number of megabytes from 1 to 100000")
+    }
+    guard let record else { return nil }
+    return try RecordingFile(record, limit: recordLimit * 1_000_000)
+  }
+
+  /// The files, with what these options say.
+  var files: ConfigurationFiles {
+    var options: [(setting: Setting, value: String, option: String)] = []
+    if let theme { options.append((.theme, theme, "--theme")) }
+    if let color { options.append((.color, color.rawValue, "--color")) }
+    if let mouse { options.append((.mouse, "\(mouse)", mouse ? "--mouse" : "--no-mouse")) }
+    if ascii { options.append((.ascii, "true", "--ascii")) }
+    return ConfigurationFiles(path: config, options: options)
+  }
+}
+
+extension TerminalOptions {
+  /// What the settings say about the terminal.
+  init(_ settings: Settings) {
+    self.init(
+      colorMode: ColorChoice(rawValue: settings.word(.color))?.mode ?? .automatic,
+      usesMouse: settings.isOn(.mouse),
+      usesOnlyASCII: settings.isOn(.ascii),
+      usesSynchronizedOutput: settings.isOn(.synchronized)
+    )
+  }
+}
+
+/// When colours are used.
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
+  case auto, always, never
+
+  /// The same for the terminal.
+  var mode: TerminalOptions.ColorMode {
+    switch self {
+    case .auto: .automatic
+    case .always: .always
+    case .never: .never
+    }
+  }
+}

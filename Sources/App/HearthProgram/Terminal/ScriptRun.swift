@@ -1,0 +1,267 @@
+import BlogModel
+import BlogTUI
+import DurableFiles
+import Foundation
+import Logging
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+import RealtimeServer
+
+/// A script on a blog of its own: nothing of it is left afterwards, and two runs are the same.
+///
+/// The server runs in this process, the clock stands still except where the script lets time pass,
+/// and the keys of posts are made without chance. Somebody may look on at the terminal; that changes
+/// nothing but how long it takes.
+@MainActor
+struct ScriptRun {
+  /// When every script begins: 14 November 2023, 22:13:20 UTC.
+  private static let start: Int64 = 1_700_000_000_000
+  /// How long a step waits for what it needs, in seconds.
+  private static let patience: TimeInterval = 30
+
+  private let path: String
+  private let options: ScreenOptions
+
+  /// Names the script.
+  init(_ path: String, options: ScreenOptions) {
+    self.path = path
+    self.options = options
+  }
+
+  /// Runs it.
+  ///
+  /// - Throws: ``CommandFailure`` that names the line when a step fails.
+  func run() async throws {
+    let script: Script
+    do {
+      script = try Script(try InputFile.text(path))
+    } catch let failure as Script.Failure {
+      throw CommandFailure(.usage, "\(path): \(failure)")
+    }
+    if options.show { try TerminalScreen.check() }
+    let directory = NSTemporaryDirectory() + "hearth-script-\(getpid())"
+    try PrivateDirectory.prepare(directory)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let clock = NIOLockedValueBox(Self.start)
+    let digit = NIOLockedValueBox<UInt8>(0)
+    let socket = directory + "/socket"
+    let server = try await DatabaseServer.start(
+      DatabaseServer.Options(socketPath: socket, namespace: "hearth"),
+      store: MemoryTreeStore(),
+      logger: Logger(label: "script", factory: { _ in SwiftLogNoOpLogHandler() }),
+      clock: { clock.withLockedValue { $0 } }
+    )
+    var databaseOptions = DatabaseOptions()
+    databaseOptions.readDeadline = nil
+    databaseOptions.clock = { clock.withLockedValue { $0 } }
+    databaseOptions.keyDigits = {
+      digit.withLockedValue { digit in
+        digit = (digit + 1) % 64
+        return digit
+      }
+    }
+    let url = "unix:\(socket)?ns=hearth"
+    let database = try Database(url: url, options: databaseOptions)
+    let others = ScriptedPeople(url: url, options: databaseOptions)
+    let failure = try play(script, on: database, with: others, clock: clock)
+    await others.close()
+    await database.close()
+    await server.stop()
+    if let failure { throw CommandFailure(.failed, "\(path): \(failure)") }
+  }
+
+  private func play(
+    _ script: Script,
+    on database: Database,
+    with others: ScriptedPeople,
+    clock: NIOLockedValueBox<Int64>
+  ) throws -> Script.Failure? {
+    let me = try Author(userName: "alice")
+    let blog = LiveBlog(
+      database: database,
+      name: "script",
+      me: me,
+      terminal: TerminalName(key: "me", text: "script")
+    )
+    let wakes = DispatchSemaphore(value: 0)
+    let configuration = options.files.read()
+    let isASCII = configuration.settings.isOn(.ascii)
+    let stage = options.show ? try TerminalScreen(TerminalOptions(configuration.settings)) : nil
+    defer { stage?.close() }
+    let terminal = ScriptTerminal(
+      script,
+      glyphs: isASCII ? .ascii : .unicode,
+      mirror: stage,
+      pace: options.pace
+    )
+    var environment = Environment()
+    environment.write = { text, name in TextFile.write(text, to: name) }
+    let tap = WireTap(database)
+    tap.open()
+    environment.watchWire = { $0 ? tap.start() : tap.stop() }
+    environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
+    let recording = try options.recording()
+    if let recording { environment.record = { recording.add($0) } }
+    let program = Program(
+      terminal: terminal,
+      repository: blog,
+      wake: { wakes.signal() },
+      configuration: configuration,
+      environment: environment
+    )
+    tap.report { program.add(.wire($0)) }
+    var deadline = Date()
+    terminal.world = ScriptTerminal.World(
+      wait: { _ = wakes.wait(timeout: .now() + .milliseconds(20)) },
+      pass: { time in clock.withLockedValue { $0 += time } },
+      isIdle: { program.unanswered == 0 && program.model.isQuiet },
+      send: { program.add($0) },
+      isLate: { isFirstLook in
+        if isFirstLook { deadline = Date(timeIntervalSinceNow: Self.patience) }
+        return Date() > deadline
+      },
+      act: { name, act, isFirstLook in
+        // What they do comes later than what was done before, also by the keys of posts.
+        if isFirstLook { clock.withLockedValue { $0 += 1 } }
+        return others.perform(act, by: name, isFirst: isFirstLook)
+      }
+    )
+    if let stage {
+      terminal.world?.look = { time in
+        Self.look(at: stage, for: time) { [weak terminal] in terminal?.showAgain() }
+      }
+    }
+    _ = program.run()
+    recording?.finish()
+    return terminal.failure
+  }
+
+  /// Leaves the terminal to whoever looks on for a while; tells why to stop, if they want that.
+  private static func look(
+    at stage: TerminalScreen,
+    for milliseconds: Int64,
+    showAgain: () -> Void
+  ) -> TerminalEvent? {
+    let end = ContinuousClock.now + .milliseconds(milliseconds)
+    while true {
+      let rest = max(.zero, end - ContinuousClock.now)
+      for event in stage.nextEvents(timeout: rest) {
+        switch event {
+        case .key(.resize), .resumed: showAgain()
+        case .key(.character("q")), .key(.control("c")): return .terminate(signal: 0)
+        case .hangUp, .terminate: return event
+        case .key, .woken: break
+        }
+      }
+      if rest == .zero { return nil }
+    }
+  }
+}
+
+/// The others of a script, each with a connection and a blog of their own.
+@MainActor
+final class ScriptedPeople {
+  /// Somebody who is here.
+  private struct Person {
+    let database: Database
+    let blog: LiveBlog
+    let seen: NIOLockedValueBox<Seen>
+    /// Whether what they are to do is under way.
+    var hasBegun = false
+  }
+
+  /// What one of them has seen so far.
+  private struct Seen {
+    var isOnline = false
+    var posts: [Post]?
+    /// How the last thing they did has ended.
+    var outcome: Script.Progress = .underWay
+  }
+
+  private let url: String
+  private let options: DatabaseOptions
+  private var people: [String: Person] = [:]
+
+  /// Names the database; nobody is there yet.
+  init(url: String, options: DatabaseOptions) {
+    self.url = url
+    self.options = options
+  }
+
+  /// Lets somebody begin to do something, or tells how far they are.
+  func perform(_ act: Script.Act, by name: String, isFirst: Bool) -> Script.Progress {
+    do {
+      var person = try people[name] ?? join(name)
+      if isFirst {
+        person.hasBegun = false
+        person.seen.withLockedValue { $0.outcome = .underWay }
+      }
+      people[name] = person
+      let seen = person.seen.withLockedValue { $0 }
+      guard seen.isOnline, let posts = seen.posts else { return .underWay }
+      if person.hasBegun { return seen.outcome }
+      let post = posts.first { $0.title == act.subject }
+      guard act.subject == nil || post != nil else { return .underWay }
+      people[name]?.hasBegun = true
+      return begin(act, on: post?.id ?? "", by: person) ? .underWay : .done
+    } catch {
+      return .refused("\(error)")
+    }
+  }
+
+  /// Begins to do something; false if it is done at once.
+  private func begin(_ act: Script.Act, on id: PostID, by person: Person) -> Bool {
+    switch act {
+    case .join: return false
+    case .leave:
+      person.database.goOffline()
+      person.seen.withLockedValue { $0.isOnline = false }
+      people[person.blog.me.name] = nil
+      left.append(person.database)
+      return false
+    case .post(let title, let body): _ = person.blog.post(title: title, body: body)
+    case .comment(_, let text): _ = person.blog.comment(on: id, text: text)
+    case .star(_, let isStarred): person.blog.setStar(id, isStarred)
+    case .delete: person.blog.deletePost(id)
+    case .type:
+      person.blog.setTyping(true, on: id)
+      return false
+    }
+    return true
+  }
+
+  private var left: [Database] = []
+
+  private func join(_ name: String) throws -> Person {
+    let database = try Database(url: url, options: options)
+    let blog = LiveBlog(
+      database: database,
+      name: "script",
+      me: try Author(userName: name),
+      terminal: TerminalName(key: name, text: "script")
+    )
+    let seen = NIOLockedValueBox(Seen())
+    blog.start { event in
+      seen.withLockedValue { seen in
+        switch event {
+        case .feed(.recent, let posts): seen.posts = posts
+        case .connection(let state): seen.isOnline = state == .online
+        case .succeeded: seen.outcome = .done
+        case .failed(_, let reason): seen.outcome = .refused(reason)
+        case .feed, .extent, .feedFailed, .post, .comments, .latestComments, .typing, .people,
+          .readState, .markAnswered, .notice, .roundTrip, .connectionProblem, .pendingWrites:
+          break
+        }
+      }
+    }
+    blog.follow(.recent)
+    return Person(database: database, blog: blog, seen: seen)
+  }
+
+  /// Lets all of them leave.
+  func close() async {
+    for database in people.values.map(\.database) + left { await database.close() }
+    people = [:]
+    left = []
+  }
+}

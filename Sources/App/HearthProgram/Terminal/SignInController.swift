@@ -1,0 +1,152 @@
+import BlogModel
+import BlogTUI
+import NIOConcurrencyHelpers
+import RealtimeAuth
+
+/// Carries out what the sign-in screens ask for and sends them the results.
+///
+/// The screens wait in the terminal and not for a server: everything here runs on other threads.
+final class SignInController: Sendable {
+  /// Who has signed in, once it is known, and under which name.
+  private let arrived = NIOLockedValueBox<(auth: Auth, author: Author)?>(nil)
+  /// Who has signed in, but has no name yet.
+  private let nameless = NIOLockedValueBox<Auth?>(nil)
+  private let desk: AccountDesk
+  private let mailbox: Mailbox<SignInEvent>
+
+  init(_ desk: AccountDesk, mailbox: Mailbox<SignInEvent>) {
+    self.desk = desk
+    self.mailbox = mailbox
+  }
+
+  /// Who uses the blog, after the screens have ended because that is known.
+  var visitor: (auth: Auth, author: Author)? { arrived.withLockedValue(\.self) }
+
+  /// Starts to do something; the answer comes to the mailbox.
+  func perform(_ effect: SignInEffect) {
+    Task.detached {
+      do {
+        try await self.answer(effect)
+      } catch {
+        self.mailbox.add(.failed(Self.sentence(CommandFailure(error).description)))
+      }
+    }
+  }
+
+  private func answer(_ effect: SignInEffect) async throws {
+    switch effect {
+    case .use(let uid): try await use(uid)
+    case .signOut(let uid): try await signOut(uid)
+    case .signIn(let email, let password):
+      try await welcome(try await desk.signIn(email: email, password: password))
+    case .signUp(let name, let email, let password):
+      let author = try Author(userName: name)
+      let auth = try await desk.signUp(author, email: email, password: password)
+      finish(auth, as: name)
+    case .sendCode(let email):
+      try await desk.open(uid: "").sendPasswordReset(withEmail: email)
+      mailbox.add(.codeSent)
+    case .setPassword(let code, let password):
+      try await desk.open(uid: "").confirmPasswordReset(withCode: code, newPassword: password)
+      mailbox.add(.passwordSet)
+    case .setUserName(let name):
+      guard let auth = nameless.withLockedValue(\.self) else { return }
+      try await desk.setUserName(name, of: auth)
+      finish(auth, as: name)
+    case .goOn, .redraw, .suspend, .quit: return
+    }
+  }
+
+  /// Goes on as someone whose credentials rest here; a name that is known needs no connection.
+  private func use(_ uid: String) async throws {
+    let auth = try desk.open(uid: uid)
+    guard let user = auth.currentUser else {
+      throw CommandFailure(.notPermitted, "this account was signed out meanwhile; sign in again")
+    }
+    if let name = user.displayName { return finish(auth, as: name) }
+    try await welcome(auth)
+  }
+
+  private func welcome(_ auth: Auth) async throws {
+    if let name = try await desk.userName(of: auth) { return finish(auth, as: name) }
+    nameless.withLockedValue { $0 = auth }
+    mailbox.add(.nameNeeded(suggestion: AccountDesk.suggestion(for: auth.currentUser)))
+  }
+
+  private func signOut(_ uid: String) async throws {
+    let auth = try desk.open(uid: uid)
+    try auth.signOut()
+    await auth.settle()
+    mailbox.add(.accounts(try Self.accounts(desk.configuration)))
+  }
+
+  private func finish(_ auth: Auth, as name: String) {
+    guard let user = auth.currentUser else { return }
+    arrived.withLockedValue { $0 = (auth, Author(uid: user.uid, name: name)) }
+    mailbox.add(.done)
+  }
+
+  /// Who is signed in on this machine, as the screens show them.
+  ///
+  /// - Throws: `AuthError` when the credential file cannot be used.
+  static func accounts(_ configuration: AuthConfiguration) throws -> [SignIn.Account] {
+    try configuration.keptAccounts().map { kept in
+      let texts = [kept.displayName, kept.email].compactMap(\.self)
+      return SignIn.Account(
+        uid: kept.uid,
+        title: texts.isEmpty ? kept.uid : texts.joined(separator: ", ")
+      )
+    }
+  }
+
+  private static func sentence(_ text: String) -> String {
+    let text = text.prefix(1).uppercased() + text.dropFirst()
+    return text.hasSuffix(".") ? text : text + "."
+  }
+}
+
+/// Asks on the screen who uses a blog elsewhere.
+@MainActor
+struct SignInDesk {
+  /// Who comes in.
+  enum Visitor {
+    /// Someone with an account.
+    case user(Auth, Author)
+    /// Someone without one.
+    case nobody
+    /// Nobody: the user left, or the terminal is gone.
+    case left(Ending)
+  }
+
+  let terminal: TerminalScreen
+  let configuration: AuthConfiguration
+  let databaseName: String
+  let theme: Theme
+  let glyphs: GlyphSet
+
+  /// Shows the screens until it is known who is there.
+  ///
+  /// - Throws: `AuthError` when the credential file cannot be used.
+  func receive() throws -> Visitor {
+    let mailbox = Mailbox<SignInEvent>(wake: terminal.wake)
+    let clerk = SignInController(AccountDesk(configuration: configuration), mailbox: mailbox)
+    let signIn = SignIn(
+      databaseName: databaseName,
+      accounts: try SignInController.accounts(configuration),
+      allowsNobody: true,
+      size: terminal.size,
+      glyphs: glyphs,
+      theme: theme
+    )
+    let program = SignInProgram(terminal: terminal, signIn: signIn, mailbox: mailbox) {
+      clerk.perform($0)
+    }
+    switch program.run() {
+    case .withoutAccount: return .nobody
+    case .left(let ending): return .left(ending)
+    case .done:
+      guard let visitor = clerk.visitor else { return .nobody }
+      return .user(visitor.auth, visitor.author)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import BlogTUI
+import Foundation
+
+extension Environment {
+  /// The environment of a program that runs on a terminal of a person.
+  ///
+  /// - Parameters:
+  ///   - places: Where things are.
+  ///   - files: The configuration.
+  ///   - drafts: Where texts are kept.
+  ///   - history: Where commands are kept.
+  /// - Returns: The environment, without the wire, which belongs to a database.
+  static func system(
+    _ places: ProgramPaths,
+    files: ConfigurationFiles,
+    drafts: DraftFile,
+    history: CommandHistory
+  ) -> Environment {
+    var environment = Environment()
+    let editor = ExternalEditor(directory: places.state)
+    environment.keep = { drafts.save($0, isDurable: false) }
+    environment.edit = { editor.edit($0) }
+    environment.openLink = { Browser.open($0) }
+    environment.keepHistory = { history.save($0) }
+    environment.keepSetting = { files.keep($1, for: $0) }
+    environment.write = { text, name in TextFile.write(text, to: name) }
+    return environment
+  }
+}
+
+/// Files that the user names on the screen.
+enum TextFile {
+  /// Writes a text to a file, as a whole or not at all, and tells its full path.
+  static func write(_ text: String, to name: String) -> Result<String, EnvironmentError> {
+    let expanded = (name as NSString).expandingTildeInPath
+    let path =
+      expanded.hasPrefix("/")
+      ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
+    do {
+      let file = try OutputFile(path)
+      try file.write(text)
+      try file.finish()
+      return .success(path)
+    } catch {
+      return .failure(EnvironmentError("\(CommandFailure(error).description)."))
+    }
+  }
+}
+
+/// The editor that the environment names, with a draft in a file: the title, a blank line, the text.
+struct ExternalEditor {
+  /// Where the file is while the editor runs.
+  let directory: String
+  /// The variables of the process.
+  var environment = ProcessInfo.processInfo.environment
+
+  /// Runs the editor and waits for its end.
+  ///
+  /// - Parameter draft: What was typed so far.
+  /// - Returns: What is in the file afterwards, or why nothing was taken over.
+  func edit(_ draft: Draft) -> Result<Draft, EnvironmentError> {
+    let command = [environment["VISUAL"], environment["EDITOR"], "vi"].compactMap(\.self)
+      .first { !$0.isEmpty }
+    guard let command, let words = CommandWords.split(command) else {
+      return .failure(EnvironmentError("VISUAL or EDITOR has a quote without end."))
+    }
+    var path = Array("\(directory)/post-XXXXXX.txt".utf8CString)
+    let descriptor = mkstemps(&path, 4)
+    guard descriptor >= 0 else {
+      let reason = String(cString: strerror(errno))
+      return .failure(EnvironmentError("No file for the editor in \(directory): \(reason)."))
+    }
+    close(descriptor)
+    let file = path.withUnsafeBufferPointer { buffer in
+      String(decoding: buffer.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    defer { unlink(file) }
+    let before = Self.text(of: draft)
+    guard (try? Data(before.utf8).write(to: URL(fileURLWithPath: file))) != nil else {
+      return .failure(EnvironmentError("\(file) cannot be written."))
+    }
+    switch OtherProgram.run(words + [file], with: .terminal) {
+    case .failure(let failure):
+      let advice = "set VISUAL or EDITOR to an editor"
+      return .failure(
+        EnvironmentError("\(words[0]) cannot be started: \(failure.reason); \(advice).")
+      )
+    case .success(let status) where status != 0:
+      return .failure(
+        EnvironmentError("\(words[0]) ended with status \(status): the text is as before.")
+      )
+    case .success:
+      guard let data = FileManager.default.contents(atPath: file) else {
+        return .failure(
+          EnvironmentError("\(words[0]) has removed its file: the text is as before.")
+        )
+      }
+      return .success(Self.draft(of: String(decoding: data, as: UTF8.self)))
+    }
+  }
+
+  /// The file of a draft.
+  static func text(of draft: Draft) -> String {
+    draft.title + "\n\n" + draft.body + (draft.body.hasSuffix("\n") ? "" : "\n")
+  }
+
+  /// The draft of a file: the first line with text is the title.
+  static func draft(of text: String) -> Draft {
+    let lines = text.replacing("\r\n", with: "\n")
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    var rest = lines[...]
+    while let first = rest.first, first.allSatisfy(\.isWhitespace), rest.count > 1 {
+      rest.removeFirst()
+    }
+    let title = rest.popFirst().map(String.init) ?? ""
+    while let first = rest.first, first.allSatisfy(\.isWhitespace) { rest.removeFirst() }
+    while let last = rest.last, last.isEmpty { rest.removeLast() }
+    return Draft(title: title, body: rest.joined(separator: "\n"))
+  }
+}
+
+/// The program that opens links: one of `BROWSER`, else the desktop's.
+enum Browser {
+  /// Opens a link of the web; nothing else is ever opened, and no shell sees it.
+  static func open(
+    _ link: String,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> Result<Void, EnvironmentError> {
+    guard link.hasPrefix("https://") || link.hasPrefix("http://") else {
+      return .failure(EnvironmentError("Only links of the web are opened."))
+    }
+    let named = (environment["BROWSER"] ?? "").split(separator: ":").map(String.init)
+    for command in named + ["xdg-open"] {
+      guard var words = CommandWords.split(command) else { continue }
+      if words.contains(where: { $0.contains("%s") }) {
+        words = words.map { $0.replacing("%s", with: link) }
+      } else {
+        words.append(link)
+      }
+      if case .success = OtherProgram.run(words, with: .none) { return .success(()) }
+    }
+    return .failure(
+      EnvironmentError("No program opens links: set BROWSER, or copy the link with Alt-c.")
+    )
+  }
+}

@@ -1,0 +1,150 @@
+import BlogTUI
+import NIOConcurrencyHelpers
+import RealtimeDatabase
+
+/// Feeds the inspector with the database's diagnostics.
+///
+/// States: closed → noting ⇄ telling. While nobody looks, the latest events are only noted, so that the
+/// inspector shows what led to what is seen, and nothing wakes the screen up. What is noted is bounded
+/// in number and in size, and put into words only for somebody who looks.
+final class WireTap: Sendable {
+  /// How many events are noted at least, if they are small, and half of how many at most.
+  static let length = 500
+  /// How many bytes are noted at most, counting what each event keeps by itself.
+  static let size = 1_000_000
+
+  fileprivate struct State {
+    var report: @Sendable ([WireEvent]) -> Void = { _ in }
+    var isTelling = false
+    var events: [Diagnostic] = []
+    var size = 0
+    /// Listeners and writes whose beginnings have been told, and whose ends are yet to be.
+    var told: Set<Diagnostic.Kind> = []
+    /// Those ends, and the beginnings of what goes on, that are no longer noted among the events.
+    var kept: [Diagnostic.Kind: Diagnostic] = [:]
+  }
+
+  private let state = NIOLockedValueBox(State())
+  private let database: Database
+
+  /// Makes a tap; nothing is noted before ``open()``.
+  init(_ database: Database) {
+    self.database = database
+  }
+
+  /// Says who takes the events.
+  func report(_ receiver: @escaping @Sendable ([WireEvent]) -> Void) {
+    state.withLockedValue { $0.report = receiver }
+  }
+
+  /// Begins to note what happens.
+  func open() {
+    database.observeDiagnostics { [state] diagnostic in
+      state.withLockedValue { state in
+        if state.isTelling { state.tell([diagnostic]) } else { state.note(diagnostic) }
+      }
+    }
+  }
+
+  /// Tells what was noted, and from now on everything as it happens.
+  func start() {
+    state.withLockedValue { state in
+      guard !state.isTelling else { return }
+      state.isTelling = true
+      let kept = state.kept.values.sorted { ($0.time, $0.title) < ($1.time, $1.title) }
+      state.tell(kept + state.events)
+      state.forget()
+    }
+  }
+
+  /// Only notes from now on; what is noted is told by the next ``start()``.
+  func stop() {
+    state.withLockedValue { $0.isTelling = false }
+  }
+
+  /// Ends it.
+  func close() {
+    database.observeDiagnostics(nil)
+  }
+}
+
+extension WireTap.State {
+  fileprivate mutating func tell(_ events: [Diagnostic]) {
+    for event in events {
+      switch event.kind {
+      case .observing, .writing: told.insert(event.kind)
+      case .stopped(let observer): told.remove(.observing(observer: observer))
+      case .written(let request): told.remove(.writing(request: request))
+      case .sent, .received, .event, .transaction, .connection: break
+      }
+    }
+    report(events.map { WireEvent($0) })
+  }
+
+  fileprivate mutating func note(_ event: Diagnostic) {
+    events.append(event)
+    size += event.byteCount
+    // Half goes at once, so that the cost of an event does not depend on how many there are.
+    while events.count > 2 * WireTap.length || (size > WireTap.size && events.count > 1) {
+      drop(events.count / 2)
+    }
+  }
+
+  private mutating func drop(_ count: Int) {
+    for event in events.prefix(count) {
+      size -= event.byteCount
+      switch event.kind {
+      case .observing, .writing: kept[event.kind] = event
+      case .stopped(let observer): end(.observing(observer: observer), with: event)
+      case .written(let request): end(.writing(request: request), with: event)
+      case .sent, .received, .event, .transaction, .connection: break
+      }
+    }
+    events.removeFirst(count)
+  }
+
+  private mutating func end(_ beginning: Diagnostic.Kind, with event: Diagnostic) {
+    kept[beginning] = nil
+    if told.remove(beginning) != nil { kept[event.kind] = event }
+  }
+
+  fileprivate mutating func forget() {
+    events = []
+    kept = [:]
+    size = 0
+  }
+}
+
+extension WireEvent {
+  /// The same in the words of the inspector.
+  fileprivate init(_ diagnostic: Diagnostic) {
+    let kind: Kind
+    var change: Change?
+    switch diagnostic.kind {
+    case .sent: kind = .sent
+    case .received: kind = .received
+    case .event: kind = .event
+    case .observing(let observer):
+      kind = .listener
+      change = .begun("\(observer)")
+    case .stopped(let observer):
+      kind = .listener
+      change = .ended("\(observer)")
+    case .writing(let request):
+      kind = .write
+      change = .begun("\(request)")
+    case .written(let request):
+      kind = .write
+      change = .ended("\(request)")
+    case .transaction: kind = .transaction
+    case .connection: kind = .connection
+    }
+    self.init(
+      time: diagnostic.time,
+      kind: kind,
+      title: diagnostic.title,
+      detail: diagnostic.details.joined(separator: "\n"),
+      change: change
+    )
+  }
+}
