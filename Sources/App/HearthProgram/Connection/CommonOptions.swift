@@ -2,6 +2,8 @@ import ArgumentParser
 import BlogModel
 import Foundation
 import RealtimeDatabase
+import RealtimeHub
+import RealtimeServer
 
 /// The options that every command takes.
 struct CommonOptions: ParsableArguments {
