@@ -176,7 +176,7 @@ struct DatabaseUserTests {
 struct ShortTokenTests {
   static let seconds: Double = {
     ProcessInfo.processInfo.environment["HEARTH_TOKEN_SECONDS"].flatMap(Double.init)
-    ?? (Thoroughness.isFull ? 20 : 6)
+      ?? (Thoroughness.isFull ? 20 : 6)
   }()
 
   @Test("No listener is lost, no event is missed or told twice")

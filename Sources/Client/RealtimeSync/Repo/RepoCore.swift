@@ -462,7 +462,8 @@ package struct RepoCore: Sendable {
 
   /// Raises the events of a change, and runs transactions there again if there were any.
   private mutating func apply(_ change: DataChange, changedAt path: Path) {
-    outputs += change.outputs
+    // As a rule nothing precedes them, and a hundred events need not be copied.
+    if outputs.isEmpty { outputs = change.outputs } else { outputs += change.outputs }
     if change.hasEvents { rerunTransactions(at: path) }
   }
 

@@ -140,20 +140,10 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case failed
   }
 
-  /// What a store once said of a batch with an unknown outcome; nothing reads it.
-  package enum Doubt: Sendable {
-    /// The one that failed.
-    case thisBatch
-    /// One before, still; of the one that failed nothing has been stored.
-    case earlierBatch
-  }
-
   /// The kind of failure.
   package let kind: Kind
   /// What was wrong, where, and what to do; for the log and whoever runs the server.
   package let description: String
-  /// Nothing reads it.
-  package var doubt: Doubt?
 
   /// Whether it is certain that nothing of the failed write was stored.
   ///
@@ -177,10 +167,9 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Makes an error.
-  package init(_ kind: Kind, _ description: String, doubt: Doubt? = nil) {
+  package init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
-    self.doubt = doubt
   }
 }
 

@@ -39,7 +39,7 @@ extension StoreError {
     let reason = String(cString: strerror(code))
     let kind: Kind =
       switch code {
-      case ENOSPC, EDQUOT: .full
+      case ENOSPC, EDQUOT, EFBIG: .full
       case EACCES, EPERM, EROFS, ENOTDIR, ENOENT, EISDIR, ENAMETOOLONG, ELOOP: .notWritable
       default: .failed
       }

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import Glibc
 import RealtimeHub
 
 /// A connection whose transactions are on the disk once they have returned.
@@ -53,6 +54,7 @@ final class DurableWriter {
     do {
       try queue.write(body)
     } catch let error as DatabaseError {
+      let error = queue.explained(error)
       let failure = StoreError(error, at: path)
       throw error.isRefusal ? failure : finish(failure)
     }
@@ -160,6 +162,41 @@ final class DurableWriter {
     try? other?.close()
     try? queue.close()
     try? reader?.close()
+  }
+}
+
+extension DatabaseQueue {
+  /// Recognizes a full disk that SQLite takes for a broken one: a quota is used up, or a file may grow no
+  /// further.
+  ///
+  /// - Parameter error: An error of this connection.
+  /// - Returns: `SQLITE_FULL` for such a disk, otherwise the error as it was.
+  func explained(_ error: DatabaseError) -> DatabaseError {
+    guard error.extendedResultCode == .SQLITE_IOERR_WRITE, let reason = missingRoom() else {
+      return error
+    }
+    return DatabaseError(resultCode: .SQLITE_FULL, message: reason)
+  }
+
+  /// Why no file beside the database can become longer than it and its log, or nil when one can.
+  ///
+  /// SQLite does not tell why a write has failed, so this one writes a page to a file of its own.
+  private func missingRoom() -> String? {
+    let sizes = [path, path + "-wal"].map { name in
+      var facts = stat()
+      return stat(name, &facts) == 0 ? facts.st_size : 0
+    }
+    let probe = path + "-room"
+    let descriptor = open(probe, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return nil }
+    defer {
+      Glibc.close(descriptor)
+      unlink(probe)
+    }
+    let page = [UInt8](repeating: 0, count: 4_096)
+    guard pwrite(descriptor, page, page.count, sizes.max() ?? 0) < page.count else { return nil }
+    let code = errno
+    return [ENOSPC, EDQUOT, EFBIG].contains(code) ? String(cString: strerror(code)) : nil
   }
 }
 

@@ -243,6 +243,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       try checkpoint(connections)
       mark.synchronize()
     } catch {
+      let error =
+        (error as? DatabaseError).flatMap { connections?.maintainer.explained($0) } ?? error
       let failure = StoreError(error, at: directory.database)
       // No commit may build on what is in the write-ahead log and perhaps not on the disk.
       if let error = error as? DatabaseError, !error.isRefusal, !error.isDamage {

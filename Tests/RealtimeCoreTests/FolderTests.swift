@@ -1,0 +1,179 @@
+import Foundation
+import Testing
+
+/// The folder tree is the architecture: what a folder uses stands beside or below it, never around it.
+@Suite("The folders of a target")
+struct FolderTests {
+  private static let targets: [String] = {
+    let groups = ["Core", "Client", "Server", "App", "Lab"]
+    return groups.flatMap { group in
+      let names = try? FileManager.default.contentsOfDirectory(
+        atPath: sources.appendingPathComponent(group).path
+      )
+      return (names ?? []).map { "\(group)/\($0)" }
+    }
+    .sorted()
+  }()
+
+  private static let sources = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Sources")
+
+  @Test("Every target is found")
+  func found() {
+    #expect(Self.targets.contains("Core/RealtimeCore"))
+    #expect(Self.targets.count > 15)
+  }
+
+  @Test("never use each other in a circle", arguments: targets)
+  func circles(target: String) throws {
+    let uses = try FolderUses(of: Self.sources.appendingPathComponent(target))
+    for circle in uses.circles {
+      let reasons = circle.flatMap { folder in
+        circle.compactMap { uses.example(from: folder, to: $0) }
+      }
+      Issue.record(
+        "\(target): \(circle.joined(separator: ", ")): \(reasons.joined(separator: "; "))"
+      )
+    }
+  }
+
+  @Test("A circle is seen")
+  func seen() {
+    var uses = FolderUses()
+    uses.add("struct Plate { let food: Food }", file: "Plate.swift", folder: "Kitchen")
+    uses.add("enum Food { case soup }", file: "Food.swift", folder: "Larder")
+    #expect(uses.circles.isEmpty)
+    uses.add("// a Plate\nlet text = \"Plate\"", file: "Label.swift", folder: "Larder")
+    #expect(uses.circles.isEmpty, "comments and texts use nothing")
+    uses.add("  func fill(_ plate: Plate) {}", file: "Filling.swift", folder: "Larder")
+    #expect(uses.circles == [["Kitchen", "Larder"]])
+  }
+}
+
+/// Which folder of a target uses types that another declares, as far as names tell.
+private struct FolderUses {
+  private var declaring: [String: Set<String>] = [:]
+  private var files: [(name: String, folder: String, words: Set<String>)] = []
+
+  init() {}
+
+  /// Reads the Swift files of a target; those beside its folders count as a folder named ".".
+  init(of target: URL) throws {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: target.path)
+    for name in names where name.hasSuffix(".swift") {
+      let text = try String(contentsOf: target.appendingPathComponent(name), encoding: .utf8)
+      let folder = name.contains("/") ? String(name.prefix { $0 != "/" }) : "."
+      add(text, file: name, folder: folder)
+    }
+  }
+
+  mutating func add(_ text: String, file: String, folder: String) {
+    var words: Set<String> = []
+    for line in Self.code(of: text).split(separator: "\n") {
+      if let type = Self.declaredType(in: line) { declaring[type, default: []].insert(folder) }
+      // What follows a point belongs to the name before it, as in `GRDB.Database`.
+      for name in line.split(whereSeparator: { !Self.isNamePart($0) && $0 != "." }) {
+        let word = name.prefix { $0 != "." }
+        if word.first?.isUppercase == true { words.insert(String(word)) }
+      }
+    }
+    files.append((file, folder, words))
+  }
+
+  /// The folders of each circle, sorted.
+  var circles: [[String]] {
+    var uses: [String: Set<String>] = [:]
+    for file in files { uses[file.folder, default: []].formUnion(folders(usedBy: file.words)) }
+    let reached = uses.mapValues { first in
+      var all = first
+      var open = Array(first)
+      while let folder = open.popLast() {
+        for next in uses[folder] ?? [] where all.insert(next).inserted { open.append(next) }
+      }
+      return all
+    }
+    let circles = uses.keys.map { folder in
+      uses.keys.filter { other in
+        other != folder && reached[folder]?.contains(other) == true
+          && reached[other]?.contains(folder) == true
+      } + [folder]
+    }
+    return Set(circles.filter { $0.count > 1 }.map { $0.sorted() }).sorted { $0[0] < $1[0] }
+  }
+
+  /// Tells one reason why a folder needs another.
+  func example(from folder: String, to other: String) -> String? {
+    guard folder != other else { return nil }
+    for file in files where file.folder == folder {
+      for word in file.words.sorted() where declaring[word] == [other] {
+        return "\(file.name) uses \(word) of \(other)"
+      }
+    }
+    return nil
+  }
+
+  private static func isNamePart(_ character: Character) -> Bool {
+    character.isLetter || character.isNumber || character == "_"
+  }
+
+  /// A name that several folders declare says nothing about which one is meant.
+  private func folders(usedBy words: Set<String>) -> Set<String> {
+    Set(words.compactMap { word in declaring[word].flatMap { $0.count == 1 ? $0.first : nil } })
+  }
+
+  /// The text without comments and the contents of strings.
+  private static func code(of text: String) -> String {
+    var code = ""
+    var isInLongString = false
+    for line in text.split(separator: "\n") {
+      var rest = line[...]
+      while !rest.isEmpty {
+        if isInLongString {
+          guard let end = rest.range(of: "\"\"\"") else { break }
+          isInLongString = false
+          rest = rest[end.upperBound...]
+          continue
+        }
+        guard let mark = rest.firstIndex(where: { $0 == "\"" || $0 == "/" }) else {
+          code += rest
+          break
+        }
+        code += rest[..<mark]
+        rest = rest[mark...]
+        if rest.hasPrefix("//") { break }
+        if rest.hasPrefix("\"\"\"") {
+          isInLongString = true
+          rest = rest.dropFirst(3)
+        } else if rest.first == "\"" {
+          rest = afterString(rest.dropFirst())
+        } else {
+          rest = rest.dropFirst()
+        }
+      }
+      code += "\n"
+    }
+    return code
+  }
+
+  private static func afterString(_ text: Substring) -> Substring {
+    var rest = text
+    while let character = rest.popFirst() {
+      if character == "\\" { rest = rest.dropFirst() }
+      if character == "\"" { break }
+    }
+    return rest
+  }
+
+  private static func declaredType(in line: Substring) -> String? {
+    guard line.first?.isLetter == true || line.first == "@" else { return nil }
+    let keywords: Set<Substring> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
+    let words = line.split(separator: " ")
+    guard let position = words.firstIndex(where: { keywords.contains($0) }), position < 5,
+      !words[..<position].contains("extension"), words.count > position + 1
+    else { return nil }
+    // What only its own file sees is used nowhere else.
+    guard !words[..<position].contains("private") else { return nil }
+    return String(words[position + 1].prefix(while: isNamePart))
+  }
+}
