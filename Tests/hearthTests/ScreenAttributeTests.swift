@@ -10,6 +10,7 @@ extension EndToEnd {
     private static let script = """
       size 80x24
       wait-for No posts yet
+      :wait-idle
       key c
       type A title without a text
       key ^S
