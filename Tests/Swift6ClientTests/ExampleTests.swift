@@ -47,4 +47,24 @@ struct ExampleTests {
     #expect(try await other.getData().childrenCount == 2)
     await server.stop()
   }
+
+  @Test("Guests sign, are counted, read, and see each other")
+  func sign() async throws {
+    let server = try await DatabaseServer.start(.emulator(port: 0))
+    let url = try #require(server.urls.first)
+    let (ann, bob) = (GuestBook(try Database(url: url)), GuestBook(try Database(url: url)))
+    try await ann.sign(name: "Ann", text: "Hello")
+    let told = Record<String>()
+    let following = Task { try await bob.follow { told.append("\($0.name): \($0.text)") } }
+    await told.wait(for: 1)
+    try await bob.sign(name: "Bob", text: "Hi")
+    #expect(await told.wait(for: 2) == ["Ann: Hello", "Bob: Hi"])
+    following.cancel()
+    try await following.value
+    #expect(try await ann.visits() == 2)
+    let entries = try await ann.last(10)
+    #expect(entries.map(\.name) == ["Ann", "Bob"])
+    #expect(entries.allSatisfy { $0.date != nil })
+    await server.stop()
+  }
 }

@@ -1,0 +1,1 @@
+../../assets/examples/Sources/GuestBook/GuestBook.swift
