@@ -90,7 +90,9 @@ struct StrangerMemoryAttackTests {
     for stranger in strangers.dropLast() { await stranger.close() }
     strangers[59].send("\"")
     #expect(try await strangers[59].answer().status == 204)
-    #expect(try await bytes(server).input == 0)
+    // The server may hear of the last who left after it has answered; the test's time limit ends
+    // the wait.
+    repeat {} while try await bytes(server).input > 0
     await server.stop()
   }
 

@@ -150,15 +150,28 @@ extension EndToEnd {
       #expect(session.terminal.offences == [])
     }
 
+    private func printed(by session: TerminalSession) -> String {
+      String(decoding: session.output, as: UTF8.self).replacingOccurrences(of: "\r", with: "")
+    }
+
     @Test("Plain lines have no controls at all")
     func plain() throws {
       let session = try open("--plain")
-      try session.wait(for: "Online")
-      for line in ["list", "open 1", "open 5"] {
-        session.type(line + "\n")
+      try session.wait(for: "all posts") { _ in
+        printed(by: session).contains("\n\(HostileBlog.texts.count) posts.")
+      }
+      session.type("list\n")
+      try session.wait(for: "the last post of the list") { _ in
+        printed(by: session).contains("\n\(HostileBlog.texts.count). ")
+      }
+      // A post ends with its comments, after a line with their number.
+      for (opened, number) in [1, 5].enumerated() {
+        session.type("open \(number)\n")
+        try session.wait(for: "post \(number)") { _ in
+          printed(by: session).matches(of: /\n\d+ comments?\./).count > opened
+        }
         session.settle()
       }
-      try session.wait(for: "all of it") { _ in session.output.count > 3_000 }
       #expect(session.terminal.offences == [])
       #expect(session.terminal.strings == [])
       #expect(!session.output.contains { $0 < 0x20 && $0 != 0x0A && $0 != 0x0D })
