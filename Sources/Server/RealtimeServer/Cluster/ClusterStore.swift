@@ -8,7 +8,7 @@ package import RealtimeHub
 ///
 /// The server calls it from threads of its own, which may wait.
 package protocol ClusterStore: StoredDatabases {
-  /// Notes that a server is there, and renews the leases that it holds.
+  /// Notes that a server is there, and renews the leases that it holds and that still count.
   ///
   /// - Parameters:
   ///   - server: The server, with the address that it announces.
@@ -18,7 +18,10 @@ package protocol ClusterStore: StoredDatabases {
   ///   anything was renewed.
   func announce(_ server: ClusterServer, for duration: Duration) throws -> ClusterView
 
-  /// Gives the lease of a database to a server, if no other server holds it.
+  /// Gives the lease of a database to a server, unless another server holds one that counts.
+  ///
+  /// A server that holds it already gets a new one: it begins anew, and what it may have on its way
+  /// to the storage is refused from now on.
   ///
   /// - Parameters:
   ///   - database: The name of a database that exists.
@@ -31,19 +34,34 @@ package protocol ClusterStore: StoredDatabases {
 
   /// Gives a lease up, so that its successor, or any other server, may take it at once.
   ///
+  /// A successor holds it from now on, for as long as it would have counted: views show it as the
+  /// successor's, which acquires it before it serves.
+  ///
   /// - Parameters:
   ///   - lease: The lease; nothing happens if it does not count any more.
-  ///   - successor: The only server that may take it for as long as the lease would have counted.
+  ///   - successor: The server that is to lead the database next, or nil for any.
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func release(_ lease: Lease, to successor: ServerID?) throws
 
   /// Opens the store of a database for its leader.
   ///
-  /// The storage refuses every commit, with an error that has stored nothing, once a later lease has
-  /// been given: this is the fence that keeps a deposed leader from writing.
+  /// The storage refuses every commit, with an error of kind `deposed`, once a later lease has been
+  /// given or this one was given up: this is the fence that keeps a deposed leader from writing.
   ///
   /// - Throws: A `StoreError` when it cannot be used, or when the lease does not count any more.
   func open(_ lease: Lease) throws -> any TreeStore
+
+  /// All servers and leases that count at this moment.
+  ///
+  /// - Throws: A `StoreError` when the storage cannot be reached.
+  func view() throws -> ClusterView
+
+  /// Asks whoever leads a database to hand it over.
+  ///
+  /// The leader learns of it when it announces itself the next time; nothing happens if nobody leads.
+  ///
+  /// - Throws: A `StoreError` when the storage cannot be reached.
+  func move(_ database: String, to server: ServerID) throws
 
   /// Forgets a server that ends.
   ///
@@ -88,13 +106,22 @@ package struct Lease: Hashable, Sendable {
   package var holder: ServerID
   /// How long it still counted when the storage answered, by the clock of the storage.
   package var remaining: Duration
+  /// The server that it is to be handed to, if somebody has asked for it.
+  package var wanted: ServerID?
 
   /// Makes a lease.
-  package init(database: String, epoch: Int64, holder: ServerID, remaining: Duration) {
+  package init(
+    database: String,
+    epoch: Int64,
+    holder: ServerID,
+    remaining: Duration,
+    wanted: ServerID? = nil
+  ) {
     self.database = database
     self.epoch = epoch
     self.holder = holder
     self.remaining = remaining
+    self.wanted = wanted
   }
 }
 
