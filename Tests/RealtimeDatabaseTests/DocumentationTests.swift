@@ -47,8 +47,8 @@ struct DocumentationTests {
     let first = Self.folder.appending(path: "RealtimeDatabase.docc/RealtimeDatabase.md")
     let text = try String(contentsOf: first, encoding: .utf8)
     for article in [
-      "GettingStarted", "Observing", "OfflineAndTransactions", "SecurityRules", "Architecture",
-      "Differences",
+      "GettingStarted", "Observing", "Lists", "OfflineAndTransactions", "SecurityRules",
+      "Architecture", "Differences",
     ] {
       #expect(pages.contains(article))
       #expect(text.contains("<doc:\(article)>"))

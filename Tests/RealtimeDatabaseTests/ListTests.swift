@@ -142,6 +142,43 @@ struct ListTests {
     }
   }
 
+  /// The code is that of the article on lists.
+  @Test("An array that is kept by child events always ends as the query is")
+  func array() async throws {
+    try await Station.run { station in
+      let posts = try station.open().reference(withPath: "posts")
+      let newest = posts.queryOrdered(byChild: "stars").queryLimited(toLast: 5)
+      var writes = SplitMix64(seed: Thoroughness.seed)
+      let told = Record<[String]>()
+      let task = Task {
+        var list: [DataSnapshot] = []
+        for try await event in newest.childEvents() {
+          list.removeAll { $0.key == event.snapshot.key }
+          switch event {
+          case .childAdded(let child, let previous), .childChanged(let child, let previous),
+            .childMoved(let child, let previous):
+            let index = list.firstIndex { $0.key == previous }.map { $0 + 1 }
+            list.insert(child, at: index ?? 0)
+          case .childRemoved: break
+          }
+          told.append(list.map { "\($0.key) \($0.childSnapshot(forPath: "stars").value ?? "")" })
+        }
+      }
+      for _ in 0..<200 {
+        let post = posts.child("p\(Int.random(in: 0..<12, using: &writes))")
+        if Int.random(in: 0..<5, using: &writes) == 0 {
+          try await post.removeValue()
+        } else {
+          try await post.setValue(["stars": Int.random(in: 0..<9, using: &writes)])
+        }
+      }
+      let final = try await newest.getData().childSnapshots
+        .map { "\($0.key) \($0.childSnapshot(forPath: "stars").value ?? "")" }
+      while told.elements.last != final { try await Task.sleep(for: .milliseconds(5)) }
+      task.cancel()
+    }
+  }
+
   @Test("Nothing is told after all observers of a location were removed")
   func detaching() async throws {
     try await Station.run { station in
