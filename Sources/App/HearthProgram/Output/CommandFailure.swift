@@ -84,7 +84,7 @@ extension CommandFailure {
 
   private static func status(_ error: StoreError) -> ExitStatus {
     switch error.kind {
-    case .locked, .full, .busy, .deposed, .failed: .failed
+    case .locked, .full, .busy, .superseded, .failed: .failed
     case .notWritable, .damaged: .usage
     }
   }

@@ -136,8 +136,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case full
     /// Somebody else keeps the store from writing for now; nothing has been stored.
     case busy
-    /// Another server leads the database by now; nothing has been stored.
-    case deposed
+    /// Another server leads the database now; nothing has been stored.
+    case superseded
     /// Any other failure of reading or writing.
     case failed
   }
@@ -152,7 +152,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   /// After any other failure it is unknown what is on the disk.
   package var hasStoredNothing: Bool {
     switch kind {
-    case .full, .busy, .deposed: true
+    case .full, .busy, .superseded: true
     case .locked, .notWritable, .damaged, .failed: false
     }
   }
@@ -163,8 +163,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case .full: "the disk is full"
     case .damaged: "the stored data are damaged"
     case .busy: "the data cannot be written at the moment"
+    case .superseded: "another server has the database now"
     case .locked, .notWritable: "the data cannot be written"
-    case .deposed: "another server has the data now"
     case .failed: "the disk does not work"
     }
   }

@@ -45,7 +45,7 @@ package protocol ClusterStore: StoredDatabases {
 
   /// Opens the store of a database for its leader.
   ///
-  /// The storage refuses every commit, with an error of kind `deposed`, once a later lease has been
+  /// The storage refuses every commit, with an error of kind `superseded`, once a later lease has been
   /// given or this one was given up: this is the fence that keeps a deposed leader from writing.
   ///
   /// - Throws: A `StoreError` when it cannot be used, or when the lease does not count any more.

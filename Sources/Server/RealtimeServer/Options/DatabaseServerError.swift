@@ -46,7 +46,7 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
       switch error.kind {
       case .locked: self.init(.storeLocked, error.description)
       case .notWritable, .damaged: self.init(.storeUnusable, error.description)
-      case .full, .busy, .deposed, .failed: self.init(.storeFailed, error.description)
+      case .full, .busy, .superseded, .failed: self.init(.storeFailed, error.description)
       }
     case let error: self.init(.failed, "\(error)")
     }
