@@ -119,6 +119,28 @@ struct CommandLineTests {
     #expect(model.chooser == nil)
   }
 
+  @Test(
+    "An exact name is first in the palette, and then what begins with it",
+    arguments: [
+      ("quit", "quit"), ("set", "choose a value"), ("theme", "choose the colours"),
+      ("write", "write a post"), ("top", "to the top"), ("edit", "change what I wrote"),
+      ("net", "cut this terminal off"), ("split", "list and post side by side"),
+    ]
+  )
+  func paletteNames(name: String, help: String) {
+    var model = Fixture.loaded()
+    model.type(.control("p"), .paste(name))
+    #expect(model.rows[3].contains(help), "\(model.rows[3])")
+  }
+
+  @Test("The palette names everything once")
+  func paletteOnce() {
+    var model = Fixture.loaded()
+    model.type(.control("p"))
+    let names = model.chooser?.items.compactMap(\.name) ?? []
+    #expect(Set(names).count == names.count)
+  }
+
   @Test("A command of the palette that needs words asks for them")
   func paletteCommand() {
     var model = Fixture.loaded()

@@ -209,8 +209,15 @@ enum Typed: ExpressibleByStringLiteral {
 }
 
 extension Model {
+  /// Sends an event; returns its effects except questions for comments, which follow from what is
+  /// in view and not from what was done.
   @discardableResult
-  mutating func send(_ event: Event) -> [Effect] { update(&self, event) }
+  mutating func send(_ event: Event) -> [Effect] {
+    sendAsking(event).filter { if case .watchComments = $0 { false } else { true } }
+  }
+
+  /// Sends an event; returns all its effects.
+  mutating func sendAsking(_ event: Event) -> [Effect] { update(&self, event) }
 
   @discardableResult
   mutating func type(_ typed: Typed...) -> [Effect] {

@@ -110,7 +110,8 @@ struct MouseTests {
   @Test("A click gives a setting its next value, and the settings stay")
   func settings() throws {
     var model = Fixture.loaded()
-    model.type(.key(.function(2)), "mouse")
+    model.type(.key(.function(2)))
+    #expect(try click("  mouse", in: &model) == [])
     let effects = try click("▌ mouse", in: &model)
     #expect(effects.contains(.keepSetting(.mouse, .flag(false))))
     #expect(model.chooser != nil)

@@ -99,6 +99,41 @@ struct OpenPostTests {
     #expect(model.context == .list)
   }
 
+  @Test("A post that was deleted while it was edited opens as a draft on c, where one stands")
+  func deletedWhileEdited() {
+    var model = Fixture.opened()
+    model.type("e", " More.")
+    model.send(.blog(.post("p11", nil)))
+    #expect(model.type(.control("s")) == [])
+    #expect(model.message?.text.string.contains("c opens it") == true)
+    #expect(model.context == .post)
+    model.type("c")
+    #expect(model.composer?.editing == nil)
+    #expect(model.composer?.draft.body.hasSuffix(" More.") == true)
+  }
+
+  @Test("On a deleted post nothing can be written, and only what can be done is hinted at")
+  func deletedHints() throws {
+    var model = Fixture.opened()
+    #expect(model.rows[22].contains("d delete"))
+    model.send(.blog(.post("p11", nil)))
+    model.type("j")
+    #expect(!model.rows[22].contains("d delete") && !model.rows[22].contains("comment"))
+    model.type("c")
+    #expect(model.context == .post)
+    #expect(model.message?.kind == .failure)
+  }
+
+  @Test("Deleting is hinted at for what is mine, and the palette everywhere")
+  func hints() {
+    var model = Fixture.loaded()
+    #expect(model.rows[22].contains("^P commands"))
+    #expect(!model.rows[22].contains("delete"))
+    model.type("j")
+    #expect(model.rows[22].contains("d delete"))
+    #expect(model.rows[22].contains("^P commands") && model.rows[22].contains("q quit"))
+  }
+
   @Test("j reaches the last comment and k comes back to the title")
   func walk() {
     var model = Fixture.opened()

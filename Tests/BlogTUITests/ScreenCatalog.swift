@@ -246,6 +246,8 @@ extension ScreenCatalog {
     }
     model.send(.blog(.people(people)))
     model.send(.blog(.extent(.recent, FeedExtent(hasOlder: true))))
+    model.send(.blog(.latestComments("p12", Array(Fixture.comments.prefix(1)))))
+    model.send(.blog(.latestComments("p11", Fixture.comments)))
     model.reading.deliveries = [
       "p08": .local, "p07": .sent, "p06": .acknowledged(at: Fixture.now), "p05": .refused,
     ]

@@ -44,14 +44,62 @@ struct SettingsTests {
     #expect(model.theme == .mono)
   }
 
+  /// The words of the screen, wherever its lines end.
+  private func words(_ model: Model) -> String {
+    model.rows.joined(separator: " ").split(separator: " ").joined(separator: " ")
+  }
+
   @Test("Settings are changed on their page")
   func page() {
     var model = Fixture.loaded()
     model.type(.key(.function(2)), "mouse")
-    let effects = model.type(.enter)
-    #expect(effects.contains(.keepSetting(.mouse, .flag(false))))
-    #expect(model.context == .chooser)
-    #expect(model.rows.contains { $0.contains("false (chosen here)") })
+    #expect(words(model).contains("Now: true (default). Values: true, false."))
+    let tried = model.type(.key(.right))
+    #expect(!tried.contains { if case .keepSetting = $0 { true } else { false } })
+    #expect(!model.settings.isOn(.mouse))
+    #expect(model.type(.enter) == [.keepSetting(.mouse, .flag(false))])
+    #expect(model.context == .settings)
+    #expect(words(model).contains("Now: false (chosen here)"))
+    #expect(model.message?.text.string == "mouse is now false.")
+    #expect(model.type(.escape) == [])
+    #expect(!model.settings.isOn(.mouse))
+  }
+
+  @Test("What was tried out and not kept is as before, with its origin")
+  func tried() {
+    var settings = Settings()
+    settings.choose(.word("light"), for: .theme, from: .file("config.toml", line: 3))
+    var model = Fixture.loaded()
+    model.send(.configured(Configuration(settings: settings)))
+    model.type(.key(.function(2)), "theme", .key(.right), .key(.right), .key(.left))
+    #expect(model.theme != .light)
+    model.type(.escape)
+    #expect(model.theme == .light)
+    #expect(model.settings.origin(of: .theme) == .file("config.toml", line: 3))
+    #expect(model.chooser == nil)
+  }
+
+  @Test("Arrows move a number within its range, and Enter lets it be typed")
+  func number() {
+    var model = Fixture.loaded()
+    model.type(.key(.function(2)), "text-w", .key(.right), .key(.right), .key(.left))
+    #expect(model.settings.number(.textWidth) == 110)
+    for _ in 0..<100 { model.type(.key(.left)) }
+    #expect(model.settings.number(.textWidth) == 40)
+    model.type(.escape, .key(.function(2)), "text-w", .enter)
+    #expect(model.commandLine?.field.text == "set text-width ")
+  }
+
+  @Test("Every setting is explained in full below the list, where there is room")
+  func explained() {
+    for size in [Size(width: 80, height: 24), Size(width: 120, height: 40)] {
+      var model = Fixture.loaded(size)
+      model.type(.key(.function(2)))
+      for setting in Setting.allCases {
+        #expect(words(model).contains(setting.help), "\(setting)")
+        model.type(.key(.down))
+      }
+    }
   }
 
   @Test("Without colours a theme keeps its attributes and nothing else", arguments: Theme.builtIn)

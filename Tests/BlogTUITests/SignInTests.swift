@@ -144,13 +144,37 @@ struct SignInTests {
     #expect(signIn.update(.key(.character("x"))).isEmpty)
   }
 
-  @Test("Escape leads back to the choices, and from there out")
+  @Test("Escape leads back to the choices, and never out of the program")
   func escape() {
     var signIn = signIn()
     form(.signIn, &signIn)
     #expect(signIn.update(.key(.escape)).isEmpty)
     #expect(signIn.form == nil)
-    #expect(signIn.update(.key(.escape)) == [.quit])
+    #expect(signIn.update(.key(.escape)) == [])
+    #expect(signIn.message?.text.string == "q quits.")
+    #expect(signIn.update(.key(.character("q"))) == [.quit])
+  }
+
+  @Test("Who came from the blog goes back to it, unless their account was signed out meanwhile")
+  func back() {
+    for visitor in [SignIn.Visitor.account(uid: "ann"), .nobody] {
+      for key in [KeyEvent.escape, .character("q")] {
+        var signIn = SignIn(
+          databaseName: "team",
+          accounts: [SignIn.Account(uid: "ann", title: "ann")],
+          allowsNobody: true,
+          visitor: visitor,
+          size: Size(width: 80, height: 24)
+        )
+        form(.signIn, &signIn)
+        #expect(signIn.update(.key(.escape)).isEmpty)
+        #expect(signIn.view().text().contains("Esc back"))
+        #expect(signIn.update(.key(key)) == [.goBack])
+        _ = signIn.update(.accounts([]))
+        let isNobody = visitor == .nobody
+        #expect(signIn.update(.key(.character("q"))) == [isNobody ? .goBack : .quit])
+      }
+    }
   }
 
   @Test("No keys at any size leave the screen or trap")

@@ -110,7 +110,7 @@ final class CommentWatch: @unchecked Sendable {
   /// How many of the newest comments of a post are known; more are only "at least so many".
   static let length = UInt(NewComments.limit)
   /// How many posts can be watched at once.
-  static let limit = 40
+  static let limit = 100
 
   private struct Watched {
     let query: DatabaseQuery

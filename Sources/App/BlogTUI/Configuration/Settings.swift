@@ -168,7 +168,8 @@ package struct Settings: Hashable, Sendable, Codable {
     }
   }
 
-  private struct Choice: Hashable, Sendable, Codable {
+  /// What was chosen for a setting, and by whom.
+  struct Choice: Hashable, Sendable, Codable {
     let value: SettingValue
     let origin: Origin
   }
@@ -181,6 +182,12 @@ package struct Settings: Hashable, Sendable, Codable {
   /// The value that holds.
   package subscript(setting: Setting) -> SettingValue {
     choices[setting]?.value ?? setting.standard
+  }
+
+  /// What was chosen for a setting; nil where nobody has chosen.
+  subscript(choiceOf setting: Setting) -> Choice? {
+    get { choices[setting] }
+    set { choices[setting] = newValue }
   }
 
   /// Where the value comes from.

@@ -7,6 +7,8 @@ package final class SignInProgram<Terminal: TerminalDevice> {
     case done
     /// The user goes on without an account.
     case withoutAccount
+    /// The user goes back to the blog as before.
+    case back
     /// The user left, or the terminal is gone.
     case left(BlogTUI.Ending)
   }
@@ -73,6 +75,7 @@ package final class SignInProgram<Terminal: TerminalDevice> {
         redraw()
       case .quit: ending = .left(.quit)
       case .goOn: ending = .withoutAccount
+      case .goBack: ending = .back
       case .use, .signOut, .signIn, .signUp, .sendCode, .setPassword, .setUserName:
         performOutside(effect)
       }

@@ -33,6 +33,8 @@ package enum SignInEffect: Hashable, Sendable {
   case setUserName(String)
   /// Go on with nobody signed in.
   case goOn
+  /// Go back to the blog, as whoever was there before.
+  case goBack
   /// Draw every cell again.
   case redraw
   /// Stop the process, as the suspend key does.
@@ -60,6 +62,14 @@ package struct SignIn: Sendable {
     }
   }
 
+  /// Who came here from the blog, and can go back to it.
+  package enum Visitor: Hashable, Sendable {
+    /// Someone who is signed in, as long as they stay so.
+    case account(uid: String)
+    /// Someone without an account.
+    case nobody
+  }
+
   /// What can be chosen on the first page.
   package enum Choice: Hashable, Sendable {
     /// Go on as someone who is signed in on this machine.
@@ -82,6 +92,8 @@ package struct SignIn: Sendable {
   package let theme: Theme
   /// Whether the database may be used without an account.
   package let allowsNobody: Bool
+  /// Who came here from the blog; nil before the blog was opened.
+  package let visitor: Visitor?
   /// The number of columns and rows.
   package internal(set) var size: Size
   /// Who is signed in on this machine, the last one first.
@@ -101,6 +113,7 @@ package struct SignIn: Sendable {
   ///   - databaseName: Which database this is.
   ///   - accounts: Who is signed in on this machine, the last one first.
   ///   - allowsNobody: Whether the database may be used without an account.
+  ///   - visitor: Who came here from the blog; nil before the blog was opened.
   ///   - size: The number of columns and rows.
   ///   - glyphs: The signs that the terminal can show.
   ///   - theme: The styles of all parts.
@@ -108,6 +121,7 @@ package struct SignIn: Sendable {
     databaseName: String,
     accounts: [Account],
     allowsNobody: Bool,
+    visitor: Visitor? = nil,
     size: Size,
     glyphs: GlyphSet = .unicode,
     theme: Theme = .dark
@@ -115,6 +129,7 @@ package struct SignIn: Sendable {
     self.databaseName = databaseName
     self.accounts = accounts
     self.allowsNobody = allowsNobody
+    self.visitor = visitor
     self.size = size
     self.glyphs = glyphs
     self.theme = theme
@@ -125,6 +140,15 @@ package struct SignIn: Sendable {
   var choices: [Choice] {
     accounts.map { .account(uid: $0.uid) } + [.signIn, .signUp, .forgotten]
       + (allowsNobody ? [.withoutAccount] : [])
+  }
+
+  /// Whether the blog can be opened again as before: not for an account that was signed out here.
+  var canGoBack: Bool {
+    switch visitor {
+    case .account(let uid)?: accounts.contains { $0.uid == uid }
+    case .nobody?: true
+    case nil: false
+    }
   }
 
   /// The text of a choice.
@@ -235,7 +259,12 @@ extension SignIn {
   }
 
   private mutating func handleInList(_ key: KeyEvent) -> [SignInEffect] {
-    if key == .character("q") || key == .escape { return [.quit] }
+    if key == .character("q") { return [canGoBack ? .goBack : .quit] }
+    if key == .escape {
+      if canGoBack { return [.goBack] }
+      message = .note("q quits.")
+      return []
+    }
     if key == .character("x") || key == .delete { return signOutSelected() }
     guard case .opened(let choice) = list.handle(key) else { return [] }
     return choose(choice)

@@ -187,6 +187,8 @@ struct SignInPainter {
     }
     let isAccount = if case .account? = signIn.list.selection { true } else { false }
     let signOut: [(KeyEvent, SafeText)] = isAccount ? [(.character("x"), "sign out")] : []
-    return [(.enter, "choose"), (.character("q"), "quit")] + signOut
+    let leave: (KeyEvent, SafeText) =
+      signIn.canGoBack ? (.escape, "back") : (.character("q"), "quit")
+    return [(.enter, "choose"), leave] + signOut
   }
 }

@@ -42,15 +42,16 @@ struct Open: AsyncParsableCommand {
     let recording = try screen.recording()
     try server?.ensureRunning()
     var ending = Ending.changeAccount
-    var isFirst = true
+    var resident: Resident?
     while ending == .changeAccount {
       var configuration = DatabaseOptions()
       // When a transaction is given up, the screen takes the change back. So it is not given up even
       // where many people change the same post.
       configuration.transactionTries = 1_000
-      switch try receive(&configuration, isFirst: isFirst) {
+      switch try receive(&configuration, after: resident) {
       case .left(let reason): ending = reason
       case .someone(let me):
+        resident = Resident(author: me, tokens: configuration.tokenProvider)
         ending = try await runBlog(
           as: me,
           configuration: configuration,
@@ -58,7 +59,6 @@ struct Open: AsyncParsableCommand {
           recording: recording
         )
       }
-      isFirst = false
     }
     recording?.finish()
     switch ending {
@@ -211,6 +211,16 @@ extension Open {
     case left(Ending)
   }
 
+  /// Who uses the blog.
+  struct Resident {
+    let author: Author
+    /// What proves it; nil without an account.
+    let tokens: (any DatabaseTokenProvider)?
+
+    /// The same for the screens on which people sign in.
+    var visitor: SignIn.Visitor { tokens == nil ? .nobody : .account(uid: author.uid) }
+  }
+
   /// Whether people sign in to the database that the options name.
   func hasAccounts() throws -> Bool {
     try options.accounts() != nil && options.user == nil
@@ -220,17 +230,17 @@ extension Open {
   ///
   /// - Parameters:
   ///   - configuration: How the database will be opened.
-  ///   - isFirst: Whether whoever is signed in comes in without being asked.
+  ///   - resident: Who used the blog until now; without one, whoever is signed in comes in unasked.
   /// - Returns: Who comes in.
   /// - Throws: ``CommandFailure`` or `AuthError` when that cannot be found out.
   @MainActor
   func receive(
     _ configuration: inout DatabaseOptions,
-    isFirst: Bool
+    after resident: Resident?
   ) throws -> Visitor {
     if let accounts = try options.accounts(), options.user == nil, !screen.plain {
       configuration.trustRoots = options.trustRoots
-      if isFirst, let auth = try options.signedIn(), auth.currentUser?.displayName != nil {
+      if resident == nil, let auth = try options.signedIn(), auth.currentUser?.displayName != nil {
         configuration.tokenProvider = auth
         return .someone(try options.author(auth))
       }
@@ -241,6 +251,7 @@ extension Open {
         terminal: terminal,
         configuration: accounts,
         databaseName: try databaseName(options.places()),
+        visitor: resident?.visitor,
         theme: settings.theme,
         glyphs: settings.settings.isOn(.ascii) ? .ascii : terminal.glyphs
       )
@@ -249,6 +260,9 @@ extension Open {
         configuration.tokenProvider = auth
         return .someone(author)
       case .nobody: return .someone(try options.author())
+      case .sameAsBefore:
+        configuration.tokenProvider = resident?.tokens
+        return .someone(try resident?.author ?? options.author())
       case .left(let ending): return .left(ending)
       }
     }

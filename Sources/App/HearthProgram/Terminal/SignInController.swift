@@ -53,7 +53,7 @@ final class SignInController: Sendable {
       guard let auth = nameless.withLockedValue(\.self) else { return }
       try await desk.setUserName(name, of: auth)
       finish(auth, as: name)
-    case .goOn, .redraw, .suspend, .quit: return
+    case .goOn, .goBack, .redraw, .suspend, .quit: return
     }
   }
 
@@ -114,6 +114,8 @@ struct SignInDesk {
     case user(Auth, Author)
     /// Someone without one.
     case nobody
+    /// Whoever was there before.
+    case sameAsBefore
     /// Nobody: the user left, or the terminal is gone.
     case left(Ending)
   }
@@ -121,6 +123,8 @@ struct SignInDesk {
   let terminal: TerminalScreen
   let configuration: AuthConfiguration
   let databaseName: String
+  /// Who comes here from the blog; nil before it was opened.
+  let visitor: SignIn.Visitor?
   let theme: Theme
   let glyphs: GlyphSet
 
@@ -134,6 +138,7 @@ struct SignInDesk {
       databaseName: databaseName,
       accounts: try SignInController.accounts(configuration),
       allowsNobody: true,
+      visitor: visitor,
       size: terminal.size,
       glyphs: glyphs,
       theme: theme
@@ -143,6 +148,7 @@ struct SignInDesk {
     }
     switch program.run() {
     case .withoutAccount: return .nobody
+    case .back: return .sameAsBefore
     case .left(let ending): return .left(ending)
     case .done:
       guard let visitor = clerk.visitor else { return .nobody }

@@ -23,7 +23,7 @@ extension Context: CaseIterable {
   /// All contexts, in the order of the help page.
   package static let allCases: [Context] = [
     .list, .post, .comment, .compose, .search, .confirm, .help, .find, .command, .chooser,
-    .inspector,
+    .settings, .inspector,
   ]
 
   /// A list of posts.
@@ -46,6 +46,8 @@ extension Context: CaseIterable {
   package static let command = Context("command", title: "Typing a command", isTyping: true)
   /// A choice between many things, such as the palette.
   package static let chooser = Context("chooser", title: "Choosing", isTyping: true)
+  /// The settings, narrowed by typing.
+  package static let settings = Context("settings", title: "In the settings", isTyping: true)
   package static let inspector = Context("inspector", title: "In the inspector")
 }
 
@@ -56,7 +58,8 @@ enum ActionTable {
     ListActions.motions + PostActions.motions + PageActions.motions + InspectorActions.motions
     + ListActions.all + PostActions.all + ReadingActions.all + ComposeActions.all
     + CommentActions.all + SearchActions.all + QuestionActions.all + ProgramActions.all
-    + PageActions.all + CommandLineActions.all + ChooserActions.all + InspectorActions.all
+    + PageActions.all + CommandLineActions.all + ChooserActions.all + SettingsActions.all
+    + InspectorActions.all
     + ProgramActions.everywhere
 
   private static let declarations: [Context: [Action: BoundAction]] = all.reduce(into: [:]) {

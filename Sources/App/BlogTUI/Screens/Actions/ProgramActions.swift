@@ -101,6 +101,7 @@ enum ProgramActions {
       keys: keys,
       in: contexts,
       help: "find a command",
+      hint: contexts == pages ? .init("commands", rank: 7) : nil,
       change: { $0.openPalette() }
     )
   }

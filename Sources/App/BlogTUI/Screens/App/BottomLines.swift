@@ -63,11 +63,13 @@ extension Painter {
     )
   }
 
-  /// What keys do here, as far as there is room.
+  /// What keys do here and now, as far as there is room.
   mutating func paintHints() {
     var column = frame.footer.column + 1
     let context = model.context
     for (action, name) in ActionTable.hints[context] ?? [] {
+      // Where text is typed, what applies changes with each letter, and the hints would flicker.
+      guard context.isTyping || model.applies(action, in: context) else { continue }
       // The way to help always stays visible, whatever the configuration removed.
       let key = session.keys.keyText(for: action, in: context)
       guard let keyText = key ?? (action == .help ? ":help" : nil) else { continue }

@@ -129,7 +129,7 @@ extension Model {
     }
     guard isPresent(post.id) else {
       session.drafts.append(Draft(title: title, body: body))
-      let text = "This post was deleted meanwhile. Your text is kept: c opens it."
+      let text = "This post was deleted meanwhile; your text is kept, and c opens it."
       session.message = .failure(text)
       return []
     }

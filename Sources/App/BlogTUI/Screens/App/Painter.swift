@@ -52,7 +52,14 @@ struct Painter {
 
   /// The line between list and post, over the full height.
   mutating func paintSplitLine() {
-    screen.verticalLine(in: session.postFrame.border, glyphs: glyphs, style: theme.border)
+    let border = session.postFrame.border
+    let line = Rect(
+      row: border.row,
+      column: border.column,
+      width: 1,
+      height: frame.content.height
+    )
+    screen.verticalLine(in: line, glyphs: glyphs, style: theme.border)
   }
 
   /// The tabs, and what is true as long as it is shown.

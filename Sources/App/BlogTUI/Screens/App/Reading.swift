@@ -19,12 +19,10 @@ package struct Reading: Equatable, Sendable {
   private var told: ReadState?
   /// How many marks of mine are not answered.
   private var unansweredMarks = 0
-  /// The newest comments on posts in view whose text I have read, oldest first.
+  /// The newest comments on posts in view, oldest first.
   package internal(set) var latestComments: [PostID: [Comment]] = [:]
   /// The posts whose newest comments the blog was asked for.
-  var watched: [PostID] = []
-  /// The posts in view, and what was read, when that was asked last.
-  var watchedAmong: (ids: [PostID], state: ReadState)?
+  var watched: Set<PostID> = []
   /// How long the server took to answer last, in milliseconds.
   package internal(set) var roundTrip: Int?
   /// When the server told something last, in milliseconds since 1970.
@@ -86,7 +84,25 @@ package struct Reading: Equatable, Sendable {
 
 // MARK: What was read
 
+/// How many comments a post has, as far as that was looked at.
+struct CommentCount: Equatable {
+  let number: Int
+  /// Whether there may be more than that.
+  let isAtLeast: Bool
+
+  var text: SafeText { SafeText(number) + (isAtLeast ? "+" : "") }
+}
+
 extension Session {
+  /// How many comments the list can show for a post; nil when that is not known.
+  func commentCount(on id: PostID) -> CommentCount? {
+    guard let comments = reading.latestComments[id] else { return nil }
+    let isAtLeast = comments.count >= NewComments.limit
+    let hidden = reading.deletions.isEmpty ? [] : reading.hidden
+    let number = hidden.isEmpty ? comments.count : comments.count { !hidden.contains($0.id) }
+    return CommentCount(number: number, isAtLeast: isAtLeast)
+  }
+
   /// Whether the post is to be read by me.
   func isUnread(_ post: Post) -> Bool {
     post.uid != me.uid && reading.state?.isUnread(post) == true
@@ -105,7 +121,7 @@ extension Model {
   /// How many comments are to be read on a post whose text I have read.
   func newComments(on post: Post) -> NewComments {
     guard let state = session.reading.state, let comments = session.reading.latestComments[post.id],
-      openPost?.id != post.id
+      openPost?.id != post.id, tellsWhatIsNew(on: post, state)
     else { return NewComments(count: 0) }
     return state.newComments(among: comments, on: post.id, for: session.me.uid)
   }
@@ -113,35 +129,36 @@ extension Model {
   /// Whether there is something to read: the post itself, or comments on it.
   func hasNews(_ post: Post) -> Bool { session.isUnread(post) || newComments(on: post).count > 0 }
 
-  /// Asks for the newest comments on the posts in view that I have opened or written.
-  ///
-  /// For other posts it is unknown which comments were read, so nothing can be shown as new there.
-  mutating func watchComments() -> [Effect] {
-    // An open post hides the list, and the same posts come back with it.
-    guard openPost == nil || session.isSplit, let state = session.reading.state else { return [] }
-    let ids = session.feed.list.visibleIDs
-    // This runs after every key, and most keys change neither.
-    if let last = session.reading.watchedAmong, last.state == state, ids.elementsEqual(last.ids) {
-      return []
+  /// Whether it is known which comments on a post I have read: it was opened, or it is mine.
+  private func tellsWhatIsNew(on post: Post, _ state: ReadState) -> Bool {
+    switch state.marks[post.id] {
+    case .read: true
+    case .unread: false
+    case nil: post.uid == session.me.uid
     }
-    session.reading.watchedAmong = (Array(ids), state)
-    let wanted = postsToWatch(among: ids, state)
-    guard wanted != session.reading.watched else { return [] }
-    session.reading.watched = wanted
-    for id in session.reading.latestComments.keys where !wanted.contains(id) {
-      session.reading.latestComments[id] = nil
-    }
-    return [.watchComments(wanted)]
   }
 
-  private func postsToWatch(among ids: ArraySlice<PostID>, _ state: ReadState) -> [PostID] {
-    ids.filter { id in
-      switch state.marks[id] {
-      case .read: true
-      case .unread: false
-      case nil: session.feed.post(id)?.uid == session.me.uid
-      }
+  /// Asks for the newest comments on the posts in view, and on those around it.
+  mutating func watchComments() -> [Effect] {
+    // An open post hides the list, and the same posts come back with it.
+    // While a search is typed, what is in view changes with each letter.
+    guard openPost == nil || session.isSplit, session.feed.phase == .loaded,
+      session.search?.isEditing != true
+    else { return [] }
+    let list = session.feed.list
+    // This runs after every key, and most keys show no row that is not watched.
+    guard !list.visibleIDs.allSatisfy(session.reading.watched.contains) else { return [] }
+    // Half a page above and below, so that scrolling does not ask anew with each row.
+    let visible = list.visibleRange
+    let margin = visible.count / 2
+    let range =
+      max(0, visible.lowerBound - margin)..<min(list.ids.count, visible.upperBound + margin)
+    let wanted = Array(list.ids[range])
+    session.reading.watched = Set(wanted)
+    session.reading.latestComments = session.reading.latestComments.filter {
+      session.reading.watched.contains($0.key)
     }
+    return [.watchComments(wanted)]
   }
 
   /// Takes over what all my terminals have read.

@@ -47,7 +47,7 @@ extension Model {
   }
 
   /// Makes everything follow the settings.
-  private mutating func settingsChanged() -> [Effect] {
+  mutating func settingsChanged() -> [Effect] {
     let chosen = session.configuration.theme
     session.theme = session.settings.word(.color) == "never" ? chosen.withoutColors : chosen
     session.refilter()

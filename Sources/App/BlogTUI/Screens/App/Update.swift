@@ -199,6 +199,11 @@ extension Model {
     }
     return declaration.perform(&self)
   }
+
+  /// Whether an action has an effect now.
+  func applies(_ action: Action, in context: Context) -> Bool {
+    ActionTable.declaration(of: action, in: context).map { $0.obstacle(self) == nil } ?? false
+  }
 }
 
 // MARK: The mouse

@@ -8,13 +8,17 @@ struct ChooserFrame: Hashable {
   let field: Rect
   /// The things to choose.
   let list: Rect
+  /// What is said about the selected one; empty where nothing is.
+  let note: Rect
 
-  init(_ frame: Frame) {
-    let rows = Layout.rows([.fixed(1), .flexible(1)], in: frame.content)
+  init(_ frame: Frame, noteHeight: Int = 0) {
+    let height = min(noteHeight, frame.content.height / 2)
+    let rows = Layout.rows([.fixed(1), .flexible(1), .fixed(height)], in: frame.content)
     let columns = Layout.columns([.fixed(2), .flexible(1)], in: rows[0])
     prompt = columns[0]
     field = columns[1]
     list = rows[1]
+    note = rows[2].inset(rows: 0, columns: 1)
   }
 }
 
@@ -44,6 +48,16 @@ package struct Chooser: Equatable, Sendable {
     /// What is shown at its right.
     package let detail: String
     let choice: Choice
+
+    /// The name by which it can be typed exactly.
+    var name: String? {
+      switch choice {
+      case .action(let action): action.name
+      case .command(let name): name
+      case .setting(let setting): setting.rawValue
+      case .link: nil
+      }
+    }
   }
 
   /// What is chosen between.
@@ -54,6 +68,8 @@ package struct Chooser: Equatable, Sendable {
   package private(set) var field = TextField(limit: 100)
   /// The numbers of the items that fit, best first.
   package internal(set) var list = ListView<Int>()
+  /// The settings that are tried out; nil where something else is chosen.
+  var trial: Trial?
 
   init(_ kind: Kind, items: [Item]) {
     self.kind = kind
@@ -85,6 +101,18 @@ package struct Chooser: Equatable, Sendable {
     FuzzyMatch(field.text, in: item.title)
   }
 
+  /// How the typed letters fit what is shown beside a title, where they do not fit the title.
+  func detailMatch(_ item: Item) -> FuzzyMatch? {
+    match(item) == nil || nameRank(of: item) > 0 ? FuzzyMatch(field.text, in: item.detail) : nil
+  }
+
+  /// Whether the name of an item is what was typed, or begins with it.
+  private func nameRank(of item: Item) -> Int {
+    let typed = field.text.lowercased().trimmingBlanks
+    guard !typed.isEmpty, let name = item.name, name.hasPrefix(typed) else { return 0 }
+    return name == typed ? 2 : 1
+  }
+
   /// Shows other items under the same number.
   mutating func update(items new: [Item]) {
     let index = list.selectedIndex
@@ -95,12 +123,17 @@ package struct Chooser: Equatable, Sendable {
 
   /// Shows what fits what was typed, best first.
   private mutating func filter() {
-    let fitting = items.indices.compactMap { index -> (Int, Int)? in
-      if let match = match(items[index]) { return (index, match.score) }
-      return FuzzyMatch(field.text, in: items[index].detail).map { (index, $0.score - 100) }
+    let fitting = items.indices.compactMap { index -> (index: Int, rank: Int, score: Int)? in
+      let item = items[index]
+      let rank = nameRank(of: item)
+      if let match = match(item) { return (index, rank, match.score) }
+      return FuzzyMatch(field.text, in: item.detail).map { (index, rank, $0.score - 100) }
     }
-    let order = field.isEmpty ? fitting : fitting.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
-    list.update(ids: order.map(\.0))
+    let order =
+      field.isEmpty
+      ? fitting
+      : fitting.sorted { ($1.rank, $1.score, $0.index) < ($0.rank, $0.score, $1.index) }
+    list.update(ids: order.map(\.index))
     list.move(to: 0)
   }
 }
@@ -112,11 +145,12 @@ extension Chooser: AppScreen {
 
   /// A click on an item chooses it.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
+    if model.chooser?.kind == .settings { return model.clickSetting(row) }
     model.chooser?.list.select(row)
     return model.chooseItem()
   }
 
-  func context(in session: Session) -> Context { .chooser }
+  func context(in session: Session) -> Context { kind == .settings ? .settings : .chooser }
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     if field.handle(key) == .changed { filter() }
@@ -139,12 +173,20 @@ extension Chooser: AppScreen {
   }
 
   mutating func resize(in session: Session) {
-    let frame = ChooserFrame(Frame(session.size))
+    let frame = frame(in: session)
     field.resize(to: frame.field.size)
     list.resize(to: frame.list.size)
   }
 
   func draw(on painter: inout Painter) { painter.paint(self) }
+
+  /// Where the parts are.
+  func frame(in session: Session) -> ChooserFrame {
+    let frame = Frame(session.size)
+    guard kind == .settings else { return ChooserFrame(frame) }
+    let width = frame.content.width - 2
+    return ChooserFrame(frame, noteHeight: Self.explanationHeight(in: session, width: width))
+  }
 }
 
 extension Model {
@@ -167,27 +209,12 @@ extension Model {
         choice: .action($0.action)
       )
     }
-    let commands = Command.all.filter { $0.name != Command.waitIdle }.map {
-      Chooser.Item(title: $0.help, detail: ":\($0.name)", choice: .command($0.name))
-    }
+    let names = Set(actions.compactMap(\.name))
+    let commands = Command.all.filter { $0.name != Command.waitIdle && !names.contains($0.name) }
+      .map {
+        Chooser.Item(title: $0.help, detail: ":\($0.name)", choice: .command($0.name))
+      }
     show(Chooser(.palette, items: actions + commands))
-  }
-
-  /// Shows all settings with their values.
-  mutating func openSettings() {
-    show(Chooser(.settings, items: settingItems))
-  }
-
-  private var settingItems: [Chooser.Item] {
-    Setting.allCases.map { setting in
-      let value = session.settings[setting].description
-      let origin = session.settings.origin(of: setting).text
-      return Chooser.Item(
-        title: setting.rawValue,
-        detail: "\(value) (\(origin)): \(setting.help)",
-        choice: .setting(setting)
-      )
-    }
   }
 
   /// Shows the links of the post or comment that is selected.
@@ -198,7 +225,7 @@ extension Model {
     var seen: Set<String> = []
     let links = texts.flatMap { Link.all(in: $0) }.filter { seen.insert($0.text).inserted }
     guard !links.isEmpty else {
-      session.message = .note("There is no link here.")
+      session.message = .note("No link here.")
       return
     }
     let items = links.map {
@@ -207,7 +234,7 @@ extension Model {
     show(Chooser(.links, items: items))
   }
 
-  private mutating func show(_ new: Chooser) {
+  mutating func show(_ new: Chooser) {
     chooser = new
     relayout()
   }
@@ -224,31 +251,18 @@ extension Model {
       guard let command = Command.named(name), command.needsArguments else { return run(name) }
       openCommandLine(name + " ")
       return []
-    case .setting(let setting):
-      return keepNextValue(of: setting)
+    case .setting: return keepTrial()
     case .link(let link):
       chooser = nil
       return [.openLink(link)]
     }
   }
-
-  /// Chooses the next value of a setting; a number has to be typed.
-  private mutating func keepNextValue(of setting: Setting) -> [Effect] {
-    let values = setting.suggestions(themes: session.configuration.themeNames)
-    guard !values.isEmpty else {
-      openCommandLine("set \(setting.rawValue) ")
-      return []
-    }
-    let index = values.firstIndex(of: session.settings[setting].description).map { $0 + 1 } ?? 0
-    let effects = set(setting.rawValue, to: values[index % values.count])
-    let items = settingItems
-    chooser?.update(items: items)
-    return effects
-  }
 }
 
 /// The actions of a choice.
 enum ChooserActions {
+  private static let both: Set<Context> = [.chooser, .settings]
+
   static let all: [BoundAction] = [
     BoundAction(
       .back,
@@ -262,37 +276,37 @@ enum ChooserActions {
       .send,
       keys: ["Enter"],
       in: [.chooser],
-      help: "take it",
-      hint: .init("take it", rank: 1),
+      help: "choose it",
+      hint: .init("choose", rank: 1),
       perform: { $0.chooseItem() }
     ),
     BoundAction(
       .previous,
       keys: ["Up", "^P"],
-      in: [.chooser],
+      in: both,
       help: "up",
-      hint: .init("up", rank: 4),
+      hint: .init("up", rank: 6),
       change: { $0.chooser?.list.move(.up) }
     ),
     BoundAction(
       .next,
       keys: ["Down", "^N", "Tab"],
-      in: [.chooser],
+      in: both,
       help: "down",
-      hint: .init("down", rank: 3),
+      hint: .init("down", rank: 5),
       change: { $0.chooser?.list.move(.down) }
     ),
     BoundAction(
       "page-up",
       keys: ["PgUp"],
-      in: [.chooser],
+      in: both,
       help: "a page up",
       change: { $0.chooser?.list.move(.pageUp) }
     ),
     BoundAction(
       "page-down",
       keys: ["PgDn"],
-      in: [.chooser],
+      in: both,
       help: "a page down",
       change: { $0.chooser?.list.move(.pageDown) }
     ),

@@ -1,7 +1,7 @@
 extension Painter {
   /// A choice between many things, with what was typed to find it.
   mutating func paint(_ chooser: Chooser) {
-    let areas = ChooserFrame(frame)
+    let areas = chooser.frame(in: session)
     screen.put(" " + chooser.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
     let count = SafeText(chooser.list.ids.count) + " of " + SafeText(chooser.items.count) + " "
     let room = Rect(row: frame.header.row, column: 12, width: frame.header.width - 12, height: 1)
@@ -28,15 +28,28 @@ extension Painter {
     screen = copy
     for (id, row) in rows { hits.add(.row(id, of: Chooser.self), at: row) }
     if chooser.list.ids.isEmpty {
-      screen.put("Nothing fits.", in: areas.list, style: theme.dim, ellipsis: glyphs.ellipsis)
+      screen.put("No match", in: areas.list, style: theme.dim, ellipsis: glyphs.ellipsis)
     }
+    paintNote(of: chooser, in: areas.note)
     hits.add(.field(of: Chooser.self), at: areas.field)
     chooser.field.draw(
       on: &screen,
       in: areas.field,
-      placeholder: "a part of a name",
-      isFocused: model.context == .chooser
+      placeholder: "type to filter",
+      isFocused: model.context == .chooser || model.context == .settings
     )
+  }
+
+  /// What the selected item is about, in full where there is room.
+  private mutating func paintNote(of chooser: Chooser, in rect: Rect) {
+    guard !rect.isEmpty, let text = chooser.explanation(in: session) else { return }
+    let lines = text.wrapped(width: rect.width)
+    for (index, line) in lines.prefix(rect.height).enumerated() {
+      let isCut = index == rect.height - 1 && lines.count > rect.height
+      let shown =
+        isCut ? line.truncated(to: rect.width - 1, ellipsis: .empty) + glyphs.ellipsis : line
+      screen.put(shown, at: rect.line(index).origin, style: theme.note, clip: rect)
+    }
   }
 
   private func paint(
@@ -65,8 +78,16 @@ extension Painter {
       width: row.endColumn - start - 1,
       height: 1
     )
-    let detail = SafeText(untrusted: item.detail)
+    var detail = SafeText(untrusted: item.detail)
+    if isSelected, chooser.kind == .settings {
+      detail = isASCII ? "< " + detail + " >" : "‹ " + detail + " ›"
+    }
     let detailStyle = isSelected ? style : theme.dim
     screen.put(detail, in: rest, style: detailStyle, ellipsis: glyphs.ellipsis)
+    guard !isSelected, !chooser.field.isEmpty else { return }
+    for position in chooser.detailMatch(item)?.positions ?? [] {
+      let cell = Rect(row: row.row, column: rest.column + position, width: 1, height: 1)
+      screen.restyle(cell.intersection(rest)) { _ in theme.match }
+    }
   }
 }

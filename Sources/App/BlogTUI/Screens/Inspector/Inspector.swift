@@ -265,7 +265,7 @@ enum InspectorActions {
       keys: ["x"],
       in: [.inspector],
       help: "forget all events",
-      hint: .init("clear", rank: 7),
+      hint: .init("clear", rank: 8),
       change: { $0.session.inspector.clear() }
     ),
     BoundAction(

@@ -38,6 +38,14 @@ package struct Feed: Equatable, Sendable {
   /// Whether to select the first row as soon as it arrives.
   package internal(set) var awaitsFirst = false
 
+  private struct TextHeight {
+    let body: String
+    let room: Size
+    let lines: Int
+  }
+
+  /// How many lines the texts of the posts take, where each row takes what it needs.
+  private var textHeights: [PostID: TextHeight] = [:]
   private var unseen: Set<PostID> = []
   /// The last reported position, and the number of posts at that time.
   private var asked: (id: PostID, count: Int)?
@@ -78,7 +86,27 @@ package struct Feed: Equatable, Sendable {
   mutating func filter(_ filter: PostFilter) {
     let shown = filter.passesAll ? Array(posts) : posts.filter { filter.passes($0) }
     let starts = filter.dividesDays ? Self.dayStarts(of: shown) : []
-    list.update(ids: shown.map(\.id), sectionStarts: starts)
+    let heights = filter.textRoom.map { rowHeights(of: shown, in: $0) } ?? [:]
+    if filter.textRoom == nil { textHeights = [:] }
+    list.update(ids: shown.map(\.id), sectionStarts: starts, heights: heights)
+  }
+
+  /// The number of lines of each post: its title, as much of its text as there is room for, a blank.
+  ///
+  /// - Complexity: O(n) in the number of posts, and in the length of those that are new
+  private mutating func rowHeights(of posts: [Post], in room: Size) -> [PostID: Int] {
+    let known = textHeights
+    textHeights = [:]
+    textHeights.reserveCapacity(posts.count)
+    for post in posts {
+      if let height = known[post.id], height.room == room, height.body == post.body {
+        textHeights[post.id] = height
+      } else {
+        let lines = PostRowPainter.textLines(post.body, in: room).count
+        textHeights[post.id] = TextHeight(body: post.body, room: room, lines: lines)
+      }
+    }
+    return textHeights.mapValues { $0.lines + 2 }
   }
 
   /// The posts that start a new day; posts without a time start none.

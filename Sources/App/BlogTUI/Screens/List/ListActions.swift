@@ -68,7 +68,7 @@ enum ListActions {
       keys: ["Tab"],
       in: [.list],
       help: "next list",
-      hint: .init("next list", rank: 7),
+      hint: .init("next list", rank: 9),
       perform: { $0.session.selectNeighbour(by: 1) }
     ),
     BoundAction(

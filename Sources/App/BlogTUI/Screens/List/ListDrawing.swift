@@ -32,7 +32,12 @@ extension Painter {
       guard let number = feed.posts.index(of: item.id, near: guess) else { continue }
       guess = number + 1
       let post = feed.posts[number]
-      let row = row(of: post, isSelected: item.isSelected, isShort: isShort)
+      let row = row(
+        of: post,
+        isSelected: item.isSelected,
+        height: item.height,
+        isShort: isShort
+      )
       ageWidth = max(ageWidth, row.age.width)
       visible.append(item)
       rows.append(row)
@@ -47,7 +52,7 @@ extension Painter {
     return (visible, rows, look)
   }
 
-  private func row(of post: Post, isSelected: Bool, isShort: Bool) -> PostRow {
+  private func row(of post: Post, isSelected: Bool, height: Int, isShort: Bool) -> PostRow {
     let newComments = model.newComments(on: post)
     return PostRow(
       id: post.id,
@@ -60,7 +65,9 @@ extension Painter {
       age: time(post.createdAt, isShort: isShort),
       delivery: session.delivery(of: post.id),
       newComments: newComments,
-      hasNews: newComments.count > 0 || session.isUnread(post)
+      commentCount: session.commentCount(on: post.id),
+      hasNews: newComments.count > 0 || session.isUnread(post),
+      height: height
     )
   }
 

@@ -35,14 +35,6 @@ struct ListScreen: AppScreen {
     return session.tellPosition()
   }
 
-  func lowerRule(in session: Session) -> Rect {
-    let rule = Frame(session.size).lowerRule
-    guard session.isSplit else { return rule }
-    return rule.intersection(
-      Rect(row: rule.row, column: 0, width: session.listRect.width, height: 1)
-    )
-  }
-
   func draw(on painter: inout Painter) {
     painter.paintHeader()
     painter.paintList()
@@ -85,6 +77,7 @@ extension Session {
 
   /// Tells the lists how much room they have.
   mutating func resizeLists() {
+    if Density(settings) == .full { refilter() }
     for kind in allFeeds {
       self[kind].list.setRowHeight(Density(settings).rowHeight)
       self[kind].list.resize(to: listRect.size)
@@ -105,7 +98,8 @@ extension Session {
       me: me.uid,
       readState: reading.state,
       hidden: reading.hidden,
-      dividesDays: settings.isOn(.dayRules) && !kind.isByStars
+      dividesDays: settings.isOn(.dayRules) && !kind.isByStars,
+      textRoom: Density(settings) == .full ? PostRowColumns.textRoom(in: listRect.size) : nil
     )
   }
 

@@ -6,7 +6,7 @@ package enum Density: String, CaseIterable, Hashable, Sendable {
   case compact
   /// Two lines: the beginning of the text has its own.
   case normal
-  /// Five lines: more of the text, and a blank one.
+  /// As many lines of the text as it needs, up to eight, and a blank one.
   case full
 
   /// What the user has chosen.
@@ -14,21 +14,21 @@ package enum Density: String, CaseIterable, Hashable, Sendable {
     self = Density(rawValue: settings.word(.density)) ?? .compact
   }
 
-  /// The number of lines of the text that are shown below the title.
+  /// The largest number of lines of the text that are shown below the title.
   package var textHeight: Int {
     switch self {
     case .compact: 0
     case .normal: 1
-    case .full: 3
+    case .full: 8
     }
   }
 
-  /// The number of lines of a post.
+  /// The number of lines of a post, where it does not depend on its text.
   package var rowHeight: Int {
     switch self {
     case .compact: 1
     case .normal: 2
-    case .full: 5
+    case .full: 3
     }
   }
 }
@@ -49,8 +49,12 @@ struct PostRow: Equatable {
   let delivery: Delivery?
   /// How many comments on it are to be read.
   let newComments: NewComments
+  /// How many comments it has; nil when that is not known.
+  let commentCount: CommentCount?
   /// Whether the post or a comment on it is unread.
   let hasNews: Bool
+  /// The number of lines.
+  let height: Int
 }
 
 /// What all the rows of a list have in common.
@@ -71,6 +75,8 @@ struct PostRowColumns {
   let title: Rect
   let author: Rect
   let age: Rect
+  /// The number of comments, behind its sign; empty on narrow screens.
+  let comments: Rect
   let star: Rect
   let count: Rect
   let showsExcerpt: Bool
@@ -80,12 +86,15 @@ struct PostRowColumns {
   init(_ look: PostRowLook) {
     let row = Rect(row: 0, column: 0, width: look.width, height: 1)
     let isWide = row.width >= 60
-    let author = row.width >= 100 ? 20 : isWide ? 16 : row.width >= 36 ? 8 : 0
+    let author =
+      row.width >= 100 ? 20 : row.width >= 72 ? 16 : isWide ? 12 : row.width >= 36 ? 8 : 0
     let gap = isWide ? 2 : 1
+    let comments = row.width >= Self.commentsWidth ? 5 : 0
     let parts = Layout.columns(
       [
         .fixed(1), .fixed(isWide ? 1 : 0), .flexible(1), .fixed(author > 0 ? gap : 0),
-        .fixed(author), .fixed(gap), .fixed(look.ageWidth), .fixed(gap), .fixed(1),
+        .fixed(author), .fixed(gap), .fixed(look.ageWidth), .fixed(comments > 0 ? 1 : 0),
+        .fixed(comments), .fixed(gap), .fixed(1),
         .fixed(isWide ? 5 : 3), .fixed(isWide ? 1 : 0),
       ],
       in: row
@@ -97,9 +106,22 @@ struct PostRowColumns {
     title = parts[2]
     self.author = parts[4]
     age = parts[6]
-    star = parts[8]
-    count = parts[9]
+    self.comments = parts[8]
+    star = parts[10]
+    count = parts[11]
     self.showsExcerpt = isWide && look.density == .compact
+  }
+
+  /// From how many columns on there is room for the number of comments.
+  private static let commentsWidth = 60
+
+  /// The column at which titles and texts begin in a list of that width.
+  private static func textColumn(_ width: Int) -> Int { width >= 60 ? 2 : 1 }
+
+  /// The room for the text of a post in a list, if it takes no more than it needs.
+  static func textRoom(in list: Size) -> Size {
+    let height = min(Density.full.textHeight, max(1, list.height - 2))
+    return Size(width: max(1, list.width - textColumn(list.width) - 1), height: height)
   }
 }
 
@@ -121,10 +143,10 @@ struct PostRowPainter {
 
   /// Draws a row.
   func screen(of row: PostRow) -> Screen {
-    var screen = Screen(size: Size(width: look.width, height: look.density.rowHeight))
+    var screen = Screen(size: Size(width: look.width, height: row.height))
     if row.isSelected { screen.fill(columns.line, style: theme.selected) }
     let mark = row.isSelected ? glyphs.selection : " "
-    for line in 0..<look.density.rowHeight {
+    for line in 0..<row.height {
       let position = Position(row: line, column: columns.border.column)
       screen.put(mark, at: position, style: theme.selectedBorder)
     }
@@ -134,6 +156,7 @@ struct PostRowPainter {
     let authorStyle = style(theme.author, of: row)
     screen.put(author, in: columns.author, style: authorStyle, ellipsis: glyphs.ellipsis)
     screen.put(row.age, in: columns.age, style: style(theme.dim, of: row), aligned: .trailing)
+    paintCommentCount(row, on: &screen)
     let star = row.isStarred ? glyphs.star : glyphs.emptyStar
     let starStyle = style(row.isStarred ? theme.star : theme.text, of: row)
     screen.put(star, at: columns.star.origin, style: starStyle, clip: columns.star)
@@ -141,6 +164,14 @@ struct PostRowPainter {
     screen.put(count, in: columns.count, style: starStyle, aligned: .trailing)
     paintText(row, on: &screen)
     return screen
+  }
+
+  /// The number of comments; nothing where there are none, or where that is not known.
+  private func paintCommentCount(_ row: PostRow, on screen: inout Screen) {
+    guard let count = row.commentCount, count.number > 0 else { return }
+    let text = glyphs.comment + " " + count.text
+    let style = style(row.newComments.count > 0 ? theme.notice : theme.dim, of: row)
+    screen.put(text, in: columns.comments, style: style, aligned: .trailing)
   }
 
   /// The style of a part; a selected row has one style throughout.
@@ -186,9 +217,8 @@ struct PostRowPainter {
     let new = row.newComments
     guard new.count > 0 else { return 0 }
     let number = SafeText(new.count) + (new.isAtLeast ? "+" : "")
-    let words: SafeText = new.count == 1 ? " new comment" : " new comments"
-    let long = columns.showsExcerpt && columns.title.width >= 30
-    let text = long ? separator + number + words : " +" + SafeText(new.count)
+    let long = !columns.comments.isEmpty && columns.title.width >= 20
+    let text = long ? separator + number + " new" : " +" + SafeText(new.count)
     // A long title is cut to make room: a title can be guessed, a number cannot.
     let start = min(used, max(0, columns.title.width - text.width))
     let position = Position(row: 0, column: columns.title.column + start)
@@ -198,17 +228,26 @@ struct PostRowPainter {
 
   /// The beginning of the text on lines of its own, as many as the user wants.
   private func paintText(_ row: PostRow, on screen: inout Screen) {
-    let count = look.density.textHeight
+    let count = look.density == .full ? max(0, row.height - 2) : look.density.textHeight
     let indent = columns.title.column
     let room = Rect(row: 1, column: indent, width: look.width - indent - 1, height: count)
     guard !room.isEmpty else { return }
-    let lines = Self.excerpt(row.body, limit: room.width * count).wrapped(width: room.width)
-    for (index, line) in lines.prefix(count).enumerated() {
-      let isCut = index == count - 1 && lines.count > count
-      let text =
-        isCut ? line.truncated(to: room.width - 1, ellipsis: .empty) + glyphs.ellipsis : line
-      screen.put(text, in: room.line(index), style: theme.dim, ellipsis: glyphs.ellipsis)
+    let lines = Self.textLines(row.body, in: room.size, ellipsis: glyphs.ellipsis)
+    for (index, line) in lines.enumerated() {
+      screen.put(line, in: room.line(index), style: theme.dim, ellipsis: glyphs.ellipsis)
     }
+  }
+
+  /// The beginning of a text, on as many lines as it needs and there is room for.
+  ///
+  /// - Complexity: O(size of the room)
+  static func textLines(_ body: String, in room: Size, ellipsis: SafeText = "…") -> [SafeText] {
+    // One character more than fits tells whether something is left out.
+    let excerpt = excerpt(body, limit: room.width * room.height + 1)
+    let lines = excerpt.wrapped(width: room.width)
+    guard lines.count > room.height, let last = lines.prefix(room.height).last else { return lines }
+    let cut = last.truncated(to: room.width - ellipsis.width, ellipsis: .empty) + ellipsis
+    return lines.prefix(room.height - 1) + [cut]
   }
 
   /// The beginning of a text on one line.

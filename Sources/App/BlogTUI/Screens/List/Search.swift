@@ -166,6 +166,8 @@ package struct PostFilter: Sendable {
   package let hidden: Set<String>
   /// Whether the list is divided by days.
   package let dividesDays: Bool
+  /// The room for the text of a post, where a row takes no more of it than it needs; nil elsewhere.
+  package let textRoom: Size?
 
   /// Makes a filter.
   package init(
@@ -173,13 +175,15 @@ package struct PostFilter: Sendable {
     me: String,
     readState: ReadState? = nil,
     hidden: Set<String> = [],
-    dividesDays: Bool = false
+    dividesDays: Bool = false,
+    textRoom: Size? = nil
   ) {
     self.pattern = pattern
     self.me = me
     self.readState = readState
     self.hidden = hidden
     self.dividesDays = dividesDays
+    self.textRoom = textRoom
   }
 
   /// Whether nothing is left out.

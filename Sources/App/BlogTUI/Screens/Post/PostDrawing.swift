@@ -123,31 +123,32 @@ extension Painter {
     screen.put(" " + text + " ", at: room.origin, style: style, clip: room)
   }
 
-  /// The selected post beside the list, before it is opened.
+  /// The selected post beside the list, before it is opened, with its newest comments.
   mutating func paintPreview() {
-    let areas = session.postFrame
+    let room = session.previewRect
     guard let post = session.feed.selectedPost else { return }
     var preview = OpenPost(id: post.id, known: post, comment: "")
-    preview.resize(text: areas.text.size, field: areas.field.size)
-    hits.add(.post(post.id), at: areas.text)
+    preview.resize(text: room.size, field: .zero)
+    preview.hide(session.reading.hidden)
+    if let comments = session.reading.latestComments[post.id] { preview.update(comments: comments) }
+    hits.add(.post(post.id), at: room)
     let cursor = screen.cursor
     for (offset, number) in preview.visibleRange.enumerated() {
-      let line = preview.layout.lines[number]
-      guard line != .commentsHeading else { break }
-      let row = areas.text.line(offset)
-      let border = Position(row: row.row, column: areas.border.column)
-      screen.put(glyphs.vertical, at: border, style: theme.border, clip: areas.border)
-      paint(line, of: preview, isSelected: false, in: row)
+      paint(preview.layout.lines[number], of: preview, isSelected: false, in: room.line(offset))
     }
     screen.cursor = cursor
-    screen.horizontalLine(in: areas.rule, glyphs: glyphs, style: theme.rule)
   }
 
   private func commentsHeading(_ open: OpenPost) -> SafeText {
     guard let comments = open.comments else { return "Loading comments" + glyphs.ellipsis }
+    let isPreview = model.openPost == nil
+    if isPreview, session.commentCount(on: open.id)?.isAtLeast == true {
+      return "The newest " + SafeText(comments.count) + " comments"
+    }
     switch comments.count {
     case 0:
-      return session.postFrame.rule.width < 40 ? "No comments yet" : "No comments yet: c writes one"
+      let isShort = isPreview || session.postFrame.rule.width < 40
+      return isShort ? "No comments yet" : "No comments yet; c writes one"
     case 1: return "1 comment"
     default: return SafeText(comments.count) + " comments"
     }

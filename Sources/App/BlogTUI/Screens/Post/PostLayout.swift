@@ -13,14 +13,17 @@ struct PostFrame: Hashable {
   /// The comment that is being written.
   let field: Rect
 
-  /// Divides a part of the content; the lower rule of the screen gives way to the field.
-  init(_ frame: Frame, in content: Rect, textWidth: Int) {
+  /// Divides a part of the content.
+  ///
+  /// Alone on the screen, the field takes the place of the lower rule. Beside a list, the rule goes
+  /// through under both, and the line between them goes down to it.
+  init(_ frame: Frame, in content: Rect, textWidth: Int, isBesideList: Bool = false) {
     let hasRule = !frame.lowerRule.isEmpty
     let all = Rect(
       row: content.row,
       column: content.column,
       width: content.width,
-      height: content.height + frame.lowerRule.height
+      height: content.height + (isBesideList ? 0 : frame.lowerRule.height)
     )
     let rows = Layout.rows([.flexible(1), hasRule ? .fixed(1) : .fixed(0), .fixed(1)], in: all)
     border = Rect(
@@ -35,10 +38,18 @@ struct PostFrame: Hashable {
       width: min(textWidth, all.width - border.width - 1),
       height: rows[0].height
     )
-    rule = rows[1]
-    let columns = Layout.columns([.fixed(2), .flexible(1)], in: rows[2])
+    let margin = isBesideList ? border.width : 0
+    rule = rows[1].cut(left: margin)
+    let columns = Layout.columns([.fixed(2), .flexible(1)], in: rows[2].cut(left: margin))
     prompt = columns[0]
     field = columns[1]
+  }
+}
+
+extension Rect {
+  /// What is left without some columns at the left.
+  fileprivate func cut(left count: Int) -> Rect {
+    Rect(row: row, column: column + count, width: max(0, width - count), height: height)
   }
 }
 

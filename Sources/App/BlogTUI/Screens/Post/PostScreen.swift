@@ -62,7 +62,7 @@ extension OpenPost: AppScreen {
 
   /// The comment line takes the row of this line.
   func lowerRule(in session: Session) -> Rect {
-    session.isSplit ? ListScreen().lowerRule(in: session) : .zero
+    session.isSplit ? Frame(session.size).lowerRule : .zero
   }
 
   func draw(on painter: inout Painter) {
@@ -99,7 +99,14 @@ extension Session {
       width: frame.content.endColumn - left,
       height: frame.content.height
     )
-    return PostFrame(frame, in: right, textWidth: textWidth)
+    return PostFrame(frame, in: right, textWidth: textWidth, isBesideList: true)
+  }
+
+  /// Where the selected post is shown beside the list, before it is opened: it has no field.
+  var previewRect: Rect {
+    let text = postFrame.text
+    let height = Frame(size).content.height
+    return Rect(row: text.row, column: text.column, width: text.width, height: height)
   }
 }
 
@@ -130,6 +137,21 @@ extension Model {
   }
 
   // MARK: Commenting
+
+  /// Whether there is a post to comment on, or a draft to go on with in its place.
+  var isCommentingPossible: Bool {
+    guard let open = openPost, open.isGone else { return true }
+    return !open.field.isEmpty || !session.drafts.isEmpty
+  }
+
+  /// Begins a comment; on a post that was deleted, goes on with the draft that was kept.
+  mutating func beginComment() {
+    guard let open = openPost, open.isGone, !session.drafts.isEmpty else {
+      openPost?.isWriting = true
+      return
+    }
+    openComposer()
+  }
 
   /// Why the comment that is written cannot be sent.
   var obstacleToComment: Obstacle? {
@@ -278,9 +300,10 @@ enum PostActions {
       .comment,
       keys: ["c", "r", "i", "Enter", "Tab"],
       in: [.post],
-      help: "comment",
+      help: "comment; on a deleted post, go on with the last draft",
       hint: .init("comment", rank: 3),
-      change: { $0.openPost?.isWriting = true }
+      unless: { $0.isCommentingPossible ? nil : Model.goneObstacle },
+      change: { $0.beginComment() }
     ),
     BoundAction(
       .back,

@@ -13,6 +13,7 @@ package struct GlyphSet: Hashable, Sendable {
     repertoire: .unicode,
     star: "★",
     emptyStar: "☆",
+    comment: "❝",
     bullet: "•",
     ellipsis: "…",
     up: "↑",
@@ -40,6 +41,7 @@ package struct GlyphSet: Hashable, Sendable {
     repertoire: .ascii,
     star: "*",
     emptyStar: "-",
+    comment: "\"",
     bullet: "*",
     ellipsis: "...",
     up: "^",
@@ -76,6 +78,8 @@ package struct GlyphSet: Hashable, Sendable {
   package let star: SafeText
   /// A star that was not given.
   package let emptyStar: SafeText
+  /// Before a number of comments.
+  package let comment: SafeText
   /// The start of an item in a list.
   package let bullet: SafeText
   /// The end of something cut.

@@ -1,8 +1,8 @@
 /// The state of a list: which row is selected, and which rows are in view.
 ///
 /// Both are kept by identifier and never by number, so rows that come and go elsewhere do not move
-/// what the user reads. All rows have the same height; rows that begin a section have a line above
-/// them, unless they are the first in view.
+/// what the user reads. Rows have the same height, except those that are given another; rows that
+/// begin a section have a line above them, unless they are the first in view.
 package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   /// What a key did to the list.
   package enum Outcome: Hashable, Sendable {
@@ -28,6 +28,8 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   private var selected = 0
   /// The rows that begin a section.
   private var sectionStarts: Set<ID> = []
+  /// The number of screen lines of the rows that have another height than the usual one.
+  private var heights: [ID: Int] = [:]
   /// The number of screen lines.
   private var height = 1
 
@@ -39,17 +41,19 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
 
   /// The number of the selected row.
   package var selectedIndex: Int? { ids.isEmpty ? nil : selected }
-  /// The numbers of the rows in view.
+  /// The numbers of the rows in view; of rows with heights of their own, the last one may be cut.
   ///
   /// - Complexity: O(n) in the number of rows in view.
   package var visibleRange: Range<Int> {
-    guard !sectionStarts.isEmpty else { return top..<min(ids.count, top + capacity) }
+    guard !isUniform else { return top..<min(ids.count, top + capacity) }
     guard !ids.isEmpty else { return 0..<0 }
     var end = top + 1
-    var line = rowHeight
+    // The end of the row before, and how much of the next row has to fit.
+    var line = height(of: top)
     while end < ids.count {
-      line += rowHeight + (sectionStarts.contains(ids[end]) ? 1 : 0)
-      if line > height { break }
+      let start = line + (sectionStarts.contains(ids[end]) ? 1 : 0)
+      line = start + height(of: end)
+      if heights.isEmpty ? line > height : start >= height { break }
       end += 1
     }
     return top..<end
@@ -76,13 +80,19 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   /// - Parameters:
   ///   - new: The identifiers of the rows, from top to bottom.
   ///   - newStarts: The rows that begin a section.
+  ///   - newHeights: The number of screen lines, at least one, of rows with a height of their own.
   /// - Complexity: O(n) in the number of rows.
-  package mutating func update(ids new: [ID], sectionStarts newStarts: Set<ID> = []) {
-    guard new != ids || newStarts != sectionStarts else { return }
+  package mutating func update(
+    ids new: [ID],
+    sectionStarts newStarts: Set<ID> = [],
+    heights newHeights: [ID: Int] = [:]
+  ) {
+    guard new != ids || newStarts != sectionStarts || newHeights != heights else { return }
     let lines = selectedLine
     selected = newIndex(in: new)
     ids = new
     sectionStarts = newStarts
+    heights = newHeights
     selection = ids.isEmpty ? nil : ids[selected]
     putSelection(atLine: lines)
     reveal()
@@ -135,20 +145,35 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   }
 
   /// How many rows a page has where the user is.
-  package var pageLength: Int { sectionStarts.isEmpty ? capacity : visibleRange.count }
+  package var pageLength: Int {
+    guard !isUniform else { return capacity }
+    let visible = visibleRange
+    guard let last = visible.last, last > top, !heights.isEmpty else { return visible.count }
+    let end = (top + 1...last).reduce(height(of: last)) { $0 + step(to: $1) }
+    return end > height ? visible.count - 1 : visible.count
+  }
 
   // MARK: Lines
 
-  /// The number of lines that a row takes below the first row in view.
-  private func lines(of index: Int) -> Int {
-    rowHeight + (sectionStarts.contains(ids[index]) ? 1 : 0)
+  /// Whether every row takes the same number of lines.
+  private var isUniform: Bool { sectionStarts.isEmpty && heights.isEmpty }
+
+  /// The number of lines of a row, without the line of a section above it.
+  private func height(of index: Int) -> Int { heights[ids[index]] ?? rowHeight }
+
+  /// The number of lines from the beginning of the row before to the beginning of a row.
+  private func step(to index: Int) -> Int {
+    height(of: index - 1) + (sectionStarts.contains(ids[index]) ? 1 : 0)
   }
+
+  /// The largest number of rows that can be in view.
+  private var largestCount: Int { heights.isEmpty ? capacity : height }
 
   /// The number of lines above the selected row in view.
   private var selectedLine: Int {
     guard top < selected, !ids.isEmpty else { return 0 }
-    guard !sectionStarts.isEmpty else { return (selected - top) * rowHeight }
-    return (top + 1...selected).reduce(0) { $0 + lines(of: $1) }
+    guard !isUniform else { return (selected - top) * rowHeight }
+    return (top + 1...selected).reduce(0) { $0 + step(to: $1) }
   }
 
   /// Scrolls so that the given number of lines, or slightly fewer, are above the selected row.
@@ -156,7 +181,7 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     top = selected
     var above = 0
     while top > 0 {
-      above += lines(of: top)
+      above += step(to: top)
       guard above <= line else { return }
       top -= 1
     }
@@ -166,18 +191,18 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     top = max(0, min(top, selected))
     guard !ids.isEmpty else { return }
     // No more than what fits is ever looked at.
-    top = max(top, selected - capacity + 1)
-    while top < selected, selectedLine + rowHeight > height { top += 1 }
+    top = max(top, selected - largestCount + 1)
+    while top < selected, selectedLine + height(of: selected) > height { top += 1 }
     fillEnd()
   }
 
   /// Leaves no line empty below the last row as long as there are rows above the first.
   private mutating func fillEnd() {
-    guard top > ids.count - capacity else { return }
-    var used = rowHeight
-    for index in stride(from: ids.count - 1, to: top, by: -1) { used += lines(of: index) }
+    guard top > ids.count - largestCount else { return }
+    var used = height(of: ids.count - 1)
+    for index in stride(from: ids.count - 1, to: top, by: -1) { used += step(to: index) }
     while top > 0 {
-      used += lines(of: top)
+      used += step(to: top)
       guard used <= height else { return }
       top -= 1
     }
@@ -216,8 +241,10 @@ extension ListView {
     /// The row.
     package let id: ID
     package let isSelected: Bool
-    /// Where it is.
+    /// Where it is, as far as it is in view.
     package let rect: Rect
+    /// The number of its lines, in view or not.
+    package let height: Int
     /// The line above it, if it begins a section there.
     package let section: Rect?
   }
@@ -236,6 +263,7 @@ extension ListView {
         id: ids[index],
         isSelected: index == selected,
         rect: visible,
+        height: full.height,
         section: beginsSection ? line : nil
       )
     }
@@ -252,8 +280,9 @@ extension ListView {
     var line = rect.row
     return visibleRange.map { index in
       if index > top, sectionStarts.contains(ids[index]) { line += 1 }
-      defer { line += rowHeight }
-      return (index, Rect(row: line, column: rect.column, width: rect.width, height: rowHeight))
+      let height = height(of: index)
+      defer { line += height }
+      return (index, Rect(row: line, column: rect.column, width: rect.width, height: height))
     }
   }
 

@@ -1,0 +1,183 @@
+/// The settings as a choice: arrows try values out, Enter keeps them, and going back undoes them.
+extension Chooser {
+  /// Values that are tried out and not kept.
+  struct Trial: Equatable, Sendable {
+    /// What held when the settings were opened, or kept last.
+    var before: Settings
+    /// The settings that have another value now.
+    var changed: Set<Setting> = []
+  }
+
+  /// The selected setting, if there are settings to choose from.
+  var selectedSetting: Setting? {
+    guard case .setting(let setting)? = selection?.choice else { return nil }
+    return setting
+  }
+
+  /// All about the selected setting: what it does, what it can be, and where its value comes from.
+  func explanation(in session: Session) -> SafeText? {
+    selectedSetting.map { Self.explanation(of: $0, in: session) }
+  }
+
+  private static func explanation(of setting: Setting, in session: Session) -> SafeText {
+    let values: String
+    switch setting.kind {
+    case .number(let range): values = "\(range.lowerBound) to \(range.upperBound)"
+    case .flag, .choice, .theme:
+      let words = setting.suggestions(themes: session.configuration.themeNames)
+      values = words.joined(separator: ", ")
+    }
+    let origin = session.settings.origin(of: setting).text
+    let value = session.settings[setting].description
+    let text = "\(setting.help) Now: \(value) (\(origin)). Values: \(values)."
+    return SafeText(untrusted: text, limit: 1_000)
+  }
+
+  /// How many lines the longest explanation takes, so that the list stays where it is.
+  static func explanationHeight(in session: Session, width: Int) -> Int {
+    Setting.allCases.map { explanation(of: $0, in: session).wrapped(width: max(1, width)).count }
+      .max() ?? 0
+  }
+}
+
+extension Settings {
+  /// Takes back what was chosen for a setting.
+  fileprivate mutating func restore(_ setting: Setting, from before: Settings) {
+    self[choiceOf: setting] = before[choiceOf: setting]
+  }
+}
+
+extension Model {
+  /// Shows all settings with their values.
+  mutating func openSettings() {
+    var chooser = Chooser(.settings, items: settingItems)
+    chooser.trial = Chooser.Trial(before: session.settings)
+    show(chooser)
+  }
+
+  private var settingItems: [Chooser.Item] {
+    Setting.allCases.map { setting in
+      Chooser.Item(
+        title: setting.rawValue,
+        detail: session.settings[setting].description,
+        choice: .setting(setting)
+      )
+    }
+  }
+
+  /// Gives the selected setting its next value, or the one before; only Enter keeps it.
+  mutating func tryValue(by step: Int) -> [Effect] {
+    guard let setting = chooser?.selectedSetting,
+      let value = session.settings.neighbour(
+        of: setting,
+        by: step,
+        themes: session.configuration.themeNames
+      )
+    else { return [] }
+    session.settings.choose(value, for: setting, from: .session)
+    chooser?.trial?.changed.insert(setting)
+    return refreshSettings()
+  }
+
+  /// Keeps what was tried out; a number of which nothing was tried out can be typed.
+  mutating func keepTrial() -> [Effect] {
+    guard let trial = chooser?.trial, let setting = chooser?.selectedSetting else { return [] }
+    guard !trial.changed.isEmpty else {
+      if case .number = setting.kind {
+        openCommandLine("set \(setting.rawValue) ")
+      } else {
+        session.message = .note("Left and Right change the value.")
+      }
+      return []
+    }
+    let kept = Setting.allCases.filter(trial.changed.contains)
+    let settings = session.settings
+    let texts = kept.map { "\($0.rawValue) is now \(settings[$0])" }
+    session.message = .note(texts.joined(separator: ", ") + ".")
+    chooser?.trial = Chooser.Trial(before: settings)
+    return kept.map { .keepSetting($0, settings[$0]) }
+  }
+
+  /// Leaves the settings as they were when they were kept last.
+  mutating func leaveSettings() -> [Effect] {
+    guard let trial = chooser?.trial else { return [] }
+    chooser = nil
+    guard !trial.changed.isEmpty else { return [] }
+    for setting in trial.changed { session.settings.restore(setting, from: trial.before) }
+    session.message = .note("The settings are as they were; Enter keeps a change.")
+    return settingsChanged()
+  }
+
+  /// A click on the selected setting gives it its next value and keeps it; others are selected.
+  mutating func clickSetting(_ row: Int) -> [Effect] {
+    guard chooser?.list.selection == row else {
+      chooser?.list.select(row)
+      return []
+    }
+    let effects = tryValue(by: 1)
+    return effects + keepTrial()
+  }
+
+  private mutating func refreshSettings() -> [Effect] {
+    let effects = settingsChanged()
+    let items = settingItems
+    chooser?.update(items: items)
+    return effects
+  }
+}
+
+extension Settings {
+  /// How far an arrow moves a number.
+  private static let step = 10
+
+  /// The value beside the one that holds; words and flags go round, numbers stay in their range.
+  func neighbour(of setting: Setting, by step: Int, themes: [String]) -> SettingValue? {
+    if case .number(let range) = setting.kind {
+      let number = number(setting) + step * Self.step
+      return .number(min(max(number, range.lowerBound), range.upperBound))
+    }
+    let words = setting.suggestions(themes: themes)
+    guard !words.isEmpty else { return nil }
+    let index = words.firstIndex(of: word(setting)).map { $0 + step } ?? 0
+    let next = words[(index + words.count) % words.count]
+    return try? setting.value(of: next, themes: themes).get()
+  }
+}
+
+/// The actions of the settings.
+enum SettingsActions {
+  static let all: [BoundAction] = [
+    BoundAction(
+      "next-value",
+      keys: ["Right"],
+      in: [.settings],
+      help: "the next value",
+      hint: .init("next value", rank: 1),
+      perform: { $0.tryValue(by: 1) }
+    ),
+    BoundAction(
+      "previous-value",
+      keys: ["Left"],
+      in: [.settings],
+      help: "the value before",
+      hint: .init("value before", rank: 4),
+      perform: { $0.tryValue(by: -1) }
+    ),
+    BoundAction(
+      .send,
+      keys: ["Enter", "^S"],
+      in: [.settings],
+      help: "keep the change in the configuration file",
+      hint: .init("keep", rank: 2),
+      perform: { $0.keepTrial() }
+    ),
+    BoundAction(
+      .back,
+      keys: ["Esc", "^C"],
+      in: [.settings],
+      help: "back; what was not kept is as before",
+      hint: .init("back", rank: 3),
+      perform: { $0.leaveSettings() }
+    ),
+  ]
+}
