@@ -178,6 +178,7 @@ let package = Package(
 
     // App: the blog, its screens, and the program.
     library("BlogModel", in: "App", ["RealtimeCore", "RealtimeDatabase"]),
+    library("BlogPages", in: "App", ["BlogModel", "RealtimeCore", "RealtimeServer"]),
     .systemLibrary(name: "CNcurses", path: "Sources/App/CNcurses"),
     library(
       "BlogTUI",
@@ -188,8 +189,9 @@ let package = Package(
       "HearthProgram",
       in: "App",
       [
-        "BlogModel", "BlogTUI", "DurableFiles", "RealtimeAuth", "RealtimeCore", "RealtimeDatabase",
-        "RealtimeHub", "RealtimeServer", "RealtimeTransport", "SQLiteStorage", "SecurityRules",
+        "BlogModel", "BlogPages", "BlogTUI", "DurableFiles", "RealtimeAuth", "RealtimeCore",
+        "RealtimeDatabase", "RealtimeHub", "RealtimeServer", "RealtimeTransport", "SQLiteStorage",
+        "SecurityRules",
         product("ArgumentParser", "swift-argument-parser"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
@@ -330,6 +332,12 @@ let package = Package(
       [
         "RealtimeDatabase", "RealtimeHub", "RealtimeServer",
         product("NIOConcurrencyHelpers", "swift-nio"),
+      ]
+    ),
+    tests(
+      "BlogPages",
+      [
+        "BlogModel", "RealtimeCore", "RealtimeServer", "RealtimeTransport", "TransportTestSupport",
       ]
     ),
     tests(

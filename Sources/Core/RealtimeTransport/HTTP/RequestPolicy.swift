@@ -12,13 +12,17 @@ package struct RequestPolicy: Sendable {
   private let allowsLoopbackPages: Bool
   /// Whether any `Host` is allowed.
   private let allowsAnyHost: Bool
+  /// Whether a path, still escaped, may be read by everybody, so that any page may lead to it.
+  private let isPublic: @Sendable (String) -> Bool
 
   /// Makes a policy; by default, no pages are allowed, and the host must be this machine.
   package init(
     allowedOrigins: [String] = [],
     allowsLoopbackPages: Bool = false,
-    allowsAnyHost: Bool = false
+    allowsAnyHost: Bool = false,
+    isPublic: @escaping @Sendable (String) -> Bool = { _ in false }
   ) {
+    self.isPublic = isPublic
     self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
     self.allowsLoopbackPages = allowsLoopbackPages
     self.allowsAnyHost = allowsAnyHost
@@ -58,6 +62,8 @@ package struct RequestPolicy: Sendable {
   private func isFromAllowedPage(_ request: HTTPRequest) -> Bool {
     // Embedded resources have no origin; nobody needs to embed this server.
     guard request.headers.contains(name: "Origin") else {
+      // A link that somebody follows has no origin either, but says that it comes from a page.
+      if request.method == "GET" || request.method == "HEAD", isPublic(request.path) { return true }
       return request.headers["Sec-Fetch-Site"].allSatisfy { $0 == "none" }
     }
     return allowedOrigin(in: request.headers) != nil

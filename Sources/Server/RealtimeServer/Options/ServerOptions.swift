@@ -34,6 +34,8 @@ public struct ServerOptions: Sendable {
   package var credentialVerifier: (any CredentialVerifier)?
   /// The web pages that may use the server, such as `http://localhost:5173`; others are refused.
   public var allowedOrigins: [String] = []
+  /// Pages for readers who have not signed in, made of the default database; nil for none.
+  package var pages: (any PageSource)?
   /// How often the log tells what the server has done; nil for never.
   public var metricsInterval: Duration?
   /// How long nobody may be connected before the server stops by itself; nil for ever.

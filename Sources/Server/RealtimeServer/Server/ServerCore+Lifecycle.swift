@@ -70,6 +70,7 @@ extension ServerCore {
     let limits = options.limits.transport
     let origins = options.allowedOrigins
     let isEmulator = options.isEmulator
+    let options = options
     let memory = NIOLoopBound(context.memory, eventLoop: eventLoop)
     let handlers = ServerHandlers(
       admit: { request, _ in core.value.admit(request) },
@@ -92,7 +93,9 @@ extension ServerCore {
             allowedOrigins: origins,
             // The emulator is meant for pages under development.
             allowsLoopbackPages: isEmulator,
-            allowsAnyHost: address.isSecure || !address.isLoopback
+            allowsAnyHost: address.isSecure || !address.isLoopback,
+            // One page leads to another, and the pages of others lead to these.
+            isPublic: { options.pages(at: $0) != nil }
           ),
           handlers: handlers
         )

@@ -63,6 +63,7 @@ extension ServerCore {
     if let route = IdentityRoute(path: request.path) {
       return identityReply(to: request, route: route)
     }
+    if let pages = options.pages(at: request.path) { return pageReply(to: request, from: pages) }
     let rest: RESTRequest
     do throws(RESTError) {
       guard let read = try RESTRequest(request, depthLimit: options.limits.jsonDepth) else {
@@ -87,6 +88,21 @@ extension ServerCore {
     } catch {
       return eventLoop.makeFailedFuture(error)
     }
+  }
+
+  /// Answers with a page of the default database, whatever credential comes with the request.
+  private func pageReply(
+    to request: HTTPRequest,
+    from pages: any PageSource
+  ) -> EventLoopFuture<HTTPReply> {
+    guard request.method == "GET" || request.method == "HEAD" else {
+      return eventLoop.makeSucceededFuture(.answer(.pageIsReadOnly))
+    }
+    if let refusal { return eventLoop.makeFailedFuture(refusal) }
+    let versions = NIOLoopBound(pageVersions, eventLoop: eventLoop)
+    return databases.database(options.namespace, isMade: options.isEmulator)
+      .flatMapErrorThrowing { throw DatabaseRegistry.refusal($0) }
+      .flatMap { PageExchange.run(request, from: pages, on: $0, versions: versions.value) }
   }
 
   private static func answer(

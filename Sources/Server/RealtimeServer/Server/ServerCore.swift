@@ -29,6 +29,8 @@ final class ServerCore {
   var certificate: ServerCertificate?
   var idle: Scheduled<Void>?
   var metricsTask: Scheduled<Void>?
+  /// Since when each page is as it is.
+  let pageVersions = PageVersions()
 
   init(stores: any TreeStores, context: ServerContext) {
     self.context = context

@@ -35,6 +35,8 @@ struct Serve: AsyncParsableCommand {
 
   @OptionGroup var identities: IdentityOptions
 
+  @OptionGroup var pages: PagesOptions
+
   @Flag(
     help: ArgumentHelp("Report failures on stdout, and close it when ready.", visibility: .hidden)
   )
@@ -71,6 +73,7 @@ struct Serve: AsyncParsableCommand {
     var serverOptions = try serving.serverOptions(socket: hasSocket ? places.socket : nil)
     serverOptions.localRules = try LocalRules.compiled()
     try network.apply(to: &serverOptions)
+    try pages.apply(to: &serverOptions)
     try identities.apply(to: &serverOptions, keptIn: keepsData ? places : nil)
     if hasSocket, options.socket == nil { try PrivateDirectory.prepare(places.socketDirectory) }
     if serving.emulator { warnOfEmulator() }

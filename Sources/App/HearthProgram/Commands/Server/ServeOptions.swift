@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlogPages
 import Foundation
 import RealtimeServer
 import SecurityRules
@@ -112,6 +113,48 @@ struct ServeOptions: ParsableArguments {
       throw CommandFailure(.usage, "--limit takes NAME=NUMBER, not \(setting)")
     }
     try limits.set(String(parts[0]), to: value)
+  }
+}
+
+/// The pages of the blog for readers without a terminal.
+struct PagesOptions: ParsableArguments {
+  @Flag(
+    help: """
+      Show the blog at /blog/ to browsers and feed readers, as far as the rules let everybody read: \
+      lists, posts with their comments, and a feed at /blog/feed.atom.
+      """
+  )
+  var pages = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Where readers find the pages, such as https://blog.example.org, for the feed.",
+      valueName: "url"
+    )
+  )
+  var pagesUrl: String?
+
+  @Option(help: ArgumentHelp("What the pages call the blog.", valueName: "text"))
+  var pagesTitle: String?
+
+  /// Adds the pages to what a server does.
+  ///
+  /// - Throws: ``CommandFailure`` for an address that is none, or options without `--pages`.
+  func apply(to options: inout DatabaseServer.Options) throws(CommandFailure) {
+    guard pages else {
+      guard pagesUrl == nil, pagesTitle == nil else {
+        throw CommandFailure(.usage, "--pages-url and --pages-title are of use only with --pages")
+      }
+      return
+    }
+    guard options.port != nil else {
+      throw CommandFailure(.usage, "--pages needs --port, where browsers find them")
+    }
+    do throws(BlogPages.AddressError) {
+      options.pages = try BlogPages(title: pagesTitle ?? "Hearth", address: pagesUrl)
+    } catch {
+      throw CommandFailure(.usage, "\(error)")
+    }
   }
 }
 

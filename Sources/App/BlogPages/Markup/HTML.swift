@@ -1,0 +1,126 @@
+/// A piece of HTML or XML.
+///
+/// Markup comes from the source code only, as its types say: text that is known at run time is always
+/// escaped, and stripped of what neither format can have or what would turn the lines around it.
+struct HTML: Sendable {
+  /// What has been written.
+  private(set) var text = ""
+
+  /// Appends markup of this program.
+  mutating func tag(_ markup: StaticString) {
+    text += markup.description
+  }
+
+  /// Appends text, escaped.
+  mutating func put(_ content: String) {
+    for scalar in content.unicodeScalars { put(scalar) }
+  }
+
+  /// Appends an element without content, with attributes whose values are escaped.
+  mutating func void(_ name: StaticString, _ attributes: KeyValuePairs<StaticString, String>) {
+    start(name, attributes)
+    text += "/>"
+  }
+
+  private mutating func start(
+    _ name: StaticString,
+    _ attributes: KeyValuePairs<StaticString, String>
+  ) {
+    text += "<\(name)"
+    for (name, value) in attributes {
+      text += " \(name)=\""
+      put(value)
+      text += "\""
+    }
+  }
+
+  /// Appends another piece as it is.
+  mutating func append(_ piece: HTML) {
+    text += piece.text
+  }
+
+  private mutating func put(_ scalar: Unicode.Scalar) {
+    switch scalar {
+    case "&": text += "&amp;"
+    case "<": text += "&lt;"
+    case ">": text += "&gt;"
+    case "\"": text += "&quot;"
+    case "'": text += "&#39;"
+    default: if PlainText.isShown(scalar) { text.unicodeScalars.append(scalar) }
+    }
+  }
+
+  /// An element with text in it and no attributes.
+  static func element(_ name: StaticString, _ content: String) -> HTML {
+    element(name, [:], content)
+  }
+
+  /// An element with text in it.
+  static func element(
+    _ name: StaticString,
+    _ attributes: KeyValuePairs<StaticString, String>,
+    _ content: String
+  ) -> HTML {
+    var html = HTML()
+    html.start(name, attributes)
+    html.text += ">"
+    html.put(content)
+    html.text += "</\(name)>"
+    return html
+  }
+}
+
+/// What is done to the text of others before it is shown.
+enum PlainText {
+  /// Whether a character may stand in a page: no controls, nothing that reverses what follows, and
+  /// nothing that XML forbids.
+  static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x09, 0x0A: true
+    case 0..<0x20, 0x7F..<0xA0: false
+    case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: false
+    case 0x2028, 0x2029, 0xFEFF, 0xFDD0...0xFDEF: false
+    case let value: value & 0xFFFE != 0xFFFE
+    }
+  }
+
+  /// The start of a text, without line breaks and repeated spaces.
+  ///
+  /// - Complexity: O(limit), as long as spaces do not come in thousands.
+  static func line(_ text: String, limit: Int) -> String {
+    var line = ""
+    var count = 0
+    var isAfterSpace = true
+    // A text of spaces alone must not be looked through to its end.
+    for character in text.prefix(limit * 4) {
+      let isSpace = character.isWhitespace
+      if isSpace, isAfterSpace { continue }
+      guard count < limit else {
+        while line.last == " " { line.removeLast() }
+        return line + "…"
+      }
+      line.append(isSpace ? " " : character)
+      isAfterSpace = isSpace
+      count += 1
+    }
+    if line.last == " " { line.removeLast() }
+    return line
+  }
+
+  /// A text as one part of a URL's path or query, or of a tag URI.
+  static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        escaped.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let digits = String(byte, radix: 16, uppercase: true)
+        escaped += digits.count < 2 ? "%0\(digits)" : "%\(digits)"
+      }
+    }
+    return escaped
+  }
+}

@@ -1,0 +1,62 @@
+internal import BlogModel
+internal import RealtimeCore
+internal import RealtimeServer
+
+/// The newest posts as an Atom feed (RFC 4287).
+///
+/// Identifiers are tag URIs (RFC 4151) made of the blog's host and the key of a post, so that they stay
+/// when a post is edited or the blog moves to another scheme or port.
+struct AtomFeed {
+  private let site: Site
+
+  init(_ site: Site) {
+    self.site = site
+  }
+
+  /// The feed; posts come newest first.
+  func page(of posts: [PostEntry]) -> Page {
+    var xml = HTML()
+    xml.tag("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n")
+    xml.tag("<feed xmlns=\"http://www.w3.org/2005/Atom\">\n")
+    xml.append(.element("id", "tag:\(site.host),2026:blog"))
+    xml.append(.element("title", site.title))
+    link("self", Site.feed, type: "application/atom+xml", in: &xml)
+    link("alternate", Site.root, type: "text/html", in: &xml)
+    // A blog without posts has not changed since the beginning of time.
+    xml.append(.element("updated", time(posts.compactMap(\.createdAt).max())))
+    xml.append(.element("generator", "Hearth"))
+    xml.tag("\n")
+    for post in posts { entry(post, in: &xml) }
+    xml.tag("</feed>\n")
+    return Page(
+      contentType: "application/atom+xml; charset=utf-8",
+      body: Array(xml.text.utf8),
+      headerLines: Page.safety,
+      lifetime: 300
+    )
+  }
+
+  private func entry(_ post: PostEntry, in xml: inout HTML) {
+    let key = PlainText.escaped(post.key.text)
+    xml.tag("<entry>")
+    xml.append(.element("id", "tag:\(site.host),2026:blog/post/\(key)"))
+    xml.append(.element("title", post.shownTitle))
+    link("alternate", Site.post(post.key), type: "text/html", in: &xml)
+    xml.append(.element("updated", time(post.createdAt)))
+    if post.createdAt != nil { xml.append(.element("published", time(post.createdAt))) }
+    xml.tag("<author>")
+    let name = PlainText.line(post.author.name, limit: Author.longestName)
+    xml.append(.element("name", name.isEmpty ? "unknown" : name))
+    xml.tag("</author>")
+    let body = String(post.body.prefix(PostEntry.longestBody))
+    // The HTML of the content is the text of this element.
+    xml.append(.element("content", ["type": "html"], LightMarkdown.html(body).text))
+    xml.tag("</entry>\n")
+  }
+
+  private func link(_ relation: String, _ path: String, type: String, in xml: inout HTML) {
+    xml.void("link", ["rel": relation, "type": type, "href": site.origin + path])
+  }
+
+  private func time(_ milliseconds: Int64?) -> String { PageTime(milliseconds ?? 0).machine }
+}

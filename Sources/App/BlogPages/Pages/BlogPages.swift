@@ -1,0 +1,245 @@
+internal import BlogModel
+internal import RealtimeCore
+package import RealtimeServer
+
+/// The pages of a blog for readers without a terminal: lists, posts with their comments, and a feed.
+///
+/// They only read, and only what the rules let everybody read. All of them are below `/blog`, which
+/// no request of the REST API is, since those end in `.json`.
+package struct BlogPages: PageSource {
+  /// How many posts a list has on one page.
+  static let listLength = 20
+  /// How many comments a post has on one page.
+  static let commentsLength = 50
+  /// How many posts the feed has.
+  static let feedLength = 20
+
+  private let site: Site
+
+  /// Makes the pages.
+  ///
+  /// - Parameters:
+  ///   - title: What the blog is called.
+  ///   - address: The scheme, host and port at which readers find it, such as
+  ///     `https://blog.example.org`, which the feed names; nil when it is not known.
+  /// - Throws: ``AddressError`` when the address is none of http or https.
+  package init(title: String, address: String?) throws(AddressError) {
+    site = try Site(title: title, address: address)
+  }
+
+  /// A text that is not the address of a blog.
+  package struct AddressError: Error, CustomStringConvertible {
+    /// What is wrong.
+    package let description: String
+  }
+
+  package func owns(_ path: String) -> Bool {
+    path == "/" || path == "/favicon.ico" || path == "/blog" || path.hasPrefix("/blog/")
+  }
+
+  package func page(for request: PageRequest) -> PageStep {
+    switch Route(request) {
+    case .home: .render { Page.redirect(to: Site.root) }
+    case .style: .render { Page.style }
+    case .icon: .render { Page.icon }
+    case .recent(let before): list(.recent, before: before)
+    case .top(let before): list(.top, before: before)
+    case .author(let uid, let before): list(.author(uid), before: before)
+    case .post(let key, let after): post(key, after: after)
+    case .feed: feed()
+    case .unknown: .render { [site] in Layout(site).missing() }
+    }
+  }
+
+  // MARK: Steps
+
+  private func list(_ kind: PostList.Kind, before: PostList.Position?) -> PageStep {
+    .read([kind.read(before: before, limit: Self.listLength + 1)]) { [site] data in
+      switch data[0] {
+      case .denied: return .render { Layout(site).closed() }
+      case .failed: return .render { Layout(site).missing() }
+      case .found(let node):
+        let list = PostList(kind, node, length: Self.listLength, isFirst: before == nil)
+        // Counting the comments of a post costs nothing, however many they are.
+        let counts = list.posts.map { PageRead(.comments(on: $0.key)) }
+        return .read(counts) { data in
+          let counted = list.counting(data.map(\.childCount))
+          return .render { Layout(site).page(of: counted) }
+        }
+      }
+    }
+  }
+
+  private func post(_ key: ChildKey, after: ChildKey?) -> PageStep {
+    let comments = Query(
+      index: .key,
+      start: after.map { QueryBound(.string($0.text), isInclusive: false) },
+      limit: Query.Limit(Self.commentsLength + 1, .first)
+    )
+    let reads = [
+      PageRead(Path([.posts, key])),
+      PageRead(.comments(on: key), query: comments),
+      PageRead(.comments(on: key)),
+    ]
+    return .read(reads) { [site] data in
+      if case .denied = data[0] { return .render { Layout(site).closed() } }
+      guard case .found(let node) = data[0], var post = PostEntry(key, node) else {
+        return .render { Layout(site).missing() }
+      }
+      post.commentCount = data[2].childCount
+      var found: [CommentEntry]?
+      if case .found(let node) = data[1] { found = node.entries { CommentEntry($0, $1) } }
+      return .render { [post, found] in
+        Layout(site).page(of: post, comments: found, isFirst: after == nil)
+      }
+    }
+  }
+
+  private func feed() -> PageStep {
+    .read([PostList.Kind.recent.read(before: nil, limit: Self.feedLength)]) { [site] data in
+      switch data[0] {
+      case .denied: .render { Layout(site).closed() }
+      case .failed: .render { Layout(site).missing() }
+      case .found(let node):
+        .render {
+          AtomFeed(site).page(
+            of: PostList(.recent, node, length: Self.feedLength, isFirst: true).posts
+          )
+        }
+      }
+    }
+  }
+}
+
+extension PageData {
+  /// How many children were found, or nil when they could not be read.
+  fileprivate var childCount: Int? {
+    if case .found(let node) = self { node.childCount } else { nil }
+  }
+}
+
+/// What a path below `/blog` asks for.
+private enum Route {
+  case home, style, icon, feed, unknown
+  case recent(before: PostList.Position?)
+  case top(before: PostList.Position?)
+  case author(String, before: PostList.Position?)
+  case post(ChildKey, after: ChildKey?)
+
+  init(_ request: PageRequest) {
+    let before = request.parameter("before").flatMap { PostList.Position($0) }
+    let parts = request.segments
+    switch (parts.first, parts.count) {
+    case (nil, _): self = .home
+    case ("favicon.ico", 1): self = .icon
+    case ("blog", 1): self = .recent(before: before)
+    case ("blog", 2):
+      switch parts[1] {
+      case "top": self = .top(before: before)
+      case "feed.atom": self = .feed
+      case "style.css": self = .style
+      case "icon.svg": self = .icon
+      default: self = .unknown
+      }
+    case ("blog", 3) where parts[1] == "post":
+      let after = request.parameter("after").map { ChildKey($0) }
+      self = .post(ChildKey(parts[2]), after: after)
+    case ("blog", 3) where parts[1] == "author": self = .author(parts[2], before: before)
+    default: self = .unknown
+    }
+  }
+}
+
+/// A page of a list of posts.
+struct PostList: Sendable {
+  /// Which list.
+  enum Kind: Sendable, Equatable {
+    case recent
+    case top
+    case author(String)
+  }
+
+  /// A place in a list, behind which its next page begins.
+  struct Position: Sendable {
+    let stars: Int64
+    let key: ChildKey
+
+    init(_ post: PostEntry) {
+      stars = post.starCount
+      key = post.key
+    }
+
+    /// Reads the text of a position; nil when it is none.
+    init?(_ text: String) {
+      let parts = text.split(separator: "~", maxSplits: 1)
+      guard parts.count == 2, let stars = Int64(parts[0]) else { return nil }
+      self.stars = stars
+      key = ChildKey(String(parts[1]))
+    }
+
+    var text: String { "\(stars)~\(key.text)" }
+  }
+
+  let kind: Kind
+  var posts: [PostEntry]
+  /// Whether there are posts behind these.
+  let hasMore: Bool
+  /// Whether the list begins with these.
+  let isFirst: Bool
+
+  init(_ kind: Kind, _ node: Node, length: Int, isFirst: Bool) {
+    self.kind = kind
+    self.isFirst = isFirst
+    var posts = Array(node.entries { PostEntry($0, $1) }.reversed())
+    if kind == .top {
+      // They come by key, and those with the same number of stars stay so.
+      posts = posts.enumerated().sorted {
+        ($1.element.starCount, $0.offset) < ($0.element.starCount, $1.offset)
+      }.map(\.element)
+    }
+    hasMore = posts.count > length
+    self.posts = Array(posts.prefix(length))
+  }
+
+  /// The same page, whose posts know how many comments they have.
+  func counting(_ counts: [Int?]) -> PostList {
+    var list = self
+    for (index, count) in counts.enumerated() { list.posts[index].commentCount = count }
+    return list
+  }
+}
+
+extension PostList.Kind {
+  /// What is read for a page of the list.
+  func read(before: PostList.Position?, limit: Int) -> PageRead {
+    let path =
+      switch self {
+      case .recent, .top: Path([.posts])
+      case .author(let uid): Path([.userPosts, ChildKey(uid)])
+      }
+    let index: Index = self == .top ? .child("starCount") : .key
+    let end = before.map { place in
+      self == .top
+        ? QueryBound(.integer(place.stars), key: .key(place.key), isInclusive: false)
+        : QueryBound(.string(place.key.text), isInclusive: false)
+    }
+    return PageRead(path, query: Query(index: index, end: end, limit: .init(limit, .last)))
+  }
+}
+
+extension Node {
+  /// What can be read of the children, in the order of their keys.
+  func entries<Entry>(_ read: (ChildKey, Node) -> Entry?) -> [Entry] {
+    children?.map.compactMap { read($0.key, $0.value) } ?? []
+  }
+}
+
+extension Path {
+  /// Where the comments on a post are.
+  fileprivate static func comments(on post: ChildKey) -> Path { Path(["post-comments", post]) }
+}
+
+extension ChildKey {
+  fileprivate static let posts: ChildKey = "posts"
+  fileprivate static let userPosts: ChildKey = "user-posts"
+}

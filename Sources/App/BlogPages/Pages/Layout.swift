@@ -1,0 +1,297 @@
+internal import BlogModel
+internal import RealtimeCore
+internal import RealtimeServer
+
+/// Puts pages together.
+struct Layout {
+  /// How much of a post a list shows, in characters.
+  private static let excerpt = 260
+
+  private let site: Site
+  private var names = NameBook()
+
+  init(_ site: Site) {
+    self.site = site
+  }
+
+  // MARK: Pages
+
+  /// A page of a list.
+  func page(of list: PostList) -> Page {
+    var layout = self
+    for post in list.posts { layout.names.learn(post.author) }
+    return layout.made(of: list)
+  }
+
+  private func made(of list: PostList) -> Page {
+    var main = HTML()
+    var title = site.title
+    switch list.kind {
+    case .recent: break
+    case .top: title = "Top posts · \(site.title)"
+    case .author(let uid):
+      let name = list.posts.first.map { shown($0.author) } ?? PlainText.line(uid, limit: 40)
+      title = "\(name) · \(site.title)"
+      main.tag("<h1 class=\"who\"><small>Posts by</small> <bdi>")
+      main.put(name)
+      main.tag("</bdi></h1>\n")
+    }
+    if list.posts.isEmpty {
+      main.tag("<p class=\"empty\">")
+      main.put(list.isFirst ? "Nothing has been written here yet." : "There is nothing further.")
+      main.tag("</p>\n")
+    }
+    for post in list.posts { main.append(entry(post, in: list.kind)) }
+    main.append(turns(of: list))
+    return document(title: title, current: list.kind, main: main)
+  }
+
+  /// A post with a page of its comments; they are nil when they are not for everybody.
+  func page(of post: PostEntry, comments: [CommentEntry]?, isFirst: Bool) -> Page {
+    var layout = self
+    layout.names.learn(post.author)
+    for comment in comments ?? [] { layout.names.learn(comment.author) }
+    return layout.made(of: post, comments: comments, isFirst: isFirst)
+  }
+
+  private func made(of post: PostEntry, comments: [CommentEntry]?, isFirst: Bool) -> Page {
+    var main = HTML()
+    main.tag("<article>\n<h1 dir=\"auto\">")
+    main.put(post.shownTitle)
+    main.tag("</h1>\n<p class=\"meta\">")
+    main.append(byline(post.author, at: post.createdAt, isExact: true))
+    main.append(stars(post.starCount))
+    main.tag("</p>\n<div class=\"prose\">\n")
+    main.append(LightMarkdown.html(String(post.body.prefix(PostEntry.longestBody))))
+    if post.body.utf8.count > PostEntry.longestBody,
+      post.body.dropFirst(PostEntry.longestBody).first != nil
+    {
+      main.tag("<p class=\"empty\">The rest of this post is shown in the terminal only.</p>\n")
+    }
+    main.tag("</div>\n</article>\n")
+    if let comments { main.append(section(of: comments, on: post, isFirst: isFirst)) }
+    return document(
+      title: "\(post.shownTitle) · \(site.title)",
+      summary: PlainText.line(post.body, limit: 200),
+      current: nil,
+      main: main
+    )
+  }
+
+  /// What is shown where nothing is.
+  func missing() -> Page {
+    note(
+      status: 404,
+      title: "Not here",
+      "There is no such page. It may have been deleted by the one who wrote it."
+    )
+  }
+
+  /// What is shown when the rules let nobody read without an account.
+  func closed() -> Page {
+    note(
+      status: 403,
+      title: "For members",
+      "This blog is read by people who have an account. In a terminal, hearth signs you in."
+    )
+  }
+
+  private func note(status: Int, title: String, _ text: String) -> Page {
+    var main = HTML.element("h1", title)
+    main.append(.element("p", ["class": "lead"], text))
+    var page = document(title: "\(title) · \(site.title)", current: nil, main: main)
+    page.status = status
+    return page
+  }
+
+  // MARK: Parts
+
+  private func entry(_ post: PostEntry, in kind: PostList.Kind) -> HTML {
+    var html = HTML()
+    html.tag("<article class=\"entry\">\n<h2 dir=\"auto\">")
+    html.append(.element("a", ["href": Site.post(post.key)], post.shownTitle))
+    html.tag("</h2>\n")
+    let excerpt = PlainText.line(post.body, limit: Self.excerpt)
+    if !excerpt.isEmpty {
+      html.append(.element("p", ["class": "excerpt", "dir": "auto"], excerpt))
+    }
+    html.tag("\n<p class=\"meta\">")
+    html.append(byline(post.author, at: post.createdAt, isExact: false))
+    html.append(stars(post.starCount))
+    if let count = post.commentCount, count > 0 {
+      html.tag("<span>")
+      html.append(
+        .element(
+          "a",
+          ["href": "\(Site.post(post.key))#comments"],
+          count == 1 ? "1 comment" : "\(count) comments"
+        )
+      )
+      html.tag("</span>")
+    }
+    html.tag("</p>\n</article>\n")
+    return html
+  }
+
+  private func section(of all: [CommentEntry], on post: PostEntry, isFirst: Bool) -> HTML {
+    let shown = all.prefix(BlogPages.commentsLength)
+    var html = HTML()
+    html.tag("<section id=\"comments\">\n<h2>")
+    switch post.commentCount {
+    case 0: html.put("No comments")
+    case 1: html.put("1 comment")
+    case let count?: html.put("\(count) comments")
+    case nil: html.put("Comments")
+    }
+    html.tag("</h2>\n<ol class=\"comments\">\n")
+    for comment in shown {
+      html.tag("<li>\n<p class=\"meta\">")
+      html.append(byline(comment.author, at: comment.createdAt, isExact: true))
+      html.tag("</p>\n<div class=\"prose\">\n")
+      html.append(LightMarkdown.html(String(comment.text.prefix(CommentEntry.longestText))))
+      html.tag("</div>\n</li>\n")
+    }
+    html.tag("</ol>\n")
+    let hasMore = all.count > shown.count
+    if hasMore || !isFirst {
+      html.tag("<nav class=\"turn\" aria-label=\"Pages of comments\">")
+      if !isFirst {
+        html.append(.element("a", ["href": "\(Site.post(post.key))#comments"], "← First comments"))
+      }
+      if hasMore, let last = shown.last {
+        html.append(
+          .element(
+            "a",
+            [
+              "class": "next",
+              "href":
+                "\(Site.post(post.key))?after=\(PlainText.escaped(last.key.text))#comments",
+            ],
+            "More comments →"
+          )
+        )
+      }
+      html.tag("</nav>\n")
+    }
+    html.tag("</section>\n")
+    return html
+  }
+
+  private func turns(of list: PostList) -> HTML {
+    var html = HTML()
+    guard list.hasMore || !list.isFirst else { return html }
+    html.tag("<nav class=\"turn\" aria-label=\"Pages\">")
+    if !list.isFirst {
+      let text = list.kind == .top ? "← Most stars" : "← Newest"
+      html.append(.element("a", ["href": Site.list(list.kind)], text))
+    }
+    if list.hasMore, let last = list.posts.last {
+      let text = list.kind == .top ? "Fewer stars →" : "Older →"
+      html.append(
+        .element(
+          "a",
+          ["class": "next", "rel": "next", "href": Site.list(list.kind, before: last)],
+          text
+        )
+      )
+    }
+    html.tag("</nav>\n")
+    return html
+  }
+
+  private func byline(_ author: Author, at time: Int64?, isExact: Bool) -> HTML {
+    var html = HTML()
+    let name = shown(author)
+    html.tag("<span><bdi>")
+    html.append(
+      author.uid.isEmpty
+        ? .element("span", name)
+        : .element("a", ["class": "author", "href": Site.author(author.uid)], name)
+    )
+    html.tag("</bdi></span>")
+    if let time {
+      let time = PageTime(time)
+      html.tag("<span>")
+      html.append(
+        .element("time", ["datetime": time.machine], isExact ? time.dateAndClock : time.date)
+      )
+      html.tag("</span>")
+    }
+    return html
+  }
+
+  private func stars(_ count: Int64) -> HTML {
+    guard count > 0 else { return HTML() }
+    var html = HTML()
+    html.tag("<span class=\"stars\" title=\"")
+    html.put(count == 1 ? "1 star" : "\(count) stars")
+    html.tag("\"><span aria-hidden=\"true\">★</span> ")
+    html.put("\(count)")
+    html.tag("<span class=\"unseen\">")
+    html.put(count == 1 ? " star" : " stars")
+    html.tag("</span></span>")
+    return html
+  }
+
+  private func shown(_ author: Author) -> String {
+    let name = PlainText.line(names.shown(author), limit: Author.longestName + 8)
+    return name.isEmpty ? "unknown" : name
+  }
+
+  // MARK: The document around
+
+  private func document(
+    title: String,
+    summary: String = "",
+    current: PostList.Kind?,
+    main: HTML
+  ) -> Page {
+    var html = HTML()
+    html.tag("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n")
+    html.tag("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n")
+    html.tag("<meta name=\"color-scheme\" content=\"light dark\"/>\n")
+    html.append(.element("title", title))
+    if !summary.isEmpty { html.void("meta", ["name": "description", "content": summary]) }
+    html.tag("\n")
+    html.void("link", ["rel": "stylesheet", "href": Page.styleAddress])
+    html.tag("<link rel=\"icon\" type=\"image/svg+xml\" href=\"/blog/icon.svg\"/>\n")
+    html.void(
+      "link",
+      [
+        "rel": "alternate", "type": "application/atom+xml", "title": site.title,
+        "href": Site.feed,
+      ]
+    )
+    html.tag("\n</head>\n<body>\n<header>\n<a class=\"name\" href=\"/blog/\">")
+    html.tag("<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\">")
+    html.tag(Page.flame)
+    html.tag("</svg>")
+    html.append(.element("span", site.title))
+    html.tag("</a>\n<nav aria-label=\"Lists\">")
+    place("Recent", .recent, isCurrent: current == .recent, in: &html)
+    place("Top", .top, isCurrent: current == .top, in: &html)
+    html.tag("<a href=\"/blog/feed.atom\">Feed</a></nav>\n</header>\n<main>\n")
+    html.append(main)
+    html.tag("</main>\n<footer>\n<p>Written and starred in the terminal, with Hearth. ")
+    html.tag("These pages are for reading.</p>\n</footer>\n</body>\n</html>\n")
+    return Page(
+      contentType: "text/html; charset=utf-8",
+      body: Array(html.text.utf8),
+      headerLines: Page.safety,
+      lifetime: 30
+    )
+  }
+
+  private func place(
+    _ name: String,
+    _ kind: PostList.Kind,
+    isCurrent: Bool,
+    in html: inout HTML
+  ) {
+    html.append(
+      isCurrent
+        ? .element("a", ["href": Site.list(kind), "aria-current": "page"], name)
+        : .element("a", ["href": Site.list(kind)], name)
+    )
+  }
+}

@@ -1,0 +1,179 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+/// Makes one page, as a peer of the hub that has not signed in.
+///
+/// State: waiting for its turn, or for memory → asking (answers of the hub are awaited) → asking again,
+/// for what the answers have led to → rendering (beside the event loop) → answered. Confined to the
+/// server's event loop.
+final class PageExchange: InternalPeer, TurnTaker {
+  /// The most steps that one page may take.
+  private static let stepLimit = 4
+
+  let account: CostAccount
+  var isWaiting = false
+  private let request: HTTPRequest
+  private let core: DatabaseCore
+  private let versions: PageVersions
+  private let promise: EventLoopPromise<HTTPReply>
+  private var peer: PeerID?
+  private var steps = 0
+  /// What is to be read when the turn has come.
+  private var reads: [PageRead] = []
+  /// What follows the answers.
+  private var next: (@Sendable ([PageData]) -> PageStep)?
+  private var answers: [PageData?] = []
+  /// The number of the request before the first of this step.
+  private var base: Int64 = 0
+  /// Whether it waits for its turn or for memory, so that nothing is lost when it is given up.
+  private var isPending = false
+
+  private init(
+    _ request: HTTPRequest,
+    on core: DatabaseCore,
+    versions: PageVersions,
+    promise: EventLoopPromise<HTTPReply>
+  ) {
+    self.request = request
+    self.core = core
+    self.versions = versions
+    self.promise = promise
+    account = core.context.account(of: request.connection)
+  }
+
+  /// Makes a page; the server holds the exchange until it is answered.
+  static func run(
+    _ request: HTTPRequest,
+    from pages: any PageSource,
+    on core: DatabaseCore,
+    versions: PageVersions
+  ) -> EventLoopFuture<HTTPReply> {
+    let segments = request.path.split(separator: "/").compactMap { HTTPRequest.unescape($0) }
+    guard segments.count == request.path.split(separator: "/").count else {
+      return core.eventLoop.makeFailedFuture(RESTError(400, "an escape in the path is malformed"))
+    }
+    let promise = core.eventLoop.makePromise(of: HTTPReply.self)
+    let exchange = PageExchange(request, on: core, versions: versions, promise: promise)
+    exchange.peer = core.openInternal(exchange)
+    exchange.follow(
+      pages.page(for: PageRequest(segments: segments, parameters: request.parameters))
+    )
+    return promise.futureResult
+  }
+
+  // MARK: Steps
+
+  private func follow(_ step: PageStep) {
+    switch step {
+    case .read(let reads, let next): read(reads, then: next)
+    case .render(let render): self.render(render)
+    }
+  }
+
+  private func read(_ reads: [PageRead], then next: @escaping @Sendable ([PageData]) -> PageStep) {
+    steps += 1
+    guard steps <= Self.stepLimit, reads.count <= PageRead.limit else {
+      return finish(RESTError(500, "the page asks for too much").answer)
+    }
+    guard !reads.isEmpty else { return follow(next([])) }
+    self.reads = reads
+    self.next = next
+    isPending = true
+    readWhenPossible()
+  }
+
+  /// Asks for a turn, once not too much waits to be read by others.
+  private func readWhenPossible() {
+    guard peer != nil else { return }
+    let isHeldBack = reads.contains { core.mustWait(toRead: $0.path, isBehind: false) }
+    guard !isHeldBack else {
+      return core.context.memory.whenRelieved { [weak self] in self?.readWhenPossible() }
+    }
+    core.context.turns.request(by: self)
+  }
+
+  var isReady: Bool { isPending && peer != nil }
+
+  func takeTurn() {
+    guard isPending else { return }
+    isPending = false
+    answers = Array(repeating: nil, count: reads.count)
+    let first = base
+    for (index, read) in reads.enumerated() {
+      guard let peer else { return }
+      core.hand(
+        .request(id: first + Int64(index), .get(path: read.path, query: read.query)),
+        from: peer
+      )
+    }
+  }
+
+  private func render(_ make: @escaping @Sendable () -> Page) {
+    let limit = core.options.limits.responseBytes
+    core.context.workbench.perform(
+      for: account,
+      isLong: false,
+      mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) },
+      { RenderedPage(make()) },
+      then: { [self] rendered in
+        guard rendered.page.body.count <= limit else {
+          return finish(RESTError.answerTooBig.answer)
+        }
+        finish(rendered.answer(to: request, at: core.context.clock(), versions: versions))
+      }
+    )
+  }
+
+  private func finish(_ answer: HTTPAnswer) {
+    guard let peer else { return }
+    self.peer = nil
+    next = nil
+    promise.succeed(.answer(answer))
+    core.closeInternal(peer)
+  }
+
+  // MARK: Peer
+
+  func receive(_ message: ServerMessage) {
+    guard case .response(let id, let response) = message,
+      let index = Int(exactly: id - base), answers.indices.contains(index)
+    else { return }
+    answers[index] = PageData(response)
+    let known = answers.compactMap(\.self)
+    guard known.count == answers.count, let next else { return }
+    base += Int64(answers.count)
+    answers = []
+    self.next = nil
+    follow(next(known))
+  }
+
+  func disconnect(_ reason: DisconnectReason) {
+    finish(RESTError(503, "\(reason)").answer)
+  }
+
+  func serverStops() {
+    if isPending { finish(RESTError(503, "the server is stopping").answer) }
+  }
+}
+
+extension PageData {
+  /// What an answer of the hub says.
+  fileprivate init(_ response: ServerMessage.Response) {
+    switch (response.status, response.payload) {
+    case (.ok, .node(let node)): self = .found(node)
+    case (.ok, .json): self = .found(.empty)
+    case (.permissionDenied, _): self = .denied
+    default: self = .failed
+    }
+  }
+}
+
+extension ServerOptions {
+  /// What makes the page at a path, still escaped, or nil when it is no page.
+  func pages(at path: String) -> (any PageSource)? {
+    guard let pages, !path.hasSuffix(".json"), pages.owns(path) else { return nil }
+    return pages
+  }
+}

@@ -1,0 +1,120 @@
+private import Glibc
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// A page and what its bytes are known by.
+struct RenderedPage: Sendable {
+  let page: Page
+  /// The strong entity tag, with its quotes.
+  let tag: String
+
+  /// - Complexity: O(bytes)
+  init(_ page: Page) {
+    self.page = page
+    tag = "\"\(Base64.encode(SHA1.digest(of: page.body)))\""
+  }
+
+  /// The answer, which is short when the reader's copy is still right.
+  func answer(to request: HTTPRequest, at now: Int64, versions: PageVersions) -> HTTPAnswer {
+    var answer = HTTPAnswer(
+      status: page.status,
+      contentType: page.contentType,
+      headerLines: page.headerLines.map { HTTPAnswer.HeaderLine($0.name, $0.value) },
+      body: page.body
+    )
+    answer.headerLines.append(HTTPAnswer.HeaderLine("Date", HTTPDate.text(now)))
+    guard page.status == 200 else {
+      answer.headerLines.append(HTTPAnswer.HeaderLine("Cache-Control", "no-cache"))
+      return answer
+    }
+    answer.headerLines += [
+      HTTPAnswer.HeaderLine("Cache-Control", "public, max-age=\(page.lifetime)"),
+      HTTPAnswer.HeaderLine("ETag", tag),
+    ]
+    let date = versions.date(of: tag, for: request, at: now)
+    if let date { answer.headerLines.append(HTTPAnswer.HeaderLine("Last-Modified", date)) }
+    if isKnown(to: request, date: date) {
+      answer.status = 304
+      answer.body = []
+    }
+    return answer
+  }
+
+  /// Whether the reader has these bytes; the date counts only without a tag.
+  private func isKnown(to request: HTTPRequest, date: String?) -> Bool {
+    let known = request.headerList("If-None-Match")
+    guard known.isEmpty else {
+      return known.contains { $0 == "*" || $0 == tag || $0 == "W/\(tag)" }
+    }
+    return date != nil && request.header("If-Modified-Since") == date
+  }
+}
+
+/// Since when pages are as they are.
+///
+/// Data do not say when they were changed, so the server remembers when it first made a page of these
+/// bytes. Confined to the server's event loop.
+final class PageVersions {
+  /// How many pages are remembered; beyond that it begins anew, and pages count as new.
+  private static let limit = 2_000
+  /// The longest address that is remembered.
+  private static let longestAddress = 512
+
+  private struct Version {
+    let tag: String
+    /// In milliseconds since 1970.
+    let since: Int64
+  }
+
+  private var known: [String: Version] = [:]
+
+  /// The value of `Last-Modified`.
+  ///
+  /// It has no more than seconds, so within the first one there is no date yet: the page could change
+  /// once more and have the same.
+  ///
+  /// - Parameters:
+  ///   - tag: The entity tag of the page as it is.
+  ///   - request: The request, by whose address the page is remembered.
+  ///   - now: The time in milliseconds since 1970.
+  /// - Returns: The date, or nil while there is none.
+  func date(of tag: String, for request: HTTPRequest, at now: Int64) -> String? {
+    let address = request.path + request.parameters.map { "&\($0.name)=\($0.value)" }.joined()
+    guard address.utf8.count <= Self.longestAddress else { return nil }
+    guard let version = known[address], version.tag == tag, version.since <= now else {
+      if known.count >= Self.limit { known = [:] }
+      known[address] = Version(tag: tag, since: now)
+      return nil
+    }
+    guard now / 1_000 > version.since / 1_000 else { return nil }
+    return HTTPDate.text(version.since)
+  }
+}
+
+/// Times as HTTP writes them.
+enum HTTPDate {
+  private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// The text of a time in milliseconds since 1970.
+  static func text(_ milliseconds: Int64) -> String {
+    var seconds = time_t(milliseconds / 1_000)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) "
+      + "\(1_900 + Int(parts.tm_year)) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
+  }
+}
+
+extension HTTPAnswer {
+  /// The answer to who wants to change a page.
+  static let pageIsReadOnly = HTTPAnswer(
+    status: 405,
+    contentType: "text/plain; charset=utf-8",
+    headerLines: [HeaderLine("Allow", "GET, HEAD"), HeaderLine("Cache-Control", "no-cache")],
+    body: Array("pages can only be read\n".utf8)
+  )
+}

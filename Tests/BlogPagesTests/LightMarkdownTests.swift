@@ -1,0 +1,81 @@
+import Testing
+
+@testable import BlogPages
+
+@Suite("Light markdown as HTML")
+struct LightMarkdownTests {
+  @Test(
+    "shows what its author meant",
+    arguments: [
+      ("one\ntwo\n\nthree", "<p>one<br/>two</p><p>three</p>"),
+      ("*a* **b** _c_ `d*e*`", "<p><em>a</em> <strong>b</strong> <em>c</em> <code>d*e*</code></p>"),
+      ("snake_case_name 2*3*4 * x *", "<p>snake_case_name 2*3*4 * x *</p>"),
+      ("**a *b* c**", "<p><strong>a <em>b</em> c</strong></p>"),
+      ("> a\n> b\nc", "<blockquote><p>a<br/>b</p></blockquote><p>c</p>"),
+      ("- a\n- b\n1. c", "<ul><li>a</li><li>b</li></ul><ol><li>c</li></ol>"),
+      ("```\n<b>\n\n*x*\n```\nend", "<pre><code>&lt;b&gt;*x*</code></pre><p>end</p>"),
+      ("```\nnever closed", "<pre><code>never closed</code></pre>"),
+      ("*never closed", "<p>*never closed</p>"),
+      ("", ""),
+    ]
+  )
+  func shown(source: String, html: String) {
+    #expect(Self.plain(LightMarkdown.html(source)) == html)
+  }
+
+  @Test(
+    "makes links of http and https only, and of nothing else",
+    arguments: [
+      ("see http://a.example/x?y=1&z.", "http://a.example/x?y=1&amp;z", "."),
+      ("(https://a.example/b)", "https://a.example/b", ")"),
+      ("[here](https://a.example/(c)", "https://a.example/(c", ""),
+      ("https://a.example/\"onclick=x", "https://a.example/", "&quot;onclick=x"),
+    ]
+  )
+  func links(source: String, address: String, rest: String) {
+    let html = Self.plain(LightMarkdown.html(source))
+    #expect(
+      html.contains("href=\"\(address)\" rel=\"nofollow ugc noopener noreferrer\""),
+      "\(html)"
+    )
+    #expect(html.hasSuffix("</a>\(rest)</p>"), "\(html)")
+  }
+
+  @Test(
+    "never makes a link of another scheme",
+    arguments: [
+      "javascript:alert(1)", "[x](javascript:alert(1))", "[x](data:text/html,hi)",
+      "[x](//a.example)",
+      "http://", "xhttp://a.example", "[x](http://)", "[](http://a.example) no",
+      "[x](HTTP://a.example\u{202E})", "[x](/blog/)", "http:/a.example",
+    ]
+  )
+  func noLinks(source: String) {
+    let html = LightMarkdown.html(source).text
+    #expect(!html.contains("href=\"") || html.contains("href=\"http://a.example\""), "\(html)")
+    #expect(!html.contains("href=\"javascript") && !html.contains("href=\"data"), "\(html)")
+  }
+
+  @Test(
+    "takes time in proportion to the text, whatever that is",
+    arguments: [
+      "*a ", "**a", "_a _", "`", "[", "[x](", "[x](http://", "> ", "http://", "- ", "\n", "***",
+    ]
+  )
+  func hostileLength(pattern: String) {
+    let clock = ContinuousClock()
+    func time(_ count: Int) -> Duration {
+      let text = String(repeating: pattern, count: count)
+      return clock.measure { _ = LightMarkdown.html(text) }
+    }
+    // Sixteen times the text: sixty times the time would be far from linear, a square is 256 times.
+    let short = (0..<3).map { _ in time(400) }.min() ?? .zero
+    let long = (0..<3).map { _ in time(6_400) }.min() ?? .zero
+    #expect(long < short * 60 + .milliseconds(20), "\(short) became \(long)")
+  }
+
+  /// The HTML without line ends, and without what says that a direction is found by the text.
+  private static func plain(_ html: HTML) -> String {
+    html.text.replacing("\n", with: "").replacing(" dir=\"auto\"", with: "")
+  }
+}
