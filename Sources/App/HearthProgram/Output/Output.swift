@@ -1,6 +1,7 @@
 import BlogModel
 import BlogTUI
 import Foundation
+import NIOConcurrencyHelpers
 package import RealtimeCore
 
 /// The only code that writes to stdout and stderr: data to the one, messages to the other.
@@ -64,8 +65,22 @@ package enum Output {
     }.joined()
   }
 
+  /// What removes the line on stderr that tells how far a command is.
+  private static let hideProgress = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
+
+  /// Has a line on stderr removed before anything else is written.
+  static func setProgressLine(hiddenBy hide: @escaping @Sendable () -> Void) {
+    hideProgress.withLockedValue { $0 = hide }
+  }
+
   /// Writes all bytes, ending the process when the reader of a pipe has gone.
   static func write(_ text: String, to descriptor: Int32) {
+    hideProgress.withLockedValue(\.self)?()
+    emit(text, to: descriptor)
+  }
+
+  /// Writes all bytes beside a line that tells how far a command is.
+  static func emit(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in
       var start = 0

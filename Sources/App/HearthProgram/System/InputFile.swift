@@ -39,6 +39,13 @@ final class ByteSource {
   private let descriptor: Int32
   private var head: [[UInt8]] = []
 
+  /// How many bytes there are, or nil when that is not known before they have been read.
+  var size: Int64? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int64(status.st_size)
+  }
+
   /// Opens a file, or stdin for "-".
   ///
   /// - Throws: ``CommandFailure`` that names the file and the reason.

@@ -167,3 +167,11 @@ package struct AcceptedLoss: Sendable, Equatable {
     self.copies = copies
   }
 }
+
+/// Tells a tool how far a storage is with work that reads a whole database.
+package enum StorageProgress {
+  /// Called now and then with how many rows have been read, and how many there are if that is known.
+  ///
+  /// A storage calls it on the thread of the one who asked for the work.
+  @TaskLocal package static var report: (@Sendable (_ done: Int, _ total: Int?) -> Void)?
+}

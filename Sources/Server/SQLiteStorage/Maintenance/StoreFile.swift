@@ -119,7 +119,7 @@ package struct StoreFile: Sendable {
       try FoldTable(database, path: path).checkRows(rows)
       let table = try LogTable(database, path: path).foldedNodes()
       var walk = RowWalk(TreeWriter(layout, sink: sink))
-      try NodeRows.forEachChunk(of: database, table: table) { chunk in
+      try NodeRows.forEachChunk(of: database, table: table, rowCount: rows) { chunk in
         try chunk.forEachNode(file: path) { try walk.add($1, at: $0) }
       }
       try walk.finish().finish()
@@ -217,7 +217,8 @@ package struct StoreFile: Sendable {
 
   private func checkNodes(of database: Database, _ check: inout StoreCheck) throws {
     var walk = RowWalk(BranchCheck())
-    try NodeRows.forEachChunk(of: database) { chunk in
+    let known = try? FoldTable(database, path: path).rowCount()
+    try NodeRows.forEachChunk(of: database, rowCount: known) { chunk in
       chunk.forEachRow { key, value in
         check.rowCount += 1
         do {

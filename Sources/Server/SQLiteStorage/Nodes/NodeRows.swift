@@ -59,6 +59,7 @@ struct NodeRows: Sendable {
   static func forEachChunk(
     of database: Database,
     table: String = NodeTable.name,
+    rowCount total: Int? = nil,
     _ body: (NodeRows) throws -> Void
   ) throws {
     let statement = try database.makeStatement(
@@ -66,6 +67,8 @@ struct NodeRows: Sendable {
     )
     let handle = statement.sqliteStatement
     defer { sqlite3_reset(handle) }
+    let report = StorageProgress.report
+    var done = 0
     var chunk = NodeRows()
     while true {
       let code = sqlite3_step(handle)
@@ -81,6 +84,8 @@ struct NodeRows: Sendable {
       chunk.append(handle)
       if chunk.bytes.count >= chunkBytes {
         try body(chunk)
+        done += chunk.rows.count
+        report?(done, total)
         chunk = NodeRows()
       }
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import RealtimeCore
 import RealtimeHub
+import RealtimeServer
 
 /// Copies a local database.
 struct Backup: ParsableCommand {
@@ -35,8 +36,16 @@ struct Backup: ParsableCommand {
     let source = try choice.database(in: options.places())
     let path = try place()
     let file = try OutputFile(path)
-    let check = try source.backUp(to: file.partialPath)
+    let progress = ProgressLine("copying", counting: .bytes, of: try sourceSize())
+    let check = try progress.following(file.partialPath) {
+      try StorageProgress.$report.withValue({ done, total in
+        progress.turn(to: "checking the copy, \(ProgressLine.grouped(Int64(done))) rows")
+      }) {
+        try source.backUp(to: file.partialPath)
+      }
+    }
     try file.finish()
+    progress.finish()
     if options.json {
       Output.line(
         .object(
@@ -48,6 +57,15 @@ struct Backup: ParsableCommand {
     } else {
       Output.line(untrusted: "\(path): everything up to commit \(check.revision), checked")
     }
+  }
+
+  /// How many bytes the database has, or nil when that cannot be seen; the copy has about as many.
+  private func sourceSize() throws -> Int64? {
+    let data = try options.places().data
+    let directory = choice.name == DatabaseName.standard ? data : "\(data)/databases/\(choice.name)"
+    var status = stat()
+    guard stat("\(directory)/\(Storage.fileName)", &status) == 0 else { return nil }
+    return Int64(status.st_size)
   }
 
   /// Where the copy goes: never into the place of a database that a server may use.

@@ -26,18 +26,24 @@ struct Export: AsyncParsableCommand {
     let isLocal = options.database == nil && !options.ephemeral
     let database = isLocal ? try choice.database(in: options.places()) : nil
     let output = try file.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile($0) }
+    let progress = ProgressLine("exporting", counting: .things("rows"))
+    var bytes: Int64 = 0
     let sink = { (text: String) throws in
       let safe = Output.escaped(text)
+      bytes += Int64(safe.utf8.count)
       if let output { try output.write(safe) } else { Output.text(safe) }
     }
     if let database {
-      try export(database, to: sink)
+      try StorageProgress.$report.withValue({ progress.set(Int64($0), of: $1.map(Int64.init)) }) {
+        try export(database, to: sink)
+      }
     } else {
       let session = try BlogSession(options)
       let json = try await session.database.reference().getData().exportedJSON
       try sink((options.json ? json.text : PrettyJSON.text(json)) + "\n")
     }
     try output?.finish()
+    progress.finish("exported \(ProgressLine.bytes(bytes))" + (file.map { " to \($0)" } ?? ""))
   }
 
   private func export(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BlogModel
+import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
 import RealtimeHub
@@ -54,7 +55,7 @@ struct Fsck: AsyncParsableCommand {
       guard choice.ns == nil else {
         throw CommandFailure(.usage, "--ns names a database of the data directory, not of a file")
       }
-      let check = try Storage.database(at: file).check()
+      let check = try Self.check(Storage.database(at: file), called: file)
       report(check)
       if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
       return
@@ -99,7 +100,7 @@ struct Fsck: AsyncParsableCommand {
     let databases = places.databases()
     for name in try choice.ns.map({ [$0] }) ?? databases.names() {
       do {
-        let check = try databases.database(name).check()
+        let check = try Self.check(databases.database(name), called: name)
         // Of the blog's, when it is whole, the blog itself is told below.
         if name != DatabaseName.standard || !check.faults.isEmpty { report(check, of: name) }
         if !check.faults.isEmpty { worst = .failed }
@@ -110,6 +111,26 @@ struct Fsck: AsyncParsableCommand {
       }
     }
     if worst != .ok { throw worst.exitCode }
+  }
+
+  /// Looks at a database, and tells how far it is.
+  private static func check(
+    _ database: any StoredDatabase,
+    called name: String
+  ) throws -> StoreCheck {
+    let progress = ProgressLine("checking the pages of \(name)", counting: .things("rows"))
+    defer { progress.finish() }
+    let isReading = NIOLockedValueBox(false)
+    return try StorageProgress.$report.withValue({ done, total in
+      let isFirst = isReading.withLockedValue { isReading in
+        defer { isReading = true }
+        return !isReading
+      }
+      if isFirst { progress.turn(to: "checking the rows of \(name)") }
+      progress.set(Int64(done), of: total.map(Int64.init))
+    }) {
+      try database.check()
+    }
   }
 
   /// Tells what a look at a file has found.
@@ -141,7 +162,9 @@ struct Fsck: AsyncParsableCommand {
     let session = try BlogSession(options)
     let root = session.database.reference()
     var report = FsckReport(isJSON: options.json)
+    let progress = ProgressLine("reading the blog", counting: .things("rows"))
     var check = try await BlogCheck(reading: root)
+    progress.finish()
     if repair {
       check = try await report.repair(check, with: BlogRepair(root)) {
         try await BlogCheck(reading: root)

@@ -73,10 +73,21 @@ struct Import: AsyncParsableCommand {
     from source: ByteSource,
     patience: Duration
   ) throws {
-    var json = JSONTokenizer { try source.next() }
+    let progress = ProgressLine("importing", counting: .bytes, of: source.size)
+    var bytes: Int64 = 0
+    var json = JSONTokenizer {
+      let piece = try source.next()
+      bytes += Int64(piece.count)
+      if piece.isEmpty { progress.turn(to: "storing") } else { progress.set(bytes) }
+      return piece
+    }
     let mode: ImportMode = replace ? .replacing : .merging(below: Self.hasEntries)
     do {
-      _ = try database.importTree(&json, mode: mode, patience: patience)
+      let result = try database.importTree(&json, mode: mode, patience: patience)
+      progress.finish(
+        "imported \(ProgressLine.bytes(bytes)), commit \(result.revision): "
+          + (replace ? "everything" : ProgressLine.count(result.replacedCount, "entry", "entries"))
+      )
     } catch let error as JSONError {
       throw CommandFailure(.usage, "\(source.name), line \(json.line): \(error)")
     } catch let error as ImportError {
@@ -103,6 +114,11 @@ struct Import: AsyncParsableCommand {
     }
     let session = try BlogSession(options, namespace: choice.name)
     let root = session.database.reference()
+    let progress = ProgressLine(
+      "sending \(ProgressLine.bytes(Int64(text.count)))",
+      counting: .bytes
+    )
+    var summary = "imported \(ProgressLine.bytes(Int64(text.count))): everything"
     if replace {
       try await root.setValue(json: json)
     } else {
@@ -110,7 +126,11 @@ struct Import: AsyncParsableCommand {
         Self.entries($0, at: Path([ChildKey($0.name)]))
       }
       if !entries.isEmpty { try await root.updateChildValues(json: .object(entries)) }
+      summary =
+        "imported \(ProgressLine.bytes(Int64(text.count))): "
+        + ProgressLine.count(entries.count, "entry", "entries")
     }
+    progress.finish(summary)
   }
 
   /// Whether a member is a child or the priority, and no remark that is left out.
