@@ -166,11 +166,13 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
+    // TreeStorage is what storages share.
+    library("TreeStorage", in: "Server", ["RealtimeCore", "RealtimeHub"]),
     library(
       "SQLiteStorage",
       in: "Server",
       [
-        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeServer", "TreeStorage",
         product("GRDB", "GRDB.swift"),
         product("GRDBSQLite", "GRDB.swift"),
       ]
@@ -250,6 +252,7 @@ let package = Package(
     ),
 
     testSupport("TestSupport"),
+    testSupport("StoreTestSupport", ["RealtimeCore", "RealtimeHub", "TestSupport"]),
     testSupport("OfflineTestSupport", ["RealtimeCore", "RealtimeSync"]),
     testSupport(
       "TransportTestSupport",
@@ -324,7 +327,16 @@ let package = Package(
       "SQLiteStorage",
       [
         "DurableFiles", "FaultyStorage", "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        "StoreTestSupport", "TreeStorage",
         product("GRDB", "GRDB.swift"),
+      ]
+    ),
+    // What all storages have in common is tested with each of them.
+    tests(
+      "TreeStorage",
+      [
+        "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        "SQLiteStorage", "StoreTestSupport",
       ]
     ),
     tests(

@@ -3,6 +3,7 @@ import Foundation
 import RealtimeCore
 import RealtimeHub
 import RealtimeServer
+import StoreTestSupport
 import TestSupport
 import Testing
 

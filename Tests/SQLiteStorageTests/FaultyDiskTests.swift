@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import RealtimeCore
 import RealtimeHub
+import StoreTestSupport
 import TestSupport
 import Testing
 

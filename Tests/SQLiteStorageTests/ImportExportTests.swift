@@ -1,6 +1,7 @@
 import Foundation
 import RealtimeCore
 import RealtimeHub
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import RealtimeCore
+import StoreTestSupport
 import TestSupport
 import Testing
 

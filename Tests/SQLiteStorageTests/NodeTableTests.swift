@@ -1,13 +1,15 @@
 import GRDB
 import RealtimeCore
 import RealtimeHub
+import StoreTestSupport
 import Testing
+import TreeStorage
 
 @testable import SQLiteStorage
 
 @Suite("NodeTable")
 struct NodeTableTests {
-  private static let long = Node.string(String(repeating: "x", count: NodeTable.packedBytes))
+  private static let long = Node.string(String(repeating: "x", count: NodeRow.packedBytes))
 
   /// Applies each group of changes to rows and to a node, and compares the two and their number.
   private func check(_ groups: [[Change]], rows expected: Int) throws {
@@ -17,7 +19,7 @@ struct NodeTableTests {
     for change in groups.flatMap(\.self) {
       model.update(at: change.path, to: change.node)
       let root = try queue.write { database in
-        let table = NodeTable(database, path: "memory")
+        let table = NodeTable(database)
         try table.apply(change)
         return try table.load()
       }

@@ -2,8 +2,10 @@ import Foundation
 import GRDB
 import RealtimeCore
 import RealtimeHub
+import StoreTestSupport
 import TestSupport
 import Testing
+import TreeStorage
 
 @testable import SQLiteStorage
 

@@ -3,8 +3,10 @@ import FaultyStorage
 import GRDB
 import RealtimeCore
 import RealtimeHub
+import StoreTestSupport
 import TestSupport
 import Testing
+import TreeStorage
 
 @testable import SQLiteStorage
 
@@ -254,7 +256,7 @@ struct StoreFoldTests {
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
     let queue = try StoreSchema.openWriter(path: path, synchronous: "NORMAL", expecting: 1)
     func append(_ revision: Int64, _ changes: [Change]) throws {
-      let row = try LogTable.encode([Commit(revision: revision, timestamp: 0, changes: changes)])
+      let row = try BatchCoding.encode([Commit(revision: revision, timestamp: 0, changes: changes)])
       try queue.write { try LogTable($0, path: path).append(row, revision: revision) }
     }
     try append(1, [Change("b", .integer(1))])

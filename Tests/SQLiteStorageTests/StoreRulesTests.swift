@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import RealtimeCore
 import RealtimeHub
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import RealtimeCore
 import RealtimeHub
 import TestSupport
 import Testing
+import TreeStorage
 
 @testable import SQLiteStorage
 

@@ -60,11 +60,25 @@ package protocol StoredDatabase: Sendable {
   ) throws
     -> ImportResult
 
+  /// Makes the database of everything that another one holds: tree, ledger, scheduled writes, rules.
+  ///
+  /// - Parameter tree: What the other one holds.
+  /// - Throws: A ``StoreError`` when there is such a database that is not empty, or it cannot be made;
+  ///   then nothing is changed.
+  func restore(_ tree: StoredTree) throws
+
   /// Goes on with what is left of a database that lacks something which was acknowledged.
   ///
   /// - Returns: What was missing; nil when nothing was, and nothing has been done.
   /// - Throws: A ``StoreError`` when a server has the database, or it cannot be used.
   func acceptLoss() throws -> AcceptedLoss?
+}
+
+extension StoredDatabase {
+  /// Refuses: most storages are only read and written by servers.
+  package func restore(_ tree: StoredTree) throws {
+    throw StoreError(.failed, "this storage takes no whole databases")
+  }
 }
 
 /// How exported JSON is broken into lines.

@@ -2,6 +2,7 @@ import DurableFiles
 import Foundation
 import GRDB
 import RealtimeHub
+import TreeStorage
 
 extension StoreError {
   /// Translates an error of the database or the system.
@@ -9,6 +10,7 @@ extension StoreError {
     switch error {
     case let error as StoreError: self = error
     case let error as DatabaseError: self.init(error, at: path)
+    case let error as DamagedRow: self = .damaged(path, because: error.description)
     case is RowDecodingError: self = .damaged(path, because: "a row holds what no row can")
     case let error as FileFailure: self.init(systemCode: error.code, error.action)
     default: self.init(.failed, "\(path): \(error)")

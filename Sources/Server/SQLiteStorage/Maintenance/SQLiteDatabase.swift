@@ -61,6 +61,39 @@ package struct SQLiteDatabase: StoredDatabase {
     return try result.get()
   }
 
+  package func restore(_ tree: StoredTree) throws(StoreError) {
+    let store = try SQLiteTreeStore(directory: path, now: 0, options: options)
+    defer { try? store.close() }
+    guard try store.load() == StoredTree() else {
+      throw StoreError(.failed, "\(path): there is a database already, and it is not empty")
+    }
+    try StoreError.translating(at: path) {
+      try store.commitDirectly(as: tree.revision) { database in
+        let ledger = LedgerTable(database, path: path)
+        for entry in tree.ledger { try ledger.save(entry) }
+        let sessions = SessionTable(database, path: path)
+        for session in tree.sessions { try sessions.save(SessionUpdate(session)) }
+        if let rules = tree.rules { try RulesTable(database, path: path).save(rules) }
+      } _: { nodes in
+        try nodes.apply(Change(.root, tree.root))
+      }
+    }
+  }
+
+  /// Writes everything that another storage holds into one file, as ``backUp(to:)`` does.
+  ///
+  /// - Parameters:
+  ///   - tree: What the other one holds.
+  ///   - path: An empty file; when this returns, the copy in it is durable.
+  /// - Returns: What is in the copy.
+  /// - Throws: ``StoreError`` when the file cannot be written.
+  package static func copy(_ tree: StoredTree, to path: String) throws(StoreError) -> StoreCheck {
+    let draft = SQLiteDatabase(at: "\(path)-draft")
+    defer { try? FileManager.default.removeItem(atPath: draft.path) }
+    try draft.restore(tree)
+    return try draft.backUp(to: path)
+  }
+
   /// Goes on with what is left of a database that lacks something which was acknowledged.
   ///
   /// Its files are copied first, into a directory of their own, and those copies are on the disk before

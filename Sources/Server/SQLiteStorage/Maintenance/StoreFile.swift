@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import RealtimeCore
 package import RealtimeHub
+import TreeStorage
 
 /// The file of a store that is only read: at rest, or while a server uses it.
 ///
@@ -72,7 +73,7 @@ package struct StoreFile: Sendable {
   package func load() throws(StoreError) -> StoredTree {
     try StoreError.translating(at: path) {
       try readWhole { database in
-        let rows = try NodeTable(database, path: path).rowCount()
+        let rows = try NodeTable(database).rowCount()
         return try StoredTree(reading: database, path: path, rows: rows)
       } ?? StoredTree()
     }
@@ -115,12 +116,12 @@ package struct StoreFile: Sendable {
     to sink: @escaping (String) throws -> Void
   ) throws {
     let isStore: Void? = try readWhole { database in
-      let rows = try NodeTable(database, path: path).rowCount()
+      let rows = try NodeTable(database).rowCount()
       try FoldTable(database, path: path).checkRows(rows)
       let table = try LogTable(database, path: path).foldedNodes()
       var walk = RowWalk(TreeWriter(layout, sink: sink))
       try NodeRows.forEachChunk(of: database, table: table, rowCount: rows) { chunk in
-        try chunk.forEachNode(file: path) { try walk.add($1, at: $0) }
+        try chunk.forEachNode { try walk.add($1, at: $0) }
       }
       try walk.finish().finish()
     }
@@ -222,9 +223,9 @@ package struct StoreFile: Sendable {
       chunk.forEachRow { key, value in
         check.rowCount += 1
         do {
-          try walk.add(try NodeTable.decode(value, key: key), at: key)
+          try walk.add(try NodeRow.decode(value, key: key), at: key)
         } catch {
-          check.add(NodeTable.damaged(in: path, key: key, by: error).description)
+          check.add(StoreError(DamagedRow(key: key, by: error), at: path).description)
         }
       }
     }
@@ -241,23 +242,5 @@ package struct StoreFile: Sendable {
       check.batchCount += 1
       return true
     }
-  }
-}
-
-/// Finds priorities of nodes that have no data.
-private struct BranchCheck: RowVisitor {
-  private(set) var hasBarePriority = false
-  private var levels: [(hasPriority: Bool, hasData: Bool)] = [(false, false)]
-
-  mutating func open(_ key: ChildKey) { levels.append((false, false)) }
-
-  mutating func add(_ node: Node, as key: ChildKey?) { levels[levels.count - 1].hasData = true }
-
-  mutating func setPriority(_ priority: LeafValue) { levels[levels.count - 1].hasPriority = true }
-
-  mutating func close() {
-    let level = levels.removeLast()
-    if level.hasPriority, !level.hasData { hasBarePriority = true }
-    if level.hasData { levels[levels.count - 1].hasData = true }
   }
 }

@@ -1,11 +1,12 @@
 import GRDB
 import GRDBSQLite
 import RealtimeCore
+import TreeStorage
 
 /// Reads and changes single rows of a node table, within one transaction.
 ///
 /// Nobody else changes the table meanwhile, so that results can be remembered.
-final class NodeRowEditor {
+final class NodeRowEditor: RowEditor {
   private struct Statements {
     let select: RowStatement
     let find: RowStatement
@@ -15,7 +16,6 @@ final class NodeRowEditor {
   }
 
   private let database: Database
-  private let file: String
   private let table: String
   private var prepared: Statements?
   /// Paths that are known to have no packed row.
@@ -25,9 +25,8 @@ final class NodeRowEditor {
   /// How many rows have been inserted, less those that have been removed.
   private(set) var addedRows = 0
 
-  init(_ database: Database, file: String, table: String) {
+  init(_ database: Database, table: String) {
     self.database = database
-    self.file = file
     self.table = table
   }
 
@@ -55,14 +54,13 @@ final class NodeRowEditor {
 
   // MARK: Reading
 
-  /// What a packed row holds, or nil when there is none at a path.
   func packedNode(_ path: ArraySlice<UInt8>) throws -> Node? {
     if unpacked.contains(path) { return nil }
     if let value = try statements().select.value(path) {
       do throws(BinaryReader.Failure) {
-        if case .packed(let node) = try NodeTable.decode(value[...], key: path) { return node }
+        if case .packed(let node) = try NodeRow.decode(value[...], key: path) { return node }
       } catch {
-        throw NodeTable.damaged(in: file, key: path, by: error)
+        throw DamagedRow(key: path, by: error)
       }
     }
     unpacked.insert(path)
@@ -70,41 +68,43 @@ final class NodeRowEditor {
   }
 
   /// Whether there are rows below a path, that of the path itself not counted.
-  func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
+  private func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
     try statements().find.hasRow(path, RowPath.end(of: path))
   }
 
   // MARK: Changing
 
-  /// Inserts a packed row where there is none.
   func insert(_ node: Node, at path: ArraySlice<UInt8>) throws {
-    var writer = BinaryWriter()
-    try writer.write(node)
     unpacked.remove(path)
-    try insert(&writer, at: path)
+    try insert(NodeRow.encode(node, key: path), at: path)
   }
 
-  /// Inserts the row of a priority where there is none.
   func insert(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
-    var writer = BinaryWriter()
-    try writer.write(branchPriority: branchPriority)
-    try insert(&writer, at: path)
+    try insert(NodeRow.encode(branchPriority: branchPriority, key: path), at: path)
   }
 
-  private func insert(_ writer: inout BinaryWriter, at path: ArraySlice<UInt8>) throws {
-    NodeTable.seal(&writer, key: path)
-    try statements().insert.execute(path, writer.bytes[...])
+  func insertWhereRowsAreBelow(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
+    if try hasRows(below: path) { try insert(branchPriority: branchPriority, at: path) }
+  }
+
+  private func insert(_ value: [UInt8], at path: ArraySlice<UInt8>) throws {
+    try statements().insert.execute(path, value[...])
     changeCount += 1
     addedRows += 1
   }
 
-  /// Removes a row, if there is one.
+  func prune(_ paths: [ArraySlice<UInt8>]) throws {
+    for path in paths {
+      if try hasRows(below: path) { return }
+      try remove(path)
+    }
+  }
+
   func remove(_ path: ArraySlice<UInt8>) throws {
     addedRows -= try statements().remove.execute(path)
     changeCount += 1
   }
 
-  /// Removes all rows at a path and below it.
   func removeAll(from path: ArraySlice<UInt8>) throws {
     addedRows -= try statements().removeRange.execute(path, RowPath.end(of: path))
     changeCount += 1

@@ -2,6 +2,7 @@ import DurableFiles
 import Foundation
 import GRDB
 import RealtimeHub
+import TreeStorage
 
 /// Records beside the file what a store has acknowledged.
 ///
@@ -49,7 +50,7 @@ final class StoreMark {
   func note(_ commit: Int64?, payload: [UInt8]) {
     if let commit {
       position.commit = commit
-      position.seal = LogTable.seal(of: payload)
+      position.seal = BatchCoding.seal(of: payload)
     } else {
       position.others += 1
     }

@@ -2,6 +2,7 @@ import DurableFiles
 import GRDB
 import RealtimeCore
 import RealtimeHub
+import TreeStorage
 
 /// Folds the log of a store into its node table, in many short transactions.
 ///
@@ -132,7 +133,7 @@ final class LogFolder {
 
   private func fold(_ changes: [Change], from progress: FoldProgress) throws -> Phase {
     try connection.write { database in
-      let nodes = NodeTable(database, path: path)
+      let nodes = NodeTable(database)
       var applied = progress.applied
       while applied < changes.count, nodes.changeCount < changesPerTurn {
         try nodes.apply(changes[applied])

@@ -3,6 +3,7 @@ import DurableFiles
 import GRDB
 import RealtimeCore
 package import RealtimeHub
+import TreeStorage
 
 /// A store in one SQLite file: a log of commits, and a table of nodes that the log is folded into.
 ///
@@ -98,7 +99,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     return try StoreError.translating(at: file) {
       let queue = try turns.sync { try opened().writer.queue }
       let tree = try queue.read { database in
-        let rows = try NodeTable(database, path: file).rowCount()
+        let rows = try NodeTable(database).rowCount()
         options.report(.loading(directory: directory.path, rows: rows))
         return try StoredTree(reading: database, path: file, rows: rows)
       }
@@ -118,7 +119,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///   may work. After any other failure of the disk it is not known what is stored, and the store is
   ///   finished: it throws the same error for every later batch.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
-    let payload = try LogTable.encode(batch.commits)
+    let payload = try BatchCoding.encode(batch.commits)
     try StoreError.translating(at: directory.database) {
       try turns.sync { try append(batch, payload: payload) }
     }
@@ -161,18 +162,28 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///
   /// All of it is one transaction: what throws, or ends the process, leaves the store as it was.
   ///
+  /// - Parameters:
+  ///   - number: The number of the commit; without it, the next one.
+  ///   - beside: Changes other tables in the same transaction.
+  ///   - body: Changes the node table.
   /// - Returns: The revision of the commit.
-  /// - Throws: What the body throws, and the failures of the database as ``StoreError``.
-  func commitDirectly(_ body: (NodeTable) throws -> Void) throws -> Int64 {
+  /// - Throws: What the closures throw, and the failures of the database as ``StoreError``.
+  @discardableResult
+  func commitDirectly(
+    as number: Int64? = nil,
+    beside: (Database) throws -> Void = { _ in },
+    _ body: (NodeTable) throws -> Void
+  ) throws -> Int64 {
     let file = directory.database
     return try maintenance.sync {
       try turns.sync {
         let connections = try opened()
-        let revision = lastRevision + 1
+        let revision = number ?? lastRevision + 1
         try connections.writer.write { database in
           try LogTable(database, path: file).foldAll()
-          let nodes = NodeTable(database, path: file)
+          let nodes = NodeTable(database)
           try body(nodes)
+          try beside(database)
           try FoldTable(database, path: file)
             .save(FoldProgress(revision: revision), addingRows: nodes.addedRows)
         }
@@ -326,7 +337,7 @@ extension StoredTree {
   init(reading database: Database, path: String, rows: Int) throws {
     try FoldTable(database, path: path).checkRows(rows)
     let log = LogTable(database, path: path)
-    var root = try NodeTable(database, path: path).load()
+    var root = try NodeTable(database).load()
     try log.forEachMissingChange { root.update(at: $0.path, to: $0.node) }
     let ledger = try LedgerTable(database, path: path).load()
     self.init(

@@ -3,27 +3,16 @@ import Foundation
 import GRDB
 import RealtimeCore
 import RealtimeHub
+import TreeStorage
 
 /// The log of commits, a row for each batch: at least those that are not in the node table yet.
 struct LogTable {
-  private static let format: UInt8 = 1
-
   private let database: Database
   private let path: String
 
   init(_ database: Database, path: String) {
     self.database = database
     self.path = path
-  }
-
-  /// The bytes of a row.
-  static func encode(_ commits: [Commit]) throws(StoreError) -> [UInt8] {
-    var writer = BinaryWriter()
-    writer.write(byte: format)
-    writer.write(count: commits.count)
-    for commit in commits { try writer.write(commit) }
-    writer.seal()
-    return writer.bytes
   }
 
   func append(_ payload: [UInt8], revision: Int64) throws {
@@ -92,41 +81,19 @@ struct LogTable {
 
   private func decode(_ payload: Data, revision: Int64) throws(StoreError) -> [Commit] {
     do throws(BinaryReader.Failure) {
-      return try Self.decode(Array(payload), revision: revision)
+      return try BatchCoding.decode(Array(payload), revision: revision)
     } catch {
       throw StoreError.damaged(path, because: "commit \(revision) is damaged: \(error.reason)")
     }
   }
 
-  /// The commits of a row, whose number is that of the last.
-  static func decode(
-    _ payload: [UInt8],
-    revision: Int64
-  ) throws(BinaryReader.Failure) -> [Commit] {
-    var reader = try BinaryReader(sealed: payload)
-    guard try reader.byte() == format else {
-      throw BinaryReader.Failure(reason: "it has an unknown format")
-    }
-    var commits: [Commit] = []
-    for _ in 0..<(try reader.count()) { commits.append(try reader.commit()) }
-    guard reader.isAtEnd, commits.last?.revision == revision else {
-      throw BinaryReader.Failure(reason: "it has the wrong length")
-    }
-    return commits
-  }
-
   // MARK: Checksums
-
-  /// The checksum that a row ends with.
-  static func seal(of payload: [UInt8]) -> UInt64 {
-    payload.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-  }
 
   /// The checksum of the row whose last commit this is; nil when it is folded, or within a row.
   func seal(of revision: Int64) throws -> UInt64? {
     let sql = "SELECT payload FROM log WHERE revision = ?"
     let payload = try Data.fetchOne(database, sql: sql, arguments: [revision])
-    return payload.map { Self.seal(of: Array($0)) }
+    return payload.map { BatchCoding.seal(of: Array($0)) }
   }
 
   // MARK: Batches without commits
@@ -177,7 +144,7 @@ struct LogTable {
   /// Moves the whole log into the node table, within one transaction of the caller.
   func foldAll() throws {
     let last = try lastRevision()
-    let nodes = NodeTable(database, path: path)
+    let nodes = NodeTable(database)
     try forEachMissingChange { try nodes.apply($0) }
     try database.execute(sql: "DELETE FROM log")
     try FoldTable(database, path: path)
@@ -196,7 +163,7 @@ struct LogTable {
         INSERT INTO \(copy) SELECT path, value FROM main.\(NodeTable.name) ORDER BY path;
         """
     )
-    let nodes = NodeTable(database, path: path, table: copy)
+    let nodes = NodeTable(database, table: copy)
     try forEachMissingChange { try nodes.apply($0) }
     return copy
   }

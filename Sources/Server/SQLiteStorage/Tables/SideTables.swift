@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import RealtimeCore
 import RealtimeHub
+import TreeStorage
 
 /// For each client, up to where its writes have been dealt with.
 struct LedgerTable {
@@ -29,7 +30,7 @@ struct LedgerTable {
         """
     )
     try upsert.execute(
-      arguments: [owner, client, entry.upTo, Self.text(entry.refused), entry.lastSeen]
+      arguments: [owner, client, entry.upTo, LedgerCoding.text(entry.refused), entry.lastSeen]
     )
   }
 
@@ -46,11 +47,14 @@ struct LedgerTable {
       guard let owner = WriteOwner(text: String(decoding: text, as: UTF8.self)) else {
         throw StoreError.damaged(path, because: "the ledger is damaged")
       }
+      guard let refused = try LedgerCoding.refusals(row.decode(atIndex: 2)) else {
+        throw StoreError.damaged(path, because: "the ledger is damaged")
+      }
       return LedgerEntry(
         owner: owner,
         client: String(decoding: client, as: UTF8.self),
         upTo: try row.decode(atIndex: 1),
-        refused: try refusals(row.decode(atIndex: 2)),
+        refused: refused,
         lastSeen: try row.decode(atIndex: 3)
       )
     }
@@ -58,30 +62,6 @@ struct LedgerTable {
 
   func removeEntries(before time: Int64) throws {
     try database.execute(sql: "DELETE FROM ledger WHERE last_seen < ?", arguments: [time])
-  }
-
-  /// An object of reasons by numbers, such as "7" and "9-12".
-  private static func text(_ refused: RefusedWrites) -> String {
-    let members = refused.runs.map { run in
-      let (first, last) = (run.numbers.lowerBound, run.numbers.upperBound)
-      return JSONMember(first == last ? "\(first)" : "\(first)-\(last)", .string(run.status.text))
-    }
-    return JSONValue.object(members).text
-  }
-
-  private func refusals(_ text: String) throws -> RefusedWrites {
-    var refused = RefusedWrites()
-    guard let members = (try? JSONParser.parse(text))?.members else {
-      throw StoreError.damaged(path, because: "the ledger is damaged")
-    }
-    for member in members {
-      let numbers = member.name.split(separator: "-").compactMap { Int64($0) }
-      guard let first = numbers.first, let last = numbers.last, first <= last,
-        let status = member.value.string
-      else { throw StoreError.damaged(path, because: "the ledger is damaged") }
-      refused.insert(first...last, StatusCode(status))
-    }
-    return refused
   }
 }
 
@@ -105,17 +85,13 @@ struct SessionTable {
       return try database.cachedStatement(sql: "DELETE FROM sessions WHERE id = ?")
         .execute(arguments: [update.id])
     }
-    var writer = BinaryWriter()
-    writer.write(count: 0)
-    writer.write(text: update.identity.json.text)
-    writer.seal()
     // The identity can be long and rarely changes, so an equal one is not written again.
     try database.cachedStatement(
       sql: """
         INSERT INTO sessions (id, changes) VALUES (?, ?)
         ON CONFLICT (id) DO UPDATE SET changes = excluded.changes WHERE changes <> excluded.changes
         """
-    ).execute(arguments: [update.id, Data(writer.bytes)])
+    ).execute(arguments: [update.id, Data(SessionCoding.encode(update.identity))])
     let remove = try database.cachedStatement(
       sql: "DELETE FROM scheduled WHERE session = ? AND path = ?"
     )
@@ -134,7 +110,7 @@ struct SessionTable {
     var sessions = try rows.map { row in
       let id = try row.decode(Int64.self, atIndex: 0)
       let bytes = try row.decode(Data.self, atIndex: 1)
-      return try decoding(session: id) { try Self.session(id, from: Array(bytes)) }
+      return try decoding(session: id) { try SessionCoding.session(id, from: Array(bytes)) }
     }
     guard try database.tableExists("scheduled") else { return sessions }
     let positions = Dictionary(uniqueKeysWithValues: zip(sessions.map(\.id), sessions.indices))
@@ -148,7 +124,7 @@ struct SessionTable {
           throw BinaryReader.Failure(reason: "it does not say whose it is")
         }
         let path = Path(wire: String(decoding: location, as: UTF8.self))
-        if let node = try Self.node(Array(value), at: path) {
+        if let node = try SessionCoding.node(Array(value), at: path) {
           sessions[position].changes.append(Change(path, node))
         } else {
           sessions[position].withdrawn.append(path)
@@ -178,41 +154,9 @@ struct SessionTable {
 
   /// Stores a write; nil means that a write scheduled above is withdrawn at this path.
   private func save(_ node: Node?, at path: Path, of session: Int64) throws {
-    var writer = BinaryWriter()
-    writer.write(count: node == nil ? 0 : 1)
-    if let node { writer.write(text: node.json(.export).text) }
-    writer.seal()
     try database.cachedStatement(
       sql: "INSERT OR REPLACE INTO scheduled (session, path, value) VALUES (?, ?, ?)"
-    ).execute(arguments: [session, Data(path.wireText.utf8), Data(writer.bytes)])
-  }
-
-  private static func node(_ bytes: [UInt8], at path: Path) throws -> Node? {
-    var reader = try BinaryReader(sealed: bytes)
-    guard try reader.count() > 0 else { return nil }
-    return try node(&reader, at: path)
-  }
-
-  private static func node(_ reader: inout BinaryReader, at path: Path) throws -> Node {
-    let json = try JSONParser.parse(try reader.text())
-    guard path.isPriority else { return try Node(json: json) }
-    return try Node.priorityValue(json).map { Node.leaf($0) } ?? .empty
-  }
-
-  private static func session(_ id: Int64, from bytes: [UInt8]) throws -> StoredSession {
-    var reader = try BinaryReader(sealed: bytes)
-    var session = StoredSession(id: id, changes: [])
-    for _ in 0..<(try reader.count()) {
-      let path = Path(wire: try reader.text())
-      session.changes.append(Change(path, try node(&reader, at: path)))
-    }
-    // Rows from before there were identities end here.
-    guard !reader.isAtEnd else { return session }
-    guard let identity = Identity(json: try JSONParser.parse(try reader.text())) else {
-      throw BinaryReader.Failure(reason: "it does not say whose they are")
-    }
-    session.identity = identity
-    return session
+    ).execute(arguments: [session, Data(path.wireText.utf8), Data(SessionCoding.encode(node))])
   }
 }
 
@@ -227,14 +171,9 @@ struct RulesTable {
   }
 
   /// Replaces the source.
-  ///
-  /// It has a checksum, since one changed character could allow what was forbidden.
   func save(_ source: String) throws {
-    var writer = BinaryWriter()
-    writer.write(text: source)
-    writer.seal()
     try database.cachedStatement(sql: "INSERT OR REPLACE INTO rules (id, source) VALUES (1, ?)")
-      .execute(arguments: [Data(writer.bytes)])
+      .execute(arguments: [Data(RulesCoding.encode(source))])
   }
 
   /// The source, or nil when it was never set.
@@ -244,8 +183,7 @@ struct RulesTable {
       let bytes = try Data.fetchOne(database, sql: "SELECT source FROM rules")
     else { return nil }
     do throws(BinaryReader.Failure) {
-      var reader = try BinaryReader(sealed: Array(bytes))
-      return try reader.text()
+      return try RulesCoding.decode(Array(bytes))
     } catch {
       throw StoreError.damaged(path, because: "the security rules are damaged: \(error.reason)")
     }

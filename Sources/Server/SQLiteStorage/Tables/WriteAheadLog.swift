@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RealtimeHub
+import TreeStorage
 
 /// Reads SQLite's write-ahead log byte by byte, to find commits behind a damaged frame.
 ///
@@ -58,7 +59,7 @@ struct WriteAheadLog {
         // Neither this batch nor one before it proves more.
         if cell.row <= proven + 1 { break }
         guard let payload = payload(of: cell, in: frame),
-          let commits = try? LogTable.decode(payload, revision: cell.row),
+          let commits = try? BatchCoding.decode(payload, revision: cell.row),
           let first = commits.first?.revision,
           zip(commits, first...).allSatisfy({ $0.revision == $1 })
         else { continue }

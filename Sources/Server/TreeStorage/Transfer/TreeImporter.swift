@@ -1,45 +1,12 @@
 package import RealtimeCore
 package import RealtimeHub
 
-extension SQLiteTreeStore {
-  /// Imports JSON as one commit, however long the text is.
-  ///
-  /// Only a small part of the text is in memory. The process must have the store to itself: a hub on
-  /// the same store would not learn of the commit.
-  ///
-  /// - Parameters:
-  ///   - json: The text, not yet begun; afterwards it tells how far it has been read.
-  ///   - mode: What stays of the present data.
-  /// - Returns: The commit, and how many subtrees it has replaced.
-  /// - Throws: ``JSONError``, ``ImportError``, `StoreError` or what the source of the text throws;
-  ///   then the store is as it was.
-  /// - Complexity: O(text · log size)
-  package func importTree(
-    _ json: inout JSONTokenizer,
-    mode: ImportMode
-  ) throws -> ImportResult {
-    var replaced = 0
-    let revision = try commitDirectly { table in
-      var importer = TreeImporter(table, mode: mode)
-      if case .merging = mode {
-        guard let token = try json.next(), token == .objectStart else {
-          throw ImportError("the data to be added must be a JSON object", at: .root)
-        }
-        try importer.add(token)
-      }
-      while let token = try json.next() { try importer.add(token) }
-      replaced = importer.replacedCount
-    }
-    return ImportResult(revision: revision, replacedCount: replaced)
-  }
-}
-
-/// Turns JSON into rows of the node table as it is read, holding little of it at a time.
+/// Turns JSON into rows of a tree as it is read, holding little of it at a time.
 ///
 /// A small value is collected until it is complete and becomes one row, as in a fold. When a value
 /// outgrows a row, everything above it that is still being collected is written first, then its children
 /// one by one. Of two members with one name, the later counts.
-struct TreeImporter {
+package struct TreeImporter<Rows: RowEditor> {
   /// An object or array that has begun.
   private struct Level {
     let key: ChildKey?
@@ -63,24 +30,36 @@ struct TreeImporter {
     case ignored
   }
 
-  private let table: NodeTable
+  private let table: RowTree<Rows>
   private let mode: ImportMode
   private var levels: [Level] = []
   private var name: String?
   /// How many containers are open of a value that is left out.
   private var ignoredDepth = 0
   /// How many subtrees have been replaced.
-  private(set) var replacedCount = 0
+  package private(set) var replacedCount = 0
 
-  init(_ table: NodeTable, mode: ImportMode) {
+  /// Makes an importer that has read nothing.
+  package init(_ table: RowTree<Rows>, mode: ImportMode) {
     self.table = table
     self.mode = mode
   }
 
-  /// Takes the next token.
+  /// Imports the whole of a text.
   ///
-  /// - Throws: ``StoreError`` for data that no database can hold, or when the table cannot be changed.
-  mutating func add(_ token: JSONTokenizer.Token) throws {
+  /// - Throws: `JSONError`, `ImportError`, what the editor of the rows throws, or what the source of the
+  ///   text throws.
+  package mutating func addAll(_ json: inout JSONTokenizer) throws {
+    if case .merging = mode {
+      guard let token = try json.next(), token == .objectStart else {
+        throw ImportError("the data to be added must be a JSON object", at: .root)
+      }
+      try add(token)
+    }
+    while let token = try json.next() { try add(token) }
+  }
+
+  private mutating func add(_ token: JSONTokenizer.Token) throws {
     if ignoredDepth > 0 {
       switch token {
       case .objectStart, .arrayStart: ignoredDepth += 1
@@ -184,7 +163,7 @@ struct TreeImporter {
     levels[last].entries.removeAll { $0.key == key }
     if !node.isEmpty { levels[last].entries.append((key, node)) }
     levels[last].bytes += key.text.utf8.count + 1
-    guard let size = NodeTable.size(of: node), levels[last].bytes + size <= NodeTable.packedBytes
+    guard let size = NodeRow.size(of: node), levels[last].bytes + size <= NodeRow.packedBytes
     else { return try writeOut() }
     levels[last].bytes += size
   }

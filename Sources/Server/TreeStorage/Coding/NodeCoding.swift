@@ -1,8 +1,8 @@
-import RealtimeCore
-import RealtimeHub
+package import RealtimeCore
+package import RealtimeHub
 
 /// The first byte of a stored node; the top bit says that a priority follows.
-enum NodeTag: UInt8 {
+package enum NodeTag: UInt8 {
   case empty, no, yes, integer, double, string, children
 
   static let priorityBit: UInt8 = 0x80
@@ -14,7 +14,7 @@ extension BinaryWriter {
   /// Writes a node exactly, whole numbers apart from doubles.
   ///
   /// - Throws: A ``StoreError`` for what no store can hold: undecided values, keys with a slash.
-  mutating func write(_ node: Node) throws(StoreError) {
+  package mutating func write(_ node: Node) throws(StoreError) {
     try node.withView { (view) throws(StoreError) in try write(view, depth: 0) }
   }
 
@@ -52,12 +52,15 @@ extension BinaryWriter {
   }
 
   /// Writes the priority of a node whose children are stored elsewhere.
-  mutating func write(branchPriority: LeafValue) throws(StoreError) {
+  package mutating func write(branchPriority: LeafValue) throws(StoreError) {
     write(byte: NodeTag.empty.rawValue | NodeTag.priorityBit)
     try write(branchPriority)
   }
 
-  mutating func write(_ commit: Commit) throws(StoreError) {
+  /// Writes a commit.
+  ///
+  /// - Throws: A ``StoreError`` for what no store can hold.
+  package mutating func write(_ commit: Commit) throws(StoreError) {
     write(integer: commit.revision)
     write(integer: commit.timestamp)
     write(count: commit.changes.count)
@@ -97,7 +100,7 @@ extension BinaryWriter {
 
 extension BinaryReader {
   /// What a row of the node table holds.
-  enum StoredNode {
+  package enum StoredNode {
     /// The whole subtree, a leaf or small.
     case packed(Node)
     /// Only the priority; the children are rows of their own.
@@ -105,7 +108,7 @@ extension BinaryReader {
   }
 
   /// Reads a row of the node table.
-  mutating func storedNode() throws(Failure) -> StoredNode {
+  package mutating func storedNode() throws(Failure) -> StoredNode {
     let first = try byte()
     if first == NodeTag.empty.rawValue | NodeTag.priorityBit { return .branch(try leaf(byte())) }
     let node = try node(first, depth: 0)
@@ -113,7 +116,8 @@ extension BinaryReader {
     return .packed(node)
   }
 
-  mutating func commit() throws(Failure) -> Commit {
+  /// Reads a commit.
+  package mutating func commit() throws(Failure) -> Commit {
     let revision = try integer()
     let timestamp = try integer()
     var changes: [Change] = []

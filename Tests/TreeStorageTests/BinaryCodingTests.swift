@@ -1,9 +1,10 @@
 import RealtimeCore
 import RealtimeHub
+import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import SQLiteStorage
+@testable import TreeStorage
 
 @Suite("The encoding of commits")
 struct BinaryCodingTests {

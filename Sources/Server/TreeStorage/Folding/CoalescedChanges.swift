@@ -1,4 +1,4 @@
-import RealtimeCore
+package import RealtimeCore
 
 /// A sequence of changes without those that later ones overwrite.
 ///
@@ -6,7 +6,7 @@ import RealtimeCore
 /// their position in the sequence, before the changes in between. Those are at other paths, where it only
 /// matters that there are data, not which. Removals and priorities are never left out, because their
 /// order matters: a location loses its priority with the last data below it.
-struct CoalescedChanges {
+package struct CoalescedChanges {
   /// A location that has been changed, or lies above one.
   private final class Location {
     enum Content {
@@ -42,12 +42,15 @@ struct CoalescedChanges {
   /// Whether all changes are data at different paths, so that their order does not matter.
   private var isUnordered = true
   /// How many changes are left.
-  private(set) var count = 0
+  package private(set) var count = 0
+
+  /// Makes an empty sequence.
+  package init() {}
 
   /// The remaining changes; neighbours in the tree stand together where the order allows it.
   ///
   /// - Complexity: O(n log n)
-  var changes: [Change] {
+  package var changes: [Change] {
     let changes = slots.compactMap(\.self)
     return isUnordered ? changes.sorted { $0.path < $1.path } : changes
   }
@@ -55,7 +58,7 @@ struct CoalescedChanges {
   /// Adds the change that comes next.
   ///
   /// - Complexity: O(depth), amortised, and for data within others what an update of those takes
-  mutating func add(_ change: Change) {
+  package mutating func add(_ change: Change) {
     var location = root
     for (depth, key) in change.path.keys.enumerated() {
       if case .data(let position) = location.content {

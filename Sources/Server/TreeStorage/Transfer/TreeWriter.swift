@@ -1,8 +1,8 @@
-import RealtimeCore
-import RealtimeHub
+package import RealtimeCore
+package import RealtimeHub
 
 /// Writes the tree of rows as JSON in the export format, and hands the text on as it grows.
-struct TreeWriter: RowVisitor {
+package struct TreeWriter: RowVisitor {
   private struct Level {
     var isEmpty = true
     var priority: LeafValue?
@@ -17,40 +17,66 @@ struct TreeWriter: RowVisitor {
   private var levels: [Level] = []
   private var isEmpty = true
 
+  /// Makes a writer that has written nothing.
+  ///
   /// - Parameters:
   ///   - layout: How the text is broken into lines.
   ///   - sink: Takes the text piece by piece.
-  init(_ layout: ExportLayout, sink: @escaping (String) throws -> Void) {
+  package init(_ layout: ExportLayout, sink: @escaping (String) throws -> Void) {
     self.layout = layout
     self.sink = sink
   }
 
+  /// Writes a tree that is in memory, a small part at a time.
+  ///
+  /// - Throws: What the sink throws.
+  package static func write(
+    _ root: Node,
+    _ layout: ExportLayout,
+    to sink: @escaping (String) throws -> Void
+  ) throws {
+    var writer = TreeWriter(layout, sink: sink)
+    try writer.addApart(root, as: nil)
+    try writer.finish()
+  }
+
+  private mutating func addApart(_ node: Node, as key: ChildKey?) throws {
+    guard let children = node.children, NodeRow.size(of: node) == nil else {
+      if !node.isEmpty { try add(node, as: key) }
+      return
+    }
+    if let key { try open(key) }
+    if let priority = children.priority?.value { setPriority(priority) }
+    for (key, child) in children.map { try addApart(child, as: key) }
+    if key != nil { try close() }
+  }
+
   // MARK: Visitor
 
-  mutating func open(_ key: ChildKey) throws {
+  package mutating func open(_ key: ChildKey) throws {
     beginMember(key.text)
     begin()
   }
 
-  mutating func add(_ node: Node, as key: ChildKey?) throws {
+  package mutating func add(_ node: Node, as key: ChildKey?) throws {
     if let key { beginMember(key.text) }
     isEmpty = false
     write(node)
     if writer.bytes.count >= Self.chunkBytes { try flush() }
   }
 
-  mutating func setPriority(_ priority: LeafValue) {
+  package mutating func setPriority(_ priority: LeafValue) {
     if levels.isEmpty { begin() }
     levels[levels.count - 1].priority = priority
   }
 
-  mutating func close() throws {
+  package mutating func close() throws {
     end()
     if writer.bytes.count >= Self.chunkBytes { try flush() }
   }
 
   /// Ends the text.
-  consuming func finish() throws {
+  package consuming func finish() throws {
     if !levels.isEmpty { end() }
     if isEmpty { writer.raw("null") }
     writer.raw("\n")

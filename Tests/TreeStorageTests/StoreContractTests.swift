@@ -3,30 +3,34 @@ import RealtimeCore
 import RealtimeHub
 import RealtimeServer
 import SQLiteStorage
+import StoreTestSupport
 import TestSupport
 import Testing
 
 /// What every storage does the same, whatever it keeps the data in.
 ///
 /// A new storage is a case of ``Storage``; it has to pass all of this.
-@Suite("The contract of a storage")
+@Suite("The contract of a storage", .timeLimit(.minutes(2)))
 struct StoreContractTests {
   enum Storage: CaseIterable {
     case memory
     case sqlite
 
+    /// Those that can be tested on this machine.
+    static let allCases: [Storage] = [.memory] + durable
+
     /// Those with databases that outlive the server, and that tools can look after.
     static let durable: [Storage] = [.sqlite]
 
-    func stores(in directory: TemporaryDirectory) -> any TreeStores {
+    func stores(in directory: TemporaryDirectory) throws -> any TreeStores {
       switch self {
       case .memory: MemoryTreeStores()
-      case .sqlite: databases(in: directory)
+      case .sqlite: try databases(in: directory)
       }
     }
 
-    func databases(in directory: TemporaryDirectory) -> any StoredDatabases {
-      SQLiteTreeStores(directory: directory.store) { 0 }
+    func databases(in directory: TemporaryDirectory) throws -> any StoredDatabases {
+      SQLiteTreeStores(directory: directory.file("store")) { 0 }
     }
   }
 
@@ -56,7 +60,7 @@ struct StoreContractTests {
 
   @Test("A store has what was committed, also when it is opened again", arguments: Storage.allCases)
   func commits(storage: Storage) throws {
-    let stores = storage.stores(in: directory)
+    let stores = try storage.stores(in: directory)
     var store = try open(stores)
     var model = StoreModel(seed: 11)
     for _ in 0..<6 {
@@ -95,7 +99,7 @@ struct StoreContractTests {
 
   @Test("Scheduled writes stay until their session ends, undecided", arguments: Storage.allCases)
   func sessions(storage: Storage) throws {
-    let stores = storage.stores(in: directory)
+    let stores = try storage.stores(in: directory)
     let store = try open(stores)
     let session = StoredSession(
       id: 4,
@@ -121,7 +125,7 @@ struct StoreContractTests {
 
   @Test("The rules are those that were set last", arguments: Storage.allCases)
   func rules(storage: Storage) throws {
-    let stores = storage.stores(in: directory)
+    let stores = try storage.stores(in: directory)
     let store = try open(stores)
     try store.commit(CommitBatch(commits: [], rules: "one"))
     try store.commit(CommitBatch(commits: [], rules: "two é"))
@@ -136,7 +140,7 @@ struct StoreContractTests {
 
   @Test("Databases have names and nothing in common", arguments: Storage.allCases)
   func databases(storage: Storage) throws {
-    let stores = storage.stores(in: directory)
+    let stores = try storage.stores(in: directory)
     #expect(try stores.names() == [])
     #expect(try stores.open("b") == nil)
     for (name, value) in [("b", 1), ("a", 2), ("hearth", 3)] as [(String, Int64)] {
@@ -175,7 +179,7 @@ struct StoreContractTests {
 
   @Test("One server at a time has a database", arguments: Storage.durable)
   func lock(storage: Storage) throws {
-    let stores = storage.stores(in: directory)
+    let stores = try storage.stores(in: directory)
     let store = try open(stores)
     let error = #expect(throws: StoreError.self) { try stores.open("test") }
     #expect(error?.kind == .locked)
@@ -203,7 +207,7 @@ struct StoreContractTests {
 
   @Test("Tools read what was committed, beside the server and after it", arguments: Storage.durable)
   func reading(storage: Storage) throws {
-    let databases = storage.databases(in: directory)
+    let databases = try storage.databases(in: directory)
     let database = databases.database("test")
     #expect(!database.exists)
     #expect(throws: StoreError.self) { try database.load() }
@@ -225,7 +229,7 @@ struct StoreContractTests {
 
   @Test("The history has every commit once, after any that it reaches", arguments: Storage.durable)
   func history(storage: Storage) throws {
-    let databases = storage.databases(in: directory)
+    let databases = try storage.databases(in: directory)
     let database = databases.database("test")
     let store = try open(databases)
     var model = StoreModel(seed: 5)
@@ -248,7 +252,7 @@ struct StoreContractTests {
 
   @Test("A backup has everything, and the server goes on", arguments: Storage.durable)
   func backup(storage: Storage) throws {
-    let databases = storage.databases(in: directory)
+    let databases = try storage.databases(in: directory)
     let database = databases.database("test")
     let store = try open(databases)
     var model = StoreModel(seed: 7)
@@ -264,9 +268,39 @@ struct StoreContractTests {
     try store.close()
   }
 
+  @Test("Everything of one storage can be moved into another", arguments: Storage.durable)
+  func restoring(storage: Storage) throws {
+    let databases = try storage.databases(in: directory)
+    var model = StoreModel(seed: 19)
+    var tree = StoredTree()
+    for _ in 0..<20 {
+      let batch = model.nextBatch()
+      for commit in batch.commits {
+        for change in commit.changes { tree.root.update(at: change.path, to: change.node) }
+      }
+    }
+    tree.revision = model.revision
+    tree.ledger = model.ledger.values.sorted { $0.name < $1.name }
+    let change = Change(Path(wire: "a/b"), .leaf(.deferred(.timestamp)))
+    tree.sessions = [StoredSession(id: 7, changes: [change], withdrawn: [Path(wire: "a/b/c")])]
+    tree.rules = "the rules"
+    let database = databases.database("moved")
+    try database.restore(tree)
+    let found = try database.load()
+    #expect(found == tree)
+    #expect(exactText(found.root) == exactText(tree.root))
+    #expect(try database.check().faults == [])
+    #expect(throws: StoreError.self) { try database.restore(StoredTree(root: .integer(1))) }
+    let store = try open(databases, "moved")
+    #expect(try store.load() == tree)
+    try store.commit(model.nextBatch())
+    #expect(try store.load().revision == model.revision)
+    try store.close()
+  }
+
   @Test("An import is one commit, and nothing when it fails", arguments: Storage.durable)
   func imports(storage: Storage) throws {
-    let databases = storage.databases(in: directory)
+    let databases = try storage.databases(in: directory)
     let database = databases.database("test")
     #expect(try importText(#"{"a":{"x":1,"y":2},"b":3}"#, into: database).revision == 1)
     let merging = ImportMode.merging { $0.count < 2 }
@@ -284,7 +318,7 @@ struct StoreContractTests {
 
   @Test("There is no loss to accept where nothing is missing", arguments: Storage.durable)
   func loss(storage: Storage) throws {
-    let databases = storage.databases(in: directory)
+    let databases = try storage.databases(in: directory)
     let database = databases.database("test")
     #expect(try database.acceptLoss() == nil)
     let store = try open(databases)

@@ -1,42 +1,47 @@
-import RealtimeCore
-
 /// Writes values as bytes: small numbers in few bytes, text with its length in front.
-struct BinaryWriter {
-  private(set) var bytes: [UInt8] = []
+package struct BinaryWriter {
+  /// What has been written.
+  package private(set) var bytes: [UInt8] = []
 
-  mutating func write(byte: UInt8) {
+  /// Makes a writer that has written nothing.
+  package init() {}
+
+  /// Writes a byte.
+  package mutating func write(byte: UInt8) {
     bytes.append(byte)
   }
 
   /// Writes seven bits a byte, the lowest first; the top bit says that more follow.
-  mutating func write(count: Int) {
+  package mutating func write(count: Int) {
     write(unsigned: UInt64(count))
   }
 
   /// Writes a whole number so that those near zero are short, whatever their sign.
-  mutating func write(integer: Int64) {
+  package mutating func write(integer: Int64) {
     write(unsigned: UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
   }
 
-  mutating func write(bits: UInt64) {
+  /// Writes 64 bits, the lowest byte first.
+  package mutating func write(bits: UInt64) {
     for shift in stride(from: UInt64(0), to: 64, by: 8) {
       bytes.append(UInt8(truncatingIfNeeded: bits >> shift))
     }
   }
 
-  mutating func write(text: String) {
+  /// Writes text as UTF-8 with its length.
+  package mutating func write(text: String) {
     var text = text
     text.withUTF8 { write(text: $0) }
   }
 
   /// Writes text that is UTF-8 already.
-  mutating func write(text: UnsafeBufferPointer<UInt8>) {
+  package mutating func write(text: UnsafeBufferPointer<UInt8>) {
     write(count: text.count)
     bytes.append(contentsOf: text)
   }
 
   /// Appends a checksum of everything written so far.
-  mutating func seal() {
+  package mutating func seal() {
     write(bits: Checksum.of(bytes))
   }
 
@@ -51,28 +56,34 @@ struct BinaryWriter {
 }
 
 /// Reads what a ``BinaryWriter`` has written; other bytes are an error, never a trap.
-struct BinaryReader {
+package struct BinaryReader {
   /// A reason why bytes cannot be read.
-  struct Failure: Error {
-    let reason: String
+  package struct Failure: Error {
+    /// What is wrong with them, as the end of a sentence.
+    package let reason: String
+
+    /// Makes a reason.
+    package init(reason: String) { self.reason = reason }
   }
 
   private let bytes: ArraySlice<UInt8>
   private var position: Int
   private let end: Int
 
-  init(_ bytes: ArraySlice<UInt8>) {
+  /// Reads a part of an array.
+  package init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
     end = bytes.endIndex
   }
 
-  init(_ bytes: [UInt8]) {
+  /// Reads an array.
+  package init(_ bytes: [UInt8]) {
     self.init(bytes[...])
   }
 
   /// Reads bytes that end with the checksum of those before.
-  init(sealed bytes: [UInt8]) throws(Failure) {
+  package init(sealed bytes: [UInt8]) throws(Failure) {
     guard bytes.count >= 8 else { throw Failure(reason: "it is too short") }
     self.init(bytes[..<(bytes.count - 8)])
     var tail = BinaryReader(bytes[end...])
@@ -81,33 +92,38 @@ struct BinaryReader {
     }
   }
 
-  var isAtEnd: Bool { position == end }
+  /// Whether everything has been read.
+  package var isAtEnd: Bool { position == end }
 
-  mutating func byte() throws(Failure) -> UInt8 {
+  /// Reads a byte.
+  package mutating func byte() throws(Failure) -> UInt8 {
     guard position < end else { throw Failure(reason: "it ends too early") }
     defer { position += 1 }
     return bytes[position]
   }
 
   /// Reads a number of things, each of which takes at least one more byte.
-  mutating func count() throws(Failure) -> Int {
+  package mutating func count() throws(Failure) -> Int {
     let value = try unsigned()
     guard value <= UInt64(end - position) else { throw Failure(reason: "a count is too large") }
     return Int(value)
   }
 
-  mutating func integer() throws(Failure) -> Int64 {
+  /// Reads a whole number.
+  package mutating func integer() throws(Failure) -> Int64 {
     let value = try unsigned()
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  mutating func bits() throws(Failure) -> UInt64 {
+  /// Reads 64 bits.
+  package mutating func bits() throws(Failure) -> UInt64 {
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 64, by: 8) { value |= UInt64(try byte()) << shift }
     return value
   }
 
-  mutating func text() throws(Failure) -> String {
+  /// Reads a text.
+  package mutating func text() throws(Failure) -> String {
     let length = try count()
     guard let text = String(utf8: bytes[position..<(position + length)]) else {
       throw Failure(reason: "a text is not valid UTF-8")
@@ -138,14 +154,14 @@ extension String {
 }
 
 /// Detects bytes that were damaged on the disk; no protection against intent.
-enum Checksum {
+package enum Checksum {
   /// Computes a sum that every change of a single 64-bit word changes.
   ///
   /// Each step multiplies by an odd number and rotates, both of which can be undone: two inputs that
   /// differ in one word only never have the same sum.
   ///
   /// - Complexity: O(bytes)
-  static func of(_ bytes: some Collection<UInt8>, seed: UInt64 = 0) -> UInt64 {
+  package static func of(_ bytes: some Collection<UInt8>, seed: UInt64 = 0) -> UInt64 {
     let sum = bytes.withContiguousStorageIfAvailable { of(UnsafeRawBufferPointer($0), seed: seed) }
     return sum ?? of(Array(bytes), seed: seed)
   }

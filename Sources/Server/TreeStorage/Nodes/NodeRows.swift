@@ -1,11 +1,8 @@
 import Dispatch
-import GRDB
-import GRDBSQLite
-import RealtimeCore
-import RealtimeHub
+package import RealtimeCore
 
-/// Rows of the node table in the order of their paths, a few at a time in one buffer.
-struct NodeRows: Sendable {
+/// Rows in the order of their paths, a few at a time in one buffer.
+package struct NodeRows: Sendable {
   /// Where a row is in the buffer: its path, directly followed by its value.
   private struct Row {
     let start: Int
@@ -19,32 +16,30 @@ struct NodeRows: Sendable {
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
 
-  private init() {
+  /// Makes an empty chunk.
+  package init() {
     bytes.reserveCapacity(Self.chunkBytes + 4_096)
     rows.reserveCapacity(2_048)
   }
 
   /// Decodes the rows one after another.
   ///
-  /// - Parameters:
-  ///   - file: The file that errors name.
-  ///   - body: Takes the path of a row and what it holds; its failures are those of the row.
-  /// - Throws: ``StoreError`` at the first row that is damaged, and what the body throws.
-  func forEachNode(
-    file: String,
+  /// - Parameter body: Takes the path of a row and what it holds; its failures are those of the row.
+  /// - Throws: ``DamagedRow`` at the first row that is damaged, and what the body throws.
+  package func forEachNode(
     _ body: (ArraySlice<UInt8>, BinaryReader.StoredNode) throws -> Void
   ) throws {
     try forEachRow { path, value in
       do {
-        try body(path, try NodeTable.decode(value, key: path))
+        try body(path, try NodeRow.decode(value, key: path))
       } catch let failure as BinaryReader.Failure {
-        throw NodeTable.damaged(in: file, key: path, by: failure)
+        throw DamagedRow(key: path, by: failure)
       }
     }
   }
 
   /// Gives the path and the value of each row.
-  func forEachRow(
+  package func forEachRow(
     _ body: (_ path: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) throws -> Void
   ) rethrows {
     for row in rows {
@@ -52,64 +47,27 @@ struct NodeRows: Sendable {
     }
   }
 
-  /// Reads a whole table chunk by chunk.
-  ///
-  /// The statement is stepped here: a cursor of the library would spend most of the time on objects for
-  /// the two values of each row.
-  static func forEachChunk(
-    of database: Database,
-    table: String = NodeTable.name,
-    rowCount total: Int? = nil,
-    _ body: (NodeRows) throws -> Void
-  ) throws {
-    let statement = try database.makeStatement(
-      sql: "SELECT path, value FROM \(table) ORDER BY path"
-    )
-    let handle = statement.sqliteStatement
-    defer { sqlite3_reset(handle) }
-    let report = StorageProgress.report
-    var done = 0
-    var chunk = NodeRows()
-    while true {
-      let code = sqlite3_step(handle)
-      guard code == SQLITE_ROW else {
-        guard code == SQLITE_DONE else {
-          throw DatabaseError(
-            resultCode: ResultCode(rawValue: sqlite3_extended_errcode(database.sqliteConnection)),
-            message: sqlite3_errmsg(database.sqliteConnection).map { String(cString: $0) }
-          )
-        }
-        break
-      }
-      chunk.append(handle)
-      if chunk.bytes.count >= chunkBytes {
-        try body(chunk)
-        done += chunk.rows.count
-        report?(done, total)
-        chunk = NodeRows()
-      }
-    }
-    if !chunk.rows.isEmpty { try body(chunk) }
-  }
+  /// Whether it has as many bytes as a chunk may have.
+  package var isFull: Bool { bytes.count >= Self.chunkBytes }
 
-  private mutating func append(_ statement: SQLiteStatement) {
+  /// How many rows it has.
+  package var count: Int { rows.count }
+
+  /// Whether it has no rows.
+  package var isEmpty: Bool { rows.isEmpty }
+
+  /// Appends a row.
+  package mutating func append(path: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
     let start = bytes.count
-    append(column: 0, of: statement)
+    bytes.append(contentsOf: path)
     let pathEnd = bytes.count
-    append(column: 1, of: statement)
+    bytes.append(contentsOf: value)
     rows.append(Row(start: start, pathEnd: pathEnd, end: bytes.count))
-  }
-
-  private mutating func append(column: Int32, of statement: SQLiteStatement) {
-    // Safety: SQLite keeps the bytes of a column until the next step; they are copied at once.
-    let blob = sqlite3_column_blob(statement, column)
-    let count = Int(sqlite3_column_bytes(statement, column))
-    bytes.append(contentsOf: UnsafeRawBufferPointer(start: blob, count: blob == nil ? 0 : count))
   }
 }
 
 /// Visits the tree that the rows of the node table describe, from the root down.
-protocol RowVisitor {
+package protocol RowVisitor {
   /// A child begins that has rows of its own.
   mutating func open(_ key: ChildKey) throws
   /// A whole child of the innermost open node, or the whole tree when no key is given.
@@ -124,8 +82,9 @@ protocol RowVisitor {
 ///
 /// The nodes on the path of the last row are open; a node is closed by the first row that is not below
 /// it. The rows of a node's children come in the order of the bytes of their keys.
-struct RowWalk<Visitor: RowVisitor> {
-  private(set) var visitor: Visitor
+package struct RowWalk<Visitor: RowVisitor> {
+  /// What is visited with.
+  package private(set) var visitor: Visitor
   /// The path of the innermost open node.
   private var path: [UInt8] = []
   /// The keys of the open nodes below the root, and how long the paths above them are.
@@ -134,7 +93,8 @@ struct RowWalk<Visitor: RowVisitor> {
   private var packed: ChildKey?
   private var isWhole = false
 
-  init(_ visitor: Visitor) {
+  /// Makes a walk that is at the root.
+  package init(_ visitor: Visitor) {
     self.visitor = visitor
   }
 
@@ -144,7 +104,8 @@ struct RowWalk<Visitor: RowVisitor> {
   ///   - stored: What the row holds.
   ///   - rowPath: The path of the row, which lies behind those of all rows so far.
   /// - Throws: `BinaryReader.Failure` when the row cannot be there, and what the visitor throws.
-  mutating func add(_ stored: BinaryReader.StoredNode, at rowPath: ArraySlice<UInt8>) throws {
+  package mutating func add(_ stored: BinaryReader.StoredNode, at rowPath: ArraySlice<UInt8>) throws
+  {
     guard !isWhole else { throw Self.belowPacked }
     while !path.isEmpty, !isOpen(rowPath) { try close() }
     var start = rowPath.startIndex + path.count
@@ -174,7 +135,7 @@ struct RowWalk<Visitor: RowVisitor> {
   }
 
   /// Closes what is still open below the root, and returns the visitor.
-  consuming func finish() throws -> Visitor {
+  package consuming func finish() throws -> Visitor {
     while !levels.isEmpty { try close() }
     return visitor
   }
@@ -256,25 +217,22 @@ struct TreeAssembler: RowVisitor {
 /// Decodes chunks of rows and builds their tree, on a thread of its own while the next chunks are read.
 ///
 /// State: assembling → finished, or failed at the first row that is damaged.
-final class RowDecoder: @unchecked Sendable {
+package final class RowDecoder: @unchecked Sendable {
   // Safety: the mutable properties are used within `queue` only.
 
   /// The most chunks that wait to be decoded.
   private static let chunkLimit = 8
 
-  private let path: String
-  private let queue = DispatchQueue(label: "SQLiteTreeStore.decoding")
+  private let queue = DispatchQueue(label: "RowDecoder")
   private let free = DispatchSemaphore(value: chunkLimit)
   private var walk = RowWalk(TreeAssembler())
-  private var failure: StoreError?
+  private var failure: (any Error)?
 
-  /// - Parameter path: The file that errors name.
-  init(path: String) {
-    self.path = path
-  }
+  /// Makes a decoder of a tree without rows.
+  package init() {}
 
   /// Adds the next chunk, and waits while too many are ahead of it.
-  func add(_ chunk: NodeRows) {
+  package func add(_ chunk: NodeRows) {
     free.wait()
     queue.async { [self] in
       decode(chunk)
@@ -284,22 +242,20 @@ final class RowDecoder: @unchecked Sendable {
 
   /// Waits for the last chunk and returns the tree.
   ///
-  /// - Throws: ``StoreError`` when a row is damaged.
-  func finish() throws(StoreError) -> Node {
-    try StoreError.translating(at: path) {
-      try queue.sync {
-        if let failure { throw failure }
-        return try walk.finish().tree()
-      }
+  /// - Throws: ``DamagedRow`` when a row is damaged.
+  package func finish() throws -> Node {
+    try queue.sync {
+      if let failure { throw failure }
+      return try walk.finish().tree()
     }
   }
 
   private func decode(_ chunk: NodeRows) {
     guard failure == nil else { return }
     do {
-      try chunk.forEachNode(file: path) { try walk.add($1, at: $0) }
+      try chunk.forEachNode { try walk.add($1, at: $0) }
     } catch {
-      failure = StoreError(error, at: path)
+      failure = error
     }
   }
 }

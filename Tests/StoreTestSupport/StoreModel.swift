@@ -1,23 +1,27 @@
-import RealtimeCore
-import RealtimeHub
-import TestSupport
+package import RealtimeCore
+package import RealtimeHub
+private import TestSupport
 
 /// What a store must hold after each of a random sequence of commits.
-struct StoreModel {
+package struct StoreModel {
   /// The tree after each revision; the index is the revision.
-  private(set) var history: [Node] = [.empty]
-  private(set) var ledger: [String: LedgerEntry] = [:]
+  package private(set) var history: [Node] = [.empty]
+  /// The entry of each client.
+  package private(set) var ledger: [String: LedgerEntry] = [:]
   private var random: SplitMix64
 
-  init(seed: UInt64) {
+  /// Makes the model of an empty store.
+  package init(seed: UInt64) {
     random = SplitMix64(seed: seed)
   }
 
-  var revision: Int64 { Int64(history.count - 1) }
-  var root: Node { history[history.count - 1] }
+  /// The last commit.
+  package var revision: Int64 { Int64(history.count - 1) }
+  /// The tree now.
+  package var root: Node { history[history.count - 1] }
 
   /// Makes a batch of a few commits, and applies it.
-  mutating func nextBatch(commits limit: Int = 4) -> CommitBatch {
+  package mutating func nextBatch(commits limit: Int = 4) -> CommitBatch {
     var commits: [Commit] = []
     for _ in 0..<Int.random(in: 1...limit, using: &random) {
       var node = root
@@ -90,7 +94,7 @@ struct StoreModel {
 }
 
 /// A text in which nodes differ that are equal as values but not in kind, as 4 and 4.0 are.
-func exactText(_ node: Node) -> String {
+package func exactText(_ node: Node) -> String {
   let priority = node.priority.map { "!\(exactText($0))" } ?? ""
   switch node {
   case .empty: return "-"

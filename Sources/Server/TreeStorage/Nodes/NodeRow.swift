@@ -1,0 +1,137 @@
+package import RealtimeCore
+package import RealtimeHub
+
+/// One row of a tree: a leaf or a small subtree, or the priority of a larger one.
+///
+/// A row's path is the UTF-8 of its keys, each followed by a slash, which no key contains: what lies
+/// below a path is exactly what starts with its bytes. There are no rows below a packed row, and at
+/// least one packed row below every branch row.
+package enum NodeRow {
+  /// The most bytes of a subtree in one row, short enough to stay within a page.
+  package static let packedBytes = 512
+
+  private static let sealBytes = 4
+
+  /// Reads a row, or throws why it cannot be what was written.
+  package static func decode(
+    _ value: ArraySlice<UInt8>,
+    key: ArraySlice<UInt8>
+  ) throws(BinaryReader.Failure) -> BinaryReader.StoredNode {
+    let end = max(value.startIndex, value.endIndex - sealBytes)
+    var found: UInt32 = 0
+    for byte in value[end...].reversed() { found = found << 8 | UInt32(byte) }
+    guard value.count >= sealBytes, found == seal(value[..<end], key: key) else {
+      throw BinaryReader.Failure(reason: "its checksum is wrong")
+    }
+    var reader = BinaryReader(value[..<end])
+    return try reader.storedNode()
+  }
+
+  /// The bytes of a packed row.
+  ///
+  /// - Throws: A `StoreError` for what no store can hold.
+  package static func encode(
+    _ node: Node,
+    key: ArraySlice<UInt8>
+  ) throws(StoreError) -> [UInt8] {
+    var writer = BinaryWriter()
+    try writer.write(node)
+    seal(&writer, key: key)
+    return writer.bytes
+  }
+
+  /// The bytes of the row of a priority.
+  ///
+  /// - Throws: A `StoreError` for what no store can hold.
+  package static func encode(
+    branchPriority: LeafValue,
+    key: ArraySlice<UInt8>
+  ) throws(StoreError) -> [UInt8] {
+    var writer = BinaryWriter()
+    try writer.write(branchPriority: branchPriority)
+    seal(&writer, key: key)
+    return writer.bytes
+  }
+
+  /// Appends the checksum of a row with this path.
+  private static func seal(_ writer: inout BinaryWriter, key: ArraySlice<UInt8>) {
+    let seal = seal(writer.bytes[...], key: key)
+    for index in 0..<sealBytes {
+      writer.write(byte: UInt8(truncatingIfNeeded: seal >> (8 * index)))
+    }
+  }
+
+  private static func seal(_ content: ArraySlice<UInt8>, key: ArraySlice<UInt8>) -> UInt32 {
+    UInt32(truncatingIfNeeded: Checksum.of(content, seed: Checksum.of(key)))
+  }
+
+  // MARK: Size
+
+  /// Whether a node fits in one row, by an estimate that stops when it does not.
+  static func isSmall(_ node: Node) -> Bool { size(of: node) != nil }
+
+  /// An estimate of the bytes that a small node takes in a row, or nil when it takes more than fit.
+  package static func size(of node: Node) -> Int? {
+    var budget = packedBytes
+    return fits(node, &budget) ? packedBytes - budget : nil
+  }
+
+  private static func fits(_ node: Node, _ budget: inout Int) -> Bool {
+    budget -= 2
+    if case .string(let text)? = node.leafValue { budget -= text.utf8.count }
+    if case .string(let text)? = node.priority { budget -= text.utf8.count }
+    guard budget >= 0, let children = node.children else { return budget >= 0 }
+    for (key, child) in children.map {
+      budget -= key.text.utf8.count + 1
+      guard fits(child, &budget) else { return false }
+    }
+    return true
+  }
+}
+
+/// A row that cannot be what was written.
+package struct DamagedRow: Error, CustomStringConvertible {
+  /// What is wrong with it, and where it is.
+  package let description: String
+
+  /// Describes the failure to read the row of a path.
+  package init(key: ArraySlice<UInt8>, by failure: any Error) {
+    let rowPath = String(decoding: key, as: UTF8.self)
+    let reason = (failure as? BinaryReader.Failure)?.reason ?? "\(failure)"
+    description = "the data at /\(rowPath) are damaged: \(reason)"
+  }
+}
+
+/// The bytes of a path in the rows, and of all that lie above it.
+package struct RowPath {
+  /// The bytes of the whole path.
+  package let bytes: [UInt8]
+  /// Where the bytes of each path end, from the root down.
+  private let ends: [Int]
+
+  /// Makes the path of keys.
+  package init(_ keys: some Collection<ChildKey>) {
+    var bytes: [UInt8] = []
+    var ends = [0]
+    ends.reserveCapacity(keys.count + 1)
+    for key in keys {
+      bytes.append(contentsOf: key.text.utf8)
+      bytes.append(UInt8(ascii: "/"))
+      ends.append(bytes.count)
+    }
+    self.bytes = bytes
+    self.ends = ends
+  }
+
+  /// How many keys there are.
+  package var depth: Int { ends.count - 1 }
+
+  /// The path of the first keys; it is a programmer error to ask for more than there are.
+  package subscript(depth: Int) -> ArraySlice<UInt8> { bytes[..<ends[depth]] }
+
+  /// The first bytes after all that start with a path.
+  package static func end(of path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    // No UTF-8 has the byte FF, and the byte after a slash is a zero.
+    path.isEmpty ? [0xFF] : (path.dropLast() + [UInt8(ascii: "/") + 1])[...]
+  }
+}
