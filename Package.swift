@@ -166,8 +166,17 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    // TreeStorage is what storages share.
+    // TreeStorage is what storages share. CPostgres loads libpq when it is first used.
     library("TreeStorage", in: "Server", ["RealtimeCore", "RealtimeHub"]),
+    .target(name: "CPostgres", path: "Sources/Server/CPostgres"),
+    library(
+      "PostgresStorage",
+      in: "Server",
+      [
+        "CPostgres", "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeServer", "TreeStorage",
+        product("NIOConcurrencyHelpers", "swift-nio"),
+      ]
+    ),
     library(
       "SQLiteStorage",
       in: "Server",
@@ -253,6 +262,7 @@ let package = Package(
 
     testSupport("TestSupport"),
     testSupport("StoreTestSupport", ["RealtimeCore", "RealtimeHub", "TestSupport"]),
+    testSupport("PostgresTestSupport"),
     testSupport("OfflineTestSupport", ["RealtimeCore", "RealtimeSync"]),
     testSupport(
       "TransportTestSupport",
@@ -335,8 +345,15 @@ let package = Package(
     tests(
       "TreeStorage",
       [
-        "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        "PostgresStorage", "PostgresTestSupport", "RealtimeCore", "RealtimeHub", "RealtimeServer",
         "SQLiteStorage", "StoreTestSupport",
+      ]
+    ),
+    tests(
+      "PostgresStorage",
+      [
+        "PostgresTestSupport", "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        "StoreTestSupport", "TreeStorage",
       ]
     ),
     tests(

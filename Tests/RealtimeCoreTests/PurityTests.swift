@@ -16,6 +16,7 @@ struct PurityTests {
   /// The folders that alone may import a module.
   private static let owners: [String: [String]] = [
     "CNcurses": ["App/BlogTUI/Ncurses/"],
+    "CPostgres": ["Server/PostgresStorage/Connection/"],
     "TOMLKit": ["App/BlogTUI/Configuration/"],
     "GRDB": ["Client/RealtimeDatabase/OfflineStorage/", "Server/SQLiteStorage/"],
     "NIOSSL": ["Core/RealtimeTransport/"],

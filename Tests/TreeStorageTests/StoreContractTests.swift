@@ -1,4 +1,6 @@
 import Foundation
+import PostgresStorage
+import PostgresTestSupport
 import RealtimeCore
 import RealtimeHub
 import RealtimeServer
@@ -15,22 +17,31 @@ struct StoreContractTests {
   enum Storage: CaseIterable {
     case memory
     case sqlite
+    case postgres
 
     /// Those that can be tested on this machine.
     static let allCases: [Storage] = [.memory] + durable
 
     /// Those with databases that outlive the server, and that tools can look after.
-    static let durable: [Storage] = [.sqlite]
+    ///
+    /// Where PostgreSQL is not installed, it is left out, and that is printed.
+    static let durable: [Storage] = PostgresServer.isInstalled ? [.sqlite, .postgres] : [.sqlite]
 
     func stores(in directory: TemporaryDirectory) throws -> any TreeStores {
       switch self {
       case .memory: MemoryTreeStores()
-      case .sqlite: try databases(in: directory)
+      case .sqlite, .postgres: try databases(in: directory)
       }
     }
 
     func databases(in directory: TemporaryDirectory) throws -> any StoredDatabases {
-      SQLiteTreeStores(directory: directory.file("store")) { 0 }
+      guard self == .postgres else {
+        return SQLiteTreeStores(directory: directory.file("store")) { 0 }
+      }
+      let url = try PostgresServer.shared.get().makeDatabase()
+      var options = PostgresStoreOptions()
+      options.copy = { try SQLiteDatabase.copy($0, to: $1) }
+      return PostgresTreeStores(at: PostgresAddress(url), options: options) { 0 }
     }
   }
 

@@ -1,0 +1,69 @@
+#include "CPostgres.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static CPostgresLibrary library;
+static int isLoaded = 0;
+
+static int load(char *reason, size_t size) {
+  void *handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    snprintf(reason, size, "libpq.so.5 is not installed: apt-get install libpq5 (%s)", dlerror());
+    return 0;
+  }
+#define FIND(member, name)                                                                       \
+  do {                                                                                           \
+    void *symbol = dlsym(handle, name);                                                          \
+    if (!symbol) {                                                                               \
+      snprintf(reason, size, "libpq.so.5 is too old: it has no %s; apt-get install libpq5", name); \
+      dlclose(handle);                                                                           \
+      return 0;                                                                                  \
+    }                                                                                            \
+    *(void **)&library.member = symbol;                                                          \
+  } while (0)
+  FIND(libVersion, "PQlibVersion");
+  FIND(connectdbParams, "PQconnectdbParams");
+  FIND(status, "PQstatus");
+  FIND(serverVersion, "PQserverVersion");
+  FIND(backendPID, "PQbackendPID");
+  FIND(socket, "PQsocket");
+  FIND(errorMessage, "PQerrorMessage");
+  FIND(finish, "PQfinish");
+  FIND(setnonblocking, "PQsetnonblocking");
+  FIND(setNoticeProcessor, "PQsetNoticeProcessor");
+  FIND(sendQuery, "PQsendQuery");
+  FIND(sendQueryParams, "PQsendQueryParams");
+  FIND(sendPrepare, "PQsendPrepare");
+  FIND(sendQueryPrepared, "PQsendQueryPrepared");
+  FIND(flush, "PQflush");
+  FIND(consumeInput, "PQconsumeInput");
+  FIND(isBusy, "PQisBusy");
+  FIND(getResult, "PQgetResult");
+  FIND(resultStatus, "PQresultStatus");
+  FIND(resultErrorMessage, "PQresultErrorMessage");
+  FIND(resultErrorField, "PQresultErrorField");
+  FIND(ntuples, "PQntuples");
+  FIND(nfields, "PQnfields");
+  FIND(getvalue, "PQgetvalue");
+  FIND(getlength, "PQgetlength");
+  FIND(getisnull, "PQgetisnull");
+  FIND(cmdTuples, "PQcmdTuples");
+  FIND(clear, "PQclear");
+  FIND(getCopyData, "PQgetCopyData");
+  FIND(putCopyData, "PQputCopyData");
+  FIND(putCopyEnd, "PQputCopyEnd");
+  FIND(freemem, "PQfreemem");
+#undef FIND
+  return 1;
+}
+
+const CPostgresLibrary *CPostgresLoad(char *reason, size_t size) {
+  pthread_mutex_lock(&lock);
+  if (!isLoaded) isLoaded = load(reason, size);
+  const CPostgresLibrary *result = isLoaded ? &library : NULL;
+  pthread_mutex_unlock(&lock);
+  return result;
+}

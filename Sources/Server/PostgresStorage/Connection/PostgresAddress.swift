@@ -1,0 +1,36 @@
+import Foundation
+
+/// Where a PostgreSQL is: a connection string of libpq, `postgres://…` or `host=… dbname=…`.
+///
+/// What it does not say is taken from the environment and from the password file, as libpq does it.
+package struct PostgresAddress: Sendable {
+  /// The connection string.
+  let text: String
+
+  /// Takes a connection string.
+  ///
+  /// - Parameter text: The string; whether it is one is found out by connecting.
+  package init(_ text: String) { self.text = text }
+
+  /// The string without the password, for messages.
+  package var description: String {
+    guard let scheme = text.range(of: "://") else {
+      let words = text.split(separator: " ")
+      return words.filter { !$0.hasPrefix("password") }.joined(separator: " ")
+    }
+    let rest = text[scheme.upperBound...]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    guard let at = authority.lastIndex(of: "@"),
+      let colon = authority[..<at].firstIndex(of: ":")
+    else { return withoutSecrets(text) }
+    return withoutSecrets(String(text[..<colon]) + String(text[at...]))
+  }
+
+  /// Leaves out what stands behind `password=` in the query of a URL.
+  private func withoutSecrets(_ url: String) -> String {
+    guard let question = url.firstIndex(of: "?") else { return url }
+    let parts = url[url.index(after: question)...].split(separator: "&")
+      .filter { !$0.hasPrefix("password=") && !$0.hasPrefix("sslpassword=") }
+    return String(url[..<question]) + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
+  }
+}

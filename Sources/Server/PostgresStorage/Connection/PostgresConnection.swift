@@ -1,0 +1,444 @@
+import CPostgres
+import Foundation
+
+/// A connection to PostgreSQL; one thread at a time uses it.
+///
+/// Every call has a time limit. When that has passed, or the connection has broken, it is closed, and
+/// it is unknown what became of the statement.
+///
+/// State: open → lost, by the first failure of which ``PostgresFailure/isLost`` is true.
+final class PostgresConnection {
+  private let library: PostgresLibrary
+  private var handle: OpaquePointer?
+  /// The names of the statements that are prepared, by their texts.
+  private var prepared: [String: String] = [:]
+
+  /// Connects.
+  ///
+  /// Names are looked up, and hosts tried one after another, as libpq does it: each host has
+  /// `connect_timeout` seconds, which are 3 unless the address says otherwise.
+  ///
+  /// - Throws: ``PostgresFailure`` when that fails.
+  init(to address: PostgresAddress) throws(PostgresFailure) {
+    library = try PostgresLibrary()
+    let settings: [(String, String)] = [
+      ("connect_timeout", "3"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
+      ("keepalives_count", "3"), ("tcp_user_timeout", "10000"),
+      ("fallback_application_name", "hearth"), ("dbname", address.text),
+      ("client_encoding", "UTF8"),
+    ]
+    let texts = settings.map { (strdup($0.0), strdup($0.1)) }
+    defer {
+      for (keyword, value) in texts {
+        free(keyword)
+        free(value)
+      }
+    }
+    let keywords: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.0) } + [nil]
+    let values: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.1) } + [nil]
+    guard let handle = library.functions.connectdbParams(keywords, values, 1) else {
+      throw PostgresFailure("there is no memory for a connection", isLost: true)
+    }
+    self.handle = handle
+    guard library.functions.status(handle) == CPOSTGRES_CONNECTION_OK.rawValue else {
+      throw lost(nil)
+    }
+    _ = library.functions.setNoticeProcessor(handle, { _, _ in }, nil)
+    guard library.functions.setnonblocking(handle, 1) == 0 else { throw lost(nil) }
+    try begin()
+  }
+
+  deinit { close() }
+
+  /// Closes the connection; a second call does nothing.
+  func close() {
+    if let handle { library.functions.finish(handle) }
+    handle = nil
+  }
+
+  /// Whether it can be used.
+  var isOpen: Bool { handle != nil }
+
+  /// The process that serves it.
+  var process: Int32 { handle.map { library.functions.backendPID($0) } ?? 0 }
+
+  /// Settles what a session must not inherit from the settings of a server.
+  private func begin() throws(PostgresFailure) {
+    // A commit that returns is on the disk: "off" would let PostgreSQL answer before that.
+    let rows = try query(
+      """
+      SELECT set_config('search_path', 'pg_catalog', false),
+        set_config('default_transaction_isolation', 'read committed', false),
+        set_config('lock_timeout', '2s', false),
+        set_config('statement_timeout', '0', false),
+        set_config('idle_in_transaction_session_timeout', '5s', false),
+        set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+          WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
+        current_setting('server_version_num')::integer
+      """,
+      within: .seconds(5)
+    )
+    guard rows.integer(0, 6) >= 130_000 else {
+      throw PostgresFailure("it is older than PostgreSQL 13", state: "HEARTH", isLost: false)
+    }
+  }
+
+  // MARK: Statements
+
+  /// Runs a statement, and waits for its rows.
+  ///
+  /// - Parameters:
+  ///   - sql: One statement, which is prepared when it is run for the first time.
+  ///   - parameters: What stands for `$1` and so on.
+  ///   - limit: How long it may take.
+  /// - Throws: ``PostgresFailure``. Unless it is lost, the statement has changed nothing.
+  @discardableResult
+  func query(
+    _ sql: String,
+    _ parameters: [PostgresValue] = [],
+    within limit: Duration
+  ) throws(PostgresFailure) -> PostgresRows {
+    let deadline = ContinuousClock.now + limit
+    let name = try prepare(sql, parameters, until: deadline)
+    try send(parameters) { handle, values, lengths, formats in
+      library.functions.sendQueryPrepared(
+        handle,
+        name,
+        Int32(parameters.count),
+        values,
+        lengths,
+        formats,
+        1
+      )
+    }
+    guard let rows = try finish(until: deadline) else {
+      throw PostgresFailure("the statement gave nothing", state: "HEARTH", isLost: false)
+    }
+    return rows
+  }
+
+  /// Runs a statement that is not worth preparing, such as `BEGIN`.
+  func run(_ sql: String, within limit: Duration) throws(PostgresFailure) {
+    let deadline = ContinuousClock.now + limit
+    try start(sql)
+    _ = try finish(until: deadline)
+  }
+
+  /// Runs several statements, without parameters, as one.
+  func runScript(_ sql: String, within limit: Duration) throws(PostgresFailure) {
+    let deadline = ContinuousClock.now + limit
+    try send([]) { handle, _, _, _ in library.functions.sendQuery(handle, sql) }
+    _ = try finish(until: deadline)
+  }
+
+  private func start(_ sql: String) throws(PostgresFailure) {
+    try send([]) { handle, _, _, _ in
+      library.functions.sendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1)
+    }
+  }
+
+  private func prepare(
+    _ sql: String,
+    _ parameters: [PostgresValue],
+    until deadline: ContinuousClock.Instant
+  ) throws(PostgresFailure) -> String {
+    if let name = prepared[sql] { return name }
+    let name = "hearth\(prepared.count)"
+    let types = parameters.map(\.type)
+    try send([]) { handle, _, _, _ in
+      library.functions.sendPrepare(handle, name, sql, Int32(types.count), types)
+    }
+    _ = try finish(until: deadline)
+    prepared[sql] = name
+    return name
+  }
+
+  private func send(
+    _ parameters: [PostgresValue],
+    _ body: (
+      OpaquePointer, UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int32>,
+      UnsafePointer<Int32>
+    ) -> Int32
+  ) throws(PostgresFailure) {
+    guard let handle else { throw Self.closed }
+    var bytes: [UInt8] = []
+    var ranges: [Range<Int>?] = []
+    for parameter in parameters {
+      let start = bytes.count
+      ranges.append(parameter.append(to: &bytes) ? start..<bytes.count : nil)
+    }
+    // An address is needed for no bytes as well, since null stands for NULL.
+    bytes.append(0)
+    let lengths = ranges.map { Int32($0?.count ?? 0) } + [0]
+    let formats = [Int32](repeating: 1, count: parameters.count + 1)
+    let isSent = bytes.withUnsafeBytes { buffer in
+      let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+      let values =
+        ranges.map { range in range.flatMap { base?.advanced(by: $0.lowerBound) } } + [nil]
+      return body(handle, values, lengths, formats) == 1
+    }
+    guard isSent else { throw lost(nil) }
+  }
+
+  private static let closed = PostgresFailure("the connection is closed", isLost: true)
+
+  // MARK: Results
+
+  /// Waits for the last result of a statement.
+  private func finish(
+    until deadline: ContinuousClock.Instant
+  ) throws(PostgresFailure) -> PostgresRows? {
+    var rows: PostgresRows?
+    var failure: PostgresFailure?
+    while let result = try nextResult(until: deadline) {
+      if let found = self.failure(of: result) {
+        library.functions.clear(result)
+        failure = failure ?? found
+        if found.isLost { break }
+      } else {
+        rows = PostgresRows(result, library: library)
+      }
+    }
+    if let failure {
+      if failure.isLost { close() }
+      throw failure
+    }
+    return rows
+  }
+
+  private func nextResult(
+    until deadline: ContinuousClock.Instant
+  ) throws(PostgresFailure) -> OpaquePointer? {
+    guard let handle else { throw Self.closed }
+    while true {
+      let pending = library.functions.flush(handle)
+      guard pending >= 0 else { throw lost(nil) }
+      if library.functions.isBusy(handle) == 0 { return library.functions.getResult(handle) }
+      try wait(isWriting: pending > 0, until: deadline)
+      guard library.functions.consumeInput(handle) == 1 else { throw lost(nil) }
+    }
+  }
+
+  /// Waits until something can be read, or written if there is something to write.
+  private func wait(
+    isWriting: Bool,
+    until deadline: ContinuousClock.Instant
+  ) throws(PostgresFailure) {
+    guard let handle else { throw Self.closed }
+    var descriptor = pollfd(
+      fd: library.functions.socket(handle),
+      events: Int16(POLLIN | (isWriting ? POLLOUT : 0)),
+      revents: 0
+    )
+    while true {
+      let rest = deadline - .now
+      guard rest > .zero else { throw lost("it has not answered in time") }
+      let count = poll(&descriptor, 1, Int32(clamping: Int64(rest / .milliseconds(1)) + 1))
+      if count > 0 { return }
+      guard count == 0 || errno == EINTR else {
+        throw lost(String(cString: strerror(errno)))
+      }
+    }
+  }
+
+  private func failure(of result: OpaquePointer) -> PostgresFailure? {
+    let status = UInt32(library.functions.resultStatus(result))
+    switch status {
+    case CPOSTGRES_COMMAND_OK.rawValue, CPOSTGRES_TUPLES_OK.rawValue, CPOSTGRES_COPY_OUT.rawValue,
+      CPOSTGRES_COPY_IN.rawValue, CPOSTGRES_EMPTY_QUERY.rawValue:
+      return nil
+    default: break
+    }
+    func field(_ field: Int) -> String? {
+      library.functions.resultErrorField(result, Int32(field)).map { String(cString: $0) }
+    }
+    let severity = field(CPOSTGRES_SEVERITY)
+    let isBroken =
+      handle.map { library.functions.status($0) != CPOSTGRES_CONNECTION_OK.rawValue } ?? true
+    let message =
+      field(CPOSTGRES_MESSAGE) ?? String(cString: library.functions.resultErrorMessage(result))
+    let detail = field(CPOSTGRES_DETAIL).map { " (\($0))" } ?? ""
+    return PostgresFailure(
+      Self.oneLine(message + detail),
+      state: field(CPOSTGRES_SQLSTATE),
+      isLost: isBroken || severity == "FATAL" || severity == "PANIC" || severity == nil
+    )
+  }
+
+  /// Closes the connection, and says why.
+  private func lost(_ reason: String?) -> PostgresFailure {
+    let text = reason ?? handle.map { String(cString: library.functions.errorMessage($0)) } ?? ""
+    close()
+    return PostgresFailure(
+      text.isEmpty ? "the connection has ended" : Self.oneLine(text),
+      isLost: true
+    )
+  }
+
+  private static func oneLine(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" } }.joined(separator: ": ")
+  }
+
+  // MARK: Copying
+
+  /// Copies rows out of PostgreSQL.
+  ///
+  /// - Parameters:
+  ///   - sql: A `COPY … TO STDOUT (FORMAT binary)`.
+  ///   - silence: How long PostgreSQL may take between two pieces.
+  ///   - body: Takes the columns of each row, nil for null; their bytes are valid within the call.
+  /// - Throws: ``PostgresFailure``, and what the body throws; then the connection is closed.
+  func copyOut(
+    _ sql: String,
+    silence: Duration,
+    _ body: ([UnsafeRawBufferPointer?]) throws -> Void
+  ) throws {
+    try start(sql)
+    guard let handle, let first = try nextResult(until: .now + silence) else { throw lost(nil) }
+    let refusal = failure(of: first)
+    let isCopying =
+      UInt32(library.functions.resultStatus(first)) == CPOSTGRES_COPY_OUT.rawValue
+    library.functions.clear(first)
+    guard isCopying, refusal == nil else {
+      _ = try? finish(until: .now + silence)
+      throw refusal ?? lost("the statement copies nothing")
+    }
+    var columns: [UnsafeRawBufferPointer?] = []
+    var isFirst = true
+    while true {
+      var buffer: UnsafeMutablePointer<CChar>?
+      let count = library.functions.getCopyData(handle, &buffer, 1)
+      if count == 0 {
+        try wait(isWriting: false, until: .now + silence)
+        guard library.functions.consumeInput(handle) == 1 else { throw lost(nil) }
+        continue
+      }
+      guard count > 0, let buffer else {
+        if count == -2 { throw lost(nil) }
+        break
+      }
+      defer { library.functions.freemem(buffer) }
+      do {
+        // Safety: the library hands over so many bytes, which are given back below the call.
+        let message = UnsafeRawBufferPointer(start: buffer, count: Int(count))
+        let start = isFirst ? Self.headerBytes : 0
+        isFirst = false
+        guard Self.split(message, from: start, into: &columns) else { continue }
+        try body(columns)
+      } catch {
+        close()
+        throw error
+      }
+    }
+    _ = try finish(until: .now + silence)
+  }
+
+  /// The signature, the flags and the length of the extension, as they begin a binary copy.
+  private static let headerBytes = 19
+
+  /// Finds the columns of a row.
+  ///
+  /// - Returns: Whether it is a row, and not the end of all rows.
+  private static func split(
+    _ message: UnsafeRawBufferPointer,
+    from start: Int,
+    into columns: inout [UnsafeRawBufferPointer?]
+  ) -> Bool {
+    columns.removeAll(keepingCapacity: true)
+    guard message.count >= start + 2 else { return false }
+    let count = Int16(bigEndian: message.loadUnaligned(fromByteOffset: start, as: Int16.self))
+    guard count >= 0 else { return false }
+    var position = start + 2
+    for _ in 0..<count {
+      guard position + 4 <= message.count else { return false }
+      let length = Int(
+        Int32(bigEndian: message.loadUnaligned(fromByteOffset: position, as: Int32.self))
+      )
+      position += 4
+      guard length >= 0 else {
+        columns.append(nil)
+        continue
+      }
+      guard position + length <= message.count else { return false }
+      columns.append(UnsafeRawBufferPointer(rebasing: message[position..<(position + length)]))
+      position += length
+    }
+    return true
+  }
+
+  /// Copies rows into PostgreSQL.
+  ///
+  /// - Parameters:
+  ///   - sql: A `COPY … FROM STDIN (FORMAT binary)`.
+  ///   - silence: How long PostgreSQL may take before it takes the next piece.
+  ///   - body: Calls its argument with the columns of each row, nil for null.
+  /// - Throws: ``PostgresFailure``, and what the body throws; then the connection is closed.
+  func copyIn(
+    _ sql: String,
+    silence: Duration,
+    _ body: (([[UInt8]?]) throws -> Void) throws -> Void
+  ) throws {
+    try start(sql)
+    guard let first = try nextResult(until: .now + silence) else { throw lost(nil) }
+    let refusal = failure(of: first)
+    let isCopying = UInt32(library.functions.resultStatus(first)) == CPOSTGRES_COPY_IN.rawValue
+    library.functions.clear(first)
+    guard isCopying, refusal == nil else {
+      _ = try? finish(until: .now + silence)
+      throw refusal ?? lost("the statement copies nothing")
+    }
+    var buffer = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A] + [UInt8](repeating: 0, count: 9)
+    do {
+      try body { columns in
+        PostgresValue.append(Int16(columns.count), to: &buffer)
+        for column in columns {
+          PostgresValue.append(column.map { Int32($0.count) } ?? -1, to: &buffer)
+          if let column { buffer.append(contentsOf: column) }
+        }
+        if buffer.count >= 64 * 1_024 { try self.put(&buffer, silence: silence) }
+      }
+      PostgresValue.append(Int16(-1), to: &buffer)
+      try put(&buffer, silence: silence)
+      guard let handle else { throw Self.closed }
+      while true {
+        let code = library.functions.putCopyEnd(handle, nil)
+        if code == 1 { break }
+        guard code == 0 else { throw lost(nil) }
+        try drain(until: .now + silence)
+      }
+      _ = try finish(until: .now + silence)
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  /// Sends bytes of a copy, and waits while PostgreSQL takes none.
+  private func put(_ buffer: inout [UInt8], silence: Duration) throws(PostgresFailure) {
+    guard let handle else { throw Self.closed }
+    let deadline = ContinuousClock.now + silence
+    while true {
+      let code = buffer.withUnsafeBytes { bytes -> Int32 in
+        guard let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return 1 }
+        return library.functions.putCopyData(handle, base, Int32(bytes.count))
+      }
+      if code == 1 { break }
+      guard code == 0 else { throw lost(nil) }
+      try drain(until: deadline)
+    }
+    buffer.removeAll(keepingCapacity: true)
+    try drain(until: deadline)
+  }
+
+  /// Sends what waits to be sent.
+  private func drain(until deadline: ContinuousClock.Instant) throws(PostgresFailure) {
+    guard let handle else { throw Self.closed }
+    while true {
+      let pending = library.functions.flush(handle)
+      if pending == 0 { return }
+      guard pending > 0 else { throw lost(nil) }
+      try wait(isWriting: true, until: deadline)
+      guard library.functions.consumeInput(handle) == 1 else { throw lost(nil) }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+package import RealtimeCore
+package import RealtimeHub
+import TreeStorage
+
+/// A database in PostgreSQL, for tools.
+package struct PostgresDatabase: StoredDatabase {
+  private let name: String
+  private let stores: PostgresTreeStores
+  private let address: PostgresAddress
+  private let options: PostgresStoreOptions
+
+  init(
+    _ name: String,
+    of stores: PostgresTreeStores,
+    at address: PostgresAddress,
+    options: PostgresStoreOptions
+  ) {
+    self.name = name
+    self.stores = stores
+    self.address = address
+    self.options = options
+  }
+
+  private var place: String { "\(address.description), database \"\(name)\"" }
+
+  package var exists: Bool { (try? stores.number(of: name)) != nil }
+
+  // MARK: Reading
+
+  private func read<Result>(_ body: (SnapshotReader) throws -> Result) throws(StoreError) -> Result
+  {
+    guard let number = try stores.number(of: name) else {
+      throw StoreError(.failed, "\(place): there is no such database")
+    }
+    return try StoreError.translating(at: place) {
+      let connection = try PostgresConnection(to: address)
+      defer { connection.close() }
+      return try SnapshotReader.read(
+        connection,
+        database: number,
+        place: place,
+        silence: options.silenceLimit,
+        body
+      )
+    }
+  }
+
+  package func load() throws(StoreError) -> StoredTree { try read { try $0.load() } }
+
+  package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
+    try read { reader -> [Commit]? in
+      guard try reader.position().revision > revision else { return [] }
+      var commits: [Commit] = []
+      try reader.forEachStoredBatch(after: revision) { commits += $0 }
+      let missed = commits.drop { $0.revision <= revision }
+      return missed.first?.revision == revision + 1 ? Array(missed) : nil
+    }
+  }
+
+  package func export(
+    _ layout: ExportLayout,
+    to sink: @escaping (String) throws -> Void
+  ) throws {
+    let tree = try load()
+    try TreeWriter.write(tree.root, layout, to: sink)
+  }
+
+  package func check() throws(StoreError) -> StoreCheck {
+    try read { try StoreChecker(place: place).check($0) }
+  }
+
+  /// Copies everything that is committed at one moment into the kind of file that the options name.
+  package func backUp(to path: String) throws(StoreError) -> StoreCheck {
+    guard let copy = options.copy else {
+      throw StoreError(.failed, "\(place): this program does not know how to write a copy")
+    }
+    let tree = try load()
+    return try StoreError.translating(at: place) { try copy(tree, path) }
+  }
+
+  // MARK: Changing
+
+  package func importTree(
+    _ json: inout JSONTokenizer,
+    mode: ImportMode,
+    patience: Duration
+  ) throws -> ImportResult {
+    var replaced = 0
+    let revision = try changeDirectly(patience: patience) { editor, head in
+      var importer = TreeImporter(RowTree(editor), mode: mode)
+      try importer.addAll(&json)
+      replaced = importer.replacedCount
+      return head + 1
+    }
+    return ImportResult(revision: revision, replacedCount: replaced)
+  }
+
+  package func restore(_ tree: StoredTree) throws {
+    guard try !exists || load() == StoredTree() else {
+      throw StoreError(.failed, "\(place): it is there already, and is not empty")
+    }
+    let side = SessionUpdate.whole(tree.sessions)
+    _ = try changeDirectly(patience: .zero, side: (tree.ledger, side, tree.rules)) { editor, _ in
+      try RowTree(editor).apply(Change(.root, tree.root))
+      return tree.revision
+    }
+  }
+
+  /// Changes the nodes themselves, as one transaction, with everything in the log folded before.
+  ///
+  /// - Parameters:
+  ///   - patience: How long to wait for a server that gives the database up.
+  ///   - side: What is stored beside the tree in the same transaction.
+  ///   - body: Changes the rows; it is told the last commit, and gives the number of its own.
+  /// - Returns: The number of the commit.
+  /// - Throws: `StoreError` when a server leads the database, and what the body throws; then nothing is
+  ///   changed.
+  private func changeDirectly(
+    patience: Duration,
+    side: (ledger: [LedgerEntry], sessions: [SessionUpdate], rules: String?) = ([], [], nil),
+    _ body: (PostgresRowEditor, Int64) throws -> Int64
+  ) throws -> Int64 {
+    _ = try stores.create(name)
+    let parameters = try BatchParameters(
+      CommitBatch(commits: [], ledger: side.ledger, sessions: side.sessions, rules: side.rules)
+    )
+    let lease = try stores.acquireOwn(name, patience: patience)
+    defer { lease.keeper.release() }
+    let database = (id: lease.number, name: name)
+    let folder = PostgresFolder(to: address, database: database, options: options)
+    try folder.fold()
+    folder.close()
+    let silence = options.silenceLimit
+    let connection = try StoreError.translating(at: place) { try PostgresConnection(to: address) }
+    defer { connection.close() }
+    do {
+      return try Transaction.run(connection, within: silence) {
+        let head = try connection.query(
+          "SELECT new_writer, last_batch, last_revision FROM hearth.take_writer($1::integer, $2)",
+          [.integer(lease.number), .integer(lease.epoch)],
+          within: silence
+        )
+        // Reading the text may take longer than PostgreSQL usually waits.
+        try connection.query(
+          "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
+          within: silence
+        )
+        let editor = PostgresRowEditor(connection, database: lease.number, silence: silence)
+        let revision = try body(editor, head.integer(0, 2))
+        try editor.flush()
+        try connection.query(
+          """
+          UPDATE hearth.folds SET revision = $2, target = $2, applied = 0, rows = rows + $3
+          WHERE database = $1
+          """,
+          [.integer(lease.number), .integer(revision), .integer(editor.addedRows)],
+          within: silence
+        )
+        let stored = try connection.query(
+          CommitLink.statement,
+          [
+            .integer(lease.number), .integer(lease.epoch), .integer(head.integer(0, 0)),
+            .integer(head.integer(0, 1)), .integer(head.integer(0, 2)), .integer(revision),
+          ] + parameters.values,
+          within: silence
+        )
+        guard stored.bool(0, 0) else {
+          throw StoreError(.superseded, "\(place): a server has taken it meanwhile")
+        }
+        return revision
+      }
+    } catch let error as PostgresFailure {
+      throw StoreError(error, at: place)
+    } catch let error as DamagedRow {
+      throw StoreError(error, at: place)
+    }
+  }
+
+  /// There is nothing that could be missing beside what PostgreSQL has.
+  ///
+  /// - Returns: Always nil.
+  /// - Throws: `StoreError`: locked when a server leads the database.
+  package func acceptLoss() throws(StoreError) -> AcceptedLoss? {
+    guard exists else { return nil }
+    try stores.acquireOwn(name, patience: .zero).keeper.release()
+    return nil
+  }
+}
+
+extension SessionUpdate {
+  /// The whole of sessions.
+  static func whole(_ sessions: [StoredSession]) -> [SessionUpdate] {
+    sessions.map { SessionUpdate($0) }
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+package import RealtimeHub
+package import RealtimeServer
+
+/// The databases in one PostgreSQL, in its schema `hearth`, which several servers may share.
+package final class PostgresTreeStores: ClusterStore {
+  private let address: PostgresAddress
+  private let options: PostgresStoreOptions
+  private let now: @Sendable () -> Int64
+  private let port: PostgresPort
+
+  /// Describes the databases at an address; nothing is connected before something is asked for.
+  ///
+  /// - Parameters:
+  ///   - address: Where PostgreSQL is.
+  ///   - options: How it is used.
+  ///   - now: The time in milliseconds since 1970, by which old ledger entries are dropped; without it,
+  ///     that of the system.
+  package init(
+    at address: PostgresAddress,
+    options: PostgresStoreOptions = PostgresStoreOptions(),
+    now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+  ) {
+    self.address = address
+    self.options = options
+    self.now = now
+    port = PostgresPort(to: address, options: options)
+  }
+
+  // MARK: Databases
+
+  package func names() throws(StoreError) -> [String] {
+    try port.prepare()
+    let rows = try port.query("SELECT name FROM hearth.databases ORDER BY name")
+    return (0..<rows.count).map { rows.text($0, 0) }
+  }
+
+  package func create(_ name: String) throws(StoreError) -> Bool {
+    try port.prepare()
+    let rows = try port.query("SELECT hearth.make_database($1)", [.text(name)])
+    return !rows.isNull(0, 0)
+  }
+
+  package func database(_ name: String) -> any StoredDatabase {
+    PostgresDatabase(name, of: self, at: address, options: options)
+  }
+
+  /// The number of a database, or nil.
+  func number(of name: String) throws(StoreError) -> Int64? { try port.database(name) }
+
+  /// Opens the store of a database, under a lease of its own that is renewed until it is closed.
+  ///
+  /// - Returns: The store, or nil when there is no such database.
+  /// - Throws: `StoreError`: locked when another server leads it.
+  package func open(_ name: String) throws(StoreError) -> (any TreeStore)? {
+    guard try port.database(name) != nil else { return nil }
+    let own = try acquireOwn(name, patience: options.patience)
+    do throws(StoreError) {
+      return LeasedTreeStore(try open(own.lease, number: own.number), keeper: own.keeper)
+    } catch {
+      own.keeper.release()
+      throw error
+    }
+  }
+
+  /// Takes a lease that is renewed until its keeper releases it.
+  ///
+  /// - Parameters:
+  ///   - name: A database that exists.
+  ///   - patience: How long to wait for another server to give it up.
+  /// - Throws: `StoreError`: locked when another server leads it.
+  func acquireOwn(
+    _ name: String,
+    patience: Duration
+  ) throws(StoreError) -> OwnLease {
+    guard let number = try port.database(name) else {
+      throw StoreError(.failed, "\(address.description): there is no database \"\(name)\"")
+    }
+    let server = ServerID("alone-\(UUID().uuidString)")
+    let deadline = ContinuousClock.now + patience
+    while true {
+      let lease = try port.acquire(name, by: server, for: options.ownLease)
+      if lease.holder == server {
+        let keeper = LeaseKeeper(
+          lease,
+          of: PostgresPort(to: address, options: options),
+          for: options.ownLease,
+          options.report
+        )
+        return OwnLease(lease: lease, number: number, keeper: keeper)
+      }
+      guard ContinuousClock.now < deadline else {
+        throw StoreError(
+          .locked,
+          "\(address.description): another server (\(lease.holder)) leads the database \"\(name)\""
+        )
+      }
+      usleep(50_000)
+    }
+  }
+
+  private func open(_ lease: Lease, number: Int64) throws(StoreError) -> PostgresTreeStore {
+    let store = try PostgresTreeStore(
+      at: address,
+      database: (number, lease.database),
+      epoch: lease.epoch,
+      options: options
+    )
+    _ = try port.query(
+      "DELETE FROM hearth.ledger WHERE database = $1 AND last_seen < $2",
+      [.integer(number), .integer(now() - options.ledgerAge)]
+    )
+    return store
+  }
+
+  // MARK: Leases
+
+  package func announce(
+    _ server: ClusterServer,
+    for duration: Duration
+  ) throws(StoreError) -> ClusterView {
+    try port.announce(server, for: duration)
+  }
+
+  package func acquire(
+    _ database: String,
+    by server: ServerID,
+    for duration: Duration
+  ) throws(StoreError) -> Lease {
+    try port.acquire(database, by: server, for: duration)
+  }
+
+  package func release(_ lease: Lease, to successor: ServerID?) throws(StoreError) {
+    try port.release(lease, to: successor)
+  }
+
+  package func open(_ lease: Lease) throws(StoreError) -> any TreeStore {
+    guard let number = try port.database(lease.database) else {
+      throw StoreError(
+        .failed,
+        "\(address.description): there is no database \"\(lease.database)\""
+      )
+    }
+    guard try port.counts(lease) else {
+      throw StoreError(
+        .superseded,
+        "\(address.description): the lease of the database \"\(lease.database)\" (epoch \(lease.epoch))"
+          + " does not count any more"
+      )
+    }
+    return try open(lease, number: number)
+  }
+
+  package func view() throws(StoreError) -> ClusterView { try port.view() }
+
+  package func move(_ database: String, to server: ServerID) throws(StoreError) {
+    try port.move(database, to: server)
+  }
+
+  package func withdraw(_ server: ServerID) throws(StoreError) { try port.withdraw(server) }
+}

@@ -1,0 +1,58 @@
+import RealtimeHub
+import TreeStorage
+
+/// Verifies every byte of a database.
+struct StoreChecker {
+  private let place: String
+
+  /// - Parameter place: What faults name.
+  init(place: String) { self.place = place }
+
+  /// Reads everything, and lists what is damaged.
+  ///
+  /// - Throws: What PostgreSQL does when it cannot be read.
+  func check(_ reader: SnapshotReader) throws -> StoreCheck {
+    var check = StoreCheck()
+    let position = try reader.position()
+    check.revision = position.revision
+    var walk = RowWalk(BranchCheck())
+    let count = try reader.forEachChunk { chunk in
+      chunk.forEachRow { key, value in
+        check.rowCount += 1
+        do {
+          try walk.add(try NodeRow.decode(value, key: key), at: key)
+        } catch {
+          check.add("\(place): \(DamagedRow(key: key, by: error).description)")
+        }
+      }
+    }
+    if try walk.finish().hasBarePriority { check.add("\(place): a priority belongs to nothing") }
+    if count != position.rows {
+      check.add("\(place): it has \(count) rows of data where \(position.rows) were written")
+    }
+    try report(in: &check) { check in
+      var last = position.fold.revision
+      try reader.forEachBatch(after: position.fold.revision) { commits in
+        check.batchCount += 1
+        last = commits.last?.revision ?? last
+      }
+      if last != position.revision { check.add("\(place): commit \(last + 1) is missing") }
+    }
+    try report(in: &check) { _ in _ = try reader.ledger() }
+    try report(in: &check) { _ in _ = try reader.sessions() }
+    try report(in: &check) { _ in _ = try reader.rules() }
+    return check
+  }
+
+  /// Runs a part of the check, and lists what is damaged as a fault.
+  private func report(
+    in check: inout StoreCheck,
+    _ body: (inout StoreCheck) throws -> Void
+  ) throws {
+    do {
+      try body(&check)
+    } catch let error as StoreError where error.kind == .damaged {
+      check.add(error.description)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import RealtimeHub
+
+/// Makes the schema, and brings an older one up to date.
+enum Schema {
+  /// What the lock is known by while a schema is made; any number that nobody else takes.
+  private static let lock: Int64 = 0x4872_7468
+
+  /// Makes sure that the schema is there and has the version of this program.
+  ///
+  /// Several programs may do it at once: one waits for the other.
+  ///
+  /// - Throws: `StoreError` when it was made by a newer program, and ``PostgresFailure``.
+  static func prepare(_ connection: PostgresConnection, at place: String) throws {
+    if try version(connection, at: place) == SchemaStatements.migrations.count { return }
+    try connection.run("BEGIN", within: .seconds(5))
+    do {
+      try connection.query("SELECT set_config('lock_timeout', '30s', true)", within: .seconds(5))
+      try connection.query(
+        "SELECT pg_advisory_xact_lock($1)",
+        [.integer(lock)],
+        within: .seconds(35)
+      )
+      let version = try version(connection, at: place)
+      if version == 0 {
+        try connection.run("CREATE SCHEMA IF NOT EXISTS hearth", within: .seconds(5))
+      }
+      for migration in SchemaStatements.migrations.dropFirst(version) {
+        try connection.runScript(migration, within: .seconds(600))
+      }
+      try connection.query(
+        "UPDATE hearth.format SET version = $1",
+        [.integer(Int64(SchemaStatements.migrations.count))],
+        within: .seconds(5)
+      )
+      try connection.run("COMMIT", within: .seconds(30))
+    } catch {
+      if connection.isOpen { try? connection.run("ROLLBACK", within: .seconds(5)) }
+      throw error
+    }
+  }
+
+  /// The version of the schema; 0 when there is none.
+  private static func version(_ connection: PostgresConnection, at place: String) throws -> Int {
+    let known = try connection.query(
+      "SELECT to_regclass('hearth.format') IS NOT NULL",
+      within: .seconds(10)
+    )
+    guard known.bool(0, 0) else { return 0 }
+    let rows = try connection.query("SELECT version FROM hearth.format", within: .seconds(10))
+    guard rows.count == 1 else {
+      throw StoreError.damaged(place, because: "the schema hearth is not one of this program")
+    }
+    let version = Int(rows.integer(0, 0))
+    guard version <= SchemaStatements.migrations.count else {
+      throw StoreError(
+        .damaged,
+        "\(place): the schema hearth was made by a newer version of this program (format \(version), here"
+          + " \(SchemaStatements.migrations.count))"
+      )
+    }
+    return version
+  }
+}

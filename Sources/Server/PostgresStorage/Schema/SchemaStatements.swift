@@ -1,0 +1,252 @@
+/// The tables and functions in the schema `hearth`, step by step from nothing to what they are now.
+///
+/// Each step is one migration: it is never changed once it was released, only followed by another.
+enum SchemaStatements {
+  /// The steps, in order; the version of a schema is how many of them it has.
+  static let migrations: [String] = [tables + functions + view]
+
+  private static let tables = """
+    CREATE TABLE hearth.format (version integer NOT NULL);
+    INSERT INTO hearth.format VALUES (0);
+
+    CREATE TABLE hearth.databases (
+      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      name text COLLATE "C" NOT NULL UNIQUE,
+      made timestamptz NOT NULL DEFAULT now()
+    );
+    COMMENT ON TABLE hearth.databases IS 'The databases by their names.';
+
+    CREATE TABLE hearth.heads (
+      database integer PRIMARY KEY REFERENCES hearth.databases ON DELETE CASCADE,
+      revision bigint NOT NULL DEFAULT 0,
+      batch bigint NOT NULL DEFAULT 0,
+      epoch bigint NOT NULL DEFAULT 0,
+      writer bigint NOT NULL DEFAULT 0
+    ) WITH (fillfactor = 10);
+    COMMENT ON TABLE hearth.heads IS
+      'The last commit and the last batch of each database, and the lease and the connection that may add the next.';
+
+    CREATE TABLE hearth.leases (
+      database integer PRIMARY KEY REFERENCES hearth.databases ON DELETE CASCADE,
+      epoch bigint NOT NULL DEFAULT 0,
+      holder text COLLATE "C",
+      wanted text COLLATE "C",
+      expires timestamptz NOT NULL DEFAULT '-infinity'
+    ) WITH (fillfactor = 10);
+    COMMENT ON TABLE hearth.leases IS
+      'Which server leads each database, until when, and to whom it is to hand it over.';
+
+    CREATE TABLE hearth.servers (
+      id text COLLATE "C" PRIMARY KEY,
+      host text NOT NULL,
+      expires timestamptz NOT NULL
+    ) WITH (fillfactor = 10);
+    COMMENT ON TABLE hearth.servers IS 'The servers with the hosts that they announce.';
+
+    CREATE TABLE hearth.log (
+      database integer NOT NULL REFERENCES hearth.databases ON DELETE CASCADE,
+      revision bigint NOT NULL,
+      payload bytea NOT NULL,
+      PRIMARY KEY (database, revision)
+    );
+    -- Compressing would keep commits waiting.
+    ALTER TABLE hearth.log ALTER COLUMN payload SET STORAGE EXTERNAL;
+    COMMENT ON TABLE hearth.log IS
+      'The commits that are not in the nodes yet, a row for each batch by its last commit.';
+
+    CREATE TABLE hearth.nodes (
+      database integer NOT NULL REFERENCES hearth.databases ON DELETE CASCADE,
+      path bytea NOT NULL,
+      value bytea NOT NULL,
+      PRIMARY KEY (database, path)
+    );
+    COMMENT ON TABLE hearth.nodes IS 'The leaves and small subtrees, packed; hearth.hearth_tree shows them.';
+
+    CREATE TABLE hearth.folds (
+      database integer PRIMARY KEY REFERENCES hearth.databases ON DELETE CASCADE,
+      revision bigint NOT NULL DEFAULT 0,
+      target bigint NOT NULL DEFAULT 0,
+      applied bigint NOT NULL DEFAULT 0,
+      rows bigint NOT NULL DEFAULT 0
+    ) WITH (fillfactor = 50);
+    COMMENT ON TABLE hearth.folds IS 'How far the log of each database is in the nodes.';
+
+    CREATE TABLE hearth.ledger (
+      database integer NOT NULL REFERENCES hearth.databases ON DELETE CASCADE,
+      owner bytea NOT NULL,
+      client bytea NOT NULL,
+      up_to bigint NOT NULL,
+      refused text NOT NULL,
+      last_seen bigint NOT NULL,
+      PRIMARY KEY (database, owner, client)
+    ) WITH (fillfactor = 50);
+    COMMENT ON TABLE hearth.ledger IS 'Up to where the writes of each client have been dealt with.';
+
+    CREATE TABLE hearth.sessions (
+      database integer NOT NULL REFERENCES hearth.databases ON DELETE CASCADE,
+      id bigint NOT NULL,
+      identity bytea NOT NULL,
+      PRIMARY KEY (database, id)
+    );
+    CREATE TABLE hearth.scheduled (
+      database integer NOT NULL REFERENCES hearth.databases ON DELETE CASCADE,
+      session bigint NOT NULL,
+      path bytea NOT NULL,
+      value bytea NOT NULL,
+      PRIMARY KEY (database, session, path)
+    );
+    COMMENT ON TABLE hearth.scheduled IS 'What connections have scheduled for their ends.';
+
+    CREATE TABLE hearth.rules (
+      database integer PRIMARY KEY REFERENCES hearth.databases ON DELETE CASCADE,
+      source bytea NOT NULL
+    );
+
+    CREATE TABLE hearth.accounts (
+      database bytea NOT NULL, uid bytea NOT NULL, email bytea, body bytea NOT NULL,
+      PRIMARY KEY (database, uid), UNIQUE (database, email)
+    );
+    CREATE TABLE hearth.sign_ins (
+      number bigint GENERATED ALWAYS AS IDENTITY,
+      id bytea PRIMARY KEY, database bytea NOT NULL, uid bytea NOT NULL,
+      used bigint NOT NULL, body bytea NOT NULL
+    );
+    CREATE INDEX sign_ins_of_accounts ON hearth.sign_ins (database, uid, used);
+    CREATE TABLE hearth.tokens (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      hash bytea NOT NULL UNIQUE,
+      sign_in bytea NOT NULL REFERENCES hearth.sign_ins (id) ON DELETE CASCADE,
+      replaced bigint
+    );
+    CREATE INDEX tokens_of_sign_ins ON hearth.tokens (sign_in, number);
+    CREATE TABLE hearth.codes (
+      hash bytea PRIMARY KEY, database bytea NOT NULL, uid bytea NOT NULL,
+      expires bigint NOT NULL, body bytea NOT NULL
+    );
+    CREATE TABLE hearth.revocations (
+      database bytea NOT NULL, uid bytea NOT NULL, valid_since bigint NOT NULL,
+      PRIMARY KEY (database, uid)
+    );
+    CREATE TABLE hearth.secrets (name text PRIMARY KEY, body bytea NOT NULL);
+    REVOKE ALL ON hearth.accounts, hearth.sign_ins, hearth.tokens, hearth.codes, hearth.revocations,
+      hearth.secrets FROM PUBLIC;
+
+
+    """
+
+  private static let functions =
+    databases + leases + LogStatements.functions
+
+  private static let databases = """
+    CREATE FUNCTION hearth.make_database(new_name text) RETURNS integer LANGUAGE plpgsql AS $$
+    DECLARE db integer;
+    BEGIN
+      INSERT INTO hearth.databases (name) VALUES (new_name)
+        ON CONFLICT DO NOTHING RETURNING id INTO db;
+      IF db IS NOT NULL THEN
+        INSERT INTO hearth.heads (database) VALUES (db);
+        INSERT INTO hearth.leases (database) VALUES (db);
+        INSERT INTO hearth.folds (database) VALUES (db);
+      END IF;
+      RETURN db;
+    END $$;
+
+
+    """
+
+  private static let leases = """
+    CREATE FUNCTION hearth.microseconds_until(moment timestamptz) RETURNS bigint
+    LANGUAGE sql VOLATILE AS $$
+      SELECT greatest(0, floor(extract(epoch FROM moment - clock_timestamp()) * 1000000))::bigint
+    $$;
+
+    CREATE FUNCTION hearth.acquire(db_name text, server text, milliseconds bigint)
+    RETURNS TABLE (number bigint, owner text, remaining bigint, wish text) LANGUAGE plpgsql AS $$
+    DECLARE lease hearth.leases;
+    BEGIN
+      SELECT l.* INTO lease FROM hearth.leases l JOIN hearth.databases d ON d.id = l.database
+        WHERE d.name = db_name FOR UPDATE OF l;
+      IF NOT FOUND THEN RETURN; END IF;
+      IF lease.holder IS NULL OR lease.holder = server OR lease.expires <= clock_timestamp() THEN
+        lease.epoch := lease.epoch + 1;
+        lease.holder := server;
+        lease.wanted := NULL;
+        -- Waits for a commit of the leader before: whatever follows it is refused.
+        UPDATE hearth.heads h SET epoch = lease.epoch WHERE h.database = lease.database;
+        lease.expires := clock_timestamp() + milliseconds * interval '1 millisecond';
+        UPDATE hearth.leases l SET epoch = lease.epoch, holder = lease.holder, wanted = NULL,
+            expires = lease.expires WHERE l.database = lease.database;
+      END IF;
+      RETURN QUERY SELECT lease.epoch, lease.holder, hearth.microseconds_until(lease.expires),
+        lease.wanted;
+    END $$;
+
+    CREATE FUNCTION hearth.renew(server text, milliseconds bigint) RETURNS integer
+    LANGUAGE plpgsql AS $$
+    DECLARE renewed integer;
+    BEGIN
+      UPDATE hearth.leases SET expires =
+          greatest(expires, clock_timestamp() + milliseconds * interval '1 millisecond')
+        WHERE holder = server AND expires > clock_timestamp();
+      GET DIAGNOSTICS renewed = ROW_COUNT;
+      RETURN renewed;
+    END $$;
+
+    CREATE FUNCTION hearth.cluster()
+    RETURNS TABLE (kind text, name text, owner text, number bigint, remaining bigint, wish text)
+    LANGUAGE sql VOLATILE AS $$
+      SELECT 'server', s.id::text, s.host, 0::bigint, hearth.microseconds_until(s.expires),
+          NULL::text
+        FROM hearth.servers s WHERE s.expires > clock_timestamp()
+      UNION ALL
+      SELECT 'lease', d.name::text, l.holder::text, l.epoch, hearth.microseconds_until(l.expires),
+          l.wanted::text
+        FROM hearth.leases l JOIN hearth.databases d ON d.id = l.database
+        WHERE l.holder IS NOT NULL AND l.expires > clock_timestamp()
+    $$;
+    COMMENT ON FUNCTION hearth.cluster() IS 'The servers and the leases that count now.';
+
+    CREATE FUNCTION hearth.announce(server text, at_host text, milliseconds bigint)
+    RETURNS TABLE (kind text, name text, owner text, number bigint, remaining bigint, wish text)
+    LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO hearth.servers AS s (id, host, expires)
+        VALUES (server, at_host, clock_timestamp() + milliseconds * interval '1 millisecond')
+        ON CONFLICT (id) DO UPDATE SET host = excluded.host,
+          expires = clock_timestamp() + milliseconds * interval '1 millisecond';
+      PERFORM hearth.renew(server, milliseconds);
+      DELETE FROM hearth.servers s WHERE s.expires < clock_timestamp() - interval '1 hour';
+      RETURN QUERY SELECT * FROM hearth.cluster();
+    END $$;
+
+    CREATE FUNCTION hearth.release(db_name text, server text, my_epoch bigint, successor text)
+    RETURNS boolean LANGUAGE plpgsql AS $$
+    DECLARE lease hearth.leases;
+    BEGIN
+      UPDATE hearth.leases l SET epoch = l.epoch + 1, holder = successor, wanted = NULL,
+          expires = CASE WHEN successor IS NULL THEN clock_timestamp() ELSE l.expires END
+        FROM hearth.databases d
+        WHERE d.id = l.database AND d.name = db_name AND l.holder = server AND l.epoch = my_epoch
+          AND l.expires > clock_timestamp()
+        RETURNING l.* INTO lease;
+      IF NOT FOUND THEN RETURN false; END IF;
+      UPDATE hearth.heads h SET epoch = lease.epoch WHERE h.database = lease.database;
+      RETURN true;
+    END $$;
+
+    CREATE FUNCTION hearth.move(db_name text, server text) RETURNS boolean LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE hearth.leases l SET wanted = server FROM hearth.databases d
+        WHERE d.id = l.database AND d.name = db_name AND l.holder IS NOT NULL
+          AND l.expires > clock_timestamp();
+      RETURN FOUND;
+    END $$;
+    COMMENT ON FUNCTION hearth.move(text, text) IS
+      'Asks the server that leads a database to hand it over to another.';
+
+
+    """
+
+  /// What people and other programs read with SQL.
+  private static let view = TreeView.statements
+}

@@ -1,0 +1,4 @@
+/// The view of the current tree.
+enum TreeView {
+  static let statements = ""
+}

@@ -1,0 +1,243 @@
+import Foundation
+import RealtimeHub
+
+/// The connection through which one leader commits.
+///
+/// A batch names the batch that it follows, the epoch of the lease and the number of the connection;
+/// `hearth.commit` stores all of it or nothing. When the connection is lost, the next one takes a new
+/// number: whatever the old one still has under way is waited for or refused, and the number of the last
+/// batch tells what became of it. So the outcome is unknown only while PostgreSQL cannot be reached.
+///
+/// State: closed → open → closed …, finished once an outcome has remained unknown. One thread at a time
+/// uses it.
+final class CommitLink {
+  /// The position that the next batch follows.
+  private struct Head: Equatable {
+    var batch: Int64
+    var revision: Int64
+  }
+
+  private let address: PostgresAddress
+  private let database: (id: Int64, name: String)
+  private let epoch: Int64
+  private let options: PostgresStoreOptions
+  private var connection: PostgresConnection?
+  private var writer: Int64 = 0
+  private var head = Head(batch: 0, revision: 0)
+  /// What the end of everything was; nil while batches are taken.
+  private var failure: StoreError?
+
+  /// Connects as the one that may commit under a lease.
+  ///
+  /// - Throws: `StoreError` when PostgreSQL cannot be reached, or a later lease has been given.
+  init(
+    to address: PostgresAddress,
+    database: (id: Int64, name: String),
+    epoch: Int64,
+    options: PostgresStoreOptions
+  ) throws(StoreError) {
+    self.address = address
+    self.database = database
+    self.epoch = epoch
+    self.options = options
+    let place = address.description
+    head = try StoreError.translating(at: place) {
+      let found = try take(until: .now + options.commitLimit)
+      guard found.epoch == epoch else { throw superseded }
+      return found.head
+    }
+  }
+
+  /// The last commit.
+  var revision: Int64 { head.revision }
+
+  /// Whether nothing more is stored.
+  var isFinished: Bool { failure != nil }
+
+  /// Closes the connection.
+  func close() {
+    connection?.close()
+    connection = nil
+  }
+
+  /// Makes sure that the next batch can be tried.
+  ///
+  /// - Throws: The `StoreError` that has ended it.
+  func requireReady() throws(StoreError) {
+    if let failure { throw failure }
+  }
+
+  // MARK: Committing
+
+  /// Stores a batch, and finds out what became of it when the connection is lost.
+  ///
+  /// - Parameters:
+  ///   - parameters: The batch.
+  ///   - revision: Its last commit; that of the batch before when it has none.
+  /// - Throws: `StoreError`. Unless it has stored nothing, it is unknown what is stored, and nothing more
+  ///   will be.
+  func commit(_ parameters: BatchParameters, revision: Int64) throws(StoreError) {
+    try requireReady()
+    let deadline = ContinuousClock.now + options.commitLimit
+    let next = Head(batch: head.batch + 1, revision: revision)
+    var isSent = false
+    while true {
+      let outcome: Result<Void, StoreError>
+      do throws(PostgresFailure) {
+        outcome = try attempt(parameters, next, until: deadline, isSent: &isSent)
+      } catch {
+        if error.isLost || error.isTemporary {
+          close()
+          if ContinuousClock.now < deadline {
+            usleep(50_000)
+            continue
+          }
+        }
+        throw isSent ? finish(unknown(error)) : refusal(error)
+      }
+      return try outcome.get()
+    }
+  }
+
+  /// Settles what became of a batch that was sent, and sends it unless it is stored.
+  private func attempt(
+    _ parameters: BatchParameters,
+    _ next: Head,
+    until deadline: ContinuousClock.Instant,
+    isSent: inout Bool
+  ) throws(PostgresFailure) -> Result<Void, StoreError> {
+    if connection?.isOpen != true {
+      let found = try take(until: deadline)
+      let wasSent = isSent
+      if wasSent {
+        options.report(.reconnected(database: database.name, wasStored: found.head == next))
+      }
+      guard found.epoch == epoch else {
+        // The next leader has committed: whether that was behind this batch, nobody can tell.
+        let isKnown = !wasSent || found.head == head
+        return .failure(finish(isKnown ? superseded : unknown(nil)))
+      }
+      if wasSent, found.head == next {
+        head = next
+        return .success(())
+      }
+      guard found.head == head else { return .failure(finish(moved(to: found.head))) }
+      isSent = false
+    }
+    if try send(parameters, next, until: deadline, isSent: &isSent) { return .success(()) }
+    // Refused: taking another number tells why.
+    let found = try take(until: deadline)
+    if found.epoch != epoch { return .failure(finish(superseded)) }
+    return .failure(finish(moved(to: found.head)))
+  }
+
+  /// Sends a batch.
+  ///
+  /// - Returns: Whether it is stored; otherwise it may not follow.
+  private func send(
+    _ parameters: BatchParameters,
+    _ next: Head,
+    until deadline: ContinuousClock.Instant,
+    isSent: inout Bool
+  ) throws(PostgresFailure) -> Bool {
+    guard let connection else { return false }
+    isSent = true
+    do throws(PostgresFailure) {
+      let rows = try connection.query(
+        Self.statement,
+        [
+          .integer(database.id), .integer(epoch), .integer(writer), .integer(head.batch),
+          .integer(head.revision), .integer(next.revision),
+        ] + parameters.values,
+        within: max(deadline - .now, .milliseconds(1))
+      )
+      isSent = false
+      guard rows.bool(0, 0) else { return false }
+      head = next
+      return true
+    } catch {
+      // An error that leaves the connection open has undone everything.
+      if !error.isLost { isSent = false }
+      throw error
+    }
+  }
+
+  /// Calls `hearth.commit`.
+  static let statement: String = {
+    let numbers = (2...22).map { "$\($0)" }.joined(separator: ", ")
+    return "SELECT hearth.commit($1::integer, \(numbers))"
+  }()
+
+  // MARK: Connecting
+
+  /// Takes a number for the connection, and connects before if need be.
+  ///
+  /// - Returns: What the next batch follows, and the epoch of the lease that may write it.
+  private func take(
+    until deadline: ContinuousClock.Instant
+  ) throws(PostgresFailure) -> (head: Head, epoch: Int64) {
+    let connection: PostgresConnection
+    if let open = self.connection, open.isOpen {
+      connection = open
+    } else {
+      connection = try PostgresConnection(to: address)
+      self.connection = connection
+    }
+    let rows = try connection.query(
+      "SELECT * FROM hearth.take_writer($1::integer, $2)",
+      [.integer(database.id), .integer(epoch)],
+      within: max(deadline - .now, .milliseconds(200))
+    )
+    guard rows.count == 1 else { return (Head(batch: -1, revision: -1), -1) }
+    writer = rows.integer(0, 0)
+    return (Head(batch: rows.integer(0, 1), revision: rows.integer(0, 2)), rows.integer(0, 3))
+  }
+
+  // MARK: Failures
+
+  private var place: String { "\(address.description), database \"\(database.name)\"" }
+
+  private var superseded: StoreError {
+    StoreError(
+      .superseded,
+      "\(place): another server leads it now; the lease with the epoch \(epoch) does not count any more"
+    )
+  }
+
+  private func unknown(_ reason: PostgresFailure?) -> StoreError {
+    StoreError(
+      .failed,
+      "\(place): it is unknown whether the last writes were stored"
+        + (reason.map { " (\($0.description))" } ?? "; another server leads it now")
+        + "; nothing that was acknowledged is lost"
+    )
+  }
+
+  private func refusal(_ reason: PostgresFailure) -> StoreError {
+    // Whatever was wrong, it was before anything could be stored.
+    let kind: StoreError.Kind = reason.isLost || reason.isTemporary ? .busy : reason.kind
+    return StoreError(kind, "\(place): \(reason.description)")
+  }
+
+  private func moved(to found: Head) -> StoreError {
+    guard found.batch < head.batch else {
+      return StoreError(
+        .locked,
+        "\(place): another process has written under the lease of this one (epoch \(epoch))"
+      )
+    }
+    return StoreError(
+      .damaged,
+      "\(place): PostgreSQL has gone back from commit \(head.revision) to commit \(found.revision), though"
+        + " what is missing was acknowledged: perhaps a standby was promoted that did not have it"
+        + " (see synchronous_standby_names)"
+    )
+  }
+
+  /// Ends all writing.
+  private func finish(_ error: StoreError) -> StoreError {
+    failure = error
+    close()
+    return error
+  }
+}

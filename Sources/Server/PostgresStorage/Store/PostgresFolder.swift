@@ -1,0 +1,178 @@
+import DurableFiles
+import RealtimeCore
+import RealtimeHub
+import TreeStorage
+
+/// Folds the log of a database into its nodes, a part in each transaction.
+///
+/// What a fold does follows from the log and from the progress that is stored with it, and each
+/// transaction changes the progress that it has found. So it does not matter which server folds, nor
+/// whether two of them try: one of them finds another progress, and begins again. One thread at a time
+/// uses it.
+final class PostgresFolder {
+  private let address: PostgresAddress
+  private let database: (id: Int64, name: String)
+  private let options: PostgresStoreOptions
+  private var connection: PostgresConnection?
+
+  init(
+    to address: PostgresAddress,
+    database: (id: Int64, name: String),
+    options: PostgresStoreOptions
+  ) {
+    self.address = address
+    self.database = database
+    self.options = options
+  }
+
+  func close() {
+    connection?.close()
+    connection = nil
+  }
+
+  /// Folds everything that is committed now.
+  ///
+  /// - Throws: `StoreError`; the log keeps what could not be folded.
+  func fold() throws(StoreError) {
+    do {
+      let connection = try opened()
+      var (revision, progress) = try position(connection)
+      if progress.revision < progress.target { try finish(&progress, connection) }
+      if progress.revision < revision {
+        progress = FoldProgress(revision: progress.revision, target: revision, applied: 0)
+        try finish(&progress, connection)
+      }
+      try removeBatches(through: progress.revision, connection)
+    } catch {
+      close()
+      throw StoreError(error, at: address.description)
+    }
+  }
+
+  private func opened() throws -> PostgresConnection {
+    if let connection, connection.isOpen { return connection }
+    let connection = try PostgresConnection(to: address)
+    // Nothing is lost when a fold is: its commits need not wait for the disk.
+    try connection.query(
+      "SELECT set_config('synchronous_commit', 'off', false)",
+      within: options.silenceLimit
+    )
+    self.connection = connection
+    return connection
+  }
+
+  private func read<Result>(
+    _ connection: PostgresConnection,
+    _ body: (SnapshotReader) throws -> Result
+  ) throws -> Result {
+    try SnapshotReader.read(
+      connection,
+      database: database.id,
+      place: address.description,
+      silence: options.silenceLimit,
+      body
+    )
+  }
+
+  private func position(
+    _ connection: PostgresConnection
+  ) throws -> (revision: Int64, fold: FoldProgress) {
+    try read(connection) { reader in
+      let position = try reader.position()
+      return (position.revision, position.fold)
+    }
+  }
+
+  /// Makes what is left of the changes of a fold.
+  private func finish(_ progress: inout FoldProgress, _ connection: PostgresConnection) throws {
+    let begun = progress
+    let changes = try read(connection) { try $0.changes(of: begun) }
+    repeat {
+      let part = changes[min(progress.applied, changes.count)...].prefix(options.foldChanges)
+      let applied = progress.applied + part.count
+      let next =
+        applied >= changes.count
+        ? FoldProgress(revision: progress.target)
+        : FoldProgress(revision: progress.revision, target: progress.target, applied: applied)
+      try Transaction.run(connection, within: options.silenceLimit) {
+        try lock(progress, connection)
+        let editor = PostgresRowEditor(
+          connection,
+          database: database.id,
+          silence: options.silenceLimit
+        )
+        try editor.prefetch(part)
+        let tree = RowTree(editor)
+        for change in part { try tree.apply(change) }
+        try editor.flush()
+        try save(next, addingRows: editor.addedRows, connection)
+      }
+      progress = next
+    } while progress.revision < progress.target
+  }
+
+  /// Makes sure that nobody else has folded meanwhile, or does.
+  private func lock(_ progress: FoldProgress, _ connection: PostgresConnection) throws {
+    let rows = try connection.query(
+      "SELECT revision, target, applied FROM hearth.folds WHERE database = $1 FOR UPDATE",
+      [.integer(database.id)],
+      within: options.silenceLimit
+    )
+    guard rows.count == 1, rows.integer(0, 0) == progress.revision,
+      rows.integer(0, 1) == progress.target && rows.integer(0, 2) == Int64(progress.applied)
+        || progress.applied == 0 && rows.integer(0, 1) == progress.revision
+    else {
+      throw StoreError(.busy, "\(address.description): another server has folded the log meanwhile")
+    }
+  }
+
+  private func save(
+    _ progress: FoldProgress,
+    addingRows rows: Int64,
+    _ connection: PostgresConnection
+  ) throws {
+    try connection.query(
+      """
+      UPDATE hearth.folds SET revision = $2, target = $3, applied = $4, rows = rows + $5
+      WHERE database = $1
+      """,
+      [
+        .integer(database.id), .integer(progress.revision), .integer(progress.target),
+        .integer(Int64(progress.applied)), .integer(rows),
+      ],
+      within: options.silenceLimit
+    )
+  }
+
+  /// Removes batches that are in the nodes and that nobody reads any more.
+  private func removeBatches(through revision: Int64, _ connection: PostgresConnection) throws {
+    let last = options.logMark.map { min(revision, $0.revision) } ?? revision
+    try connection.query(
+      "DELETE FROM hearth.log WHERE database = $1 AND revision <= $2",
+      [.integer(database.id), .integer(last)],
+      within: options.silenceLimit
+    )
+  }
+}
+
+/// Several statements that are made all or not at all.
+enum Transaction {
+  /// Runs a closure within a transaction.
+  ///
+  /// - Throws: What the closure throws, with nothing changed, and ``PostgresFailure``.
+  static func run<Result>(
+    _ connection: PostgresConnection,
+    within limit: Duration,
+    _ body: () throws -> Result
+  ) throws -> Result {
+    try connection.run("BEGIN", within: limit)
+    do {
+      let result = try body()
+      try connection.run("COMMIT", within: limit)
+      return result
+    } catch {
+      if connection.isOpen { try? connection.run("ROLLBACK", within: limit) }
+      throw error
+    }
+  }
+}

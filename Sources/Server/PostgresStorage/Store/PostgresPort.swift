@@ -1,0 +1,212 @@
+import NIOConcurrencyHelpers
+import RealtimeHub
+import RealtimeServer
+
+/// Asks PostgreSQL short questions, through a connection that is made again when it is lost.
+///
+/// Any thread may call it; one question at a time is asked.
+final class PostgresPort: @unchecked Sendable {
+  // Safety: the connection is used with the lock held.
+
+  private let address: PostgresAddress
+  private let options: PostgresStoreOptions
+  private let lock = NIOLock()
+  private var connection: PostgresConnection?
+  private var isPrepared = false
+
+  init(to address: PostgresAddress, options: PostgresStoreOptions) {
+    self.address = address
+    self.options = options
+  }
+
+  /// What errors name.
+  var place: String { address.description }
+
+  /// Closes the connection; the next question makes another.
+  func close() {
+    lock.withLock {
+      connection?.close()
+      connection = nil
+    }
+  }
+
+  /// Asks a question.
+  ///
+  /// A connection that turns out to have ended while it was not used is made again, once: for questions
+  /// which may be asked twice.
+  ///
+  /// - Throws: `StoreError`.
+  func query(_ sql: String, _ parameters: [PostgresValue] = []) throws(StoreError) -> PostgresRows {
+    try withConnection { connection throws(PostgresFailure) in
+      try connection.query(sql, parameters, within: self.options.leaseLimit)
+    }
+  }
+
+  private func withConnection<Result>(
+    _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+  ) throws(StoreError) -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    do {
+      let isNew = connection?.isOpen != true
+      do throws(PostgresFailure) {
+        return try body(try opened())
+      } catch {
+        guard error.isLost || error.isTemporary else { throw error }
+        connection?.close()
+        guard !isNew else { throw error }
+      }
+      return try body(try opened())
+    } catch {
+      throw Self.unavailable(error, at: place)
+    }
+  }
+
+  private static func unavailable(_ error: any Error, at place: String) -> StoreError {
+    guard let failure = error as? PostgresFailure, failure.isLost else {
+      return StoreError(error, at: place)
+    }
+    return StoreError(.failed, "\(place): \(failure.description)")
+  }
+
+  private func opened() throws(PostgresFailure) -> PostgresConnection {
+    if let connection, connection.isOpen { return connection }
+    let connection = try PostgresConnection(to: address)
+    self.connection = connection
+    return connection
+  }
+
+  /// Makes the schema, once.
+  ///
+  /// - Throws: `StoreError`.
+  func prepare() throws(StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    guard !isPrepared else { return }
+    try StoreError.translating(at: place) {
+      try Schema.prepare(try opened(), at: place)
+      isPrepared = true
+    }
+  }
+
+  // MARK: Databases
+
+  /// The number of a database, or nil when there is none of this name.
+  func database(_ name: String) throws(StoreError) -> Int64? {
+    try prepare()
+    let rows = try query("SELECT id FROM hearth.databases WHERE name = $1", [.text(name)])
+    return rows.count == 0 ? nil : rows.integer(0, 0)
+  }
+
+  // MARK: Leases
+
+  func announce(_ server: ClusterServer, for duration: Duration) throws(StoreError) -> ClusterView {
+    try prepare()
+    return Self.view(
+      try query(
+        "SELECT * FROM hearth.announce($1, $2, $3)",
+        [.text(server.id.description), .text(server.host), .integer(duration.milliseconds)]
+      )
+    )
+  }
+
+  func view() throws(StoreError) -> ClusterView {
+    try prepare()
+    return Self.view(try query("SELECT * FROM hearth.cluster()"))
+  }
+
+  private static func view(_ rows: PostgresRows) -> ClusterView {
+    var view = ClusterView(servers: [], leases: [])
+    for row in 0..<rows.count {
+      if rows.text(row, 0) == "server" {
+        view.servers.append(
+          ClusterServer(id: ServerID(rows.text(row, 1)), host: rows.text(row, 2))
+        )
+      } else {
+        view.leases.append(
+          Lease(
+            database: rows.text(row, 1),
+            epoch: rows.integer(row, 3),
+            holder: ServerID(rows.text(row, 2)),
+            remaining: .microseconds(rows.integer(row, 4)),
+            wanted: rows.isNull(row, 5) ? nil : ServerID(rows.text(row, 5))
+          )
+        )
+      }
+    }
+    view.servers.sort { $0.id < $1.id }
+    view.leases.sort { $0.database < $1.database }
+    return view
+  }
+
+  func acquire(
+    _ database: String,
+    by server: ServerID,
+    for duration: Duration
+  ) throws(StoreError) -> Lease {
+    try prepare()
+    let rows = try query(
+      "SELECT * FROM hearth.acquire($1, $2, $3)",
+      [.text(database), .text(server.description), .integer(duration.milliseconds)]
+    )
+    guard rows.count == 1 else {
+      throw StoreError(.failed, "\(place): there is no database \"\(database)\"")
+    }
+    return Lease(
+      database: database,
+      epoch: rows.integer(0, 0),
+      holder: ServerID(rows.text(0, 1)),
+      remaining: .microseconds(rows.integer(0, 2)),
+      wanted: rows.isNull(0, 3) ? nil : ServerID(rows.text(0, 3))
+    )
+  }
+
+  func renew(_ server: ServerID, for duration: Duration) throws(StoreError) {
+    _ = try query(
+      "SELECT hearth.renew($1, $2)",
+      [.text(server.description), .integer(duration.milliseconds)]
+    )
+  }
+
+  func release(_ lease: Lease, to successor: ServerID?) throws(StoreError) {
+    try prepare()
+    _ = try query(
+      "SELECT hearth.release($1, $2, $3, $4)",
+      [
+        .text(lease.database), .text(lease.holder.description), .integer(lease.epoch),
+        successor.map { .text($0.description) } ?? .null,
+      ]
+    )
+  }
+
+  func withdraw(_ server: ServerID) throws(StoreError) {
+    try prepare()
+    _ = try query("DELETE FROM hearth.servers WHERE id = $1", [.text(server.description)])
+  }
+
+  func move(_ database: String, to server: ServerID) throws(StoreError) {
+    try prepare()
+    _ = try query("SELECT hearth.move($1, $2)", [.text(database), .text(server.description)])
+  }
+
+  /// Whether a lease counts now.
+  func counts(_ lease: Lease) throws(StoreError) -> Bool {
+    try prepare()
+    let rows = try query(
+      """
+      SELECT 1 FROM hearth.leases l JOIN hearth.databases d ON d.id = l.database
+      WHERE d.name = $1 AND l.epoch = $2 AND l.holder = $3 AND l.expires > clock_timestamp()
+      """,
+      [.text(lease.database), .integer(lease.epoch), .text(lease.holder.description)]
+    )
+    return rows.count == 1
+  }
+}
+
+extension Duration {
+  /// The whole milliseconds.
+  var milliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+  }
+}

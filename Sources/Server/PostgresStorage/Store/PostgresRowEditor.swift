@@ -1,0 +1,181 @@
+import RealtimeCore
+import TreeStorage
+
+/// Reads and changes single rows of the nodes, within one transaction.
+///
+/// Changes are collected and sent many at a time. What they do to packed rows is known here, so that
+/// those which are read later need no answer from PostgreSQL.
+final class PostgresRowEditor: RowEditor {
+  private struct Known {
+    let node: Node?
+    /// How many ranges had been removed when this was noted.
+    let removals: Int
+  }
+
+  /// The changes, and their bytes, that are sent at once.
+  private static let limit = (changes: 4_096, bytes: 4 * 1_024 * 1_024)
+
+  private let connection: PostgresConnection
+  private let database: Int64
+  private let silence: Duration
+  private var known: [ArraySlice<UInt8>: Known] = [:]
+  /// The paths of which everything has been removed, with the number of the last removal.
+  private var removed: [ArraySlice<UInt8>: Int] = [:]
+  private var removals = 0
+  private var kinds: [UInt8] = []
+  private var paths: [[UInt8]?] = []
+  private var ends: [[UInt8]?] = []
+  private var values: [[UInt8]?] = []
+  private var bytes = 0
+  /// How many rows there are more than before the first change.
+  private(set) var addedRows: Int64 = 0
+
+  init(_ connection: PostgresConnection, database: Int64, silence: Duration) {
+    self.connection = connection
+    self.database = database
+    self.silence = silence
+  }
+
+  // MARK: Reading
+
+  /// Reads the rows at paths and above them, so that they need not be asked for one by one.
+  func prefetch(_ changes: some Sequence<Change>) throws {
+    var wanted: Set<ArraySlice<UInt8>> = []
+    for change in changes {
+      let keys = change.path.isPriority ? change.path.keys.dropLast() : change.path.keys[...]
+      let path = RowPath(keys)
+      for depth in 0...path.depth where !isKnown(path[depth]) { wanted.insert(path[depth]) }
+    }
+    if !wanted.isEmpty { try read(Array(wanted)) }
+  }
+
+  func packedNode(_ path: ArraySlice<UInt8>) throws -> Node? {
+    if let removal = lastRemoval(of: path), known[path].map({ $0.removals < removal }) ?? true {
+      return nil
+    }
+    if let found = known[path] { return found.node }
+    try flush()
+    try read([path])
+    return known[path]?.node
+  }
+
+  private func isKnown(_ path: ArraySlice<UInt8>) -> Bool {
+    known[path] != nil || lastRemoval(of: path) != nil
+  }
+
+  /// The number of the last removal of a path, alone or with what it is in.
+  private func lastRemoval(of path: ArraySlice<UInt8>) -> Int? {
+    guard removals > 0 else { return nil }
+    var last = removed[[]]
+    var end = path.startIndex
+    while let slash = path[end...].firstIndex(of: UInt8(ascii: "/")) {
+      end = slash + 1
+      if let removal = removed[path[..<end]] { last = max(last ?? 0, removal) }
+    }
+    return last
+  }
+
+  private func read(_ paths: [ArraySlice<UInt8>]) throws {
+    for path in paths { known[path] = Known(node: nil, removals: removals) }
+    let rows = try connection.query(
+      "SELECT path, value FROM hearth.nodes WHERE database = $1 AND path = ANY ($2)",
+      [.integer(database), .byteArrays(paths.map { Array($0) })],
+      within: silence
+    )
+    for row in 0..<rows.count {
+      let path = rows.bytes(row, 0)[...]
+      do throws(BinaryReader.Failure) {
+        if case .packed(let node) = try NodeRow.decode(rows.bytes(row, 1)[...], key: path) {
+          known[path] = Known(node: node, removals: removals)
+        }
+      } catch {
+        throw DamagedRow(key: path, by: error)
+      }
+    }
+  }
+
+  // MARK: Changing
+
+  func insert(_ node: Node, at path: ArraySlice<UInt8>) throws {
+    note(node, at: path)
+    try add(.insert, path, value: NodeRow.encode(node, key: path))
+  }
+
+  func insert(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
+    try add(.insert, path, value: NodeRow.encode(branchPriority: branchPriority, key: path))
+  }
+
+  func insertWhereRowsAreBelow(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
+    let value = try NodeRow.encode(branchPriority: branchPriority, key: path)
+    try add(.insertAbove, path, end: RowPath.end(of: path), value: value)
+  }
+
+  func remove(_ path: ArraySlice<UInt8>) throws {
+    note(nil, at: path)
+    try add(.remove, path)
+  }
+
+  func removeAll(from path: ArraySlice<UInt8>) throws {
+    removals += 1
+    removed[path] = removals
+    try add(.removeAll, path, end: RowPath.end(of: path))
+  }
+
+  func prune(_ paths: [ArraySlice<UInt8>]) throws {
+    for (index, path) in paths.enumerated() {
+      try add(index == 0 ? .prune : .pruneAbove, path, end: RowPath.end(of: path))
+    }
+  }
+
+  private func note(_ node: Node?, at path: ArraySlice<UInt8>) {
+    known[path] = Known(node: node, removals: removals)
+  }
+
+  private func add(
+    _ kind: LogStatements.Change,
+    _ path: ArraySlice<UInt8>,
+    end: ArraySlice<UInt8>? = nil,
+    value: [UInt8]? = nil
+  ) throws {
+    // A group of prunings is told in one piece.
+    let isFull = kinds.count >= Self.limit.changes || bytes >= Self.limit.bytes
+    if isFull, kind != .pruneAbove { try flush() }
+    kinds.append(kind.rawValue)
+    paths.append(Array(path))
+    ends.append(end.map { Array($0) })
+    values.append(value)
+    bytes += path.count * 2 + (value?.count ?? 0)
+  }
+
+  /// Sends what has been collected.
+  func flush() throws {
+    guard !kinds.isEmpty else { return }
+    let isPlain = kinds.allSatisfy { $0 == LogStatements.Change.insert.rawValue }
+    if isPlain {
+      try connection.query(
+        """
+        INSERT INTO hearth.nodes
+          SELECT $1, e.* FROM unnest($2, $3) AS e (path, value)
+        """,
+        [.integer(database), .byteArrays(paths), .byteArrays(values)],
+        within: silence
+      )
+      addedRows += Int64(kinds.count)
+    } else {
+      let rows = try connection.query(
+        "SELECT hearth.change_rows($1::integer, $2, $3, $4, $5)",
+        [
+          .integer(database), .bytes(kinds), .byteArrays(paths), .byteArrays(ends),
+          .byteArrays(values),
+        ],
+        within: silence
+      )
+      addedRows += rows.integer(0, 0)
+    }
+    kinds.removeAll(keepingCapacity: true)
+    paths.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+    values.removeAll(keepingCapacity: true)
+    bytes = 0
+  }
+}

@@ -1,0 +1,148 @@
+import Dispatch
+package import RealtimeHub
+
+/// The store of one database in PostgreSQL, for the server that has its lease.
+///
+/// A commit appends one row to a log, by one statement that names what it follows. In the background the
+/// log is folded into the nodes, through a connection of its own.
+///
+/// State: open → finished (by a commit with an unknown outcome, or by a later lease) → closed, or open →
+/// closed.
+package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
+  // Safety: the link and the counts are used within `turns`, the folder within `maintenance`.
+
+  private let address: PostgresAddress
+  private let database: (id: Int64, name: String)
+  private let options: PostgresStoreOptions
+  private let turns = DispatchQueue(label: "PostgresTreeStore.turns")
+  private let maintenance = DispatchQueue(label: "PostgresTreeStore.maintenance", qos: .utility)
+  private var link: CommitLink?
+  private let folder: PostgresFolder
+  private var unfolded = (batches: 0, bytes: 0)
+  private var isFoldScheduled = false
+
+  init(
+    at address: PostgresAddress,
+    database: (id: Int64, name: String),
+    epoch: Int64,
+    options: PostgresStoreOptions
+  ) throws(StoreError) {
+    self.address = address
+    self.database = database
+    self.options = options
+    link = try CommitLink(to: address, database: database, epoch: epoch, options: options)
+    folder = PostgresFolder(to: address, database: database, options: options)
+  }
+
+  // MARK: Reading
+
+  /// Reads the nodes and replays the log.
+  ///
+  /// - Throws: `StoreError` when something is damaged or cannot be read.
+  /// - Complexity: O(size)
+  package func load() throws(StoreError) -> StoredTree {
+    try StoreError.translating(at: place) {
+      let connection = try PostgresConnection(to: address)
+      defer { connection.close() }
+      let tree = try SnapshotReader.read(
+        connection,
+        database: database.id,
+        place: place,
+        silence: options.silenceLimit
+      ) { reader in
+        try reader.load { options.report(.loading(database: database.name, rows: $0)) }
+      }
+      options.report(.loaded(database: database.name, revision: tree.revision))
+      return tree
+    }
+  }
+
+  private var place: String { "\(address.description), database \"\(database.name)\"" }
+
+  // MARK: Committing
+
+  /// Appends a batch to the log, and returns when PostgreSQL has committed it.
+  ///
+  /// When the connection is lost in the middle, another one finds out what became of the batch, for as
+  /// long as a commit may take.
+  ///
+  /// - Throws: `StoreError`. When it has stored nothing, the next batch may work. After any other it is
+  ///   unknown what is stored, and the store is finished: it throws the same error for every later batch.
+  package func commit(_ batch: CommitBatch) throws(StoreError) {
+    let parameters = try BatchParameters(batch)
+    try StoreError.translating(at: place) {
+      try turns.sync {
+        let link = try opened()
+        guard batch != CommitBatch(commits: []) else { return try link.requireReady() }
+        for (offset, commit) in batch.commits.enumerated() {
+          let expected = link.revision + 1 + Int64(offset)
+          guard commit.revision == expected else {
+            throw StoreError(.failed, "commit \(commit.revision) does not follow \(expected - 1)")
+          }
+        }
+        try link.commit(parameters, revision: batch.commits.last?.revision ?? link.revision)
+        guard !batch.commits.isEmpty else { return }
+        unfolded.batches += 1
+        unfolded.bytes += parameters.payloadCount
+        if unfolded.batches > options.foldBatches || unfolded.bytes > options.foldBytes {
+          scheduleFold()
+        }
+      }
+    }
+  }
+
+  private func opened() throws(StoreError) -> CommitLink {
+    guard let link else { throw StoreError(.failed, "\(place) has been closed") }
+    return link
+  }
+
+  // MARK: Folding
+
+  private func scheduleFold() {
+    guard !isFoldScheduled else { return }
+    isFoldScheduled = true
+    unfolded = (0, 0)
+    maintenance.async { [self] in
+      do throws(StoreError) {
+        try folder.fold()
+      } catch {
+        // A failure costs only space: the next fold begins where this one has stopped.
+        options.report(.foldFailed(error))
+      }
+      turns.sync { isFoldScheduled = false }
+    }
+  }
+
+  /// Folds what is in the log now, and returns when that is done.
+  ///
+  /// - Throws: `StoreError`; the log keeps what could not be folded.
+  package func fold() throws(StoreError) {
+    let result = maintenance.sync { () -> Result<Void, StoreError> in
+      do throws(StoreError) {
+        return .success(try folder.fold())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  // MARK: Closing
+
+  /// Folds what is left and closes the connections; a second call does nothing.
+  ///
+  /// A store that is finished only closes its connections.
+  ///
+  /// - Throws: `StoreError` when the log could not be folded; what was committed is safe even so.
+  package func close() throws(StoreError) {
+    let last = turns.sync { () -> CommitLink? in
+      defer { link = nil }
+      return link
+    }
+    guard let last else { return }
+    let isFinished = last.isFinished
+    last.close()
+    defer { maintenance.sync { folder.close() } }
+    if !isFinished { try fold() }
+  }
+}

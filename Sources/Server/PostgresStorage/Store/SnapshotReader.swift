@@ -1,0 +1,282 @@
+import RealtimeCore
+import RealtimeHub
+import TreeStorage
+
+/// Reads one moment of a database, in a transaction that changes nothing and waits for nobody.
+struct SnapshotReader {
+  private let connection: PostgresConnection
+  private let database: Int64
+  private let place: String
+  private let silence: Duration
+
+  /// Runs a closure within one moment.
+  ///
+  /// - Throws: What the closure throws, and ``PostgresFailure``.
+  static func read<Result>(
+    _ connection: PostgresConnection,
+    database: Int64,
+    place: String,
+    silence: Duration,
+    _ body: (SnapshotReader) throws -> Result
+  ) throws -> Result {
+    try connection.run(
+      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+      within: .seconds(10)
+    )
+    do {
+      // Building the tree of a piece may take longer than PostgreSQL usually waits.
+      try connection.query(
+        "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
+        within: .seconds(10)
+      )
+      let reader = SnapshotReader(
+        connection: connection,
+        database: database,
+        place: place,
+        silence: silence
+      )
+      let result = try body(reader)
+      try connection.run("COMMIT", within: .seconds(10))
+      return result
+    } catch {
+      if connection.isOpen { try? connection.run("ROLLBACK", within: .seconds(10)) }
+      throw error
+    }
+  }
+
+  // MARK: The tree
+
+  /// The last commit, and how far it is in the nodes.
+  func position() throws -> (revision: Int64, fold: FoldProgress, rows: Int64) {
+    let rows = try connection.query(
+      """
+      SELECT h.revision, f.revision, f.target, f.applied, f.rows
+      FROM hearth.heads h JOIN hearth.folds f USING (database) WHERE h.database = $1
+      """,
+      [.integer(database)],
+      within: silence
+    )
+    guard rows.count == 1 else { throw StoreError(.failed, "\(place): there is no such database") }
+    return (
+      rows.integer(0, 0),
+      FoldProgress(
+        revision: rows.integer(0, 1),
+        target: rows.integer(0, 2),
+        applied: Int(rows.integer(0, 3))
+      ),
+      rows.integer(0, 4)
+    )
+  }
+
+  /// Gives the rows of the tree, in the order of their paths.
+  ///
+  /// - Returns: How many there are.
+  func forEachChunk(_ body: (NodeRows) throws -> Void) throws -> Int64 {
+    var chunk = NodeRows()
+    var count: Int64 = 0
+    try connection.copyOut(
+      """
+      COPY (SELECT path, value FROM hearth.nodes WHERE database = \(database) ORDER BY path)
+      TO STDOUT (FORMAT binary)
+      """,
+      silence: silence
+    ) { columns in
+      guard columns.count == 2, let path = columns[0], let value = columns[1] else { return }
+      chunk.append(path: path, value: value)
+      count += 1
+      if chunk.isFull {
+        try body(chunk)
+        chunk = NodeRows()
+      }
+    }
+    if !chunk.isEmpty { try body(chunk) }
+    return count
+  }
+
+  /// Calls a closure with each batch that ends after a commit, in order.
+  ///
+  /// - Parameters:
+  ///   - revision: The commit; the first batch must begin with the one after it.
+  ///   - last: The last commit that is wanted.
+  ///   - body: Takes the commits of a batch.
+  /// - Throws: `StoreError` when a commit is missing, and what the body throws.
+  func forEachBatch(
+    after revision: Int64,
+    through last: Int64 = .max,
+    _ body: ([Commit]) throws -> Void
+  ) throws {
+    var expected: Int64? = revision + 1
+    try forEachStoredBatch(after: revision, through: last) { commits in
+      if let first = commits.first, let next = expected, first.revision != next {
+        throw StoreError.damaged(place, because: "commit \(next) is missing")
+      }
+      expected = commits.last.map { $0.revision + 1 }
+      try body(commits)
+    }
+  }
+
+  /// Calls a closure with each batch that ends after a commit, wherever they begin.
+  func forEachStoredBatch(
+    after revision: Int64,
+    through last: Int64 = .max,
+    _ body: ([Commit]) throws -> Void
+  ) throws {
+    try connection.copyOut(
+      """
+      COPY (SELECT revision, payload FROM hearth.log WHERE database = \(database)
+        AND revision > \(revision) AND revision <= \(last) ORDER BY revision)
+      TO STDOUT (FORMAT binary)
+      """,
+      silence: silence
+    ) { columns in
+      guard columns.count == 2, let number = columns[0], let payload = columns[1] else { return }
+      let row = number.reduce(Int64(0)) { $0 << 8 | Int64($1) }
+      let commits: [Commit]
+      do throws(BinaryReader.Failure) {
+        commits = try BatchCoding.decode(Array(payload), revision: row)
+      } catch {
+        throw StoreError.damaged(place, because: "commit \(row) is damaged: \(error.reason)")
+      }
+      for (commit, next) in zip(commits, commits.dropFirst())
+      where next.revision != commit.revision + 1 {
+        throw StoreError.damaged(place, because: "commit \(commit.revision + 1) is missing")
+      }
+      try body(commits)
+    }
+  }
+
+  /// All changes of a fold that has begun, including those that have been made.
+  func changes(of progress: FoldProgress) throws -> [Change] {
+    guard progress.revision < progress.target else { return [] }
+    var coalesced = CoalescedChanges()
+    try forEachBatch(after: progress.revision, through: progress.target) { commits in
+      for change in commits.lazy.flatMap(\.changes) { coalesced.add(change) }
+    }
+    return coalesced.changes
+  }
+
+  /// Reads everything.
+  ///
+  /// - Parameter report: Told how many rows there will be.
+  func load(_ report: (Int) -> Void = { _ in }) throws -> StoredTree {
+    let position = try position()
+    report(Int(position.rows))
+    let decoder = RowDecoder()
+    let count: Int64
+    do {
+      count = try forEachChunk { decoder.add($0) }
+    } catch {
+      _ = try? decoder.finish()
+      throw error
+    }
+    var root = try decoder.finish()
+    guard count == position.rows else {
+      throw StoreError.damaged(
+        place,
+        because: "it has \(count) rows of data where \(position.rows) were written"
+      )
+    }
+    for change in try changes(of: position.fold).dropFirst(position.fold.applied) {
+      root.update(at: change.path, to: change.node)
+    }
+    var last = position.fold.target
+    try forEachBatch(after: position.fold.target) { commits in
+      for change in commits.lazy.flatMap(\.changes) {
+        root.update(at: change.path, to: change.node)
+      }
+      last = commits.last?.revision ?? last
+    }
+    guard last == position.revision else {
+      throw StoreError.damaged(place, because: "commit \(last + 1) is missing")
+    }
+    return StoredTree(
+      root: root,
+      revision: position.revision,
+      ledger: try ledger(),
+      sessions: try sessions(),
+      rules: try rules()
+    )
+  }
+
+  // MARK: Beside the tree
+
+  func ledger() throws -> [LedgerEntry] {
+    var entries: [LedgerEntry] = []
+    let rows = try query(
+      """
+      SELECT owner, client, up_to, refused, last_seen FROM hearth.ledger WHERE database = $1
+      ORDER BY owner, client
+      """
+    )
+    for row in 0..<rows.count {
+      guard let owner = WriteOwner(text: rows.text(row, 0)),
+        let refused = LedgerCoding.refusals(rows.text(row, 3))
+      else { throw StoreError.damaged(place, because: "the ledger is damaged") }
+      entries.append(
+        LedgerEntry(
+          owner: owner,
+          client: rows.text(row, 1),
+          upTo: rows.integer(row, 2),
+          refused: refused,
+          lastSeen: rows.integer(row, 4)
+        )
+      )
+    }
+    return entries
+  }
+
+  func sessions() throws -> [StoredSession] {
+    let rows = try query("SELECT id, identity FROM hearth.sessions WHERE database = $1 ORDER BY id")
+    var sessions: [StoredSession] = []
+    for row in 0..<rows.count {
+      let id = rows.integer(row, 0)
+      sessions.append(try decoding(id) { try SessionCoding.session(id, from: rows.bytes(row, 1)) })
+    }
+    let positions = Dictionary(uniqueKeysWithValues: zip(sessions.map(\.id), sessions.indices))
+    let writes = try query(
+      """
+      SELECT session, path, value FROM hearth.scheduled WHERE database = $1 ORDER BY session, path
+      """
+    )
+    for row in 0..<writes.count {
+      let id = writes.integer(row, 0)
+      try decoding(id) {
+        guard let position = positions[id] else {
+          throw BinaryReader.Failure(reason: "it does not say whose it is")
+        }
+        let path = Path(wire: writes.text(row, 1))
+        if let node = try SessionCoding.node(writes.bytes(row, 2), at: path) {
+          sessions[position].changes.append(Change(path, node))
+        } else {
+          sessions[position].withdrawn.append(path)
+        }
+      }
+    }
+    return sessions
+  }
+
+  private func decoding<Value>(_ session: Int64, _ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      throw StoreError.damaged(
+        place,
+        because: "what session \(session) has scheduled is damaged: \(error)"
+      )
+    }
+  }
+
+  func rules() throws -> String? {
+    let rows = try query("SELECT source FROM hearth.rules WHERE database = $1")
+    guard rows.count > 0 else { return nil }
+    do throws(BinaryReader.Failure) {
+      return try RulesCoding.decode(rows.bytes(0, 0))
+    } catch {
+      throw StoreError.damaged(place, because: "the security rules are damaged: \(error.reason)")
+    }
+  }
+
+  private func query(_ sql: String) throws -> PostgresRows {
+    try connection.query(sql, [.integer(database)], within: silence)
+  }
+}

@@ -1,0 +1,221 @@
+import Dispatch
+import Foundation
+import PostgresTestSupport
+import RealtimeCore
+import RealtimeHub
+import RealtimeServer
+import Testing
+
+@testable import PostgresStorage
+
+/// Where PostgreSQL is not installed these are skipped; `isInstalled` prints that.
+@Suite(
+  "Connections lost in a commit",
+  .enabled(if: PostgresServer.isInstalled),
+  .timeLimit(.minutes(3))
+)
+struct LostConnectionTests {
+  private let server: PostgresServer
+  private let url: String
+  private let proxy: PostgresProxy
+  private let events = EventLog()
+
+  init() throws {
+    server = try PostgresServer.shared.get()
+    url = try server.makeDatabase()
+    proxy = try PostgresProxy(to: server)
+    _ = try PostgresTreeStores(at: PostgresAddress(url)).create("test")
+  }
+
+  private func stores(limit: Duration = .seconds(30)) -> PostgresTreeStores {
+    var options = PostgresStoreOptions()
+    options.commitLimit = limit
+    options.report = { [events] in events.append($0) }
+    return PostgresTreeStores(at: PostgresAddress(proxy.url(of: url)), options: options)
+  }
+
+  private func open(_ stores: PostgresTreeStores) throws -> any TreeStore {
+    try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(600)))
+  }
+
+  private func batch(_ revision: Int64) -> CommitBatch {
+    let change = Change(Path(wire: "at\(revision)"), .integer(revision))
+    return CommitBatch(
+      commits: [Commit(revision: revision, timestamp: 0, changes: [change])],
+      ledger: [LedgerEntry(client: "c", upTo: revision, lastSeen: .max)]
+    )
+  }
+
+  private func count(_ table: String) throws -> String {
+    try server.sql("SELECT count(*) FROM hearth.\(table)", at: url)
+  }
+
+  private func terminateBackends() throws {
+    let name = url.split(separator: "/").last ?? ""
+    _ = try server.sql(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = '\(name)' AND pid <> pg_backend_pid()
+      """,
+      at: server.url(of: "postgres")
+    )
+  }
+
+  @Test("A connection that has ended between two commits is made again")
+  func idle() throws {
+    let store = try open(stores())
+    try store.commit(batch(1))
+    try terminateBackends()
+    try store.commit(batch(2))
+    try terminateBackends()
+    try store.commit(CommitBatch(commits: [], rules: "r"))
+    let tree = try store.load()
+    #expect(tree.revision == 2 && tree.rules == "r")
+    #expect(try count("log") == "2")
+    try store.close()
+  }
+
+  @Test("A commit whose answer is lost was stored once")
+  func lostAnswer() throws {
+    let store = try open(stores())
+    try store.commit(batch(1))
+    proxy.set(.losingReplies)
+    DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { [proxy] in proxy.set(.fair) }
+    try store.commit(batch(2))
+    #expect(events.reconnections == [true])
+    try store.commit(batch(3))
+    #expect(try store.load().revision == 3)
+    #expect(try count("log") == "3")
+    try store.close()
+  }
+
+  @Test("A commit whose backend is ended before it could store is made again")
+  func endedBefore() throws {
+    let store = try open(stores())
+    try store.commit(batch(1))
+    // Somebody holds the row that the commit has to change.
+    nonisolated(unsafe) let holder = try PostgresConnection(to: PostgresAddress(url))
+    try holder.run("BEGIN", within: .seconds(5))
+    _ = try holder.query("SELECT 1 FROM hearth.heads FOR UPDATE", within: .seconds(5))
+    let name = url.split(separator: "/").last ?? ""
+    DispatchQueue.global().async { [server] in
+      let waiting = """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
+        """
+      while (try? server.sql(waiting, at: server.url(of: "postgres"))) != "t" {}
+      holder.close()
+    }
+    try store.commit(batch(2))
+    #expect(events.reconnections == [false])
+    #expect(try store.load().revision == 2)
+    #expect(try count("log") == "2")
+    try store.close()
+  }
+
+  @Test("A commit that is still under way when its connection is lost is waited for, or refused")
+  func underWay() throws {
+    let store = try open(stores())
+    try store.commit(batch(1))
+    nonisolated(unsafe) let holder = try PostgresConnection(to: PostgresAddress(url))
+    try holder.run("BEGIN", within: .seconds(5))
+    _ = try holder.query("SELECT 1 FROM hearth.heads FOR UPDATE", within: .seconds(5))
+    let name = url.split(separator: "/").last ?? ""
+    DispatchQueue.global().async { [server, proxy] in
+      let waiting = """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
+        """
+      while (try? server.sql(waiting, at: server.url(of: "postgres"))) != "1" {}
+      // The client's side is cut, and PostgreSQL goes on with the statement.
+      proxy.set(.down)
+      proxy.set(.fair)
+      let again = """
+        SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'
+        AND wait_event_type = 'Lock' AND query LIKE '%take_writer%'
+        """
+      while (try? server.sql(again, at: server.url(of: "postgres"))) != "1" {}
+      holder.close()
+    }
+    try store.commit(batch(2))
+    #expect(events.reconnections.count == 1)
+    try store.commit(batch(3))
+    #expect(try store.load().revision == 3)
+    #expect(try count("log") == "3")
+    try store.close()
+  }
+
+  @Test("While PostgreSQL cannot be reached, a commit ends in time, and says what it knows")
+  func unreachable() throws {
+    let store = try open(stores(limit: .seconds(1)))
+    try store.commit(batch(1))
+    proxy.set(.down)
+    let start = ContinuousClock.now
+    let refused = #expect(throws: StoreError.self) { try store.commit(batch(2)) }
+    #expect(ContinuousClock.now - start < .seconds(20))
+    // The end of the connection may have been seen only after something was sent.
+    if refused?.hasStoredNothing == true {
+      proxy.set(.fair)
+      try store.commit(batch(2))
+      #expect(try store.load().revision == 2)
+    }
+    proxy.set(.fair)
+    try store.close()
+  }
+
+  @Test("A PostgreSQL that hangs keeps nobody for longer than was told")
+  func hangs() throws {
+    let store = try open(stores(limit: .seconds(1)))
+    try store.commit(batch(1))
+    proxy.set(.silent)
+    let start = ContinuousClock.now
+    let error = #expect(throws: StoreError.self) { try store.commit(batch(2)) }
+    #expect(ContinuousClock.now - start < .seconds(30))
+    #expect(error?.hasStoredNothing == false)
+    // What is not known stays unknown, also when PostgreSQL is back.
+    proxy.set(.fair)
+    #expect(throws: StoreError.self) { try store.commit(batch(2)) }
+    try store.close()
+    let again = try open(stores())
+    let revision = try again.load().revision
+    #expect(revision == 1 || revision == 2)
+    try again.commit(batch(revision + 1))
+    try again.close()
+  }
+
+  @Test("PostgreSQL that is restarted is waited for", arguments: [false, true])
+  func restart(isCrash: Bool) throws {
+    let own = try PostgresServer()
+    let address = PostgresAddress(own.url(of: "postgres"))
+    var options = PostgresStoreOptions()
+    options.commitLimit = .seconds(60)
+    let stores = PostgresTreeStores(at: address, options: options)
+    _ = try stores.create("test")
+    let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(600)))
+    for revision in 1...5 as ClosedRange<Int64> { try store.commit(batch(revision)) }
+    own.stop(isCrash: isCrash)
+    DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { try? own.start() }
+    for revision in 6...9 as ClosedRange<Int64> { try store.commit(batch(revision)) }
+    let tree = try store.load()
+    #expect(tree.revision == 9)
+    #expect(tree.root.childCount == 9)
+    try store.close()
+    own.stop()
+  }
+}
+
+/// What a store reports.
+private final class EventLog: @unchecked Sendable {
+  // Safety: the events are used with the lock held.
+  private let lock = NSLock()
+  private var events: [PostgresStoreEvent] = []
+
+  func append(_ event: PostgresStoreEvent) { lock.withLock { events.append(event) } }
+
+  /// What became of the commits whose connection was lost.
+  var reconnections: [Bool] {
+    lock.withLock {
+      events.compactMap { if case .reconnected(_, let wasStored) = $0 { wasStored } else { nil } }
+    }
+  }
+}

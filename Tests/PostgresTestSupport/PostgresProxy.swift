@@ -1,0 +1,141 @@
+private import Foundation
+private import Synchronization
+
+/// Stands between a program and a PostgreSQL, and does what networks do.
+package final class PostgresProxy: Sendable {
+  /// What becomes of what is sent.
+  package enum Weather: Sendable {
+    /// It arrives.
+    case fair
+    /// Nothing arrives, in either direction, and nobody is told; new connections are not answered.
+    case silent
+    /// What PostgreSQL answers is lost, and then the connection ends; new ones are as usual.
+    case losingReplies
+    /// Connections end, and new ones are refused.
+    case down
+  }
+
+  private struct State {
+    var weather = Weather.fair
+    var connections: [Int32] = []
+  }
+
+  /// The port of 127.0.0.1 that programs connect to.
+  package let port: Int
+  private let target: Int
+  private let listener: Int32
+  private let state = Mutex(State())
+
+  /// Makes a proxy for a PostgreSQL.
+  ///
+  /// - Throws: ``PostgresServer/Failure`` when there is no port.
+  package init(to server: PostgresServer) throws {
+    target = server.port
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = Self.address(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { [listener] pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && listen(listener, 16) == 0
+          && getsockname(listener, $0, &length) == 0
+      }
+    }
+    guard isBound else { throw PostgresServer.Failure(description: "there is no free port") }
+    port = Int(UInt16(bigEndian: address.sin_port))
+    Thread.detachNewThread { [weak self, listener] in
+      while true {
+        let client = accept(listener, nil, nil)
+        guard client >= 0, let self else { break }
+        self.serve(client)
+      }
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+    for descriptor in state.withLock({ $0.connections }) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  }
+
+  /// The address of a database behind it.
+  package func url(of url: String) -> String {
+    url.replacingOccurrences(of: ":\(target)/", with: ":\(port)/")
+  }
+
+  /// Changes what becomes of what is sent from now on.
+  package func set(_ weather: Weather) {
+    let ended = state.withLock { state -> [Int32] in
+      state.weather = weather
+      guard case .down = weather else { return [] }
+      defer { state.connections = [] }
+      return state.connections
+    }
+    for descriptor in ended { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  }
+
+  private var weather: Weather { state.withLock { $0.weather } }
+
+  private static func address(port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    address.sin_port = UInt16(port).bigEndian
+    return address
+  }
+
+  private func serve(_ client: Int32) {
+    if case .down = weather {
+      close(client)
+      return
+    }
+    let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = Self.address(port: target)
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isConnected else {
+      close(client)
+      close(server)
+      return
+    }
+    state.withLock { $0.connections += [client, server] }
+    let isOld = Mutex(false)
+    relay(from: client, to: server) { _ in true }
+    relay(from: server, to: client) { weather in
+      guard case .losingReplies = weather else { return true }
+      // One that begins now is none of those whose replies are lost.
+      return isOld.withLock { $0 } ? false : true
+    }
+    isOld.withLock { $0 = true }
+  }
+
+  /// Hands bytes on until one side ends, or the closure says that the bytes are lost.
+  private func relay(
+    from source: Int32,
+    to target: Int32,
+    _ arrives: @escaping @Sendable (Weather) -> Bool
+  ) {
+    Thread.detachNewThread { [weak self] in
+      var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
+      while true {
+        let count = read(source, &buffer, buffer.count)
+        guard count > 0 else { break }
+        while case .silent? = self?.weather { usleep(10_000) }
+        guard let weather = self?.weather, arrives(weather) else { break }
+        var sent = 0
+        while sent < count {
+          let more = buffer.withUnsafeBytes { bytes in
+            send(target, bytes.baseAddress?.advanced(by: sent), count - sent, Int32(MSG_NOSIGNAL))
+          }
+          guard more > 0 else { break }
+          sent += more
+        }
+        guard sent == count else { break }
+      }
+      shutdown(source, Int32(SHUT_RDWR))
+      shutdown(target, Int32(SHUT_RDWR))
+    }
+  }
+}

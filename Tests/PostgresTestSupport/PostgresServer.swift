@@ -1,0 +1,281 @@
+private import Foundation
+private import Synchronization
+
+/// A PostgreSQL of the tests' own: in a temporary directory, at a free port of 127.0.0.1.
+///
+/// A shell watches over it and ends it with this process, however that ends.
+package final class PostgresServer: Sendable {
+  /// What went wrong.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// The directory of the programs of PostgreSQL, or nil where it is not installed.
+  private static let programs: String? = {
+    let root = "/usr/lib/postgresql"
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    let newest = versions.compactMap { Int($0) }.filter { $0 >= 13 }.max()
+    guard let newest else { return nil }
+    let path = "\(root)/\(newest)/bin"
+    return access("\(path)/postgres", X_OK) == 0 ? path : nil
+  }()
+
+  /// Whether PostgreSQL is installed, for `.enabled(if:)`; where it is not, that is printed.
+  package static let isInstalled: Bool = {
+    if programs == nil {
+      print(
+        "SKIPPED: PostgreSQL is not installed (apt-get install postgresql): its tests do not run"
+      )
+    }
+    return programs != nil
+  }()
+
+  /// One for all tests that only need databases of their own; it does not wait for the disk.
+  package static let shared = Result { try PostgresServer() }
+
+  /// The port of 127.0.0.1 that it listens at.
+  package let port: Int
+  /// The directory with everything of it.
+  package let directory: String
+  /// Written to and closed to end it; negative while it is not running.
+  private let control = Mutex<Int32>(-1)
+  private let settings: [String]
+  private static let count = Mutex(0)
+
+  /// Makes and starts one.
+  ///
+  /// - Parameters:
+  ///   - settings: Settings such as `synchronous_commit=off`.
+  ///   - primary: The one that it is to be a standby of; nil for one of its own.
+  /// - Throws: ``Failure`` when it does not start.
+  package init(settings: [String] = [], standbyOf primary: PostgresServer? = nil) throws {
+    guard let programs = Self.programs else {
+      throw Failure(description: "PostgreSQL is not installed")
+    }
+    directory =
+      FileManager.default.temporaryDirectory.path + "/pg-\(UUID().uuidString.prefix(8))"
+    port = try Self.freePort()
+    self.settings = settings
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    if geteuid() == 0, let user = getpwnam(Self.user) {
+      guard chown(directory, user.pointee.pw_uid, user.pointee.pw_gid) == 0 else {
+        throw Failure(description: "cannot give \(directory) to \(Self.user)")
+      }
+    }
+    do {
+      if let primary {
+        try Self.run([
+          "\(programs)/pg_basebackup", "-D", "\(directory)/data", "-d", primary.url(of: "postgres"),
+          "-R", "-X", "stream", "-c", "fast", "--no-sync",
+        ])
+      } else {
+        try Self.run([
+          "\(programs)/initdb", "-D", "\(directory)/data", "-U", "hearth", "--auth=trust",
+          "--no-sync", "--no-locale", "-E", "UTF8",
+        ])
+      }
+      try start()
+    } catch {
+      try? FileManager.default.removeItem(atPath: directory)
+      throw error
+    }
+  }
+
+  deinit {
+    let descriptor = control.withLock { $0 }
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  // MARK: Databases
+
+  /// The address of a database.
+  package func url(of database: String) -> String {
+    "postgres://hearth@127.0.0.1:\(port)/\(database)"
+  }
+
+  /// Makes an empty database, and gives its address.
+  package func makeDatabase() throws -> String {
+    let name = Self.count.withLock { count in
+      count += 1
+      return "test\(getpid())_\(count)"
+    }
+    try sql("CREATE DATABASE \(name)", at: url(of: "postgres"))
+    return url(of: name)
+  }
+
+  /// Runs statements as an administrator would.
+  ///
+  /// - Returns: The rows, columns separated by `|`.
+  /// - Throws: ``Failure`` with what `psql` says.
+  @discardableResult
+  package func sql(_ text: String, at url: String) throws -> String {
+    try Self.run(
+      [
+        "\(Self.programs ?? "")/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url,
+        "-c", text,
+      ]
+    ).trimmingCharacters(in: .newlines)
+  }
+
+  // MARK: Starting and stopping
+
+  /// Starts it again, and returns when it can be used.
+  package func start() throws {
+    guard let programs = Self.programs else { return }
+    var ends: [Int32] = [-1, -1]
+    // Unlike a pipe, it can be made so that no other child inherits it.
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+      throw Failure(description: "there are no sockets")
+    }
+    let words =
+      Self.asOwner + [
+        "\(programs)/postgres", "-D", "\(directory)/data", "-p", "\(port)", "-h", "127.0.0.1",
+        "-k", directory, "-c", "shared_buffers=32MB", "-c", "fsync=off", "-c", "max_connections=60",
+        "-c", "wal_level=replica", "-c", "max_wal_senders=8",
+      ] + settings.flatMap { ["-c", $0] }
+    _ = try Self.spawn(["sh", "-c", Self.watch, "sh", directory] + words, input: ends[0])
+    close(ends[0])
+    control.withLock { $0 = ends[1] }
+    let deadline = ContinuousClock.now + .seconds(60)
+    while (try? sql("SELECT 1", at: url(of: "postgres"))) == nil {
+      guard ContinuousClock.now < deadline else {
+        let log = (try? String(contentsOfFile: "\(directory)/log", encoding: .utf8)) ?? ""
+        throw Failure(description: "PostgreSQL does not start: \(log.suffix(500))")
+      }
+      usleep(50_000)
+    }
+  }
+
+  /// Ends it, and returns when it has ended.
+  ///
+  /// - Parameter isCrash: Whether it is to end at once, so that the next start has to recover.
+  package func stop(isCrash: Bool = false) {
+    let descriptor = control.withLock { descriptor in
+      defer { descriptor = -1 }
+      return descriptor
+    }
+    guard descriptor >= 0 else { return }
+    let line = Array((isCrash ? "QUIT\n" : "INT\n").utf8)
+    _ = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    while access("\(directory)/data/postmaster.pid", F_OK) == 0 { usleep(10_000) }
+    close(descriptor)
+  }
+
+  /// Makes a standby the primary.
+  package func promote() throws {
+    try sql("SELECT pg_promote(true, 60)", at: url(of: "postgres"))
+  }
+
+  /// Stops all its processes where they are, as a machine that hangs.
+  package func freeze() { signal(SIGSTOP) }
+
+  /// Lets them go on.
+  package func thaw() { signal(SIGCONT) }
+
+  private func signal(_ number: Int32) {
+    guard
+      let text = try? String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8),
+      let main = text.split(separator: "\n").first.flatMap({ pid_t($0) })
+    else { return }
+    kill(main, number)
+    for process in Self.children(of: main) { kill(process, number) }
+  }
+
+  private static func children(of parent: pid_t) -> [pid_t] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.compactMap { pid_t($0) }.filter { process in
+      let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+      // The state and the parent follow the name, which is in parentheses.
+      return status.split(separator: ")").last?.split(separator: " ").dropFirst().first
+        .flatMap { pid_t($0) } == parent
+    }
+  }
+
+  /// Runs PostgreSQL until a line names the signal that ends it; at the end of the input, which is the
+  /// end of the tests, everything of it goes.
+  private static let watch = """
+    directory=$1; shift
+    trap '' INT TERM HUP
+    "$@" >>"$directory/log" 2>&1 </dev/null & main=$!
+    if read -r name; then
+      kill -"$name" $main; wait $main
+    else
+      kill -CONT $main; kill -QUIT $main; wait $main; rm -rf "$directory"
+    fi
+    """
+
+  // MARK: Processes
+
+  /// PostgreSQL does not run as root.
+  private static let user = getpwnam("postgres") != nil ? "postgres" : "nobody"
+
+  private static var asOwner: [String] {
+    guard geteuid() == 0, let entry = getpwnam(user) else { return [] }
+    let (uid, gid) = (entry.pointee.pw_uid, entry.pointee.pw_gid)
+    return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", "--clear-groups", "--"]
+  }
+
+  /// Runs a program of PostgreSQL, and gives what it says.
+  @discardableResult
+  private static func run(_ words: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = asOwner + words
+    process.currentDirectoryURL = URL(fileURLWithPath: "/")
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    let reason = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure(description: String(decoding: reason, as: UTF8.self))
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Starts a program in a process group of its own, which reads from a descriptor.
+  private static func spawn(_ words: [String], input: Int32) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // A shell waits for its children by a signal, which threads of the tests may block.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+    let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    defer { for text in arguments { free(text) } }
+    var process: pid_t = 0
+    let code = posix_spawnp(&process, words[0], &actions, &attributes, arguments, environ)
+    guard code == 0 else { throw Failure(description: String(cString: strerror(code))) }
+    return process
+  }
+
+  /// A port that nobody listens at just now.
+  private static func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    guard isBound else { throw Failure(description: "there is no free port") }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
