@@ -141,13 +141,16 @@ struct HalfOpenTests {
   func circle() {
     var driver = CoreDriver { $0.followsServerHost = true }
     driver.feed(.goOnline(.user))
+    // Servers of which one has just died may need a few to agree on the next.
+    for host in ["a", "b", "a", "b"] {
+      #expect(hosts(driver.receive(.reset(host: host))) == [host])
+    }
     driver.receive(.reset(host: "a"))
-    driver.receive(.reset(host: "b"))
     guard case .waiting = driver.core.phase else {
-      Issue.record("the second redirect is followed without a pause")
+      Issue.record("the fifth redirect is followed without a pause")
       return
     }
-    #expect(hosts(driver.feed(.timerFired(.reconnect))) == ["b"])
+    #expect(hosts(driver.feed(.timerFired(.reconnect))) == ["a"])
   }
 
   @Test("A host that lets nobody in is forgotten, and the next attempt goes to the public one")
@@ -159,7 +162,7 @@ struct HalfOpenTests {
       Issue.record("no attempt is under way")
       return
     }
-    driver.feed(.transportClosed(id, reason: "refused"))
-    #expect(hosts(driver.feed(.timerFired(.reconnect))) == [nil])
+    let outputs = driver.feed(.transportClosed(id, reason: "refused"))
+    #expect(hosts(outputs) == [nil], "it is made at once")
   }
 }

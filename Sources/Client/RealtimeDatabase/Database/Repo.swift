@@ -264,10 +264,15 @@ extension Repo {
 
   /// Where to connect if a server has named another host.
   ///
-  /// Only a server with a certificate may redirect; over plain text it could be anybody.
+  /// Only a server with a certificate may redirect, as over plain text it could be anybody; or one of
+  /// this machine to another of this machine.
   private func target(redirectedTo host: String?) -> ConnectionTarget {
     var target = self.target
-    if target.isSecure, let host, let other = target.redirected(to: host) { target = other }
+    if let host, let other = target.redirected(to: host),
+      target.isSecure || target.isLoopback && other.isLoopback
+    {
+      target = other
+    }
     target.detour = options.detours[target.host]
     return target
   }

@@ -151,14 +151,17 @@ struct ConnectionMachine: Sendable {
     let loss = disconnect(interruptedBy: [], at: time)
     if let host, !loss.outputs.isEmpty {
       self.host = host
-      backoff.redirected()
+      backoff.hostChanged()
     }
     return loss
   }
 
   /// The transport reports that it closed; nil if it was not the current one.
   mutating func transportClosed(_ id: ConnectionID, at time: RepoTime) -> Loss? {
-    current == id ? end(interruptedBy: [], at: time) : nil
+    guard current == id else { return nil }
+    // The server may be gone to which the database's own host has sent the client.
+    if case .connecting = phase, host != nil { backoff.hostChanged() }
+    return end(interruptedBy: [], at: time)
   }
 
   /// The attempt took too long; nil if there is none any more.
@@ -389,8 +392,12 @@ private struct ServerSession: Sendable {
 private struct Backoff: Sendable {
   /// The last pause before jitter; nil makes the next attempt immediate.
   private var delay: Double?
-  /// Whether a server has named another host since a connection last proved stable.
-  private var isRedirected = false
+  /// How often an attempt was immediate since the host had changed, since a connection last proved
+  /// stable.
+  private var leaps = 0
+  /// Servers of which one has died, and which learn of it one after the other, send a client on a few
+  /// times; servers that send it in circles would keep it running.
+  private static let mostLeaps = 4
 
   mutating func reset() {
     delay = nil
@@ -399,15 +406,14 @@ private struct Backoff: Sendable {
   /// The connection proved stable, so the history of failures no longer counts.
   mutating func settle() {
     reset()
-    isRedirected = false
+    leaps = 0
   }
 
-  /// Makes the attempt at the named host immediate, but only once until a connection is stable.
-  ///
-  /// Servers that redirect a client to each other would otherwise keep it running in circles.
-  mutating func redirected() {
-    if !isRedirected { reset() }
-    isRedirected = true
+  /// Makes the attempt at another host immediate, but only a few times until a connection is stable.
+  mutating func hostChanged() {
+    guard leaps < Self.mostLeaps else { return }
+    leaps += 1
+    reset()
   }
 
   /// The pause before the next attempt, in milliseconds.

@@ -56,6 +56,14 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether no other machine takes part.
+  package var isLoopback: Bool {
+    switch endpoint {
+    case .tcp(let host, _): ListenAddress.isLoopback(host)
+    case .unix: true
+    }
+  }
+
   /// The request target of the handshake.
   ///
   /// - Parameter lastSession: The session that the new connection replaces, if any.

@@ -51,6 +51,14 @@ package enum Peer: Hashable, Sendable, CustomStringConvertible {
   /// A client on TCP.
   case network(address: String)
 
+  /// Whether it is a process on this machine that came by a socket of its own.
+  package var isLocal: Bool {
+    switch self {
+    case .local: true
+    case .network: false
+    }
+  }
+
   package var description: String {
     switch self {
     case .local(let credentials): "process \(credentials.process) of user \(credentials.user)"
