@@ -19,6 +19,7 @@ struct BadNetworkTests {
     init(port: Int, outbox: String, inbox: String, keepalive: Duration) throws {
       var options = DatabaseOptions()
       options.keepaliveInterval = keepalive
+      options.patience = keepalive * 2
       options.maximumReconnectDelay = .milliseconds(500)
       database = try Database(url: "http://127.0.0.1:\(port)?ns=hearth", options: options)
       database.callbackQueue = DispatchQueue(label: "test.callbacks")

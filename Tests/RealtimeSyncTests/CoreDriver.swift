@@ -8,6 +8,8 @@ struct CoreDriver {
   var core: RepoCore
   var time = RepoTime(wall: 1_000_000, monotonic: 0, random: 0.5)
   private(set) var outputs: [RepoOutput] = []
+  /// When the running timers come due.
+  private var timers: [RepoTimer: Int64] = [:]
   private var lastToken: Int64 = 0
 
   init(configure: (inout RepoConfiguration) -> Void = { _ in }) {
@@ -19,9 +21,42 @@ struct CoreDriver {
   /// Feeds an input and returns its outputs.
   @discardableResult
   mutating func feed(_ input: RepoInput) -> [RepoOutput] {
+    if case .timerFired(let timer) = input { timers[timer] = nil }
     let result = core.handle(input, at: time)
     outputs += result
+    for output in result {
+      switch output {
+      case .schedule(let timer, let pause): timers[timer] = time.monotonic + pause
+      case .cancelTimer(let timer): timers[timer] = nil
+      default: continue
+      }
+    }
     return result
+  }
+
+  /// Lets time pass; timers fire when they come due.
+  ///
+  /// - Parameters:
+  ///   - milliseconds: How much time.
+  ///   - react: Called after each timer, with what it led to.
+  mutating func pass(
+    _ milliseconds: Int64,
+    react: (inout CoreDriver, [RepoOutput]) -> Void = { _, _ in }
+  ) {
+    let end = time.monotonic + milliseconds
+    while let next = timers.min(by: { $0.value < $1.value }), next.value <= end {
+      time.monotonic = max(time.monotonic, next.value)
+      let result = feed(.timerFired(next.key))
+      react(&self, result)
+    }
+    time.monotonic = end
+  }
+
+  /// Lets time pass with a server that answers pings and nothing else.
+  mutating func passWithPongs(_ milliseconds: Int64) {
+    pass(milliseconds) { driver, outputs in
+      for case .send(_, .ping) in outputs { driver.receive(.pong) }
+    }
   }
 
   /// Forgets what happened up to now.

@@ -73,8 +73,6 @@ struct OutageTests {
 
 @Suite("Connections that only half work, and servers that pass a client on")
 struct HalfOpenTests {
-  private static let interval: Int64 = 45_000
-
   private func hosts(_ outputs: [RepoOutput]) -> [String?] {
     outputs.compactMap { output in
       if case .connect(_, let host) = output { .some(host) } else { nil }
@@ -87,10 +85,9 @@ struct HalfOpenTests {
     driver.connect()
     driver.answer(1)
     try driver.set("w", "1")
-    for _ in 0..<3 where driver.core.isConnected {
-      driver.time.monotonic += Self.interval
+    for _ in 0..<20 where driver.core.isConnected {
+      driver.pass(500)
       try driver.push("a", "1")
-      driver.feed(.timerFired(.keepalive))
     }
     #expect(!driver.core.isConnected)
   }
@@ -100,12 +97,7 @@ struct HalfOpenTests {
     var driver = CoreDriver()
     driver.connect()
     try driver.set("w", "1")
-    for _ in 0..<10 {
-      driver.time.monotonic += Self.interval
-      driver.forget()
-      driver.feed(.timerFired(.keepalive))
-      for case .send(_, .ping) in driver.outputs { driver.receive(.pong) }
-    }
+    driver.passWithPongs(600_000)
     #expect(driver.core.isConnected)
   }
 
@@ -114,10 +106,9 @@ struct HalfOpenTests {
     var driver = CoreDriver()
     driver.connect()
     try driver.set("w", "1")
-    for _ in 0..<10 {
-      driver.time.monotonic += Self.interval
+    for _ in 0..<120 {
+      driver.pass(5_000)
       if let id = driver.core.connection.current { driver.feed(.transportProgress(id)) }
-      driver.feed(.timerFired(.keepalive))
     }
     #expect(driver.core.isConnected)
   }

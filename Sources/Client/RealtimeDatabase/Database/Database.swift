@@ -116,6 +116,11 @@ public final class Database: Sendable {
   /// Connects again after ``goOffline()``.
   public func goOnline() { repo.setOffline(false) }
 
+  /// Asks the server for a sign of life, unless one has just come.
+  ///
+  /// What comes of it is in ``ConnectionStatus/silentSince``.
+  package func probe() { repo.probe() }
+
   /// Gives up all writes that are not yet acknowledged, transactions included.
   ///
   /// Local observers see the data as they were before; completions get `write_canceled`.

@@ -304,6 +304,17 @@ extension DatabaseQuery {
 
 /// Reading once.
 extension DatabaseQuery {
+  /// Reads what the server has, once, and keeps nothing of it, neither in memory nor on disk.
+  ///
+  /// For reading a long list page by page. Writes that are not acknowledged do not show.
+  ///
+  /// - Parameter block: Gets the data or an error; runs on the database's ``Database/callbackQueue``.
+  package func peek(
+    completion block: @escaping @Sendable (Result<DataSnapshot, DatabaseError>) -> Void
+  ) {
+    repo.get(self, isKept: false, completion: block)
+  }
+
   /// Reads the data once, from the server unless it keeps them up to date here already.
   ///
   /// When it cannot be reached before ``DatabaseOptions/readDeadline``, or fails, the data that are

@@ -59,13 +59,14 @@ extension Repo {
 
   nonisolated func get(
     _ query: DatabaseQuery,
+    isKept: Bool = true,
     completion: @escaping @Sendable (Result<DataSnapshot, DatabaseError>) -> Void
   ) {
     let token = RequestToken(nextNumber())
     submit { repo in
       guard !repo.isClosed else { return repo.fail(.get(query, completion)) }
       repo.callers.add(.get(query, completion), for: token)
-      repo.handle(.get(token, path: query.path, query: query.query))
+      repo.handle(.get(token, path: query.path, query: query.query, isKept: isKept))
       repo.startReadDeadline(token)
     }
   }
@@ -101,6 +102,10 @@ extension Repo {
 
   nonisolated func setOffline(_ isOffline: Bool) {
     submit { $0.handle(isOffline ? .goOffline(.user) : .goOnline(.user)) }
+  }
+
+  nonisolated func probe() {
+    submit(isUse: false) { $0.handle(.probe) }
   }
 
   nonisolated func purgeOutstandingWrites() {

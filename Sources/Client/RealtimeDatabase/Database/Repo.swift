@@ -38,7 +38,9 @@ package final actor Repo {
   private var hasBeenConnected = false
   /// Why the last connection or attempt ended.
   private var problem: ConnectionStatus.Problem?
-  private var status = ConnectionStatus(phase: .closed, pendingWrites: 0)
+  private var status: ConnectionStatus
+  /// Since when the server has been silent, by the monotonic clock and by that of this machine.
+  private var silence: (start: Int64, date: Date)?
   private var statusObservers: [@Sendable (ConnectionStatus) -> Void] = []
   /// What the callback queue runs next: everything that one input raises, as one block.
   private var deliveries: [@Sendable () -> Void] = []
@@ -84,6 +86,7 @@ package final actor Repo {
     self.options = options
     self.logger = logger
     eventLoop = Self.group.next()
+    status = ConnectionStatus(phase: .closed, address: target.address, pendingWrites: 0)
     shared = NIOLockedValueBox(Shared(target: target))
     var configuration = RepoConfiguration(
       clientID: (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined(),
@@ -97,6 +100,7 @@ package final actor Repo {
     configuration.getDeadline = options.readConnectionDeadline.map(Self.milliseconds)
     configuration.followsServerHost = true
     configuration.keepaliveInterval = Self.milliseconds(options.keepaliveInterval)
+    configuration.patience = Self.milliseconds(options.patience)
     configuration.transactionTries = options.transactionTries
     configuration.transactionRetryDelay = Self.milliseconds(options.transactionRetryDelay)
     core = RepoCore(configuration: configuration)
@@ -155,7 +159,8 @@ package final actor Repo {
   private func perform(_ output: RepoOutput, at time: Int64) {
     switch output {
     case .connect(let id, let host): connect(id, host: host)
-    case .disconnect(let id):
+    case .disconnect(let id, let cause):
+      if cause == .noAnswer { problem = ConnectionStatus.Problem(noAnswerFrom: target) }
       if connection?.id == id {
         connection?.client.close()
         connection = nil
@@ -196,15 +201,19 @@ package final actor Repo {
     switch core.phase {
     case .interrupted: phase = .closed
     case .waiting(let until):
-      let now = Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000)
-      phase = .waiting(seconds: max(0, Int((until - now + 999) / 1_000)))
+      phase = .waiting(seconds: max(0, Int((-Self.seconds(since: until)).rounded(.up))))
     case .connecting: phase = .connecting(isFirst: !hasBeenConnected)
     case .connected: phase = .connected
     }
     if phase == .connected { problem = nil }
+    if core.silentSince != silence?.start {
+      silence = core.silentSince.map { ($0, Date(timeIntervalSinceNow: -Self.seconds(since: $0))) }
+    }
     let next = ConnectionStatus(
       phase: phase,
+      address: target.address,
       problem: problem,
+      silentSince: silence?.date,
       pendingWrites: core.pendingWriteCount
     )
     guard next != status else { return }
@@ -235,6 +244,12 @@ package final actor Repo {
 
   /// The time by the clock of this database, in milliseconds since 1970.
   nonisolated var wall: Int64 { options.clock?() ?? Self.wallClock() }
+
+  /// How long ago a time of the monotonic clock was.
+  private static func seconds(since time: Int64) -> Double {
+    let now = Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000)
+    return Double(now - time) / 1_000
+  }
 
   static func wallClock() -> Int64 {
     Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down))
@@ -310,9 +325,11 @@ extension Repo {
   }
 
   private func closed(_ id: ConnectionID, because end: ConnectionEnd) {
-    if connection?.id == id { connection = nil }
     logger.debug("\(end)")
-    ended(id, because: ConnectionStatus.Problem(end))
+    // What the engine has closed itself is no news, and not why.
+    guard let connection, connection.id == id else { return }
+    self.connection = nil
+    ended(id, because: ConnectionStatus.Problem(end, of: connection.client.target))
   }
 
   /// A connection or an attempt has ended.
@@ -326,6 +343,9 @@ extension Repo {
     timers[timer] = eventLoop.scheduleTask(in: .milliseconds(milliseconds)) {
       self.assumeIsolated { repo in
         repo.timers[timer] = nil
+        if timer == .keepalive, let connection = repo.connection, connection.client.isUploading {
+          repo.handle(.transportProgress(connection.id))
+        }
         repo.handle(.timerFired(timer))
       }
     }
@@ -333,8 +353,20 @@ extension Repo {
 }
 
 extension ConnectionStatus.Problem {
-  fileprivate init(_ end: ConnectionEnd) {
+  fileprivate init(noAnswerFrom target: ConnectionTarget) {
+    self.init(
+      cause: .network,
+      reason: "\(Self.noAnswer) from \(target.address)",
+      summary: Self.noAnswer,
+      address: target.address,
+      isPermanent: false
+    )
+  }
+
+  fileprivate init(_ end: ConnectionEnd, of target: ConnectionTarget) {
     reason = end.description
+    summary = end.cause
+    address = end.cause.map { _ in target.address }
     switch end.kind {
     case .closed, .closedByPeer, .lost, .unreachable, .timedOut, .slowConsumer:
       (cause, isPermanent) = (.network, false)

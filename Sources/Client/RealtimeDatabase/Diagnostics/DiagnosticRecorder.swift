@@ -70,7 +70,7 @@ struct DiagnosticRecorder {
     case .goOnline: tell(.connection, at: time, title: "go online")
     case .goOffline: tell(.connection, at: time, title: "go offline")
     case .keepSynced, .get, .onDisconnect, .cancelOnDisconnect, .purgeOutstandingWrites, .actAs,
-      .authenticate, .unauthenticate, .message, .transportProgress, .storeSize, .timerFired:
+      .authenticate, .unauthenticate, .probe, .message, .transportProgress, .storeSize, .timerFired:
       break
     }
     return input

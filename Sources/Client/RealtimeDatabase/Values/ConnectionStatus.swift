@@ -1,3 +1,5 @@
+public import struct Foundation.Date
+
 /// How a database is connected, and what waits for it.
 public struct ConnectionStatus: Hashable, Sendable {
   /// How far the connection is.
@@ -40,10 +42,18 @@ public struct ConnectionStatus: Hashable, Sendable {
       case unusableTrustRoots
     }
 
+    /// The summary when a server does not answer.
+    package static let noAnswer = "no answer"
+
     /// The kind of reason.
     public var cause: Cause
-    /// What happened, in a sentence.
+    /// What happened, in a sentence that names the address where that matters.
     public var reason: String
+    /// The reason alone, in a few words, such as `connection refused`; nil unless the server was not
+    /// reached or did not answer.
+    public var summary: String?
+    /// Where the server was looked for, such as `blog.example.org:9000`; nil as the summary is.
+    public var address: String?
     /// Whether trying again does not help as long as nothing is changed.
     ///
     /// The server is not a database server, rejects the client, or cannot be trusted. It is tried again.
@@ -52,8 +62,14 @@ public struct ConnectionStatus: Hashable, Sendable {
 
   /// How far the connection is.
   public var phase: Phase
+  /// Where the server is, such as `blog.example.org:9000`, or the path of its socket.
+  public var address: String
   /// Why the last connection ended or could not be made; nil while connected.
   public var problem: Problem?
+  /// Since when the server has left everything unanswered that it was asked, the greeting included.
+  ///
+  /// Nil until that has lasted for three seconds. A connection ends after ten.
+  public var silentSince: Date?
   /// How many writes, transactions among them, are not yet acknowledged.
   public var pendingWrites: Int
 }

@@ -30,11 +30,12 @@ public struct DatabaseOptions: Sendable {
   package var localUser: String?
   /// Whose certificates are believed, where the URL of the database demands encryption.
   public var trustRoots = TrustRoots.system
-  /// How long a connection may be silent before the server is asked for a sign of life.
-  ///
-  /// One that leaves something unanswered for twice as long is given up, although data may still
-  /// arrive, within another interval.
+  /// How long a connection that nothing is asked of may be silent before the server is asked for a
+  /// sign of life.
   package var keepaliveInterval: Duration = .seconds(45)
+  /// How long a server may leave everything unanswered that it was asked before it is given up,
+  /// although data may still arrive.
+  package var patience: Duration = .seconds(10)
   /// Where the connections to a host really go, by the value of the Host header.
   package var detours: [String: ConnectionTarget.Endpoint] = [:]
   /// Called on a thread of its own before each attempt to connect, which waits for its end.

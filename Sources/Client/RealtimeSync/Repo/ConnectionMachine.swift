@@ -24,9 +24,17 @@ struct ConnectionMachine: Sendable {
     /// The next attempt starts at this time of the monotonic clock.
     case waiting(until: Int64)
     /// An attempt is under way; the server's greeting is awaited.
-    case connecting(ConnectionID)
+    case connecting(Attempt)
     /// The server has greeted.
     case connected(ServerSession)
+  }
+
+  /// An attempt to connect.
+  private struct Attempt: Sendable {
+    let id: ConnectionID
+    let since: Int64
+    /// Whether it takes noticeably long.
+    var isSilent = false
   }
 
   /// What ended, and what is to be done about it at once.
@@ -42,6 +50,9 @@ struct ConnectionMachine: Sendable {
     case silent
   }
 
+  /// How often the patience with a server doubles at most.
+  private static let longestPatience = 3
+
   private let configuration: RepoConfiguration
   private var phase = Phase.interrupted([.waitingForOpen])
   private var backoff = Backoff()
@@ -50,6 +61,8 @@ struct ConnectionMachine: Sendable {
   private var lastAttempt: Int64 = 0
   private var lastRequest: Int64 = 0
   private var hasBeenConnected = false
+  /// How many connections in a row were given up although they had been asked for something.
+  private var silences = 0
 
   init(configuration: RepoConfiguration) {
     self.configuration = configuration
@@ -62,8 +75,17 @@ struct ConnectionMachine: Sendable {
     switch phase {
     case .interrupted: .interrupted
     case .waiting(let time): .waiting(until: time)
-    case .connecting(let id): .connecting(id)
+    case .connecting(let attempt): .connecting(attempt.id)
     case .connected(let session): .connected(session.id)
+    }
+  }
+
+  /// Since when the server has left everything unanswered; nil while that is not worth a word.
+  var silentSince: Int64? {
+    switch phase {
+    case .connected(let session): session.life.silentSince
+    case .connecting(let attempt): attempt.isSilent ? attempt.since : nil
+    case .interrupted, .waiting: nil
     }
   }
 
@@ -75,7 +97,7 @@ struct ConnectionMachine: Sendable {
   var current: ConnectionID? {
     switch phase {
     case .connected(let session): session.id
-    case .connecting(let id): id
+    case .connecting(let attempt): attempt.id
     case .interrupted, .waiting: nil
     }
   }
@@ -145,10 +167,15 @@ struct ConnectionMachine: Sendable {
   ///
   /// - Parameters:
   ///   - host: The host that the server wants the next connection to go to, if it named one.
+  ///   - cause: Why it is closed.
   ///   - time: The time.
   /// - Returns: What ended.
-  mutating func close(redirectedTo host: String? = nil, at time: RepoTime) -> Loss {
-    let loss = disconnect(interruptedBy: [], at: time)
+  mutating func close(
+    redirectedTo host: String? = nil,
+    because cause: DisconnectCause = .intended,
+    at time: RepoTime
+  ) -> Loss {
+    let loss = disconnect(interruptedBy: [], because: cause, at: time)
     if let host, !loss.outputs.isEmpty {
       self.host = host
       backoff.hostChanged()
@@ -167,7 +194,7 @@ struct ConnectionMachine: Sendable {
   /// The attempt took too long; nil if there is none any more.
   mutating func connectTimedOut(at time: RepoTime) -> Loss? {
     guard case .connecting = phase else { return nil }
-    return close(at: time)
+    return close(because: .noAnswer, at: time)
   }
 
   mutating func reconnectTimerFired(at time: RepoTime) -> [RepoOutput] {
@@ -187,19 +214,21 @@ struct ConnectionMachine: Sendable {
   private mutating func connect(at time: RepoTime) -> [RepoOutput] {
     lastAttempt += 1
     let id = ConnectionID(lastAttempt)
-    phase = .connecting(id)
+    phase = .connecting(Attempt(id: id, since: time.monotonic))
     return [
       .connect(id, host: host), .schedule(.connectTimeout, after: configuration.connectTimeout),
+      .schedule(.keepalive, after: configuration.noticeableSilence),
     ]
   }
 
   private mutating func disconnect(
     interruptedBy reasons: Set<InterruptReason>,
+    because cause: DisconnectCause = .intended,
     at time: RepoTime
   ) -> Loss {
     guard let id = current else { return Loss() }
     var loss = end(interruptedBy: reasons, at: time)
-    loss.outputs.insert(.disconnect(id), at: 0)
+    loss.outputs.insert(.disconnect(id, cause), at: 0)
     return loss
   }
 
@@ -210,7 +239,7 @@ struct ConnectionMachine: Sendable {
     defer { phase = .interrupted(reasons) }
     guard case .connected(let session) = phase else {
       host = nil
-      return Loss(outputs: [.cancelTimer(.connectTimeout)])
+      return Loss(outputs: [.cancelTimer(.connectTimeout), .cancelTimer(.keepalive)])
     }
     if time.monotonic - session.since > configuration.stableConnectionTime { backoff.settle() }
     return Loss(wasConnected: true, outputs: [.cancelTimer(.keepalive)])
@@ -225,8 +254,21 @@ struct ConnectionMachine: Sendable {
     _ hello: ServerHello,
     at time: RepoTime
   ) -> (outputs: [RepoOutput], isFirst: Bool)? {
-    guard case .connecting(let id) = phase else { return nil }
-    phase = .connected(ServerSession(id: id, since: time.monotonic, extensions: hello.extensions))
+    guard case .connecting(let attempt) = phase else { return nil }
+    // A server that took too long to answer is given more time, or it would be asked again for ever.
+    let life = LifeSigns(
+      configuration,
+      patience: configuration.patience << Int64(min(silences, Self.longestPatience)),
+      at: time.monotonic
+    )
+    var session = ServerSession(
+      id: attempt.id,
+      since: time.monotonic,
+      extensions: hello.extensions,
+      life: life
+    )
+    let look = session.nextLook(at: time.monotonic)
+    phase = .connected(session)
     if configuration.followsServerHost, !hello.host.isEmpty { host = hello.host }
     let isFirst = !hasBeenConnected
     hasBeenConnected = true
@@ -235,7 +277,7 @@ struct ConnectionMachine: Sendable {
       outputs.append(.log("the server speaks version \(hello.version) of the protocol"))
     }
     outputs.append(.cancelTimer(.connectTimeout))
-    outputs.append(.schedule(.keepalive, after: configuration.keepaliveInterval))
+    if let look { outputs.append(look) }
     return (outputs, isFirst)
   }
 
@@ -250,28 +292,40 @@ struct ConnectionMachine: Sendable {
     let number = lastRequest
     return modifySession { session in
       session.sent(number, for: purpose, at: time.monotonic)
-      return [.send(session.id, .request(id: number, request))]
+      var outputs = [RepoOutput.send(session.id, .request(id: number, request))]
+      if let look = session.nextLook(at: time.monotonic) { outputs.append(look) }
+      return outputs
     } ?? []
   }
 
   /// A whole message arrived; false if it is not from the current connection or attempt.
   mutating func received(from id: ConnectionID, at time: RepoTime) -> Bool {
     guard current == id else { return false }
-    modifySession { $0.received(at: time.monotonic) }
+    modifySession { $0.life.received(at: time.monotonic) }
     return true
   }
 
-  /// Part of a long message arrived.
+  /// Part of a long message arrived, or went out.
   mutating func progressed(_ id: ConnectionID, at time: RepoTime) {
     guard current == id else { return }
-    modifySession { $0.progressed(at: time.monotonic) }
+    modifySession { $0.life.progressed(at: time.monotonic) }
+  }
+
+  /// Asks for a sign of life, unless one has just come or is awaited anyway.
+  mutating func probe(at time: RepoTime) -> [RepoOutput] {
+    modifySession { session in
+      guard session.life.probed(at: time.monotonic) else { return [] }
+      return [.send(session.id, .ping), session.nextLook(at: time.monotonic)].compactMap(\.self)
+    } ?? []
   }
 
   /// The server answered a request (or, with nil, a ping).
   ///
   /// - Returns: What the answer is for, or nil if nothing waits for it.
   mutating func answered(_ number: Int64?, at time: RepoTime) -> RequestPurpose? {
-    modifySession { $0.answered(number, at: time.monotonic) } ?? nil
+    let purpose = modifySession { $0.answered(number, at: time.monotonic) } ?? nil
+    if session?.requests.isEmpty == true { silences = 0 }
+    return purpose
   }
 
   /// Keeps revoked listens until the answer to a credential, if one is awaited.
@@ -292,8 +346,13 @@ struct ConnectionMachine: Sendable {
   }
 
   mutating func keepaliveTimerFired(at time: RepoTime) -> Liveness {
-    let interval = configuration.keepaliveInterval
-    return modifySession { $0.liveness(at: time.monotonic, interval: interval) } ?? .alive([])
+    if case .connecting(var attempt) = phase {
+      attempt.isSilent = time.monotonic - attempt.since >= configuration.noticeableSilence
+      phase = .connecting(attempt)
+    }
+    let liveness = modifySession { $0.liveness(at: time.monotonic) } ?? .alive([])
+    if case .silent = liveness, !requests.isEmpty { silences += 1 }
+    return liveness
   }
 
   /// Changes the session in place: it is taken out of the phase so that nothing is copied.
@@ -314,6 +373,7 @@ private struct ServerSession: Sendable {
   /// When the server greeted.
   let since: Int64
   let extensions: Set<ServerHello.Extension>
+  var life: LifeSigns
   private(set) var requests: [Int64: RequestPurpose] = [:]
   private var pendingAuthentications = 0
   /// The listens that the server revoked while a credential was under way.
@@ -321,19 +381,12 @@ private struct ServerSession: Sendable {
   /// It may have done so because the previous credential expired, so they are sent again once the
   /// new one is accepted.
   var unsettledTargets: [ListenTarget] = []
-  private var lastSent: Int64
-  private var lastReceived: Int64
-  /// When something was sent that must be answered, or the last answer came while others are due.
-  ///
-  /// Pushes are no answers: they also arrive over a connection that no longer carries anything out.
-  private var unansweredSince: Int64?
 
-  init(id: ConnectionID, since: Int64, extensions: Set<ServerHello.Extension>) {
+  init(id: ConnectionID, since: Int64, extensions: Set<ServerHello.Extension>, life: LifeSigns) {
     self.id = id
     self.since = since
     self.extensions = extensions
-    lastSent = since
-    lastReceived = since
+    self.life = life
   }
 
   var isAuthenticating: Bool { pendingAuthentications > 0 }
@@ -341,23 +394,13 @@ private struct ServerSession: Sendable {
   mutating func sent(_ number: Int64, for purpose: RequestPurpose, at time: Int64) {
     requests[number] = purpose
     if case .authenticate = purpose { pendingAuthentications += 1 }
-    lastSent = time
-    if unansweredSince == nil { unansweredSince = time }
-  }
-
-  mutating func received(at time: Int64) {
-    lastReceived = time
-  }
-
-  mutating func progressed(at time: Int64) {
-    lastReceived = time
-    if unansweredSince != nil { unansweredSince = time }
+    life.sent(at: time)
   }
 
   mutating func answered(_ number: Int64?, at time: Int64) -> RequestPurpose? {
     let purpose = number.flatMap { requests.removeValue(forKey: $0) }
     if case .authenticate = purpose { pendingAuthentications -= 1 }
-    unansweredSince = requests.isEmpty ? nil : time
+    if number == nil { life.ponged(at: time) } else { life.answered(at: time) }
     return purpose
   }
 
@@ -370,20 +413,20 @@ private struct ServerSession: Sendable {
     return next?.serial
   }
 
-  mutating func liveness(at time: Int64, interval: Int64) -> ConnectionMachine.Liveness {
-    if let since = unansweredSince, time - since >= 2 * interval { return .silent }
+  /// Sets the timer for the next look at the signs of life, if it is not early enough.
+  mutating func nextLook(at time: Int64) -> RepoOutput? {
+    life.pause(at: time, isOwed: !requests.isEmpty).map { .schedule(.keepalive, after: $0) }
+  }
+
+  mutating func liveness(at time: Int64) -> ConnectionMachine.Liveness {
     var outputs: [RepoOutput] = []
-    // A server may owe an answer and still be alive, which shows when it is asked directly.
-    let isOwed = unansweredSince.map { time - $0 >= interval } ?? false
-    if isOwed || time - lastReceived >= interval {
-      if unansweredSince == nil { unansweredSince = time }
-      lastSent = time
-      outputs.append(.send(id, .ping))
-    } else if time - lastSent >= interval {
-      lastSent = time
-      outputs.append(.sendKeepalive(id))
+    switch life.look(at: time, isOwed: !requests.isEmpty) {
+    case .alive: break
+    case .ask: outputs.append(.send(id, .ping))
+    case .tell: outputs.append(.sendKeepalive(id))
+    case .gone: return .silent
     }
-    outputs.append(.schedule(.keepalive, after: interval))
+    if let look = nextLook(at: time) { outputs.append(look) }
     return .alive(outputs)
   }
 }

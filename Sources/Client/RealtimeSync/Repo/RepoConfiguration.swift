@@ -26,8 +26,18 @@ package struct RepoConfiguration: Sendable {
   package var reconnectJitter = 0.7
   /// How long a connection must last for the pauses to start from none again, in milliseconds.
   package var stableConnectionTime: Int64 = 30_000
-  /// How long a connection may be silent before a keepalive is sent, in milliseconds.
+  /// How long a connection that nothing is asked of may be silent before the server is asked for a
+  /// sign of life, in milliseconds.
   package var keepaliveInterval: Int64 = 45_000
+  /// How long an answer may be due before the server is asked for a sign of life, in milliseconds.
+  package var probeDelay: Int64 = 1_000
+  /// The silence of a server that was asked for something that users are told of, in milliseconds.
+  package var noticeableSilence: Int64 = 3_000
+  /// The silence of a server that was asked for something that ends a connection, in milliseconds.
+  ///
+  /// It doubles, up to eight times, while the server leaves requests unanswered on one connection
+  /// after the other.
+  package var patience: Int64 = 10_000
   /// The time from the start of an attempt to the server's greeting, in milliseconds.
   package var connectTimeout: Int64 = 30_000
   /// How long a read waits for a connection before it falls back to older data, in milliseconds.

@@ -47,6 +47,10 @@ package struct RepoCore: Sendable {
   /// How far the connection is.
   package var phase: ConnectionPhase { connection.publicPhase }
 
+  /// Since when, by the monotonic clock, the server has left everything unanswered that it was asked,
+  /// the greeting included; nil while that is not worth a word.
+  package var silentSince: Int64? { connection.silentSince }
+
   /// The reasons not to be connected.
   package var interruptReasons: Set<InterruptReason> { connection.interrupts }
 
@@ -90,6 +94,7 @@ package struct RepoCore: Sendable {
       outputs += connection.goOnline(.tokenRefresh, at: now)
     case .goOnline(let reason): outputs += connection.goOnline(reason, at: now)
     case .goOffline(let reason): lost(connection.goOffline(reason, at: now))
+    case .probe: outputs += connection.probe(at: now)
     case .transportOpened: break
     case .message(let id, let message): receive(message, on: id)
     case .transportProgress(let id): connection.progressed(id, at: now)
@@ -125,8 +130,8 @@ package struct RepoCore: Sendable {
       let spec = QuerySpec(path: path, query: query)
       apply(data.setKeptSynced(spec, to: isOn, at: now))
       if !isOn { return }
-    case .get(let token, let path, let query):
-      get(token, spec: QuerySpec(path: path, query: query))
+    case .get(let token, let path, let query, let isKept):
+      get(PendingGet(token: token, spec: QuerySpec(path: path, query: query), isKept: isKept))
     case .write(let token, let path, let operation): write(token, at: path, operation: operation)
     case .transaction(let token, let path, let appliesLocally, let update):
       let request = TransactionRequest(
@@ -142,7 +147,7 @@ package struct RepoCore: Sendable {
     case .cancelOnDisconnect(let token, let path):
       queue(DisconnectAction(token: token, path: path, kind: .cancel))
     case .purgeOutstandingWrites: return purgeOutstandingWrites()
-    case .actAs, .authenticate, .unauthenticate, .goOnline, .goOffline, .transportOpened,
+    case .actAs, .authenticate, .unauthenticate, .goOnline, .goOffline, .probe, .transportOpened,
       .message, .transportProgress, .transportClosed, .storeSize, .timerFired:
       return
     }
@@ -161,7 +166,7 @@ package struct RepoCore: Sendable {
       case .alive(let outputs): self.outputs += outputs
       case .silent:
         log("the server has been silent for too long")
-        lost(connection.close(at: now))
+        lost(connection.close(because: .noAnswer, at: now))
       }
     case .getDeadline(let token): failGet(token)
     case .transactionRetry(let path):
@@ -337,26 +342,23 @@ package struct RepoCore: Sendable {
 
   // MARK: Reads
 
-  private mutating func get(_ token: RequestToken, spec: QuerySpec) {
-    if let (node, metadata) = data.confirmedValue(of: spec) {
-      return outputs.append(.getCompleted(token, .value(node, metadata)))
+  private mutating func get(_ get: PendingGet) {
+    if let (node, metadata) = data.confirmedValue(of: get.spec) {
+      return outputs.append(.getCompleted(get.token, .value(node, metadata)))
     }
     // No connection will come before the caller goes online again.
     if connection.interrupts.contains(.user) {
-      let known = data.knownResult(of: spec, at: now)
-      return outputs.append(.getCompleted(token, known ?? PendingGet.offline))
+      return outputs.append(.getCompleted(get.token, known(get) ?? PendingGet.offline))
     }
-    let get = PendingGet(token: token, spec: spec)
     outputs += requests.add(get, number: data.makeNumber(), on: &connection, at: now)
   }
 
   private mutating func getAnswered(_ token: RequestToken, with response: ServerMessage.Response) {
-    guard let spec = requests.removeGet(token)?.spec else { return }
+    guard let get = requests.removeGet(token) else { return }
     guard response.status == .ok else {
       let failure = GetResult.failure(response.status, reason: response.outcome.reason)
       // What the rules forbid is not shown from a store either.
-      let result =
-        response.status == .permissionDenied ? nil : data.knownResult(of: spec, at: now)
+      let result = response.status == .permissionDenied ? nil : known(get)
       return outputs.append(.getCompleted(token, result ?? failure))
     }
     let node: Node
@@ -366,13 +368,20 @@ package struct RepoCore: Sendable {
       let failure = GetResult.failure(.invalidData, reason: error.description)
       return outputs.append(.getCompleted(token, failure))
     }
-    apply(data.applyGet(node, spec: spec, at: now), changedAt: spec.path)
+    if get.isKept {
+      apply(data.applyGet(node, spec: get.spec, at: now), changedAt: get.spec.path)
+    }
     outputs.append(.getCompleted(token, .value(node, DataMetadata())))
   }
 
+  /// What is known here of the data of a read, unless it is about what the server has.
+  private mutating func known(_ get: PendingGet) -> GetResult? {
+    get.isKept ? data.knownResult(of: get.spec, at: now) : nil
+  }
+
   private mutating func failGet(_ token: RequestToken) {
-    guard !isConnected, let spec = requests.removeGet(token)?.spec else { return }
-    outputs.append(.getCompleted(token, data.knownResult(of: spec, at: now) ?? PendingGet.offline))
+    guard !isConnected, let get = requests.removeGet(token) else { return }
+    outputs.append(.getCompleted(token, known(get) ?? PendingGet.offline))
   }
 
   // MARK: Writes

@@ -14,8 +14,8 @@ package enum RepoInput: Sendable {
   case stopObservingAll(path: Path, query: Query)
   /// Keeps the data of a query up to date without listeners, or stops doing so.
   case keepSynced(path: Path, query: Query, Bool)
-  /// Reads the data of a query once.
-  case get(RequestToken, path: Path, query: Query)
+  /// Reads the data of a query once, and keeps what it finds for later unless told otherwise.
+  case get(RequestToken, path: Path, query: Query, isKept: Bool = true)
   /// Writes; server values are passed unresolved.
   case write(RequestToken, path: Path, WriteOperation)
   /// Replaces the data at a location by a function of the present data.
@@ -38,6 +38,8 @@ package enum RepoInput: Sendable {
   case goOnline(InterruptReason)
   /// Adds a reason not to be connected.
   case goOffline(InterruptReason)
+  /// Somebody would like to know whether the server is alive.
+  case probe
 
   // From the transport and the clock.
 
@@ -45,7 +47,7 @@ package enum RepoInput: Sendable {
   case transportOpened(ConnectionID)
   /// A whole message arrived.
   case message(ConnectionID, ServerMessage)
-  /// Part of a long message arrived.
+  /// Part of a long message arrived, or went out.
   case transportProgress(ConnectionID)
   /// The socket closed, or never opened.
   case transportClosed(ConnectionID, reason: String)

@@ -5,7 +5,7 @@ package enum RepoOutput: Sendable {
   /// Open a connection, to the host that a server named or, if nil, to the database's own.
   case connect(ConnectionID, host: String?)
   /// Close a connection; its later reports are ignored.
-  case disconnect(ConnectionID)
+  case disconnect(ConnectionID, DisconnectCause)
   /// Send a message.
   case send(ConnectionID, ClientMessage)
   /// Send the text frame `0`.
@@ -33,6 +33,14 @@ package enum RepoOutput: Sendable {
   case persist([OfflineChange])
   /// A line for the log.
   case log(String)
+}
+
+/// Why an engine closes a connection, or gives up an attempt to make one.
+package enum DisconnectCause: Hashable, Sendable {
+  /// The caller or the server wants it so.
+  case intended
+  /// The server has not answered for too long.
+  case noAnswer
 }
 
 /// The state of the engine's connection.

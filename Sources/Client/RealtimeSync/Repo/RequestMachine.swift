@@ -45,6 +45,8 @@ struct OutstandingWrite: Sendable {
 struct PendingGet: Sendable {
   let token: RequestToken
   let spec: QuerySpec
+  /// Whether its data are kept, and those kept earlier may take their place.
+  let isKept: Bool
 
   var message: ClientRequest { .get(path: spec.path, query: spec.query) }
 

@@ -90,6 +90,14 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The address as people write it, such as `blog.example.org:9000`, or the path of the socket.
+  package var address: String {
+    switch endpoint {
+    case .tcp(_, let port): host.hasSuffix(":\(port)") ? host : "\(host):\(port)"
+    case .unix(let path): path
+    }
+  }
+
   package var description: String {
     switch endpoint {
     // A URL without a port implies TLS, so the port of plain TCP is always included.

@@ -80,6 +80,24 @@ package final class ClientConnection: Sendable {
     send([UInt8(ascii: "0")])
   }
 
+  /// Whether the other machine is taking long output at this moment, whatever its program does.
+  ///
+  /// False where nobody can tell, as on a Unix socket.
+  package var isUploading: Bool {
+    guard case .open = state.value.phase,
+      let socket = state.value.channel as? any SocketOptionProvider
+    else { return false }
+    let uploading = NIOLoopBoundBox(false, eventLoop: eventLoop)
+    // The answer is there at once, since this is the loop of the channel.
+    socket.getTCPInfo().hop(to: eventLoop).assumeIsolated().whenSuccess { info in
+      uploading.value = info.tcpi_unacked > 0 && info.tcpi_last_ack_recv < Self.recent
+    }
+    return uploading.value
+  }
+
+  /// How many milliseconds ago something happened that happens now.
+  private static let recent: UInt32 = 1_500
+
   /// Closes the connection; no more messages are delivered.
   package func close() {
     let end = ConnectionEnd(.closed, description: "the connection to \(target) was closed")
@@ -94,7 +112,7 @@ package final class ClientConnection: Sendable {
     let limits = limits
     let target = target
     state.value.deadline = eventLoop.scheduleTask(in: limits.handshake) {
-      self.abandon(ConnectionEnd(.timedOut, description: "\(target) did not answer in time"))
+      self.abandon(ConnectionEnd(.timedOut, of: target, because: "no answer"))
     }
     let connected = target.connect(on: eventLoop, trust: trust, timeout: limits.handshake) {
       try self.configure($0, lastSession: lastSession)
@@ -111,9 +129,7 @@ package final class ClientConnection: Sendable {
       case .failure(let error as TLSFailure): self.finish(ConnectionEnd(error, of: target))
       case .failure(let error):
         let reason = FailureText.describe(error)
-        self.finish(
-          ConnectionEnd(.unreachable, description: "\(target) cannot be reached: \(reason)")
-        )
+        self.finish(ConnectionEnd(.unreachable, of: self.target, because: reason))
       }
     }
   }

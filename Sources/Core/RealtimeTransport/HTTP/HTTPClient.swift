@@ -120,7 +120,10 @@ final class HTTPExchange: Sendable {
   private func begin() {
     guard !state.value.isDone else { return }
     state.value.deadline = eventLoop.assumeIsolated().scheduleTask(in: timeout) {
-      self.fail(.timedOut, because: "did not answer in time")
+      self.fail(
+        .timedOut,
+        because: "did not answer in \(self.timeout.nanoseconds / 1_000_000_000) s"
+      )
     }
     request.target.connect(on: eventLoop, trust: trust, timeout: timeout) { channel in
       try self.configure(channel)
@@ -183,13 +186,13 @@ final class HTTPExchange: Sendable {
       finish(.failure(failure(.insecure(error.kind), because: ": \(error)")))
     case is HTTPClientError: break
     default:
+      let end = ConnectionEnd(
+        .unreachable,
+        of: request.target,
+        because: FailureText.describe(error)
+      )
       finish(
-        .failure(
-          failure(
-            ConnectFailure(error).kind,
-            because: " cannot be reached: \(FailureText.describe(error))"
-          )
-        )
+        .failure(HTTPClientError(ConnectFailure(error).kind, description: end.description))
       )
     }
   }

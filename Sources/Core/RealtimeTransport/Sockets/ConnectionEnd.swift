@@ -32,11 +32,21 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
   package let kind: Kind
   /// What happened, in a sentence.
   package let description: String
+  /// The reason alone, in a few words, where the other end was not reached.
+  package let cause: String?
 
   /// Makes an end.
   package init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description
+    cause = nil
+  }
+
+  /// Makes the end of an attempt that did not reach the other end.
+  init(_ kind: Kind, of target: ConnectionTarget, because cause: String) {
+    self.kind = kind
+    self.cause = cause
+    description = "cannot connect to \(target.address): \(cause)"
   }
 
   /// Makes the end of a connection whose TLS failed.
@@ -50,6 +60,7 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
       kind = .insecure(failure.kind)
     }
     description = "\(target): \(failure)"
+    cause = nil
   }
 }
 
@@ -58,7 +69,7 @@ enum FailureText {
   /// The reason, without names of functions.
   static func describe(_ error: any Error) -> String {
     switch error {
-    case let error as IOError: String(cString: strerror(error.errnoCode))
+    case let error as IOError: words(of: error.errnoCode)
     case let error as NIOConnectionError:
       if let first = error.connectionErrors.first {
         describe(first.error)
@@ -68,8 +79,14 @@ enum FailureText {
     case SocketAddressError.unixDomainSocketPathTooLong:
       "the path of the socket is longer than \(SocketFile.pathBytes) bytes"
     case let error as TLSFailure: error.description
-    case ChannelError.connectTimeout: "it did not answer in time"
+    case ChannelError.connectTimeout: "no answer"
     default: "\(error)"
     }
+  }
+
+  /// The words of the system for an error, as they stand in a sentence.
+  private static func words(of code: CInt) -> String {
+    let text = String(cString: strerror(code))
+    return text.prefix(1).lowercased() + text.dropFirst()
   }
 }

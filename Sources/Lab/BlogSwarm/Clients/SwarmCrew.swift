@@ -87,6 +87,7 @@ package struct SwarmCrew: Sendable {
     options.transactionTries = 1_000
     // A machine that is busy with many users is late without being gone.
     options.keepaliveInterval = .seconds(min(45, max(5, settings.users / 4)))
+    options.patience = options.keepaliveInterval * 2
     options.clock = { clock.now }
     options.persistenceDirectory = "\(access.directory)/offline/\(name)"
     options.trustRoots = access.trustRoots

@@ -1,0 +1,197 @@
+import RealtimeCore
+import Testing
+
+@testable import RealtimeSync
+
+/// Servers that stop answering, in virtual time.
+@Suite("Signs of life")
+struct LifeSignTests {
+  /// A driver whose server has answered everything so far.
+  private func connected() -> CoreDriver {
+    var driver = CoreDriver()
+    driver.connect()
+    driver.answer(1)
+    driver.forget()
+    return driver
+  }
+
+  private func pings(_ driver: CoreDriver) -> Int {
+    driver.outputs.count { if case .send(_, .ping) = $0 { true } else { false } }
+  }
+
+  private func looks(_ driver: CoreDriver) -> Int {
+    driver.outputs.count { if case .schedule(.keepalive, _) = $0 { true } else { false } }
+  }
+
+  private func causes(_ driver: CoreDriver) -> [DisconnectCause] {
+    driver.outputs.compactMap { if case .disconnect(_, let cause) = $0 { cause } else { nil } }
+  }
+
+  @Test(
+    "A server that owes an answer is asked after one second, told of after three, left after ten"
+  )
+  func hung() throws {
+    var driver = connected()
+    driver.passWithPongs(40_000)
+    let start = driver.time.monotonic
+    try driver.set("w", "1")
+    driver.forget()
+    driver.pass(999)
+    #expect(pings(driver) == 0)
+    driver.pass(1)
+    #expect(pings(driver) == 1)
+    driver.pass(1_999)
+    #expect(driver.core.silentSince == nil)
+    driver.pass(1)
+    #expect(driver.core.silentSince == start)
+    driver.pass(6_999)
+    #expect(driver.core.isConnected)
+    #expect(pings(driver) == 1)
+    driver.pass(1)
+    #expect(!driver.core.isConnected)
+    #expect(causes(driver) == [.noAnswer])
+    guard case .connecting = driver.core.phase else {
+      Issue.record("it is not tried again at once")
+      return
+    }
+    // The next attempt is silent as well, and given up in its turn.
+    #expect(driver.core.silentSince == nil)
+    driver.pass(3_000)
+    #expect(driver.core.silentSince == start + 10_000)
+    driver.pass(27_000)
+    #expect(causes(driver) == [.noAnswer, .noAnswer])
+  }
+
+  @Test("An answer ends the silence, whether it is the one that is due or a pong")
+  func relief() throws {
+    for isPong in [false, true] {
+      var driver = connected()
+      try driver.set("w", "1")
+      let request = driver.requests.last?.id
+      driver.pass(8_000)
+      #expect(driver.core.silentSince == 0)
+      if isPong { driver.receive(.pong) } else if let request { driver.answer(request) }
+      #expect(driver.core.silentSince == nil)
+      driver.passWithPongs(60_000)
+      #expect(driver.core.isConnected)
+    }
+  }
+
+  @Test(
+    "Of a server that nothing is asked of a sign of life is wanted every 45 seconds, no oftener"
+  )
+  func idle() {
+    var driver = connected()
+    driver.passWithPongs(3_600_000)
+    #expect(driver.core.isConnected)
+    #expect((70...80).contains(pings(driver)))
+    // What wakes the program up: twice a ping, one look for its answer and one for the next.
+    #expect(looks(driver) <= 2 * pings(driver) + 2)
+    let end = driver.time.monotonic
+    driver.pass(48_000)
+    #expect((driver.core.silentSince ?? 0) - end <= 45_000)
+  }
+
+  @Test("Somebody who looks learns within three seconds that an idle server hangs")
+  func probe() {
+    var driver = connected()
+    driver.pass(20_000)
+    driver.forget()
+    for _ in 1...5 { driver.feed(.probe) }
+    #expect(pings(driver) == 1)
+    driver.pass(3_000)
+    #expect(driver.core.silentSince == 20_000)
+    driver.receive(.pong)
+    driver.forget()
+    driver.feed(.probe)
+    #expect(pings(driver) == 0)
+    driver.lose()
+    #expect(driver.feed(.probe).isEmpty)
+  }
+
+  @Test(
+    "A server that takes long for one answer and says that it is alive is asked ever more rarely"
+  )
+  func slow() throws {
+    var driver = connected()
+    try driver.set("w", "1")
+    driver.forget()
+    driver.passWithPongs(600_000)
+    #expect(driver.core.isConnected)
+    #expect((10...25).contains(pings(driver)))
+    #expect(driver.core.silentSince == nil)
+    // When it hangs then, that is noticed with the next question.
+    driver.pass(45_000 + 3_000)
+    #expect(driver.core.silentSince != nil)
+  }
+
+  @Test("A thousand requests a second do not set a thousand timers")
+  func load() throws {
+    var driver = connected()
+    for _ in 1...1_000 {
+      try driver.set("w", "1")
+      if let request = driver.requests.last { driver.answer(request.id) }
+      driver.pass(1)
+    }
+    #expect(looks(driver) <= 4)
+    #expect(pings(driver) == 0)
+  }
+
+  @Test("A program that stood still itself does not blame the server")
+  func stoodStill() throws {
+    var driver = connected()
+    try driver.set("w", "1")
+    driver.pass(1_500)
+    // The system lets it go on after a minute: first the timer fires, then the answer is read.
+    driver.time.monotonic += 60_000
+    driver.feed(.timerFired(.keepalive))
+    #expect(driver.core.isConnected)
+    #expect(driver.core.silentSince == nil)
+    driver.pass(10_000)
+    #expect(!driver.core.isConnected)
+  }
+
+  @Test(
+    "A server that greets and takes long to answer is given more time, up to eight times as much"
+  )
+  func patience() throws {
+    var driver = connected()
+    try driver.set("w", "1")
+    var lengths: [Int64] = []
+    for _ in 1...6 {
+      driver.connect()
+      let start = driver.time.monotonic
+      while driver.core.isConnected, driver.time.monotonic - start < 200_000 { driver.pass(100) }
+      lengths.append(driver.time.monotonic - start)
+    }
+    #expect(lengths == [10_000, 20_000, 40_000, 80_000, 80_000, 80_000])
+    driver.connect()
+    if let request = driver.requests.last { driver.answer(request.id) }
+    try driver.set("w", "2")
+    driver.pass(79_000)
+    driver.connect()
+    if let request = driver.requests.last { driver.answer(request.id) }
+    driver.lose()
+    driver.connect()
+    try driver.set("w", "3")
+    driver.pass(10_000)
+    #expect(!driver.core.isConnected)
+  }
+
+  @Test("Pushes are no answers; parts of a long message, in or out, are signs of life")
+  func progress() throws {
+    var driver = connected()
+    try driver.set("w", "1")
+    for _ in 1...3 {
+      driver.pass(1_000)
+      try driver.push("a", "1")
+    }
+    #expect(driver.core.silentSince == 0)
+    for _ in 1...30 {
+      if let id = driver.core.connection.current { driver.feed(.transportProgress(id)) }
+      #expect(driver.core.silentSince == nil)
+      driver.pass(2_500)
+    }
+    #expect(driver.core.isConnected)
+  }
+}
