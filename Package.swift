@@ -369,6 +369,7 @@ let package = Package(
         "BlogModel", "RealtimeCore", "RealtimeServer", "RealtimeTransport", "TransportTestSupport",
       ]
     ),
+    tests("HearthProgram"),
     tests(
       "BlogTUI",
       ["BlogModel", "CNcurses", "RealtimeCore"],

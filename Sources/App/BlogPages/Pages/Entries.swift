@@ -4,7 +4,7 @@ internal import RealtimeCore
 /// A post as readers see it; what is missing or of the wrong kind is empty.
 struct PostEntry: Sendable {
   /// The longest text that is shown, in characters.
-  static let longestBody = 200_000
+  static let longestBody = 70_000
 
   let key: ChildKey
   let author: Author

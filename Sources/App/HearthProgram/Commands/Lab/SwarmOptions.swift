@@ -97,7 +97,12 @@ package struct SwarmOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The rules of the swarm's own server.", valueName: "file"))
   package var rules: String?
 
-  @Option(help: ArgumentHelp("Write the report as JSON to this file.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "Write the report to this file: a page (.html), a picture (.svg), or JSON.",
+      valueName: "file"
+    )
+  )
   package var report: String?
 
   @Option(help: ArgumentHelp("Keep everything in this new directory.", valueName: "dir"))
