@@ -25,7 +25,7 @@ struct CrewTests {
   func tally() throws {
     var tally = SwarmTally()
     tally.begun = 3
-    tally.attempts = 5
+    for number in [1, 1, 2, 2, 3] { tally.countAttempt(number: number) }
     tally.transactions = 2
     for milliseconds in 1...1_000 { tally.seen.record(microseconds: Int64(milliseconds) * 1_000) }
     guard case .tally(let read)? = CrewReport(CrewReport.tally(tally).line) else {

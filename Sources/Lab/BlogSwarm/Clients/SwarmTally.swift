@@ -10,7 +10,10 @@ package struct SwarmTally: Sendable {
   /// How many transactions ended, where they are watched.
   package var transactions = 0
   /// How often their functions were asked for data.
-  package var attempts = 0
+  package private(set) var attempts = 0
+  /// How many transactions came to a first attempt, a second one and so on; the last number stands for
+  /// all above it.
+  package private(set) var reached = [Int](repeating: 0, count: 10)
   /// How often a connection was made.
   package var connections = 0
   /// From when an operation was due to its acknowledgement.
@@ -23,8 +26,22 @@ package struct SwarmTally: Sendable {
   /// Makes the tally of nothing.
   package init() {}
 
+  /// Counts an attempt at a transaction, by its number from 1.
+  package mutating func countAttempt(number: Int) {
+    attempts += 1
+    reached[min(max(number, 1), reached.count) - 1] += 1
+  }
+
+  /// How many transactions took one try, two and so on; the last number stands for all above it.
+  package var tries: [Int] {
+    reached.indices.map { index in
+      max(0, reached[index] - (index + 1 < reached.count ? reached[index + 1] : 0))
+    }
+  }
+
   /// Adds what was done elsewhere.
   package mutating func add(_ other: SwarmTally) {
+    for index in reached.indices { reached[index] += other.reached[index] }
     begun += other.begun
     skipped += other.skipped
     transactions += other.transactions
@@ -42,6 +59,7 @@ package struct SwarmTally: Sendable {
       ("skipped", .integer(Int64(skipped))),
       ("transactions", .integer(Int64(transactions))),
       ("attempts", .integer(Int64(attempts))),
+      ("reached", .array(reached.map { .integer(Int64($0)) })),
       ("connections", .integer(Int64(connections))),
       ("acknowledged", acknowledged.json),
       ("seen", seen.json),
@@ -56,6 +74,10 @@ package struct SwarmTally: Sendable {
     skipped = count("skipped")
     transactions = count("transactions")
     attempts = count("attempts")
+    for (index, number) in (json["reached"]?.elements ?? []).enumerated()
+    where reached.indices.contains(index) {
+      reached[index] = number.integer.flatMap { Int(exactly: $0) } ?? 0
+    }
     connections = count("connections")
     acknowledged = Latencies(json["acknowledged"] ?? .null)
     seen = Latencies(json["seen"] ?? .null)

@@ -223,8 +223,10 @@ package final class SwarmUser: @unchecked Sendable {
       guard case .transaction = diagnostic.kind else { return }
       let isAttempt = diagnostic.title.hasPrefix("attempt")
       let isEnd = !isAttempt && !diagnostic.title.hasSuffix("begins")
+      let words = diagnostic.title.split(separator: " ")
+      let number = isAttempt && words.count > 1 ? Int(words[1]) : nil
       queue.async { [weak self] in
-        if isAttempt { self?.tally.attempts += 1 }
+        if isAttempt { self?.tally.countAttempt(number: number ?? 1) }
         if isEnd { self?.tally.transactions += 1 }
       }
     }

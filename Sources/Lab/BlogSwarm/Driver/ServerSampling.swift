@@ -103,8 +103,9 @@ struct ResourceWatch: Sendable {
   /// Measures until the task is cancelled.
   ///
   /// - Parameter seconds: How long that is going to be.
-  /// - Returns: What came of each thing that was measured often enough.
-  func run(for seconds: Double) async -> [ResourceTrend] {
+  /// - Returns: What came of each thing that was measured often enough, and the memory of a client as it
+  ///   went on.
+  func run(for seconds: Double) async -> ResourceUse {
     let interval = min(
       Self.intervals.longest,
       max(Self.intervals.shortest, seconds / Self.samples)
@@ -126,8 +127,15 @@ struct ResourceWatch: Sendable {
       if !facts.isEmpty { clients.append((at, facts)) }
       await Pause.lasting(.seconds(interval))
     }
-    return Self.trends(of: "the server", samples: server.map { ($0.at, [$0.facts]) })
-      + Self.trends(of: "a client", samples: clients)
+    let memory = clients.map { sample in
+      let sum = sample.facts.reduce(0) { $0 + Double($1.residentBytes) / 1_048_576 }
+      return ResourceTrend.Sample(seconds: sample.at, value: sum / Double(sample.facts.count))
+    }
+    return ResourceUse(
+      trends: Self.trends(of: "the server", samples: server.map { ($0.at, [$0.facts]) })
+        + Self.trends(of: "a client", samples: clients),
+      clientMemory: memory
+    )
   }
 
   /// The trends of the means over some processes.
@@ -158,4 +166,12 @@ struct ResourceWatch: Sendable {
       ),
     ].compactMap(\.self)
   }
+}
+
+/// What the processes of a run took of the machine.
+struct ResourceUse: Sendable {
+  /// How each thing has developed.
+  var trends: [ResourceTrend]
+  /// The mean memory of a process of clients, in MB.
+  var clientMemory: [ResourceTrend.Sample]
 }

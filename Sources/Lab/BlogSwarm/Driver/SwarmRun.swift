@@ -37,6 +37,8 @@ package struct SwarmRun: Sendable {
     package var check = CheckOptions()
     /// Called with progress messages.
     package var tell: @Sendable (String) -> Void = { _ in }
+    /// Called several times a second with what the run is at.
+    package var show: @Sendable (SwarmPhase) -> Void = { _ in }
 
     /// Makes options.
     package init(directory: String, at target: Target) {
@@ -124,10 +126,13 @@ package struct SwarmRun: Sendable {
     let resources = Task { await ResourceWatch(stage).run(for: settings.seconds) }
     options.tell("the storm lasts \(Int(settings.seconds)) s")
     let early = Task { try await self.inject(on: stage, isEarly: true, from: start) }
+    let clock = Task { await showStorm(from: start) }
     let faults = await stage.nemesis.run(plan.faults, from: start)
     try await early.value
     await Pause.until(start.advanced(by: .microseconds(plan.end)))
     resources.cancel()
+    clock.cancel()
+    await clock.value
     options.tell("healing")
     try await heal(stage)
     try await inject(on: stage, isEarly: false, from: start)
@@ -141,6 +146,7 @@ package struct SwarmRun: Sendable {
     let blank = screens.filter(\.lines.isEmpty).map { "\($0.terminal) shows nothing" }
     history.append(.ended)
     history.close()
+    options.show(.checking)
     let commits = try await stage.commits()
     var report = SwarmReport(
       settings: settings,
@@ -151,8 +157,11 @@ package struct SwarmRun: Sendable {
       ).check(),
       directory: options.directory
     )
+    report.timeline = SwarmTimeline(try HistoryReader.all(in: options.histories), from: start)
     report.tally = tally
-    report.resources = await resources.value
+    let use = await resources.value
+    report.resources = use.trends
+    report.timeline.clientMemory = use.clientMemory
     report.faults = faults
     report.serverEnds = await stage.server?.ends ?? 0
     report.convergence = convergence?.since(quiet)
@@ -172,7 +181,8 @@ package struct SwarmRun: Sendable {
   /// Waits until all clients are connected and see the lists.
   private func gather(_ stage: SwarmStage) async throws {
     let deadline = Moment.now.advanced(by: .seconds(60 + settings.users))
-    guard await isQuiet(stage, until: deadline) else {
+    let isReady = await isQuiet(stage, until: deadline) { options.show(.gathering($0)) }
+    guard isReady else {
       throw Problem(
         description: "the clients do not get ready; see \(options.directory)/clients.err"
           + (options.database == nil ? "" : ", or do the rules forbid them to read?")
@@ -191,6 +201,15 @@ package struct SwarmRun: Sendable {
     for crew in stage.crews { await crew.tell(.finish) }
   }
 
+  /// Shows how far the storm is, until the task is cancelled.
+  private func showStorm(from start: Moment) async {
+    while !Task.isCancelled {
+      let elapsed = Moment.now.since(start) / .seconds(1)
+      options.show(.storm(elapsed: max(elapsed, 0), of: settings.seconds))
+      await Pause.lasting(.milliseconds(200))
+    }
+  }
+
   private func inject(on stage: SwarmStage, isEarly: Bool, from start: Moment) async throws {
     #if DEBUG
     guard let bug = options.bug, let admin = stage.admin else { return }
@@ -199,7 +218,7 @@ package struct SwarmRun: Sendable {
     if isEarly {
       await Pause.until(start.advanced(by: .microseconds(SwarmPlan.opening)))
     } else {
-      _ = await isQuiet(stage, until: .now.advanced(by: .seconds(60)))
+      _ = await isQuiet(stage, until: .now.advanced(by: .seconds(60))) { _ in }
     }
     try await injector.inject(try HistoryReader.all(in: options.histories))
     #endif
@@ -210,10 +229,18 @@ package struct SwarmRun: Sendable {
   /// - Returns: When that was, or nil when it never was.
   private func converge(_ stage: SwarmStage) async -> Moment? {
     let deadline = Moment.now.advanced(by: options.patience)
-    guard await isQuiet(stage, until: deadline) else { return nil }
+    var speaker = WaitSpeaker(tell: options.tell)
+    let isQuiet = await isQuiet(stage, until: deadline) { obstacle in
+      options.show(.healing(obstacle))
+      speaker.wait(for: obstacle)
+    }
+    guard isQuiet else { return nil }
     while Moment.now < deadline {
       let views = await stage.eachCrew { await $0.views() }
       if views.allSatisfy({ $0 != nil }), Self.agree(views.compactMap(\.self)) { return .now }
+      let obstacle = SwarmPhase.obstacle(views: views)
+      options.show(.healing(obstacle))
+      speaker.wait(for: obstacle)
       await Pause.lasting(.milliseconds(100))
     }
     return nil
@@ -228,10 +255,16 @@ package struct SwarmRun: Sendable {
     return seen.values.allSatisfy { $0.count == 1 }
   }
 
-  private func isQuiet(_ stage: SwarmStage, until deadline: Moment) async -> Bool {
+  /// Waits until nothing is under way, and says time and again what is.
+  private func isQuiet(
+    _ stage: SwarmStage,
+    until deadline: Moment,
+    else say: (String) -> Void
+  ) async -> Bool {
     while Moment.now < deadline {
       let pending = await stage.eachCrew { await $0.pending() }
       if pending.allSatisfy({ $0 == 0 }) { return true }
+      say(SwarmPhase.obstacle(pending: pending))
       await Pause.lasting(.milliseconds(100))
     }
     return false

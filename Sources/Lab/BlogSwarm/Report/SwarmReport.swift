@@ -20,6 +20,8 @@ package struct SwarmReport: Sendable {
   package var check: CheckReport
   /// Other failures: a client that ended, a server that did not stop.
   package var mishaps: [String] = []
+  /// What happened when, as far as the clients have noted it.
+  package var timeline = SwarmTimeline()
   /// Where histories and logs are; nil if they are of no interest.
   package var directory: String?
 

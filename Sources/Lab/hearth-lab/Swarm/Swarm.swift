@@ -3,6 +3,7 @@ import BlogChecker
 import BlogSwarm
 import Foundation
 import HearthProgram
+import NIOConcurrencyHelpers
 import RealtimeCore
 
 /// Lets many users loose on a database, harms them, and checks that everything that was promised held.
@@ -50,6 +51,8 @@ struct Swarm: AsyncParsableCommand {
     if program != nil { options.patience = .seconds(6) }
     options.check.residentBytes = Int64(256 + 2 * arguments.users) << 20
     options.tell = { Output.message($0) }
+    let progress = SwarmProgress()
+    options.show = { progress.show($0) }
     FileDescriptors.allowMany()
     var result = try await SwarmOuting(
       settings,
@@ -58,8 +61,9 @@ struct Swarm: AsyncParsableCommand {
       keeps: arguments.access.keep
     )
     .result()
+    progress.finish()
     if result.isClean, folder.remove() { result.directory = nil }
-    if let report = arguments.report { try Self.write(result.json, to: report) }
+    if let report = arguments.report { try Self.write(result, to: report) }
     if arguments.json {
       Output.line(result.json)
     } else {
@@ -217,11 +221,47 @@ struct Swarm: AsyncParsableCommand {
     return try SharedFiles.rules(arguments.rules, orElse: name)
   }
 
-  private static func write(_ json: JSONValue, to path: String) throws(CommandFailure) {
+  /// Writes the report in the form that the name of the file says.
+  private static func write(_ report: SwarmReport, to path: String) throws(CommandFailure) {
+    let text =
+      if path.hasSuffix(".html") {
+        SwarmPage(report).html
+      } else if path.hasSuffix(".svg") {
+        SwarmPicture(report).svg
+      } else {
+        PrettyJSON.text(report.json) + "\n"
+      }
     do {
-      try (PrettyJSON.text(json) + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
     } catch {
       throw CommandFailure(.failed, "\(path) cannot be written: \(error.localizedDescription)")
     }
   }
+}
+
+/// The line on a terminal that says what a run is at.
+private final class SwarmProgress: Sendable {
+  private let line = ProgressLine("starting", counting: .seconds)
+  private let phase = NIOLockedValueBox<SwarmPhase?>(nil)
+
+  func show(_ phase: SwarmPhase) {
+    let before = self.phase.withLockedValue { current in
+      defer { current = phase }
+      return current
+    }
+    guard phase != before else { return }
+    switch phase {
+    case .gathering(let obstacle): line.turn(to: "starting: waiting for \(obstacle)")
+    case .storm(let elapsed, let length):
+      if case .storm? = before {
+        line.set(Int64(elapsed))
+      } else {
+        line.turn(to: "the storm", of: Int64(length))
+      }
+    case .healing(let obstacle): line.turn(to: "healing: waiting for \(obstacle)", of: 0)
+    case .checking: line.turn(to: "checking what everybody has noted", of: 0)
+    }
+  }
+
+  func finish() { line.finish() }
 }

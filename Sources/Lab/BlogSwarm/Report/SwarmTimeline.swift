@@ -1,0 +1,174 @@
+package import BlogChecker
+
+/// What happened when in a run; all times are in seconds since the storm began.
+package struct SwarmTimeline: Sendable {
+  /// Operations that ended in one stretch of time.
+  package struct Slice: Hashable, Sendable {
+    /// When it begins.
+    package var start: Double
+    /// How long it lasts.
+    package var length: Double
+    /// How many operations were acknowledged.
+    package var acknowledged = 0
+    /// How many were refused.
+    package var refused = 0
+    /// How many ended without an answer, by when they began.
+    package var unknown = 0
+    /// How long the acknowledged ones took, in milliseconds; nil where there are none.
+    package var median: Double?
+    /// The longest of them.
+    package var longest: Double?
+  }
+
+  /// One acknowledged operation.
+  package struct Dot: Hashable, Sendable {
+    /// When it began.
+    package var at: Double
+    /// How long it took, in milliseconds.
+    package var milliseconds: Double
+  }
+
+  /// A time during which something was wrong on purpose.
+  package struct Band: Hashable, Sendable {
+    /// What was done, as the options name it.
+    package var name: String
+    /// When it began.
+    package var start: Double
+    /// When it was over.
+    package var end: Double
+  }
+
+  /// A look at the server.
+  package struct Look: Hashable, Sendable {
+    /// When.
+    package var at: Double
+    /// Its memory in MB.
+    package var megabytes: Double
+    /// How long 99 of 100 of its answers took at most, in milliseconds.
+    package var answer: Double
+  }
+
+  /// The most slices.
+  private static let slices = 120
+  /// The most dots; of more, each slice keeps its share, the longest first.
+  private static let dots = 4_000
+
+  /// How long the run lasted, with the time in which everything became quiet.
+  package private(set) var length = 0.0
+  /// The operations by time, without a gap.
+  package private(set) var slices: [Slice] = []
+  /// Single operations, in the order of time.
+  package private(set) var dots: [Dot] = []
+  /// The faults, in the order of time.
+  package private(set) var bands: [Band] = []
+  /// When the server was killed or ended.
+  package private(set) var serverEnds: [Double] = []
+  /// What the server took, in the order of time.
+  package private(set) var looks: [Look] = []
+  /// The mean memory of a process of clients, in MB.
+  package var clientMemory: [ResourceTrend.Sample] = []
+
+  /// Makes the timeline of nothing.
+  package init() {}
+
+  /// Puts together what everybody has noted.
+  ///
+  /// - Parameters:
+  ///   - history: The histories of the driver and of all clients.
+  ///   - start: When the storm began; what was before is left out.
+  /// - Complexity: O(n log n)
+  package init(_ history: History, from start: Moment) {
+    func seconds(_ moment: Moment) -> Double { moment.since(start) / .seconds(1) }
+    let operations = history.operations.filter { operation in
+      if case .administer = operation.intent { return false }
+      return operation.invoked >= start
+    }
+    let ends = operations.map { seconds($0.answered ?? $0.invoked) }
+    readDriver(history.driver?.lines ?? [], seconds: seconds)
+    length = max(ends.max() ?? 0, bands.map(\.end).max() ?? 0, looks.last?.at ?? 0, 1)
+    slices = Self.slices(of: operations, length: length, seconds: seconds)
+    let all = operations.compactMap { operation in
+      operation.acknowledged.map { end in
+        Dot(
+          at: seconds(operation.invoked),
+          milliseconds: end.since(operation.invoked) / .milliseconds(1)
+        )
+      }
+    }
+    dots = Self.thinned(all, length: length)
+  }
+
+  private mutating func readDriver(_ lines: [HistoryLine], seconds: (Moment) -> Double) {
+    var begun: [String: (start: Double, count: Int)] = [:]
+    for line in lines {
+      let at = seconds(line.time)
+      switch line.event {
+      case .fault(let name, _, isOver: false):
+        // A fault is noted for each client that it concerns.
+        begun[name, default: (at, 0)].count += 1
+      case .fault(let name, _, isOver: true):
+        guard let fault = begun[name] else { continue }
+        if fault.count > 1 {
+          begun[name] = (fault.start, fault.count - 1)
+        } else {
+          begun[name] = nil
+          bands.append(Band(name: name, start: fault.start, end: at))
+        }
+      case .server(.killed), .server(.died): if at >= 0 { serverEnds.append(at) }
+      case .sample(let bytes, _, let microseconds):
+        guard at >= 0 else { continue }
+        looks.append(
+          Look(
+            at: at,
+            megabytes: Double(bytes) / 1_048_576,
+            answer: Double(microseconds) / 1_000
+          )
+        )
+      case .started, .invoked, .answered, .shown, .told, .connection, .finalView, .screen,
+        .server(.up), .rules, .stalled, .coalesced, .ended:
+        continue
+      }
+    }
+    bands.sort { ($0.start, $0.name) < ($1.start, $1.name) }
+  }
+
+  private static func slices(
+    of operations: [ClientOperation],
+    length: Double,
+    seconds: (Moment) -> Double
+  ) -> [Slice] {
+    let count = max(10, min(slices, Int(length * 4)))
+    let width = length / Double(count)
+    var slices = (0..<count).map { Slice(start: Double($0) * width, length: width) }
+    var latencies = [[Double]](repeating: [], count: count)
+    for operation in operations {
+      let end = seconds(operation.answered ?? operation.invoked)
+      let index = min(max(Int(end / width), 0), count - 1)
+      if let end = operation.acknowledged {
+        slices[index].acknowledged += 1
+        latencies[index].append(end.since(operation.invoked) / .milliseconds(1))
+      } else if operation.isRefused {
+        slices[index].refused += 1
+      } else {
+        slices[index].unknown += 1
+      }
+    }
+    for index in slices.indices where !latencies[index].isEmpty {
+      let sorted = latencies[index].sorted()
+      slices[index].median = sorted[sorted.count / 2]
+      slices[index].longest = sorted.last
+    }
+    return slices
+  }
+
+  private static func thinned(_ all: [Dot], length: Double) -> [Dot] {
+    guard all.count > dots else { return all }
+    let width = length / Double(slices)
+    let parts = Dictionary(grouping: all) { Int($0.at / width) }
+    let share = dots / slices
+    return parts.values.flatMap { part in
+      part.sorted { $0.milliseconds > $1.milliseconds }.prefix(share)
+    }
+    .sorted { $0.at < $1.at }
+  }
+}
