@@ -23,6 +23,15 @@ struct Open: AsyncParsableCommand {
   )
   var log: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "What the screen calls the database.",
+      valueName: "text",
+      visibility: .hidden
+    )
+  )
+  var databaseName: String?
+
   @OptionGroup(title: "Log") var logging: LogOptions
 
   @OptionGroup var starring: StarOptions
@@ -196,6 +205,7 @@ struct Open: AsyncParsableCommand {
   }
 
   func databaseName(_ places: ProgramPaths) -> String {
+    if let databaseName { return databaseName }
     if let name = options.profile ?? options.database { return name }
     if options.ephemeral { return "in memory" }
     return options.dataDir == nil ? "local" : (places.data as NSString).lastPathComponent

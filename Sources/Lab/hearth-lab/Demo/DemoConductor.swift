@@ -73,7 +73,8 @@ struct DemoConductor {
           board.now,
           size: terminal.size,
           glyphs: terminal.glyphs,
-          hint: plan.presents ? "Space next scene  q end" : "q end"
+          hint: plan.presents
+            ? "F8 next scene  F9 next terminal  F10 end" : "F9 next terminal  F10 end"
         )
       )
       for event in terminal.nextEvents(timeout: .milliseconds(200)) {

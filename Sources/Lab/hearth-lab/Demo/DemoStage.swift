@@ -84,7 +84,13 @@ struct DemoStage {
     unsetenv("TMUX")
     let words = [TmuxServer.program ?? "tmux"] + tmux.prefix + ["attach-session", "-t", "demo"]
     _ = OtherProgram.run(words, with: .terminal)
+    Self.removeLastWords()
     return asked.withLockedValue { $0 }
+  }
+
+  /// Removes the line with which tmux says that it has ended.
+  private static func removeLastWords() {
+    if isatty(STDOUT_FILENO) == 1 { Output.text("\u{1B}[A\r\u{1B}[K") }
   }
 
   private func setUp(port: Int?) throws {
@@ -111,7 +117,10 @@ struct DemoStage {
     let names = Self.names.prefix(wishes.terminals - 1)
     for name in names {
       let isAtCable = wishes.database == nil && name == names.last && names.count > 1
-      let words = isAtCable ? ["--database", DemoFolder.url(place.cable)] : reach(place.socket)
+      let words =
+        isAtCable
+        ? ["--database", DemoFolder.url(place.cable), "--database-name", "demo, by a cable"]
+        : reach(place.socket)
       plan.actors.append(
         DemoPlan.Actor(
           name: name,
@@ -120,28 +129,37 @@ struct DemoStage {
       )
     }
     if wishes.presents, let port {
-      let words = ["--database", DemoFolder.url(port: port), "--user", Self.stranger]
+      let words = [
+        "--database", DemoFolder.url(port: port), "--user", Self.stranger,
+        "--database-name", "demo, not signed in",
+      ]
       plan.stranger = DemoPlan.Actor(
         name: Self.stranger,
         pane: try open([program] + words, isFirst: false)
       )
     }
     try plan.write(to: place.plan)
-    _ = try open([ChildProcess.program, "demo", "--conduct", place.directory], isFirst: false)
+    let live = try open(
+      [ChildProcess.program, "demo", "--conduct", place.directory],
+      isFirst: false
+    )
+    if wishes.presents { tmux.run(["bind", "-n", "F8", "send-keys", "-t", live.id, "Space"]) }
     tmux.run(["select-pane", "-t", own.id])
   }
 
   /// How a terminal comes to the database.
   private func reach(_ socket: String) -> [String] {
     if let database = wishes.database { return ["--database", database] }
-    return ["--data-dir", place.data, "--socket", socket]
+    return ["--data-dir", place.data, "--socket", socket, "--database-name", "demo"]
   }
 
   private func adorn(_ tmux: TmuxServer) {
-    let help = " F9 next terminal, F10 end "
+    let keys = (wishes.presents ? ["F8 next scene"] : []) + ["F9 next terminal", "F10 end"]
     let options = [
-      ["set", "-g", "status-left", " hearth demo "], ["set", "-g", "status-right", help],
-      ["set", "-g", "status-left-length", "40"], ["set", "-g", "window-status-format", ""],
+      ["set", "-g", "status-left", " hearth demo: type in any terminal "],
+      ["set", "-g", "status-right", " \(keys.joined(separator: "  ")) "],
+      ["set", "-g", "status-right-length", "60"], ["set", "-g", "status-left-length", "40"],
+      ["set", "-g", "window-status-format", ""],
       ["set", "-g", "window-status-current-format", ""], ["set", "-s", "escape-time", "0"],
       ["set", "-g", "mouse", "on"], ["set", "-g", "default-terminal", "screen-256color"],
       ["bind", "-n", "F9", "select-pane", "-t", ":.+"], ["bind", "-n", "F10", "kill-server"],
