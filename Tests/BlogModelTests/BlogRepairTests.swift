@@ -77,6 +77,21 @@ struct BlogRepairTests {
       faults: ["/seen/u/marks/m001"]
     ),
     Damage(
+      testDescription: "a way to a comment that is gone, and one to a post that names nobody",
+      values: ["mentions/ann/c": "p", "mentions/ann/p": "p"],
+      faults: ["/mentions/ann/c", "/mentions/ann/p"]
+    ),
+    Damage(
+      testDescription: "a tag that a post does not have, and an answer that is gone",
+      values: ["tags/tea/p": "u", "replies/u/c": "p"],
+      faults: ["/replies/u/c", "/tags/tea/p"]
+    ),
+    Damage(
+      testDescription: "a number of stars on a post that is gone",
+      values: ["seen/u/stars/gone": 3],
+      faults: ["/seen/u/stars/gone"]
+    ),
+    Damage(
       testDescription: "several things at once",
       values: [
         "posts/p/starCount": 9, "user-posts/u/p": Removed.value, "user-posts/w/q": post,

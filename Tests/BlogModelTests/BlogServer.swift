@@ -229,6 +229,19 @@ final class ScreenProbe: Sendable {
     all.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
   }
 
+  /// The list of what others did, as it was told last.
+  var noticeEntries: [NoticeEntry]? {
+    all.reversed().lazy.compactMap { event in
+      if case .notices(let entries) = event { entries } else { nil }
+    }.first
+  }
+
+  /// The keys of what is to be read of it; nil before both are known.
+  var unreadNotices: Set<String>? {
+    guard let state = readState, let entries = noticeEntries else { return nil }
+    return Set(entries.filter(state.isUnread).map(\.id))
+  }
+
   /// What was read, as it was told last.
   var readState: ReadState? {
     all.reversed().lazy.compactMap { event in

@@ -63,8 +63,8 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
     emit(.feed(.recent, posts: posts))
     return "new"
   }
-  func comment(on post: PostID, text: String) -> String {
-    note("comment \(post): \(text)")
+  func comment(on post: PostID, text: String, answering: BlogComment?) -> String {
+    note("comment \(post): \(text)" + (answering.map { " to \($0.id)" } ?? ""))
     return "c9"
   }
   func read(_ feed: FeedKind, at post: PostID) { note("read \(feed) at \(post)") }
@@ -75,6 +75,7 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   }
   func mark(_ post: PostID, _ mark: ReadState.Mark) { note("mark \(post) \(mark)") }
   func markAllRead() { note("mark all") }
+  func markStars(_ counts: [PostID: Int]) { note("stars \(counts.sorted { $0.key < $1.key })") }
   func setTyping(_ isTyping: Bool, on post: PostID) { note("typing \(post) \(isTyping)") }
   func setNotices(_ areTold: Bool) { note("notices \(areTold)") }
   func setStar(_ post: PostID, _ isStarred: Bool) { note("star \(post) \(isStarred)") }
@@ -114,7 +115,7 @@ struct ProgramTests {
     let script = [[.woken], keys("cHello\nWorld") + [.key(.control("s"))], keys("q")]
     let (_, terminal, program) = run(script, repository)
     let calls = repository.calls.filter { !$0.hasPrefix("watch ") }
-    #expect(calls == ["follow recent", "post Hello: World", "stop recent"])
+    #expect(calls == ["follow recent", "notices true", "post Hello: World", "stop recent"])
     #expect(program.model.feed.list.selection == "new")
     #expect(terminal.screens.last?.text().contains("▌·Hello") == true)
   }

@@ -137,13 +137,30 @@ struct RandomEvents {
   }
 
   private mutating func people() -> BlogEvent {
-    switch below(3) {
+    switch below(4) {
     case 0: return .roundTrip(milliseconds: number())
+    case 2: return .notices((0..<below(5)).map { _ in notice() })
     case 1: return .notice(.comment(postID(), title: text(), by: author()))
     default:
       let presence = Presence(id: "t", person: author(), terminal: text(), since: time())
       return .people([presence])
     }
+  }
+
+  private mutating func notice() -> NoticeEntry {
+    let kinds: [NoticeEntry.Kind] = [.comment, .reply, .mention, .stars]
+    let comment = chance(50) ? "c\(below(30))" : nil
+    return NoticeEntry(
+      id: comment ?? postID(),
+      kind: kinds[below(4)],
+      post: postID(),
+      title: text(),
+      comment: comment,
+      author: chance(70) ? author() : nil,
+      text: text(),
+      stars: number(),
+      at: chance(70) ? time() : nil
+    )
   }
 
   private mutating func action() -> BlogAction {
@@ -190,6 +207,7 @@ struct RandomEvents {
           uid: chance(50) ? "alice" : "bob",
           author: text(),
           text: text(),
+          parent: chance(40) ? "c\(below(30))" : nil,
           createdAt: chance(80) ? time() : nil
         )
       )

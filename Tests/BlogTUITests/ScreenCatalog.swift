@@ -110,6 +110,7 @@ enum ScreenCatalog {
       model.send(.blog(.typing("p11", [Typist(person: bob, at: Fixture.now)])))
       model.type("U")
     },
+    screen("answers", from: answered) { $0.type("G", "k", "k", "z", "r", "Yes") },
     screen("links", from: Fixture.loaded) { model in
       var post = Fixture.posts[0]
       post.body = "See https://example.org/a;b$(c) and https://example.org/" + repeated("long/", 40)
@@ -150,6 +151,15 @@ enum ScreenCatalog {
   // MARK: Tools
 
   private static let tools: [(name: String, paint: Painting)] = [
+    screen("notices", from: { NoticesTests.model($0, glyphs: $1) }) { model in
+      model.type(.key(.function(3)), "j")
+    },
+    listed("no-notices") { model in
+      model.send(.blog(.notices([])))
+      model.type(.key(.function(3)))
+    },
+    screen("notice-mark", from: { NoticesTests.model($0, glyphs: $1) }) { _ in },
+    screen("drafts", from: { DraftsTests.model($0, glyphs: $1) }) { $0.type("C", "jj") },
     listed("help") { $0.type("?") },
     screen("help-of-a-post", from: Fixture.opened) { $0.type("?") },
     listed("help-search") { $0.type("?", "/post") },
@@ -225,6 +235,15 @@ enum ScreenCatalog {
       for character in text { _ = form.update(.key(.character(character))) }
     }
   }
+}
+
+/// An open post with answers to comments.
+private func answered(_ size: Size, _ glyphs: GlyphSet) -> Model {
+  var model = Fixture.loaded(size, glyphs: glyphs)
+  model.type("j", .enter)
+  model.send(.blog(.post("p11", Fixture.posts[1])))
+  model.send(.blog(.comments("p11", AnswersTests.comments)))
+  return model
 }
 
 // MARK: - What the screens begin with

@@ -103,8 +103,6 @@ struct TruthTests {
     let comment = Notice.comment("p07", title: "Sourdough", by: bob)
     #expect(model.send(.blog(.notice(comment))) == [])
     model.settings.choose(.flag(true), for: .notifications, from: .session)
-    #expect(model.session.hearNotices() == [.hearNotices(true)])
-    #expect(model.session.hearNotices() == [])
     let text = "bob commented on \"Sourdough\"."
     #expect(model.send(.blog(.notice(comment))) == [.notify(text)])
     #expect(model.send(.blog(.notice(comment))) == [])

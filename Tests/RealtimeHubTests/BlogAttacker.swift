@@ -32,12 +32,17 @@ struct BlogAttacker {
     {"users":{"alice":{"username":"Alice"},"bob":{"username":"Bob"},"carol":{"username":"Carol"}},
      "posts":{"p":\(post),"s":\(starred)},
      "user-posts":{"alice":{"p":\(post),"s":\(starred)}},
-     "post-comments":{"p":{"c":{"uid":"bob","author":"Bob","text":"hi"}},
+     "post-comments":{"p":{"c":{"uid":"bob","author":"Bob","text":"hi"},
+                           "r":{"uid":"alice","author":"Alice","text":"so","parent":"c"},
+                           "q":{"uid":"bob","author":"Bob","text":"no","parent":"r"}},
                       "s":{"d":{"uid":"carol","author":"Carol","text":"ho"}}},
      "presence":{"alice":{"t1":{"name":"Alice","terminal":"tty","since":1}},
                  "bob":{"t1":{"name":"Bob","terminal":"tty","since":1}}},
      "typing":{"p":{"bob":{"name":"Bob","at":1}},"s":{"carol":{"name":"Carol","at":1}}},
-     "seen":{"alice":{"before":0},"bob":{"before":0,"marks":{"m001":{"post":"p","read":"c"}}}}}
+     "replies":{"bob":{"r":"p"}},"mentions":{"nick":{"r":"p","s":"s","z":"p"}},
+     "tags":{"tea":{"p":"alice","z":"alice"}},"following":{"bob":{"alice":true}},
+     "seen":{"alice":{"before":0,"stars":{"p":1}},
+             "bob":{"before":0,"marks":{"m001":{"post":"p","read":"c"}}}}}
     """
 
   let rules: String
@@ -87,9 +92,11 @@ struct BlogAttacker {
 
   /// The keys that stand for a wildcard: what is there, what is not, what may not be.
   private static let keys: [String: [String]] = [
-    "$uid": ["alice", "bob"], "$post": ["p", "new"], "$comment": ["c", "d", "n"],
+    "$uid": ["alice", "bob"], "$post": ["p", "new"], "$comment": ["c", "d", "n", "r", "q"],
     "$star": ["alice", "bob", "carol"], "$terminal": ["t1", "t2", "zzzz"],
-    "$mark": ["m001", "m002", "zzzz"], "$other": ["x"],
+    "$mark": ["m001", "m002", "zzzz"], "$other": ["x"], "$name": ["nick", "x"],
+    "$entry": ["p", "s", "c", "r", "z"], "$tag": ["tea", "x"],
+    "$author": ["alice", "carol", "zoe"],
   ]
 
   /// All locations that the rules name, and one below each that is the last.
@@ -117,7 +124,8 @@ struct BlogAttacker {
     #"{"uid":"alice","author":"Alice","text":"he"}"#,
     #"{"name":"Bob","terminal":"tty","since":1}"#, #"{"name":"Bob","at":{".sv":"timestamp"}}"#,
     #"{"before":0}"#, #"{"marks":{"m001":{"post":"p","read":false}}}"#,
-    #"{"post":"p","read":"c"}"#, #"{"carol":true}"#, #"{"bob":true}"#,
+    #"{"post":"p","read":"c"}"#, #"{"carol":true}"#, #"{"bob":true}"#, #""p""#, #""s""#,
+    #"{"uid":"bob","author":"Bob","text":"ha","parent":"c"}"#, #""alice""#, #""bob""#,
   ]
 
   private static let scalars =
@@ -214,6 +222,13 @@ struct BlogAttacker {
         ("post-comments/p/n", #"{"uid":"bob","author":"Bob","text":"hi"}"#),
         ("users/bob/username", #""Bob""#),
       ],
+      [
+        ("post-comments/p/n", #"{"uid":"carol","author":"Carol","text":"@nick","parent":"c"}"#),
+        ("users/carol/username", #""Carol""#), ("replies/bob/n", #""p""#),
+        ("mentions/nick/n", #""p""#),
+      ],
+      both("p", "title", #""N""#) + both("p", "body", #""a #tea for @nick""#)
+        + [("tags/tea/p", #""alice""#), ("mentions/nick/p", #""p""#)],
       [("seen/bob/before", #"{".sv":"timestamp"}"#), ("seen/bob/marks", "null")],
     ]
   }()

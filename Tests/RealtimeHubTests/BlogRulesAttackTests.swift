@@ -32,7 +32,7 @@ private struct BlogDamage {
         switch keys.last {
         case "body": 65_536
         case "text": 10_000
-        case "post", "read": 768
+        case "post", "read", "parent": 768
         case "title": 300
         default: 200
         }
@@ -41,8 +41,12 @@ private struct BlogDamage {
     let isSlot =
       switch (keys.first, keys.count) {
       case ("presence", 3): (try? #/[a-z][0-9]{1,2}/#.wholeMatch(in: keys[2])) != nil
+      case ("seen", 4) where keys[2] == "stars":
+        !after[Path(["user-posts", ChildKey(keys[1]), ChildKey(keys[3])])].isEmpty
       case ("seen", 4): (try? #/m[0-9]{3}/#.wholeMatch(in: keys[3])) != nil
-      case ("seen", 3): ["before", "marks"].contains(keys[2])
+      case ("seen", 3): ["before", "marks", "stars"].contains(keys[2])
+      case ("following", 3):
+        [before, after].contains { !$0[Path(["users", ChildKey(keys[2])])].isEmpty }
       case ("users", 3): keys[2] == "username"
       default: true
       }
@@ -52,7 +56,8 @@ private struct BlogDamage {
 
   /// What belongs to others is as it was, unless it went with a post of mine.
   private mutating func checkOwners() {
-    for place in ["users", "presence", "seen"] {
+    checkTraces()
+    for place in ["users", "presence", "seen", "following"] {
       for owner in ["alice", "bob", "carol"] where owner != uid {
         let path = Path([ChildKey(place), ChildKey(owner)])
         if before[path] != after[path] { fault("/\(place)/\(owner) changed") }
@@ -72,6 +77,28 @@ private struct BlogDamage {
         let owner = before[path].isEmpty ? comment.child("uid") : before[path].child("uid")
         if owner.leafValue != uid.map({ .string($0) }), before[path] != after[path] {
           fault("\(path) changed")
+        }
+      }
+    }
+  }
+
+  /// What leads to a post or comment is made by its author alone, and goes by the hand of the author or
+  /// of whom it tells something, unless it leads nowhere.
+  private mutating func checkTraces() {
+    for place in ["replies", "mentions", "tags"] as [ChildKey] {
+      for (name, entries) in before[place].entries + after[place].entries {
+        for (key, entry) in entries.entries {
+          let path = Path([place, name, key])
+          guard before[path] != after[path] else { continue }
+          let post = ChildKey(entry.text)
+          let isPost = place == "tags" || post == key
+          let target = Path(isPost ? ["posts", key] : ["post-comments", post, key])
+          let isMine =
+            [before, after].contains { $0[target].child("uid").text == uid }
+            || (place == "replies" && name.text == uid && after[path].isEmpty)
+          let leadsNowhere = after[path].isEmpty && after[target].isEmpty
+          if !isMine, !leadsNowhere { fault("\(path) changed") }
+          if !after[path].isEmpty, after[target].isEmpty { fault("\(path) leads nowhere") }
         }
       }
     }
@@ -165,7 +192,10 @@ private struct BlogDamage {
         let owner = root[Path(["posts", ChildKey(key), "uid"])].text
         return owner == uid ? "MY-POST" : "A-POST"
       }
-      if keys[0] == "post-comments", index == 2 { return "COMMENT" }
+      if ["post-comments", "replies", "mentions"].contains(keys[0]), index == 2 {
+        return "COMMENT"
+      }
+      if ["mentions", "tags"].contains(keys[0]), index == 1 { return "NAME" }
       if keys[0] == "presence", index == 2 { return "TERMINAL" }
       if keys[0] == "seen", index == 3 { return "MARK" }
       return key
@@ -231,6 +261,19 @@ struct BlogRulesAttackTests {
     "somebody typing/A-POST/ME/name: text", "somebody typing/A-POST/ME/at: number",
     "somebody typing/A-POST/ME/name: gone", "somebody typing/A-POST/ME/at: gone",
 
+    "somebody post-comments/MY-POST/COMMENT/parent: text",
+    "somebody post-comments/A-POST/COMMENT/parent: text",
+    "somebody post-comments/MY-POST/COMMENT/parent: gone",
+    "somebody post-comments/A-POST/COMMENT/parent: gone",
+    "somebody replies/ANOTHER/COMMENT: text", "somebody replies/ANOTHER/COMMENT: gone",
+    "somebody replies/ME/COMMENT: text", "somebody replies/ME/COMMENT: gone",
+    "somebody mentions/NAME/COMMENT: text", "somebody mentions/NAME/COMMENT: gone",
+    "somebody mentions/NAME/MY-POST: text", "somebody mentions/NAME/MY-POST: gone",
+    "somebody tags/NAME/MY-POST: text", "somebody tags/NAME/MY-POST: gone",
+    "somebody following/ME/ME: true", "somebody following/ME/ANOTHER: true",
+    "somebody following/ME/ANOTHER: gone",
+
+    "somebody seen/ME/stars/MARK: number", "somebody seen/ME/stars/MARK: gone",
     "somebody seen/ME/before: number", "somebody seen/ME/before: gone",
     "somebody seen/ME/marks/MARK/post: text", "somebody seen/ME/marks/MARK/read: text",
     "somebody seen/ME/marks/MARK/read: false", "somebody seen/ME/marks/MARK/post: gone",

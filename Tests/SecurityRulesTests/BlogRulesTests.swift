@@ -40,13 +40,16 @@ struct BlogRulesTests {
     )
   }
 
-  @Test("Writing", arguments: creating + editing + starring + commenting + meeting)
+  @Test("Writing", arguments: creating + editing + starring + commenting + addressing + meeting)
   func attempt(_ attempt: BlogAttempt) throws {
     let decision = try decision(attempt)
     #expect(decision.isAllowed == attempt.isAllowed, "\(decision.explanation)")
   }
 
-  @Test("Writing among friends", arguments: creating + friendlyStarring + commenting + meeting)
+  @Test(
+    "Writing among friends",
+    arguments: creating + friendlyStarring + commenting + addressing + meeting
+  )
   func friendlyAttempt(_ attempt: BlogAttempt) throws {
     let decision = try decision(attempt, by: Self.friendly)
     #expect(decision.isAllowed == attempt.isAllowed, "\(decision.explanation)")
@@ -97,14 +100,19 @@ struct BlogRulesTests {
     let bob = JSONValue.object(("uid", .string("bob")))
     let places: [Path] = [
       "users", "users/alice", "posts", "posts/p", "user-posts/alice", "post-comments/p", "presence",
-      "typing/p", "seen/bob",
+      "typing/p", "seen/bob", "replies/bob", "following/bob", "mentions", "mentions/bob",
+      "tags/tea",
     ]
     for path in places {
       #expect(rules.canRead(path, auth: bob, now: 0, root: root).isAllowed)
       #expect(!rules.canRead(path, auth: nil, now: 0, root: root).isAllowed)
     }
     // What others have read is theirs alone, and so nobody reads everything.
-    for path in ["/", "seen", "seen/alice", "unknown"] as [Path] {
+    let others: [Path] = [
+      "/", "seen", "seen/alice", "unknown", "replies", "replies/alice", "following",
+      "following/alice",
+    ]
+    for path in others {
       #expect(!rules.canRead(path, auth: bob, now: 0, root: root).isAllowed)
     }
   }

@@ -109,43 +109,87 @@ package struct Blog: Sendable {
     completion: @escaping Completion
   ) {
     let post = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
-    update(
-      [
-        "posts/\(id)": post.storedValue,
-        "user-posts/\(me.uid)/\(id)": post.storedValue,
-        "users/\(me.uid)/username": me.name,
-      ],
-      completion
-    )
+    var values: [String: Any] = [
+      "posts/\(id)": post.storedValue,
+      "user-posts/\(me.uid)/\(id)": post.storedValue,
+      "users/\(me.uid)/username": me.name,
+    ]
+    lead(to: BlogTrace.all(of: post), in: &values)
+    update(values, completion)
   }
 
-  /// Writes a comment.
+  /// Writes what leads to a post or comment, in one update with it.
+  private func lead(
+    to traces: [BlogTrace],
+    without old: [BlogTrace] = [],
+    in values: inout [String: Any]
+  ) {
+    let gone = Set(old).subtracting(traces)
+    for (path, value) in gone.changes(false).merging(traces.changes(true), uniquingKeysWith: { $1 })
+    {
+      values[path] = value ?? NSNull()
+    }
+  }
+
+  /// Removes what led to something that is gone; what cannot be removed leads nowhere, which hurts nobody.
+  ///
+  /// That is an update of its own, so that nothing is kept from being deleted by rules that know no
+  /// answers, names and tags.
+  func removeTraces(_ traces: [BlogTrace]) {
+    guard !traces.isEmpty else { return }
+    var values: [String: Any] = [:]
+    lead(to: [], without: traces, in: &values)
+    update(values) { _ in }
+  }
+
+  /// Writes a comment, or an answer to one.
   ///
   /// - Parameters:
   ///   - id: The key of the post.
   ///   - text: What to say.
+  ///   - parent: The key of the comment that is answered, or nil.
   /// - Returns: The key of the comment.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
-  package func comment(on id: PostID, text: String) async throws -> String {
+  package func comment(
+    on id: PostID,
+    text: String,
+    answering parent: String? = nil
+  ) async throws -> String {
     guard Self.hasText(text) else { throw BlogError.emptyText(BlogError.emptyComment) }
     _ = try await post(id)
+    var answered: Comment?
+    if let parent {
+      answered = Comment(try await place(ofComment: parent, on: id).getData())
+      if answered == nil { throw BlogError.commentNotFound(parent) }
+    }
     let comment = paths.comments(on: id).childByAutoId().key ?? ""
-    try await finished { write(comment: comment, on: id, text: text, completion: $0) }
+    try await finished {
+      write(comment: comment, on: id, text: text, answering: answered, completion: $0)
+    }
     return comment
   }
 
+  private func place(ofComment comment: String, on id: PostID) throws -> DatabaseReference {
+    try paths.comments(on: checked(id)).child(of: ChildKey(checked(comment)))
+  }
+
   /// Writes a comment under a key that was made before.
+  ///
+  /// One update writes it with all that leads to it: the author of what it answers and everybody whom
+  /// it names find its key where they look for it.
   package func write(
     comment: String,
     on id: PostID,
     text: String,
+    answering parent: Comment? = nil,
     completion: @escaping Completion
   ) {
-    let value = Comment(id: comment, uid: me.uid, author: me.name, text: text).storedValue
-    update(
-      ["post-comments/\(id)/\(comment)": value, "users/\(me.uid)/username": me.name],
-      completion
-    )
+    let new = Comment(id: comment, uid: me.uid, author: me.name, text: text, parent: parent?.id)
+    var values: [String: Any] = [
+      "post-comments/\(id)/\(comment)": new.storedValue, "users/\(me.uid)/username": me.name,
+    ]
+    lead(to: BlogTrace.all(of: new, on: id, answering: parent), in: &values)
+    update(values, completion)
   }
 
   /// Stars or unstars a post; doing it twice is harmless.
@@ -201,27 +245,30 @@ package struct Blog: Sendable {
     }
     let post = try await post(id)
     guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
-    try await finished { rewrite(post: id, title: title, body: body, completion: $0) }
+    try await finished { rewrite(post: id, title: title, body: body, before: post, completion: $0) }
   }
 
   /// Changes a post that is known to be mine; stars that come meanwhile are not touched.
   ///
-  /// A post that was deleted before the change arrived stays deleted, and is not found.
+  /// A post that was deleted before the change arrived stays deleted, and is not found. Where it is
+  /// known what the post was, tags and names that it no longer has lead there no longer.
   package func rewrite(
     post id: PostID,
     title: String,
     body: String,
+    before old: Post? = nil,
     completion: @escaping Completion
   ) {
     let checked = whole(or: BlogError.notFound(id), completion)
-    update(
-      [
-        "posts/\(id)/title": title,
-        "posts/\(id)/body": body,
-        "user-posts/\(me.uid)/\(id)/title": title,
-        "user-posts/\(me.uid)/\(id)/body": body,
-      ]
-    ) { [fragments] error in
+    var values: [String: Any] = [
+      "posts/\(id)/title": title,
+      "posts/\(id)/body": body,
+      "user-posts/\(me.uid)/\(id)/title": title,
+      "user-posts/\(me.uid)/\(id)/body": body,
+    ]
+    let new = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
+    lead(to: BlogTrace.all(of: new), without: old.map(BlogTrace.all) ?? [], in: &values)
+    update(values) { [fragments] error in
       if let error { return completion(error) }
       fragments.check(id, completion: checked)
     }
@@ -247,10 +294,15 @@ package struct Blog: Sendable {
     comment: String,
     on id: PostID,
     text: String,
+    before old: Comment? = nil,
     completion: @escaping Completion
   ) {
     let checked = whole(or: BlogError.commentNotFound(comment), completion)
-    update(["post-comments/\(id)/\(comment)/text": text]) { [fragments] error in
+    var values: [String: Any] = ["post-comments/\(id)/\(comment)/text": text]
+    let new = Comment(id: comment, uid: me.uid, author: me.name, text: text)
+    let before = old.map { BlogTrace.all(of: $0, on: id, answering: nil) } ?? []
+    lead(to: BlogTrace.all(of: new, on: id, answering: nil), without: before, in: &values)
+    update(values) { [fragments] error in
       if let error { return completion(error) }
       fragments.check(comment, on: id, completion: checked)
     }
@@ -264,6 +316,7 @@ package struct Blog: Sendable {
     let post = try await post(id)
     guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
     try await finished { remove(post: id, completion: $0) }
+    removeTraces(BlogTrace.all(of: post))
   }
 
   /// Deletes a post that is known to be mine.
@@ -285,7 +338,7 @@ package struct Blog: Sendable {
   ///   - id: The key of the post.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
   package func delete(comment: String, on id: PostID) async throws {
-    let place = try paths.comments(on: checked(id)).child(of: ChildKey(checked(comment)))
+    let place = try place(ofComment: comment, on: id)
     guard let found = Comment(try await place.getData()) else {
       throw BlogError.commentNotFound(comment)
     }
@@ -293,6 +346,11 @@ package struct Blog: Sendable {
       throw BlogError.notMine("comment \(comment)", owner: found.author)
     }
     try await place.removeValue()
+    var parent: Comment?
+    if let answered = found.parent {
+      parent = Comment(try await self.place(ofComment: answered, on: id).getData())
+    }
+    removeTraces(BlogTrace.all(of: found, on: id, answering: parent))
   }
 
   /// Called when the server has answered.

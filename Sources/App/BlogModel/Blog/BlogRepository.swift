@@ -31,21 +31,23 @@ package protocol BlogRepository: Sendable {
 
   /// Writes a post and returns its key.
   func post(title: String, body: String) -> PostID
-  /// Writes a comment and returns its key.
-  func comment(on post: PostID, text: String) -> String
+  /// Writes a comment, or an answer to one, and returns its key.
+  func comment(on post: PostID, text: String, answering: Comment?) -> String
   /// Stars or unstars a post: an intent, harmless when repeated.
   func setStar(_ post: PostID, _ isStarred: Bool)
   /// Changes a post of mine in both places.
   func edit(_ post: PostID, title: String, body: String)
-  /// Changes a comment of mine.
+  /// Changes a comment of mine; who is named in it for the first time is told.
   func editComment(_ comment: String, on post: PostID, text: String)
   /// Notes that a post was read, or is to be read again.
   func mark(_ post: PostID, _ mark: ReadState.Mark)
   /// Counts everything up to now as read.
   func markAllRead()
+  /// Notes how many stars of others on posts of mine I know of.
+  func markStars(_ counts: [PostID: Int])
   /// Tells the others whether I am writing a comment.
   func setTyping(_ isTyping: Bool, on post: PostID)
-  /// Starts or ends to tell what others do to what I wrote.
+  /// Starts or ends to tell what others do to what I wrote, and to me.
   func setNotices(_ areTold: Bool)
   /// Deletes a post of mine with its comments.
   func deletePost(_ post: PostID)
@@ -75,8 +77,10 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case readState(ReadState)
   /// One of my marks of what I have read was stored or refused; what was told before knows of it.
   case markAnswered
-  /// Others did something to what I wrote.
+  /// Others have just done something to what I wrote, or to me.
   case notice(Notice)
+  /// This is what others did to what I wrote, and to me, newest first.
+  case notices([NoticeEntry])
   /// The server took so many milliseconds to answer.
   case roundTrip(milliseconds: Int)
   /// The connection is now in this state.

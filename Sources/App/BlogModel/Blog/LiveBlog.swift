@@ -28,7 +28,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   private struct OpenedPost {
     var comments = OrderedSnapshots<Comment>()
-    var owner: String?
+    var post: Post?
     var postHandle: DatabaseHandle = 0
     var commentsHandle: DatabaseHandle = 0
   }
@@ -58,7 +58,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }
     people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue, tell: tell)
     marks = ReadMarks(paths.seen(by: me.uid), tell: tell)
-    notices = NoticeWatch(paths, me: me) { tell(.notice($0)) }
+    notices = NoticeWatch(paths, me: me, queue: queue, now: { database.serverTime }, tell: tell)
     latest = CommentWatch(paths) { tell(.latestComments($0, $1)) }
     pulse = Pulse(paths.user(me.uid).child("username"), queue: queue) { milliseconds in
       tell(.roundTrip(milliseconds: milliseconds))
@@ -155,7 +155,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       opened[post] = OpenedPost()
       opened[post]?.postHandle = blog.paths.post(post).observe(.value) { [weak self] snapshot in
         let found = Post(snapshot)
-        self?.opened[post]?.owner = found?.uid
+        self?.opened[post]?.post = found
         self?.handler?(.post(post, found))
       }
       opened[post]?.commentsHandle = blog.paths.comments(on: post).observe(
@@ -194,8 +194,11 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   }
 
   /// Whose post it is, as far as a list or the open post tells.
-  func owner(of post: PostID) -> String? {
-    opened[post]?.owner ?? feeds.values.lazy.compactMap { $0.post(post)?.uid }.first
+  func owner(of post: PostID) -> String? { known(post)?.uid }
+
+  /// A post as the open post or a list tells it.
+  private func known(_ post: PostID) -> Post? {
+    opened[post]?.post ?? feeds.values.lazy.compactMap { $0.post(post) }.first
   }
 
   // MARK: Answers
@@ -238,12 +241,13 @@ extension LiveBlog {
     return id
   }
 
-  package func comment(on post: PostID, text: String) -> String {
+  package func comment(on post: PostID, text: String, answering: Comment? = nil) -> String {
     let id = blog.paths.comments(on: post).childByAutoId().key ?? ""
     blog.write(
       comment: id,
       on: post,
       text: text,
+      answering: answering,
       completion: report(.comment(post, commentID: id, text: text))
     )
     return id
@@ -258,23 +262,47 @@ extension LiveBlog {
 
   package func edit(_ post: PostID, title: String, body: String) {
     let completion = report(.edit(post, title: title, body: body))
-    blog.rewrite(post: post, title: title, body: body, completion: completion)
+    queue.async { [self] in
+      blog.rewrite(
+        post: post,
+        title: title,
+        body: body,
+        before: known(post),
+        completion: completion
+      )
+    }
   }
 
   package func editComment(_ comment: String, on post: PostID, text: String) {
     let completion = report(.editComment(post, commentID: comment, text: text))
-    blog.rewrite(comment: comment, on: post, text: text, completion: completion)
+    queue.async { [self] in
+      let before = opened[post]?.comments.element(comment)
+      blog.rewrite(comment: comment, on: post, text: text, before: before, completion: completion)
+    }
   }
 
   package func deletePost(_ post: PostID) {
-    blog.remove(post: post, completion: report(.deletePost(post)))
+    let completion = report(.deletePost(post))
+    queue.async { [self] in
+      let traces = known(post).map(BlogTrace.all) ?? []
+      blog.remove(post: post) { [blog] error in
+        if error == nil { blog.removeTraces(traces) }
+        completion(error)
+      }
+    }
   }
 
   package func deleteComment(_ comment: String, on post: PostID) {
     let action = BlogAction.deleteComment(post, commentID: comment)
     let completion = report(action)
-    blog.paths.comments(on: post).child(of: ChildKey(comment)).removeValue { error, _ in
-      completion(error)
+    queue.async { [self] in
+      let found = opened[post]?.comments.element(comment)
+      let parent = found?.parent.flatMap { opened[post]?.comments.element($0) }
+      let traces = found.map { BlogTrace.all(of: $0, on: post, answering: parent) } ?? []
+      blog.paths.comments(on: post).child(of: ChildKey(comment)).removeValue { [blog] error, _ in
+        if error == nil { blog.removeTraces(traces) }
+        completion(error)
+      }
     }
   }
 
@@ -284,6 +312,10 @@ extension LiveBlog {
 
   package func markAllRead() {
     queue.async { [self] in marks?.markAllRead() }
+  }
+
+  package func markStars(_ counts: [PostID: Int]) {
+    queue.async { [self] in marks?.markStars(counts) }
   }
 
   package func setTyping(_ isTyping: Bool, on post: PostID) {

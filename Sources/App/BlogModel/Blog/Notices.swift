@@ -1,45 +1,98 @@
+internal import Dispatch
+private import RealtimeCore
 internal import RealtimeDatabase
 
 // Safety: everything is touched only on the callback queue of the database.
-/// Watches what others do to my newest posts.
+/// Watches what others do to me: comments and stars on my newest posts, replies and mentions anywhere.
+///
+/// The cost is bounded: one query for my posts, one for the newest comments on each of them, and one
+/// for each reply and mention, of which there are ``addressed`` at most of either kind. Nothing is asked
+/// for again unless it changes.
 final class NoticeWatch: @unchecked Sendable {
   /// How many of my posts are watched.
   static let length: UInt = 20
+  /// How many of the newest comments on each of them are told.
+  static let depth: UInt = 10
+  /// How many replies, and how many mentions, are told.
+  static let addressed: UInt = 20
 
   private struct WatchedPost {
     var post: Post
-    let comments: DatabaseQuery
+    let query: DatabaseQuery
     var handle: DatabaseHandle = 0
-    /// Whether the comments that were there before have been told.
-    var isLoaded = false
+    var comments: [Comment] = []
+    /// The key of the newest comment so far; nil before it is known what there was.
+    var newest: String?
+    /// When a star came last, as far as it was seen to come.
+    var starredAt: Int64?
   }
 
   private let paths: BlogPaths
   private let me: Author
-  private let tell: @Sendable (Notice) -> Void
+  private let queue: DispatchQueue
+  private let now: @Sendable () -> Int64
+  private let tell: @Sendable (BlogEvent) -> Void
   private let posts: DatabaseQuery
   private var handle: DatabaseHandle?
+  private var knowsPosts = false
   private var watched: [PostID: WatchedPost] = [:]
+  private var addressed: [AddressedNotices] = []
+  private var isPublishing = false
+  /// What the user was told of as it came, so that nobody is told twice of a reply that is a comment too.
+  private var rung: Set<String> = []
+  private var told: [NoticeEntry]?
 
-  init(_ paths: BlogPaths, me: Author, tell: @escaping @Sendable (Notice) -> Void) {
+  init(
+    _ paths: BlogPaths,
+    me: Author,
+    queue: DispatchQueue,
+    now: @escaping @Sendable () -> Int64,
+    tell: @escaping @Sendable (BlogEvent) -> Void
+  ) {
     self.paths = paths
     self.me = me
+    self.queue = queue
+    self.now = now
     self.tell = tell
     posts = paths.posts(of: me.uid).queryOrderedByKey().queryLimited(toLast: Self.length)
   }
 
   func start() {
     guard handle == nil else { return }
-    handle = posts.observe([.childAdded, .childChanged, .childRemoved]) {
-      [weak self] event, snapshot, _ in self?.take(event, of: snapshot)
+    handle = posts.observe(
+      [.childAdded, .childChanged, .childRemoved, .value],
+      with: { [weak self] event, snapshot, _ in self?.take(event, of: snapshot) },
+      withCancel: { [weak self] _ in
+        self?.knowsPosts = true
+        self?.publish()
+      }
+    )
+    let changed: (NoticeEntry?) -> Void = { [weak self] new in
+      if let new { self?.ring(new) }
+      self?.publish()
     }
+    addressed = [
+      AddressedNotices(.reply, at: paths.replies(to: me.uid), paths, me: me, changed: changed)
+    ]
+    if let name = TextMarks.key(ofName: me.name) {
+      let place = paths.mentions(of: name)
+      let mentions = AddressedNotices(.mention(name), at: place, paths, me: me, changed: changed)
+      addressed.append(mentions)
+    }
+    for inbox in addressed { inbox.start() }
   }
 
   func stop() {
     if let handle { posts.removeObserver(withHandle: handle) }
     handle = nil
+    knowsPosts = false
+    told = nil
     for id in watched.keys { forget(id) }
+    for inbox in addressed { inbox.stop() }
+    addressed = []
   }
+
+  // MARK: My posts
 
   private func take(_ event: DataEventType, of snapshot: DataSnapshot) {
     let id = snapshot.key
@@ -50,114 +103,357 @@ final class NoticeWatch: @unchecked Sendable {
       guard let post = Post(snapshot), let old = watched[id]?.post else { return }
       watched[id]?.post = post
       if !post.stars.subtracting(old.stars).subtracting([me.uid]).isEmpty {
-        tell(.star(id, title: post.title, count: post.starCount))
+        watched[id]?.starredAt = now()
+        tell(.notice(.star(id, title: post.title, count: post.starCount)))
       }
     case .childRemoved: forget(id)
-    case .childMoved, .value: return
+    case .value: knowsPosts = true
+    case .childMoved: return
     }
+    publish()
   }
 
   private func watch(_ post: Post) {
     guard watched[post.id] == nil else { return }
-    let comments = paths.comments(on: post.id).queryLimited(toLast: 1)
-    watched[post.id] = WatchedPost(post: post, comments: comments)
-    watched[post.id]?.handle = comments.observe([.childAdded, .value]) {
-      [weak self] event, snapshot, _ in self?.take(event, of: snapshot, commentOn: post.id)
-    }
+    let query = paths.comments(on: post.id).queryOrderedByKey().queryLimited(toLast: Self.depth)
+    watched[post.id] = WatchedPost(post: post, query: query)
+    watched[post.id]?.handle = query.observe(
+      .value,
+      with: { [weak self] snapshot in
+        self?.take(snapshot.childSnapshots.compactMap(Comment.init), on: post.id)
+      },
+      withCancel: { [weak self] _ in self?.take([], on: post.id) }
+    )
   }
 
-  private func take(
-    _ event: DataEventType,
-    of snapshot: DataSnapshot,
-    commentOn id: PostID
-  ) {
-    guard let post = watched[id] else { return }
-    if event == .value {
-      watched[id]?.isLoaded = true
-    } else if post.isLoaded, let comment = Comment(snapshot), comment.uid != me.uid {
-      let author = Author(uid: comment.uid, name: comment.author)
-      tell(.comment(id, title: post.post.title, by: author))
+  private func take(_ comments: [Comment], on id: PostID) {
+    guard let old = watched[id] else { return }
+    watched[id]?.comments = comments.filter { $0.uid != me.uid }
+    watched[id]?.newest = max(old.newest ?? "", comments.last?.id ?? "")
+    if let newest = old.newest {
+      for comment in comments where newest < comment.id && comment.uid != me.uid {
+        ring(NoticeEntry(.comment, comment, on: id, title: old.post.title))
+      }
     }
+    publish()
   }
 
   private func forget(_ id: PostID) {
     guard let post = watched.removeValue(forKey: id) else { return }
-    post.comments.removeObserver(withHandle: post.handle)
+    post.query.removeObserver(withHandle: post.handle)
+  }
+
+  private func ring(_ entry: NoticeEntry) {
+    guard let author = entry.author, rung.insert(entry.id).inserted else { return }
+    switch entry.kind {
+    case .comment: tell(.notice(.comment(entry.post, title: entry.title, by: author)))
+    case .reply: tell(.notice(.reply(entry.post, title: entry.title, by: author)))
+    case .mention: tell(.notice(.mention(entry.post, title: entry.title, by: author)))
+    case .stars: return
+    }
+  }
+
+  // MARK: Telling
+
+  /// Tells all entries once what happens at the same time has happened, and all is known.
+  private func publish() {
+    guard !isPublishing else { return }
+    isPublishing = true
+    queue.async { [weak self] in
+      self?.isPublishing = false
+      self?.publishNow()
+    }
+  }
+
+  private func publishNow() {
+    guard handle != nil, knowsPosts, watched.values.allSatisfy({ $0.newest != nil }),
+      addressed.allSatisfy(\.isComplete)
+    else { return }
+    var entries: [String: NoticeEntry] = [:]
+    for (id, post) in watched {
+      for comment in post.comments {
+        entries[comment.id] = NoticeEntry(.comment, comment, on: id, title: post.post.title)
+      }
+      let stars = post.post.stars.subtracting([me.uid]).count
+      guard stars > 0 else { continue }
+      let entry = NoticeEntry(starsOf: post.post, by: stars, at: post.starredAt)
+      entries[entry.id] = entry
+    }
+    // A reply that mentions me is told as a reply.
+    for inbox in addressed.reversed() {
+      for entry in inbox.entries { entries[entry.id] = entry }
+    }
+    let sorted = entries.values.sorted { ($0.order, $0.id) > ($1.order, $1.id) }
+    guard sorted != told else { return }
+    told = sorted
+    tell(.notices(sorted))
   }
 }
 
-/// Something that others did to what I wrote.
+// Safety: everything is touched only on the callback queue of the database.
+/// Follows the entries of one place at which others address me, and what they lead to.
+private final class AddressedNotices: @unchecked Sendable {
+  /// Why something is addressed to me.
+  enum Reason: Hashable {
+    case reply
+    /// By the key of my name.
+    case mention(String)
+  }
+
+  private struct Target {
+    let post: PostID
+    let place: DatabaseReference
+    var handle: DatabaseHandle = 0
+    var entry: NoticeEntry?
+    var title: String?
+    var isKnown = false
+    /// Whether it came while the place was followed.
+    let isNew: Bool
+  }
+
+  private let reason: Reason
+  private let query: DatabaseQuery
+  private let paths: BlogPaths
+  private let me: Author
+  private let changed: (NoticeEntry?) -> Void
+  private var handle: DatabaseHandle?
+  /// The key of the newest entry so far; nil before it is known what there was.
+  private var newest: String?
+  private var targets: [String: Target] = [:]
+
+  init(
+    _ reason: Reason,
+    at place: DatabaseReference,
+    _ paths: BlogPaths,
+    me: Author,
+    changed: @escaping (NoticeEntry?) -> Void
+  ) {
+    self.reason = reason
+    self.paths = paths
+    self.me = me
+    self.changed = changed
+    query = place.queryOrderedByKey().queryLimited(toLast: NoticeWatch.addressed)
+  }
+
+  /// Whether everything that is there has been read.
+  var isComplete: Bool { newest != nil && targets.values.allSatisfy(\.isKnown) }
+
+  /// What is addressed to me.
+  var entries: [NoticeEntry] { targets.values.compactMap { $0.isKnown ? $0.entry : nil } }
+
+  func start() {
+    handle = query.observe(
+      .value,
+      with: { [weak self] in self?.take($0) },
+      // Rules that do not know the place refuse it; then there is nothing.
+      withCancel: { [weak self] _ in
+        self?.newest = ""
+        self?.changed(nil)
+      }
+    )
+  }
+
+  func stop() {
+    if let handle { query.removeObserver(withHandle: handle) }
+    for key in targets.keys { forget(key) }
+  }
+
+  private func take(_ snapshot: DataSnapshot) {
+    var found: [String: PostID] = [:]
+    for child in snapshot.childSnapshots {
+      guard let post = child.value as? String, Validation.problem(withKey: post) == nil else {
+        continue
+      }
+      found[child.key] = post
+    }
+    for key in targets.keys where found[key] != targets[key]?.post { forget(key) }
+    let last = newest
+    newest = max(last ?? "", snapshot.childSnapshots.last?.key ?? "")
+    for (key, post) in found where targets[key] == nil {
+      follow(key, on: post, isNew: last.map { $0 < key } ?? false)
+    }
+    changed(nil)
+  }
+
+  private func follow(_ key: String, on post: PostID, isNew: Bool) {
+    let isPost = key == post
+    let place = isPost ? paths.post(post) : paths.comments(on: post).child(of: ChildKey(key))
+    targets[key] = Target(post: post, place: place, isNew: isNew)
+    targets[key]?.handle = place.observe(
+      .value,
+      with: { [weak self] snapshot in
+        self?.take(snapshot, of: key, isPost: isPost)
+      },
+      withCancel: { [weak self] _ in
+        self?.targets[key]?.isKnown = true
+        self?.changed(nil)
+      }
+    )
+  }
+
+  private func forget(_ key: String) {
+    guard let target = targets.removeValue(forKey: key) else { return }
+    target.place.removeObserver(withHandle: target.handle)
+  }
+
+  private func take(_ snapshot: DataSnapshot, of key: String, isPost: Bool) {
+    guard let target = targets[key] else { return }
+    let entry = isPost ? entry(ofPost: snapshot) : entry(ofComment: snapshot, on: target)
+    targets[key]?.entry = entry
+    if isPost || entry == nil || target.title != nil { return know(key) }
+    // Asked for once: a title that changes later is no reason to follow the whole post.
+    paths.post(target.post).child("title").getData { [weak self] _, title in
+      let text = title?.value as? String ?? ""
+      self?.targets[key]?.title = text
+      self?.targets[key]?.entry?.title = text
+      self?.know(key)
+    }
+  }
+
+  private func know(_ key: String) {
+    guard let target = targets[key] else { return }
+    targets[key]?.isKnown = true
+    changed(target.isNew && !target.isKnown ? target.entry : nil)
+  }
+
+  private func entry(ofPost snapshot: DataSnapshot) -> NoticeEntry? {
+    guard let post = Post(snapshot), post.uid != me.uid, case .mention(let name) = reason,
+      TextMarks(of: post.title, post.body).mentions.contains(name)
+    else { return nil }
+    return NoticeEntry(mentionIn: post)
+  }
+
+  private func entry(ofComment snapshot: DataSnapshot, on target: Target) -> NoticeEntry? {
+    guard let comment = Comment(snapshot), comment.uid != me.uid else { return nil }
+    let title = target.title ?? ""
+    switch reason {
+    case .reply:
+      guard comment.parent != nil else { return nil }
+      return NoticeEntry(.reply, comment, on: target.post, title: title)
+    case .mention(let name):
+      guard TextMarks(of: comment.text).mentions.contains(name) else { return nil }
+      return NoticeEntry(.mention, comment, on: target.post, title: title)
+    }
+  }
+}
+
+/// Something that others have just done to what I wrote, or to me.
 package enum Notice: Hashable, Sendable, Codable {
   /// Somebody commented on a post of mine.
   case comment(PostID, title: String, by: Author)
   /// A post of mine has more stars than before.
   case star(PostID, title: String, count: Int)
+  /// Somebody answered a comment of mine.
+  case reply(PostID, title: String, by: Author)
+  /// Somebody named me.
+  case mention(PostID, title: String, by: Author)
 
   /// The post that it is about.
   package var post: PostID {
     switch self {
-    case .comment(let post, _, _), .star(let post, _, _): post
+    case .comment(let post, _, _), .star(let post, _, _), .reply(let post, _, _),
+      .mention(let post, _, _):
+      post
     }
   }
 }
 
-// Safety: everything is touched only on the callback queue of the database.
-/// Watches the newest comments on a few posts that are not open, so that new ones are noticed.
-///
-/// One narrow query for each post that was asked for, and none for any other: what is watched is what
-/// is in view, so the number of queries does not depend on how long a list is or how far it scrolled.
-final class CommentWatch: @unchecked Sendable {
-  /// How many of the newest comments of a post are known; more are only "at least so many".
-  static let length = UInt(NewComments.limit)
-  /// How many posts can be watched at once.
-  static let limit = 100
-
-  private struct Watched {
-    let query: DatabaseQuery
-    var handle: DatabaseHandle = 0
+/// Something in the list of what others did to what I wrote, or to me.
+package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
+  /// What was done.
+  package enum Kind: String, Hashable, Sendable, Codable {
+    /// A comment on a post of mine.
+    case comment
+    /// An answer to a comment of mine.
+    case reply
+    /// My name in a post or comment.
+    case mention
+    /// Stars on a post of mine.
+    case stars
   }
 
-  private let paths: BlogPaths
-  private let tell: @Sendable (PostID, [Comment]) -> Void
-  private var watched: [PostID: Watched] = [:]
+  /// The longest text that is told.
+  private static let textLimit = 300
 
-  init(_ paths: BlogPaths, tell: @escaping @Sendable (PostID, [Comment]) -> Void) {
-    self.paths = paths
-    self.tell = tell
+  /// The key of the comment or post; that of stars has the post in it.
+  package let id: String
+  /// What was done.
+  package let kind: Kind
+  /// The post that it leads to.
+  package let post: PostID
+  /// The title of the post.
+  package internal(set) var title: String
+  /// The comment that it leads to; nil for the post itself.
+  package let comment: String?
+  /// Who did it; nil for stars.
+  package let author: Author?
+  /// The beginning of what was said.
+  package let text: String
+  /// How many others have given a star.
+  package let stars: Int
+  /// When it was, in milliseconds since 1970; nil when nobody knows.
+  package let at: Int64?
+
+  /// Makes an entry.
+  package init(
+    id: String,
+    kind: Kind,
+    post: PostID,
+    title: String,
+    comment: String? = nil,
+    author: Author? = nil,
+    text: String = "",
+    stars: Int = 0,
+    at: Int64?
+  ) {
+    self.id = id
+    self.kind = kind
+    self.post = post
+    self.title = title
+    self.comment = comment
+    self.author = author
+    self.text = text
+    self.stars = stars
+    self.at = at
   }
 
-  /// Watches these posts and no others; those that were watched before go on.
-  func watch(_ posts: [PostID]) {
-    let wanted = Set(posts.prefix(Self.limit))
-    for (post, entry) in watched where !wanted.contains(post) {
-      entry.query.removeObserver(withHandle: entry.handle)
-      watched[post] = nil
-    }
-    for post in wanted where watched[post] == nil {
-      let query = paths.comments(on: post).queryOrderedByKey().queryLimited(toLast: Self.length)
-      watched[post] = Watched(query: query)
-      watched[post]?.handle = query.observe(.value) { [weak self] snapshot in
-        self?.take(snapshot, on: post)
-      }
-    }
+  init(_ kind: Kind, _ comment: Comment, on post: PostID, title: String) {
+    self.init(
+      id: comment.id,
+      kind: kind,
+      post: post,
+      title: title,
+      comment: comment.id,
+      author: Author(uid: comment.uid, name: comment.author),
+      text: String(comment.text.prefix(Self.textLimit)),
+      at: comment.createdAt
+    )
   }
 
-  private func take(_ snapshot: DataSnapshot, on post: PostID) {
-    guard watched[post] != nil else { return }
-    tell(post, snapshot.childSnapshots.compactMap(Comment.init))
+  init(mentionIn post: Post) {
+    self.init(
+      id: post.id,
+      kind: .mention,
+      post: post.id,
+      title: post.title,
+      author: Author(uid: post.uid, name: post.author),
+      text: String(post.body.prefix(Self.textLimit)),
+      at: post.createdAt
+    )
   }
-}
 
-/// How many comments of others came since a post was read.
-package struct NewComments: Hashable, Sendable {
-  /// The greatest number that is counted.
-  package static let limit = 10
+  init(starsOf post: Post, by count: Int, at time: Int64?) {
+    self.init(
+      id: "stars " + post.id,
+      kind: .stars,
+      post: post.id,
+      title: post.title,
+      text: String(post.body.prefix(Self.textLimit)),
+      stars: count,
+      at: time
+    )
+  }
 
-  /// The number.
-  package let count: Int
-  /// Whether there may be more than that.
-  package var isAtLeast: Bool { count >= Self.limit }
-
-  /// Makes a number of comments.
-  package init(count: Int) { self.count = min(count, Self.limit) }
+  /// What the list is sorted by: the time, or that of the post where nobody knows.
+  var order: Int64 { at ?? PushID.time(of: post) ?? 0 }
 }

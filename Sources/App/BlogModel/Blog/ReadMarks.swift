@@ -48,6 +48,12 @@ final class ReadMarks: @unchecked Sendable {
     place.updateChildValues(change, withCompletionBlock: answered)
   }
 
+  /// Notes how many stars of others on posts of mine I know of.
+  func markStars(_ counts: [PostID: Int]) {
+    guard !counts.isEmpty else { return }
+    place.child("stars").updateChildValues(counts, withCompletionBlock: answered)
+  }
+
   /// The key under which the mark of a post is kept: its own, a free one, or that of the oldest post.
   ///
   /// The search begins where the name of the post says, so that two terminals of mine that mark two
@@ -88,6 +94,10 @@ final class ReadMarks: @unchecked Sendable {
       else { continue }
       state.marks[post] = mark
       slots[post] = child.key
+    }
+    for child in snapshot.childSnapshot(forPath: "stars").childSnapshots {
+      guard let count = child.node.leafValue?.number.flatMap({ Int(exactly: $0) }) else { continue }
+      state.stars = (state.stars ?? [:]).merging([child.key: count]) { $1 }
     }
     tell(.readState(state))
     prune(state)
@@ -145,11 +155,44 @@ package struct ReadState: Hashable, Sendable, Codable {
   package var before: Int64
   /// What differs from that.
   package var marks: [PostID: Mark]
+  /// How many stars of others on posts of mine I know of; nil where that was never noted.
+  package var stars: [PostID: Int]?
 
   /// Makes a state.
-  package init(before: Int64, marks: [PostID: Mark] = [:]) {
+  package init(before: Int64, marks: [PostID: Mark] = [:], stars: [PostID: Int]? = nil) {
     self.before = before
     self.marks = marks
+    self.stars = stars
+  }
+
+  /// Whether a notice is still to be read.
+  ///
+  /// A comment counts as read when the post was read with all comments up to it, on whichever
+  /// terminal and from whichever list; stars count as read when their number is known.
+  package func isUnread(_ notice: NoticeEntry) -> Bool {
+    if notice.kind == .stars { return notice.stars > knownStars(of: notice) }
+    switch marks[notice.post] {
+    case .unread: return true
+    case .read(let last):
+      guard let comment = notice.comment else { return false }
+      return last.utf16.lexicographicallyPrecedes(comment.utf16)
+    case nil: return (notice.at ?? 0) > before
+    }
+  }
+
+  /// How many stars of others were known; those of old posts count as known until one is noted.
+  private func knownStars(of notice: NoticeEntry) -> Int {
+    if let count = stars?[notice.post] { return count }
+    return isOld(notice) ? notice.stars : 0
+  }
+
+  /// How many stars of an old post are to be noted, so that later ones are new; nil if it is noted.
+  package func starsToNote(of notice: NoticeEntry) -> Int? {
+    notice.kind == .stars && stars?[notice.post] == nil && isOld(notice) ? notice.stars : nil
+  }
+
+  private func isOld(_ notice: NoticeEntry) -> Bool {
+    (PushID.time(of: notice.post) ?? 0) <= before
   }
 
   /// Whether a post is still to be read by somebody who is not its author.

@@ -67,6 +67,18 @@ package struct BlogPaths: Sendable {
     root.child("seen").child(of: ChildKey(uid))
   }
 
+  /// The replies to one person's comments: by the key of the reply, the post that it is on.
+  package func replies(to uid: String) -> DatabaseReference {
+    root.child(of: .replies).child(of: ChildKey(uid))
+  }
+
+  /// What mentions a name: by the key of a post or comment, the post.
+  ///
+  /// - Parameter name: A name as ``TextMarks/key(ofName:)`` makes it.
+  package func mentions(of name: String) -> DatabaseReference {
+    root.child(of: .mentions).child(of: ChildKey(name))
+  }
+
   /// How many posts a page of a list has.
   package static let feedLength: UInt = 100
 }

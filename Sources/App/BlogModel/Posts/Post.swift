@@ -53,17 +53,29 @@ package struct Comment: Hashable, Sendable, Identifiable, Codable {
   package var uid: String
   /// The author's name when the comment was written.
   package var author: String
-  /// The text.
+  /// The text, of any number of lines.
   package var text: String
+  /// The key of the comment that it answers; nil when it is about the post itself.
+  ///
+  /// Programs that do not know replies leave it alone and show the comment like any other.
+  package var parent: String?
   /// When the comment was made, in milliseconds since 1970, or nil when its key does not tell.
   package var createdAt: Int64?
 
   /// Makes a comment.
-  package init(id: String, uid: String, author: String, text: String, createdAt: Int64? = nil) {
+  package init(
+    id: String,
+    uid: String,
+    author: String,
+    text: String,
+    parent: String? = nil,
+    createdAt: Int64? = nil
+  ) {
     self.id = id
     self.uid = uid
     self.author = author
     self.text = text
+    self.parent = parent
     self.createdAt = createdAt
   }
 }
@@ -106,13 +118,16 @@ extension Comment {
       uid: node.text(.uid),
       author: node.text(.author),
       text: node.text(.commentText),
+      parent: snapshot.text("parent"),
       createdAt: PushID.time(of: snapshot.key)
     )
   }
 
   /// The comment as it is stored.
   var storedValue: [String: any Sendable] {
-    ["uid": uid, "author": author, "text": text]
+    var value: [String: any Sendable] = ["uid": uid, "author": author, "text": text]
+    value["parent"] = parent
+    return value
   }
 }
 
@@ -146,6 +161,10 @@ extension ChildKey {
   static let title: ChildKey = "title"
   static let body: ChildKey = "body"
   static let commentText: ChildKey = "text"
+  static let parent: ChildKey = "parent"
+  static let tags: ChildKey = "tags"
+  static let mentions: ChildKey = "mentions"
+  static let replies: ChildKey = "replies"
   static let stars: ChildKey = "stars"
   static let starCount: ChildKey = "starCount"
 }

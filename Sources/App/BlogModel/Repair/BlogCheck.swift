@@ -11,7 +11,7 @@ package struct BlogCheck: Sendable {
   package private(set) var starCount = 0
   /// What is wrong, in the order of the paths.
   package private(set) var faults: [BlogFault] = []
-  /// What is left of posts that are gone, and hurts nobody.
+  /// What is left of posts and comments that are gone or have changed, and hurts nobody.
   package private(set) var leftovers: [BlogFault] = []
 
   /// Checks a whole blog.
@@ -60,7 +60,11 @@ package struct BlogCheck: Sendable {
       commentCount += comments.childCount
       check(comments, on: id, post: posts[id])
     }
+    checkTraces(in: node)
     for (uid, state) in node[ChildKey("seen")].entries {
+      for (id, count) in state[.stars].entries where posts[id].isEmpty {
+        reportLeftover(count, of: id, at: Path(["seen", uid, .stars, id]))
+      }
       for (id, mark) in state[ChildKey("posts")].entries where posts[id].isEmpty {
         reportLeftover(mark, of: id, at: Path(["seen", uid, "posts", id]))
       }
@@ -70,6 +74,28 @@ package struct BlogCheck: Sendable {
         else { continue }
         reportLeftover(mark, of: ChildKey(id), at: Path(["seen", uid, "marks", slot]))
       }
+    }
+  }
+
+  /// Looks at what leads to posts and comments.
+  private mutating func checkTraces(in node: Node) {
+    let (traces, others) = BlogTrace.all(in: node)
+    for trace in traces where !trace.isRight(about: node[trace.target]) {
+      let problem =
+        switch trace.kind {
+        case .reply: "leads to no answer"
+        case .mention: "leads to nothing that names \(trace.path.keys[1].text)"
+        case .tag: "leads to no post with that tag"
+        }
+      let fault = BlogFault(
+        path: trace.path.description,
+        problem: problem,
+        remedy: .removeTrace(trace)
+      )
+      leftovers.append(fault)
+    }
+    for path in others {
+      report(path, "leads nowhere", .person("find out what it is, or delete it"))
     }
   }
 
@@ -158,12 +184,27 @@ package struct BlogCheck: Sendable {
     }
     for (key, comment) in comments.entries {
       checkValues(of: comment, at: path.appending(key))
+      check(parentOf: comment, key, at: path)
       if case .string(let uid)? = comment[.uid].leafValue, !uid.isEmpty { continue }
       report(
         path.appending(key),
         "has no author (uid)",
         .person("say whose it is, or delete it")
       )
+    }
+  }
+
+  /// Checks that a comment answers none, one that was there before it, or one that is gone.
+  private mutating func check(parentOf comment: Node, _ key: ChildKey, at path: Path) {
+    let parent = comment[.parent]
+    guard !parent.isEmpty else { return }
+    guard case .string(let id)? = parent.leafValue, Validation.problem(withKey: id) == nil else {
+      let decision = "say which comment it answers, or remove the parent"
+      return report(path.appending(key), "answers what can be no comment", .person(decision))
+    }
+    if !(ChildKey(id) < key) {
+      let decision = "remove the parent, or say which comment it answers"
+      report(path.appending(key), "answers \(id), which is no earlier comment", .person(decision))
     }
   }
 
@@ -255,6 +296,8 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
     case removeCopy(ChildKey, owner: ChildKey, String)
     /// What belongs to a post that is gone goes as well; the text is what it was.
     case remove(Path, without: ChildKey, String)
+    /// What leads to a post or comment that is gone, or no longer says so, goes.
+    case removeTrace(BlogTrace)
     /// There is more than one right answer, so that a person must decide.
     case person(String)
 
@@ -264,7 +307,7 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
       case .count: "count the stars"
       case .followPost(let post, _): "make it what /posts/\(post) is"
       case .dropPriorities: "remove the priorities"
-      case .removeCopy, .remove: "remove it"
+      case .removeCopy, .remove, .removeTrace: "remove it"
       case .person(let decision): "a person must decide: \(decision)"
       }
     }
@@ -272,7 +315,7 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
     /// Whether no person is needed.
     package var isAutomatic: Bool {
       switch self {
-      case .count, .followPost, .dropPriorities, .removeCopy, .remove: true
+      case .count, .followPost, .dropPriorities, .removeCopy, .remove, .removeTrace: true
       case .person: false
       }
     }

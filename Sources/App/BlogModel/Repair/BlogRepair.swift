@@ -48,6 +48,10 @@ package struct BlogRepair: Sendable {
         }
       case .remove(let path, let post, let text):
         return try await remove(path, with: text) { try await !read(Path([.posts, post])).isEmpty }
+      case .removeTrace(let trace):
+        return try await remove(trace.path, with: "a way to \(trace.target)") {
+          try await trace.isRight(about: read(trace.target))
+        }
       case .person(let decision): return .left("a person must decide: \(decision)")
       }
     } catch let error as DatabaseError where error.code == .permissionDenied {

@@ -42,10 +42,17 @@ enum Clipboard {
 extension NcursesTerminal {
   /// Rings the bell, and shows a notification on the desktop where the terminal can do that.
   ///
-  /// The sequence is the one of iTerm2 that several terminals have taken over; others ignore it.
+  /// The sequence is the one of iTerm2 that several terminals have taken over, or that of rxvt; others
+  /// ignore it.
   package func notify(_ text: SafeText) {
     bell()
     guard isOpen, nc_is_ansi() != 0 else { return }
-    writeDirectly("\u{1B}]9;\(text.string)\u{07}")
+    writeDirectly(Self.notification(text, on: Self.environment("TERM") ?? ""))
+  }
+
+  /// The sequence that shows a notification on a type of terminal.
+  static func notification(_ text: SafeText, on type: String) -> String {
+    let isRxvt = type.hasPrefix("rxvt")
+    return "\u{1B}]" + (isRxvt ? "777;notify;Hearth;" : "9;") + text.string + "\u{07}"
   }
 }

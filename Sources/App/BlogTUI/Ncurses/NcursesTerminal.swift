@@ -166,7 +166,7 @@ package final class NcursesTerminal {
     }
   }
 
-  private static func environment(_ name: String) -> String? {
+  static func environment(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
   }
 

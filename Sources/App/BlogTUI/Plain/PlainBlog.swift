@@ -47,7 +47,7 @@ package struct PlainBlog: Sendable {
     case .failed(let action, let reason): return ["Refused: \(Self.name(action)): \(reason)."]
     case .succeeded(let action): return ["Done: \(Self.name(action))."]
     case .feed, .extent, .post, .comments, .latestComments, .typing, .people, .readState,
-      .markAnswered, .notice, .roundTrip, .pendingWrites:
+      .markAnswered, .notice, .notices, .roundTrip, .pendingWrites:
       return []
     }
   }

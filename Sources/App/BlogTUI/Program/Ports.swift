@@ -62,6 +62,9 @@ package struct Environment {
   package var keep: (Unsent) -> Void = { _ in }
   /// Opens a draft in an external editor, which owns the terminal in the meantime.
   package var edit: (Draft) -> Result<Draft, EnvironmentError> = { _ in .failure(.unavailable) }
+  /// Opens a comment in an external editor.
+  package var editText: (String) -> Result<String, EnvironmentError> = { _ in .failure(.unavailable)
+  }
   /// Opens a link.
   package var openLink: (String) -> Result<Void, EnvironmentError> = { _ in .failure(.unavailable)
   }

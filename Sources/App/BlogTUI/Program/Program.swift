@@ -202,6 +202,7 @@ package final class Program<Terminal: TerminalDevice> {
     case .watchComments(let posts): repository.watchComments(on: posts)
     case .mark(let id, let mark): repository.mark(id, mark)
     case .markAllRead: repository.markAllRead()
+    case .markStars(let counts): repository.markStars(counts)
     case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
     case .hearNotices(let areTold): repository.setNotices(areTold)
     case .notify(let text): terminal.notify(text)
@@ -209,8 +210,9 @@ package final class Program<Terminal: TerminalDevice> {
     case .close(let id): repository.close(id)
     case .post(let title, let body):
       send(.posted(repository.post(title: title, body: body)))
-    case .comment(let id, let text):
-      send(.commented(id, commentID: repository.comment(on: id, text: text)))
+    case .comment(let id, let text, let answered):
+      let comment = repository.comment(on: id, text: text, answering: answered)
+      send(.commented(id, commentID: comment))
     case .star(let id, let isStarred): repository.setStar(id, isStarred)
     case .deletePost(let id): repository.deletePost(id)
     case .deleteComment(let id, let comment): repository.deleteComment(comment, on: id)
@@ -221,7 +223,7 @@ package final class Program<Terminal: TerminalDevice> {
       terminal.suspend()
       send(.resumed)
     case .bell: if model.settings.isOn(.bell) { terminal.bell() }
-    case .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
+    case .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
       .configureTerminal, .watchWire, .network:
       performOutside(effect)
     case .quit: ending = .quit
@@ -242,6 +244,9 @@ extension Program {
     case .editExternally(let draft):
       tell(terminal.withSuspendedScreen { environment.edit(draft) }) { .edited($0) }
       send(.resumed)
+    case .editTextExternally(let text):
+      tell(terminal.withSuspendedScreen { environment.editText(text) }) { .editedText($0) }
+      send(.resumed)
     case .copy(let text): terminal.copy(text)
     case .openLink(let link):
       tell(environment.openLink(link)) { _ in .succeeded("Opened \(link).") }
@@ -254,7 +259,7 @@ extension Program {
     case .watchWire(let isOn): environment.watchWire(isOn)
     case .network(let isOn): environment.setNetwork(isOn)
     case .follow, .stopFollowing, .read, .showFirst, .open, .close, .post, .comment, .star, .edit,
-      .editComment, .watchComments, .mark, .markAllRead, .typing, .hearNotices, .notify,
+      .editComment, .watchComments, .mark, .markAllRead, .markStars, .typing, .hearNotices, .notify,
       .deletePost,
       .deleteComment, .redraw, .suspend, .bell, .quit, .changeAccount:
       break
@@ -284,6 +289,7 @@ extension Program {
     case typing(PostID)
     case people
     case readState
+    case notices
     case roundTrip
     case post(PostID)
     case comments(PostID)
@@ -314,6 +320,7 @@ extension Program {
     case .typing(let id, _): .typing(id)
     case .people: .people
     case .readState: .readState
+    case .notices: .notices
     case .roundTrip: .roundTrip
     case .post(let id, _): .post(id)
     case .comments(let id, _): .comments(id)
@@ -331,8 +338,9 @@ extension Effect {
     switch self {
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment: true
     case .follow, .stopFollowing, .read, .showFirst, .open, .close, .watchComments, .mark,
-      .markAllRead, .typing, .hearNotices, .notify, .redraw, .suspend, .bell, .quit,
-      .changeAccount, .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
+      .markAllRead, .markStars, .typing, .hearNotices, .notify, .redraw, .suspend, .bell, .quit,
+      .changeAccount, .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory,
+      .keepSetting,
       .configureTerminal, .watchWire, .network:
       false
     }
@@ -343,8 +351,10 @@ extension Effect {
     switch self {
     case .read, .watchComments: true
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .follow,
-      .stopFollowing, .showFirst, .open, .close, .mark, .markAllRead, .typing, .hearNotices,
-      .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally, .copy, .openLink,
+      .stopFollowing, .showFirst, .open, .close, .mark, .markAllRead, .markStars, .typing,
+      .hearNotices,
+      .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally,
+      .editTextExternally, .copy, .openLink,
       .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire, .network:
       false
     }

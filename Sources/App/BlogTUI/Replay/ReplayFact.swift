@@ -54,7 +54,8 @@ extension ReplayFact {
     case .blog(let event): return facts(of: event, before: model)
     case .failed(let text): return [ReplayFact(.refusal, text)]
     case .succeeded(let text): return [ReplayFact(.other, text)]
-    case .started, .tick, .posted, .commented, .resumed, .edited, .configured, .wire: return []
+    case .started, .tick, .posted, .commented, .resumed, .edited, .editedText, .configured, .wire:
+      return []
     }
   }
 
@@ -72,7 +73,7 @@ extension ReplayFact {
       return reason.map { [ReplayFact(.connection, $0)] } ?? []
     case .feedFailed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
     case .failed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
-    case .succeeded, .extent, .typing, .readState, .markAnswered, .notice, .roundTrip,
+    case .succeeded, .extent, .typing, .readState, .markAnswered, .notice, .notices, .roundTrip,
       .pendingWrites, .latestComments:
       return []
     }

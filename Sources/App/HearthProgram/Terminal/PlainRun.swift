@@ -63,12 +63,14 @@ struct PlainRun {
     case .open(let id): blog.open(id)
     case .close(let id): blog.close(id)
     case .post(let title, let body): _ = blog.post(title: title, body: body)
-    case .comment(let id, let text): _ = blog.comment(on: id, text: text)
+    case .comment(let id, let text, let answered):
+      _ = blog.comment(on: id, text: text, answering: answered)
     case .star(let id, let isStarred): blog.setStar(id, isStarred)
     case .deletePost(let id): blog.deletePost(id)
     case .quit: return false
     case .follow, .stopFollowing, .read, .showFirst, .edit, .editComment, .mark, .markAllRead,
-      .typing, .hearNotices, .notify, .deleteComment, .redraw, .suspend, .bell, .editExternally,
+      .markStars, .editTextExternally, .typing, .hearNotices, .notify, .deleteComment, .redraw,
+      .suspend, .bell, .editExternally,
       .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire,
       .watchComments, .network, .changeAccount:
       break

@@ -20,6 +20,7 @@ extension Environment {
     let editor = ExternalEditor(directory: places.state)
     environment.keep = { drafts.save($0, isDurable: false) }
     environment.edit = { editor.edit($0) }
+    environment.editText = { editor.edit(text: $0) }
     environment.openLink = { Browser.open($0) }
     environment.keepHistory = { history.save($0) }
     environment.keepSetting = { files.keep($1, for: $0) }
@@ -59,6 +60,19 @@ struct ExternalEditor {
   /// - Parameter draft: What was typed so far.
   /// - Returns: What is in the file afterwards, or why nothing was taken over.
   func edit(_ draft: Draft) -> Result<Draft, EnvironmentError> {
+    run(on: Self.text(of: draft)).map { Self.draft(of: $0) }
+  }
+
+  /// Runs the editor on a text without a title; the line end that editors add is no part of it.
+  func edit(text: String) -> Result<String, EnvironmentError> {
+    run(on: text.isEmpty ? "" : text + "\n").map { edited in
+      var edited = edited.replacing("\r\n", with: "\n")[...]
+      while edited.hasSuffix("\n") { edited.removeLast() }
+      return String(edited)
+    }
+  }
+
+  private func run(on before: String) -> Result<String, EnvironmentError> {
     let command = [environment["VISUAL"], environment["EDITOR"], "vi"].compactMap(\.self)
       .first { !$0.isEmpty }
     guard let command, let words = CommandWords.split(command) else {
@@ -75,7 +89,6 @@ struct ExternalEditor {
       String(decoding: buffer.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
     defer { unlink(file) }
-    let before = Self.text(of: draft)
     guard (try? Data(before.utf8).write(to: URL(fileURLWithPath: file))) != nil else {
       return .failure(EnvironmentError("\(file) cannot be written."))
     }
@@ -95,7 +108,7 @@ struct ExternalEditor {
           EnvironmentError("\(words[0]) has removed its file: the text is as before.")
         )
       }
-      return .success(Self.draft(of: String(decoding: data, as: UTF8.self)))
+      return .success(String(decoding: data, as: UTF8.self))
     }
   }
 

@@ -205,7 +205,7 @@ struct RulesOracle: Invariant {
   /// Spectators write there as well, and have no history.
   private static func owner(of path: Path) -> String? {
     switch path.first?.text {
-    case "presence", "seen", "users": path.keys.dropFirst().first?.text
+    case "presence", "seen", "users", "following": path.keys.dropFirst().first?.text
     case "typing": path.keys.dropFirst(2).first?.text
     default: nil
     }

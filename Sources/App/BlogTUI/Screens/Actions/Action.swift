@@ -22,6 +22,7 @@ extension Action {
   package static let search: Action = "search"
   package static let help: Action = "help"
   static let delete: Action = "delete"
+  static let notices: Action = "notices"
   static let send: Action = "send"
   static let next: Action = "down"
   static let previous: Action = "up"

@@ -23,7 +23,7 @@ extension Context: CaseIterable {
   /// All contexts, in the order of the help page.
   package static let allCases: [Context] = [
     .list, .post, .comment, .compose, .search, .confirm, .help, .find, .command, .chooser,
-    .settings, .inspector,
+    .settings, .inspector, .notices, .drafts,
   ]
 
   /// A list of posts.
@@ -59,7 +59,8 @@ enum ActionTable {
     + ListActions.all + PostActions.all + ReadingActions.all + ComposeActions.all
     + CommentActions.all + SearchActions.all + QuestionActions.all + ProgramActions.all
     + PageActions.all + CommandLineActions.all + ChooserActions.all + SettingsActions.all
-    + InspectorActions.all
+    + InspectorActions.all + NoticesActions.motions + NoticesActions.all
+    + DraftsActions.motions + DraftsActions.all
     + ProgramActions.everywhere
 
   private static let declarations: [Context: [Action: BoundAction]] = all.reduce(into: [:]) {

@@ -2,7 +2,7 @@ import BlogModel
 
 /// The actions of the program as a whole, which exist in many contexts.
 enum ProgramActions {
-  private static let pages: Set<Context> = [.list, .post, .help, .inspector]
+  private static let pages: Set<Context> = [.list, .post, .help, .inspector, .notices, .drafts]
   private static let typing: Set<Context> = [.comment, .compose, .search]
   private static let both = pages.union(typing)
 
@@ -70,14 +70,17 @@ enum ProgramActions {
     BoundAction(
       "edit-in-editor",
       keys: ["^E"],
-      in: [.compose],
+      in: [.compose, .comment],
       help: "go on in your editor",
-      perform: { $0.composer.map { [.editExternally($0.draft)] } ?? [] }
+      perform: { model in
+        if let composer = model.composer { return [.editExternally(composer.draft)] }
+        return model.openPost.map { [.editTextExternally($0.field.text)] } ?? []
+      }
     ),
   ]
 
   static let everywhere: [BoundAction] = [
-    help(keys: ["?", "F1"], in: [.list, .post, .inspector]),
+    help(keys: ["?", "F1"], in: [.list, .post, .inspector, .notices, .drafts]),
     help(keys: ["F1"], in: [.comment, .compose, .search]),
     BoundAction(
       .redraw,

@@ -26,6 +26,8 @@ extension Model {
     case .notice(let notice):
       // A reader of the post sees the change there.
       return openPost?.id == notice.post ? [] : session.take(notice)
+    case .notices(let entries):
+      return take(entries)
     case .roundTrip(let milliseconds):
       session.reading.roundTrip = milliseconds
     case .feedFailed(let kind, let reason):
@@ -102,6 +104,7 @@ extension Model {
   private mutating func restore(comment text: String, on id: PostID, why: String) {
     if let open = openPost, open.id == id, open.field.isEmpty {
       openPost?.field.setText(text)
+      relayout()
       session.message = .failure("Your comment was not saved: \(why). It is back in its line.")
       return
     }
@@ -154,7 +157,10 @@ extension BlogEvent {
     case .comments(_, let comments): comments.map { Author(uid: $0.uid, name: $0.author) }
     case .typing(_, let typists): typists.map(\.person)
     case .people(let people): people.map(\.person)
-    case .notice(.comment(_, _, let author)): [author]
+    case .notice(.comment(_, _, let author)), .notice(.reply(_, _, let author)),
+      .notice(.mention(_, _, let author)):
+      [author]
+    case .notices(let entries): entries.compactMap(\.author)
     case .post(_, nil), .extent, .feedFailed, .latestComments, .readState, .markAnswered, .notice,
       .roundTrip, .connection, .connectionProblem, .pendingWrites, .succeeded, .failed:
       []

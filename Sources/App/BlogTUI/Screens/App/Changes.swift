@@ -113,8 +113,10 @@ extension Model {
       session.commentDrafts[open.id, default: []].append(open.field.text)
     }
     openPost?.editing = comment
+    openPost?.answered = nil
     openPost?.field.setText(comment.text)
     openPost?.isWriting = true
+    relayout()
   }
 
   /// Writes the changed post.

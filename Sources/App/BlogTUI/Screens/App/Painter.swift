@@ -72,17 +72,25 @@ struct Painter {
       screen.put(tab.text, at: tab.rect.origin, style: style, clip: frame.header)
       hits.add(.tab(tab.kind), at: tab.rect)
     }
-    paintNotices(after: bar.tabs.last?.rect.endColumn ?? 0)
+    let end = bar.tabs.last?.rect.endColumn ?? 0
+    let room = Rect(
+      row: frame.header.row,
+      column: end,
+      width: frame.header.width - end,
+      height: 1
+    )
+    let used = paintNoticeMark(in: room)
+    paintNotices(after: end, leaving: used)
   }
 
   /// Notices stand in the upper rule, or at the right of the tabs where there is no rule.
-  private mutating func paintNotices(after column: Int) {
+  private mutating func paintNotices(after column: Int, leaving used: Int) {
     let mark = unseenMark
     if frame.upperRule.isEmpty {
       let room = Rect(
         row: frame.header.row,
         column: column,
-        width: frame.header.width - column,
+        width: frame.header.width - column - used,
         height: 1
       )
       let short = model.openPost == nil ? mark.short : .empty

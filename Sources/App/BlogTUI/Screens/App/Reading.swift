@@ -19,6 +19,8 @@ package struct Reading: Equatable, Sendable {
   private var told: ReadState?
   /// How many marks of mine are not answered.
   private var unansweredMarks = 0
+  /// What others did to what I wrote, and to me, newest first; nil as long as nobody knows.
+  package internal(set) var notices: [NoticeEntry]?
   /// The newest comments on posts in view, oldest first.
   package internal(set) var latestComments: [PostID: [Comment]] = [:]
   /// The posts whose newest comments the blog was asked for.
@@ -35,6 +37,8 @@ package struct Reading: Equatable, Sendable {
   package internal(set) var author: Author?
   /// The list that was shown before it.
   package internal(set) var tabBefore = FeedKind.recent
+  /// Whether texts are shown as they were written, without their markup.
+  package internal(set) var showsSource = false
   /// When a notification rang last.
   var noticeAt: Int64?
   /// Whether the blog was asked for notifications.
@@ -75,7 +79,8 @@ package struct Reading: Equatable, Sendable {
   /// Compares only what affects the screen.
   package static func == (left: Reading, right: Reading) -> Bool {
     left.deliveries == right.deliveries && left.people == right.people && left.state == right.state
-      && left.latestComments == right.latestComments
+      && left.latestComments == right.latestComments && left.notices == right.notices
+      && left.showsSource == right.showsSource
       && left.roundTrip == right.roundTrip && left.lastEventAt == right.lastEventAt
       && left.changes == right.changes && left.deletions == right.deletions
       && left.author == right.author && left.tabBefore == right.tabBefore
@@ -111,9 +116,10 @@ extension Session {
   mutating func markAllRead() -> [Effect] {
     guard reading.state != nil else { return [] }
     let now = now
-    reading.mark { $0 = ReadState(before: now) }
+    let stars = noteStars()
+    reading.mark { $0 = ReadState(before: now, stars: $0.stars) }
     message = .note("Everything up to now counts as read.")
-    return [.markAllRead]
+    return [.markAllRead] + stars
   }
 }
 
@@ -167,7 +173,8 @@ extension Model {
     session.reading.take(readState)
     noteReadState()
     // Later on, another terminal may have marked the post as unread on purpose.
-    return isFirst && openPost?.comments != nil ? markOpenPostRead() : []
+    let marks = isFirst && openPost?.comments != nil ? markOpenPostRead() : []
+    return isFirst ? marks + session.noteOldStars() : marks
   }
 
   mutating func noteReadState() {
@@ -182,11 +189,12 @@ extension Model {
     guard let state = session.reading.state, let open = openPost, open.post != nil,
       !open.staysUnread
     else { return [] }
-    let last = open.comments?.last?.id ?? state.lastComment(on: open.id) ?? ""
+    let last = open.newestComment ?? state.lastComment(on: open.id) ?? ""
     let mark = ReadState.Mark.read(lastComment: last)
-    guard state.marks[open.id] != mark else { return [] }
+    let effects = session.noteStars(on: open.id)
+    guard state.marks[open.id] != mark else { return effects }
     session.reading.mark { $0.marks[open.id] = mark }
-    return [.mark(open.id, mark)]
+    return effects + [.mark(open.id, mark)]
   }
 
   mutating func toggleRead() -> [Effect] {
@@ -241,7 +249,7 @@ extension Session {
     shownName(of: uid, named: name).string
   }
 
-  /// Tells of what others did to my posts.
+  /// Tells of what others have just done to what I wrote, or to me.
   mutating func take(_ notice: Notice) -> [Effect] {
     guard settings.isOn(.notifications) else { return [] }
     let text: String
@@ -250,6 +258,10 @@ extension Session {
       text = "\(name(of: author.uid, named: author.name)) commented on \"\(Self.title(title))\"."
     case .star(_, let title, let count):
       text = "\"\(Self.title(title))\" has \(count) \(count == 1 ? "star" : "stars") now."
+    case .reply(_, let title, let author):
+      text = "\(name(of: author.uid, named: author.name)) answered you on \"\(Self.title(title))\"."
+    case .mention(_, let title, let author):
+      text = "\(name(of: author.uid, named: author.name)) named you in \"\(Self.title(title))\"."
     }
     message = .note(text)
     if let last = reading.noticeAt, now < last + Reading.noticePause { return [] }
@@ -257,12 +269,15 @@ extension Session {
     return [.notify(text)]
   }
 
-  /// Asks the blog for notices, or for no more, when the settings have changed.
+  /// Asks the blog for notices, once the first list is there and can no longer be delayed by them.
   mutating func hearNotices() -> [Effect] {
-    let wants = settings.isOn(.notifications)
-    guard wants != reading.hearsNotices else { return [] }
-    reading.hearsNotices = wants
-    return [.hearNotices(wants)]
+    guard !reading.hearsNotices else { return [] }
+    switch feed.phase {
+    case .idle, .loading: return []
+    case .loaded, .failed: break
+    }
+    reading.hearsNotices = true
+    return [.hearNotices(true)]
   }
 
   private static func title(_ title: String) -> String {

@@ -18,6 +18,8 @@ package enum Event: Equatable, Sendable, Codable {
   case resumed
   /// The draft of an ``Effect/editExternally(_:)`` is now this.
   case edited(Draft)
+  /// The text of an ``Effect/editTextExternally(_:)`` is now this.
+  case editedText(String)
   /// An operation outside the program succeeded; the text says what.
   case succeeded(String)
   /// An operation outside the program failed; the text says what, why and what to do.
@@ -46,8 +48,8 @@ package enum Effect: Hashable, Sendable {
   case close(PostID)
   /// Write a post, and tell its key with ``Event/posted(_:)``.
   case post(title: String, body: String)
-  /// Write a comment, and tell its key with ``Event/commented(_:commentID:)``.
-  case comment(PostID, text: String)
+  /// Write a comment, or an answer to one, and tell its key with ``Event/commented(_:commentID:)``.
+  case comment(PostID, text: String, answering: Comment? = nil)
   /// Star (true) or unstar (false) a post.
   case star(PostID, Bool)
   /// Change a post of mine.
@@ -60,9 +62,11 @@ package enum Effect: Hashable, Sendable {
   case mark(PostID, ReadState.Mark)
   /// Count everything up to now as read.
   case markAllRead
+  /// Note how many stars of others on posts of mine I know of.
+  case markStars([PostID: Int])
   /// Tell others whether I am writing a comment.
   case typing(PostID, Bool)
-  /// Start or stop notices of what others do to my posts.
+  /// Start or stop notices of what others do to what I wrote, and to me.
   case hearNotices(Bool)
   /// Notify the user, who may be looking elsewhere.
   case notify(String)
@@ -82,6 +86,8 @@ package enum Effect: Hashable, Sendable {
   case changeAccount
   /// Open a draft in the user's editor; ``Event/edited(_:)`` brings it back.
   case editExternally(Draft)
+  /// Open a comment in the user's editor; ``Event/editedText(_:)`` brings it back.
+  case editTextExternally(String)
   /// Put a text into the clipboard of the terminal.
   case copy(String)
   /// Open a link in the user's browser.
@@ -129,6 +135,9 @@ private func handle(_ event: Event, _ model: inout Model) -> [Effect] {
     return [.redraw]
   case .edited(let draft):
     model.takeEdited(draft)
+    return []
+  case .editedText(let text):
+    model.takeEdited(text)
     return []
   case .succeeded(let text):
     model.session.message = .note(text)

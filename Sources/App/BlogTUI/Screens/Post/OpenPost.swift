@@ -10,14 +10,26 @@ package struct OpenPost: Equatable, Sendable {
   package private(set) var post: Post?
   /// Whether the post was deleted.
   package private(set) var isGone = false
-  /// The comments, oldest first; nil until they arrive.
+  /// The comments that are shown, each followed by its answers; nil until they arrive.
   package private(set) var comments: [Comment]?
+  /// What is known of each of them: how deep it is, and how many answers it has.
+  private(set) var rows: [CommentThreads.Row] = []
+  /// The comments whose answers are hidden.
+  private(set) var folded: Set<String> = []
   /// The selected comment; nil if the post itself is selected.
   package internal(set) var selection: String?
   /// The comment that is being written.
-  package internal(set) var field: TextField
+  package internal(set) var field: TextArea
+  /// How many lines it has on the screen.
+  package private(set) var fieldHeight = 1
+  /// The comment that it answers; nil for one about the post.
+  package internal(set) var answered: Comment?
+  /// The comment to select as soon as it arrives, for those who come from a list of notices.
+  var wanted: String?
   /// Whether keys go into the comment.
   package internal(set) var isWriting = false
+  /// How the texts are shown.
+  private var source = PostLayout.SourceView.raw
   /// All lines of the screen.
   package private(set) var layout = PostLayout()
   /// The number of lines above the first visible one.
@@ -39,6 +51,8 @@ package struct OpenPost: Equatable, Sendable {
   private var readBefore: ReadState?
   /// All comments of the database, including those about to be deleted.
   private var allComments: [Comment]?
+  /// Those that are not about to be deleted, oldest first, each once.
+  private var present: [Comment] = []
   private var hidden: Set<String> = []
   private var me = ""
 
@@ -46,7 +60,7 @@ package struct OpenPost: Equatable, Sendable {
   init(id: PostID, known: Post?, comment: String) {
     self.id = id
     post = known
-    field = TextField(text: comment, limit: PostLimits.editor)
+    field = TextArea(text: comment, limit: PostLimits.editor)
   }
 
   /// The number of the selected comment.
@@ -80,18 +94,25 @@ package struct OpenPost: Equatable, Sendable {
   /// Updates the comments and keeps the reader's position.
   mutating func update(comments new: [Comment]) {
     allComments = new
-    var seen: Set<String> = hidden
-    let unique = new.filter { seen.insert($0.id).inserted }
-    seen.subtract(hidden)
-    guard unique != comments else { return }
+    var keys: Set<String> = hidden
+    present = new.filter { keys.insert($0.id).inserted }
+    if let wanted { unfold(to: wanted) }
+    if let awaited { unfold(to: awaited) }
+    let shown = CommentThreads.rows(of: present, folded: folded)
+    guard shown != rows || comments == nil else { return }
+    let unique = shown.map(\.comment)
+    let seen = Set(unique.map(\.id))
     let isFirst = comments == nil
     let follows = isAtEnd && comments != nil && (top > 0 || isWriting || isLastSelected)
     let neighbour = selectedIndex
+    rows = shown
     comments = unique
     if let selection, !seen.contains(selection) {
-      // If the selected comment is gone, the next one is selected, or else the previous one.
+      // If the selected comment is folded away, what it answers is selected. If it is gone, the next
+      // one is selected, or else the previous one.
       let index = min(neighbour ?? 0, unique.count - 1)
-      self.selection = index >= 0 ? unique[index].id : nil
+      let visible = CommentThreads.ancestors(of: selection, in: present).first(where: seen.contains)
+      self.selection = visible ?? (index >= 0 ? unique[index].id : nil)
     }
     if isFirst { findFirstUnread() }
     rebuild(width: layout.width)
@@ -100,6 +121,50 @@ package struct OpenPost: Equatable, Sendable {
       awaited = nil
       reveal(layout.ranges[index])
     }
+    if let id = wanted, let index = unique.firstIndex(where: { $0.id == id }) {
+      wanted = nil
+      select(index)
+    }
+  }
+
+  /// The number of comments, folded ones included; nil until they arrive.
+  package var commentCount: Int? { comments == nil ? nil : present.count }
+  /// The key of the newest comment, folded ones included.
+  var newestComment: String? { present.last?.id }
+
+  // MARK: Folding
+
+  /// Hides the answers to the selected comment, or shows them again; those of what it answers if it
+  /// has none itself. False if there is nothing to hide.
+  mutating func toggleFold() -> Bool {
+    guard let index = selectedIndex else { return false }
+    let row = rows[index]
+    let above = CommentThreads.ancestors(of: row.comment.id, in: present)
+    guard let id = row.answers > 0 ? row.comment.id : above.first else { return false }
+    if folded.remove(id) == nil { folded.insert(id) }
+    selection = id
+    refold()
+    if let index = selectedIndex { reveal(layout.ranges[index]) }
+    return true
+  }
+
+  /// Hides all answers, or shows all again if any is hidden. False if there are none.
+  mutating func toggleFolds() -> Bool {
+    guard !folded.isEmpty || rows.contains(where: { $0.answers > 0 }) else { return false }
+    folded =
+      folded.isEmpty ? Set(rows.filter { $0.answers > 0 && $0.depth == 0 }.map(\.comment.id)) : []
+    refold()
+    if let index = selectedIndex { reveal(layout.ranges[index]) }
+    return true
+  }
+
+  /// Shows a comment that may be hidden as an answer.
+  private mutating func unfold(to id: String) {
+    folded.subtract(CommentThreads.ancestors(of: id, in: present))
+  }
+
+  private mutating func refold() {
+    if let allComments { update(comments: allComments) }
   }
 
   /// Hides the comments that disappear soon.
@@ -133,6 +198,10 @@ package struct OpenPost: Equatable, Sendable {
 
   /// Selects the first comment that was not read; false if there is none.
   mutating func selectFirstUnread() -> Bool {
+    if let firstUnread {
+      unfold(to: firstUnread)
+      refold()
+    }
     guard let firstUnread, let index = comments?.firstIndex(where: { $0.id == firstUnread }) else {
       return false
     }
@@ -158,11 +227,20 @@ package struct OpenPost: Equatable, Sendable {
 
   private var isLastSelected: Bool { selection != nil && selection == comments?.last?.id }
 
-  /// Sets the room for the text and for the comment line.
-  mutating func resize(text: Size, field: Size) {
+  /// Gives the comment as many lines as it takes, up to a limit, at a width.
+  mutating func resizeField(width: Int, limit: Int) {
+    field.resize(to: Size(width: width, height: fieldHeight))
+    fieldHeight = max(1, field.height(upTo: limit))
+    field.resize(to: Size(width: width, height: fieldHeight))
+  }
+
+  /// Sets the room for the text, and how it is shown.
+  mutating func resize(text: Size, source: PostLayout.SourceView) {
     capacity = max(1, text.height)
-    if text.width != layout.width || layout.lines.isEmpty { rebuild(width: text.width) }
-    self.field.resize(to: field)
+    if text.width != layout.width || source != self.source || layout.lines.isEmpty {
+      self.source = source
+      rebuild(width: text.width)
+    }
     top = min(top, lastTop)
     if let index = selectedIndex { reveal(layout.ranges[index]) }
   }
@@ -176,7 +254,13 @@ package struct OpenPost: Equatable, Sendable {
       offset = top - layout.ranges[anchor].lowerBound
       anchorID = anchorIDs.indices.contains(anchor) ? anchorIDs[anchor] : nil
     }
-    layout.update(post: post, comments: comments, firstUnread: firstUnread, width: width)
+    layout.update(
+      post: post,
+      comments: comments == nil ? nil : rows,
+      firstUnread: firstUnread,
+      source: source,
+      width: width
+    )
     if let anchorID, let index = comments?.firstIndex(where: { $0.id == anchorID }) {
       // The topmost line may be the blank one behind a comment.
       top = layout.ranges[index].lowerBound + min(offset, layout.ranges[index].count)

@@ -2,7 +2,7 @@ import BlogModel
 
 extension Painter {
   mutating func paint(_ open: OpenPost) {
-    let areas = session.postFrame
+    let areas = session.postFrame(fieldHeight: open.fieldHeight)
     if open.post == nil {
       paintMissing(open, in: areas.text)
     } else {
@@ -47,8 +47,8 @@ extension Painter {
       screen.put(text, at: row.origin, style: theme.title, clip: row)
     case .byline:
       paintByline(of: open, in: row)
-    case .body(let text):
-      screen.put(text, at: row.origin, style: theme.text, clip: row)
+    case .body(let line):
+      paint(line, at: row.origin, in: row)
     case .blank:
       break
     case .commentsHeading:
@@ -56,22 +56,83 @@ extension Painter {
     case .unread:
       paintRule("new since you were here", style: theme.notice, in: row)
     case .commentHeading(let index):
-      guard let comment = open.comments?[index] else { return }
-      let style = isSelected ? theme.selected : theme.author
-      let used = paintSignature(
-        of: comment.uid,
-        named: comment.author,
-        at: comment.createdAt,
-        style: style,
-        in: row
-      )
-      guard let delivery = session.delivery(of: comment.id) else { return }
-      let position = Position(row: row.row, column: row.column + used + 1)
-      screen.put(delivery.sign(glyphs), at: position, style: delivery.style(theme), clip: row)
-    case .comment(_, let text):
-      let position = Position(row: row.row, column: row.column + 2)
-      screen.put(text, at: position, style: theme.text, clip: row)
+      paintHeading(open.rows[index], of: open, isSelected: isSelected, in: row)
+    case .comment(let index, let text):
+      let indent = open.layout.indent(of: open.rows[index].depth)
+      let position = Position(row: row.row, column: row.column + 2 + indent)
+      paint(text, at: position, in: row)
     }
+  }
+
+  /// A line of which parts look different.
+  private mutating func paint(_ line: MarkedLine, at position: Position, in row: Rect) {
+    screen.put(line.text, at: position, style: theme.text, clip: row)
+    guard !line.parts.isEmpty else { return }
+    var column = position.column
+    var clusters = line.text.clusters[...]
+    for part in line.parts {
+      let skipped = part.range.lowerBound - clusters.startIndex
+      column += clusters.prefix(skipped).reduce(0) { $0 + $1.width }
+      clusters = clusters.dropFirst(skipped)
+      let width = clusters.prefix(part.range.count).reduce(0) { $0 + $1.width }
+      let cells = Rect(row: row.row, column: column, width: width, height: 1).intersection(row)
+      let style = style(of: part.looks)
+      screen.restyle(cells) { _ in style }
+      column += width
+      clusters = clusters.dropFirst(part.range.count)
+    }
+  }
+
+  /// The style of a part; attributes add up, and the strongest colour wins.
+  private func style(of looks: Set<MarkedLine.Look>) -> Style {
+    var style = theme.text
+    if looks.contains(.quote) { style = theme.note }
+    if looks.contains(.code) || looks.contains(.link) { style = theme.author }
+    if looks.contains(.added) { style = theme.dim }
+    if looks.contains(.heading) || looks.contains(.strong) { style = style.with(.bold) }
+    if looks.contains(.emphasis) || looks.contains(.link) { style = style.with(.underline) }
+    return style
+  }
+
+  /// Who wrote a comment and when, how far it has got, and how many answers are folded below it.
+  private mutating func paintHeading(
+    _ shown: CommentThreads.Row,
+    of open: OpenPost,
+    isSelected: Bool,
+    in row: Rect
+  ) {
+    let comment = shown.comment
+    var indent = open.layout.indent(of: shown.depth)
+    if indent > 0 {
+      let mark: SafeText = isASCII ? "`" : "└"
+      let position = Position(row: row.row, column: row.column + indent - 2)
+      screen.put(mark, at: position, style: theme.border, clip: row)
+    }
+    let room = Rect(
+      row: row.row,
+      column: row.column + indent,
+      width: row.width - indent,
+      height: 1
+    )
+    let used = paintSignature(
+      of: comment.uid,
+      named: comment.author,
+      at: comment.createdAt,
+      style: isSelected ? theme.selected : theme.author,
+      in: room
+    )
+    indent += used + 1
+    if let delivery = session.delivery(of: comment.id) {
+      let position = Position(row: row.row, column: row.column + indent)
+      let sign = delivery.sign(glyphs)
+      screen.put(sign, at: position, style: delivery.style(theme), clip: row)
+      indent += sign.width + 1
+    }
+    guard shown.isFolded else { return }
+    let arrow: SafeText = isASCII ? "> " : "▶ "
+    let count = Self.count(shown.answers, one: "answer", many: "answers")
+    let position = Position(row: row.row, column: row.column + indent)
+    screen.put(arrow + count, at: position, style: theme.notice, clip: row)
   }
 
   /// Who and when; returns the number of cells.
@@ -128,7 +189,7 @@ extension Painter {
     let room = session.previewRect
     guard let post = session.feed.selectedPost else { return }
     var preview = OpenPost(id: post.id, known: post, comment: "")
-    preview.resize(text: room.size, field: .zero)
+    preview.resize(text: room.size, source: session.sourceView)
     preview.hide(session.reading.hidden)
     if let comments = session.reading.latestComments[post.id] { preview.update(comments: comments) }
     hits.add(.post(post.id), at: room)
@@ -140,17 +201,17 @@ extension Painter {
   }
 
   private func commentsHeading(_ open: OpenPost) -> SafeText {
-    guard let comments = open.comments else { return "Loading comments" + glyphs.ellipsis }
+    guard let count = open.commentCount else { return "Loading comments" + glyphs.ellipsis }
     let isPreview = model.openPost == nil
     if isPreview, session.commentCount(on: open.id)?.isAtLeast == true {
-      return "The newest " + SafeText(comments.count) + " comments"
+      return "The newest " + SafeText(count) + " comments"
     }
-    switch comments.count {
+    switch count {
     case 0:
       let isShort = isPreview || session.postFrame.rule.width < 40
       return isShort ? "No comments yet" : "No comments yet; c writes one"
     case 1: return "1 comment"
-    default: return SafeText(comments.count) + " comments"
+    default: return SafeText(count) + " comments"
     }
   }
 
@@ -186,7 +247,7 @@ extension Painter {
     let style = open.isWriting ? theme.selectedBorder : theme.dim
     screen.put(mark, at: areas.prompt.origin, style: style, clip: areas.prompt)
     let key = session.keys.key(for: .comment, in: .post).map(\.description) ?? ""
-    let prompt = open.editing == nil ? "Your comment" : "Your changed comment"
+    let prompt = prompt(of: open)
     let hint = SafeText(untrusted: open.isWriting ? prompt : "\(key): write a comment")
     let isFocused = open.isWriting && model.context == .comment
     hits.add(.field(of: OpenPost.self), at: areas.prompt)
@@ -198,5 +259,17 @@ extension Painter {
       placeholder: hint,
       isFocused: isFocused
     )
+    if let answered = open.answered, !areas.rule.isEmpty {
+      let name = session.shownName(of: answered.uid, named: answered.author)
+      let room = areas.rule.inset(rows: 0, columns: 2)
+      screen.put(" To " + name + " ", at: room.origin, style: theme.notice, clip: room)
+    }
+  }
+
+  /// What is to be written in the line.
+  private func prompt(of open: OpenPost) -> String {
+    if open.editing != nil { return "Your changed comment" }
+    guard let answered = open.answered else { return "Your comment" }
+    return "Your answer to \(session.name(of: answered.uid, named: answered.author))"
   }
 }

@@ -17,7 +17,13 @@ struct PostFrame: Hashable {
   ///
   /// Alone on the screen, the field takes the place of the lower rule. Beside a list, the rule goes
   /// through under both, and the line between them goes down to it.
-  init(_ frame: Frame, in content: Rect, textWidth: Int, isBesideList: Bool = false) {
+  init(
+    _ frame: Frame,
+    in content: Rect,
+    textWidth: Int,
+    fieldHeight: Int,
+    isBesideList: Bool = false
+  ) {
     let hasRule = !frame.lowerRule.isEmpty
     let all = Rect(
       row: content.row,
@@ -25,7 +31,8 @@ struct PostFrame: Hashable {
       width: content.width,
       height: content.height + (isBesideList ? 0 : frame.lowerRule.height)
     )
-    let rows = Layout.rows([.flexible(1), hasRule ? .fixed(1) : .fixed(0), .fixed(1)], in: all)
+    let rule: Length = hasRule ? .fixed(1) : .fixed(0)
+    let rows = Layout.rows([.flexible(1), rule, .fixed(fieldHeight)], in: all)
     border = Rect(
       row: rows[0].row,
       column: all.column,
@@ -39,7 +46,7 @@ struct PostFrame: Hashable {
       height: rows[0].height
     )
     let margin = isBesideList ? border.width : 0
-    rule = rows[1].cut(left: margin)
+    self.rule = rows[1].cut(left: margin)
     let columns = Layout.columns([.fixed(2), .flexible(1)], in: rows[2].cut(left: margin))
     prompt = columns[0]
     field = columns[1]
@@ -62,7 +69,7 @@ package struct PostLayout: Equatable, Sendable {
     /// Who wrote the post and when, and its stars.
     case byline
     /// A part of the text.
-    case body(SafeText)
+    case body(MarkedLine)
     /// A line without text.
     case blank
     /// The number of comments.
@@ -72,13 +79,14 @@ package struct PostLayout: Equatable, Sendable {
     /// Who wrote the comment of that number and when.
     case commentHeading(Int)
     /// A part of the comment of that number.
-    case comment(Int, SafeText)
+    case comment(Int, MarkedLine)
   }
 
   /// The lines of one comment.
   private struct Block: Equatable {
     let comment: Comment
-    let lines: [SafeText]
+    let indent: Int
+    let lines: [MarkedLine]
   }
 
   /// All lines, from top to bottom.
@@ -89,18 +97,29 @@ package struct PostLayout: Equatable, Sendable {
   package private(set) var width = 0
 
   private var blocks: [String: Block] = [:]
+  private var source: SourceView?
+
+  /// How texts are shown: with their markup carried out, or as they were written.
+  package enum SourceView: Hashable, Sendable {
+    /// With the markup carried out, by the signs that the terminal can show.
+    case marked(CharacterRepertoire)
+    /// As they were written.
+    case raw
+  }
 
   /// Rebuilds the lines; unchanged comments are not wrapped again.
   ///
   /// - Complexity: O(n) in the number of lines, and in the length of what is new.
   mutating func update(
     post: Post?,
-    comments: [Comment]?,
+    comments: [CommentThreads.Row]?,
     firstUnread: String? = nil,
+    source: SourceView,
     width: Int
   ) {
-    let old = width == self.width ? blocks : [:]
+    let old = width == self.width && source == self.source ? blocks : [:]
     self.width = width
+    self.source = source
     lines = []
     ranges = []
     blocks = [:]
@@ -109,12 +128,14 @@ package struct PostLayout: Equatable, Sendable {
       lines += title.wrapped(width: width).map { .title($0) }
       lines += [.byline, .blank]
       let body = SafeText(untrusted: post.body, mode: .multiLine)
-      lines += body.wrapped(width: width).map { .body($0) }
+      lines += source.lines(of: body, width: width).map { .body($0) }
       lines.append(.blank)
     }
     lines.append(.commentsHeading)
-    for (index, comment) in (comments ?? []).enumerated() {
-      let block = Self.block(comment, width: width, old: old)
+    for (index, row) in (comments ?? []).enumerated() {
+      let comment = row.comment
+      let indent = indent(of: row.depth)
+      let block = Self.block(comment, indent: indent, source: source, width: width, old: old)
       blocks[comment.id] = block
       if comment.id == firstUnread { lines.append(.unread) }
       let start = lines.count
@@ -125,9 +146,32 @@ package struct PostLayout: Equatable, Sendable {
     }
   }
 
-  private static func block(_ comment: Comment, width: Int, old: [String: Block]) -> Block {
-    if let block = old[comment.id], block.comment == comment { return block }
+  /// How far a comment is indented that answers so many others: at most a third of the width.
+  func indent(of depth: Int) -> Int { min(depth * 2, width / 6 * 2) }
+
+  private static func block(
+    _ comment: Comment,
+    indent: Int,
+    source: SourceView,
+    width: Int,
+    old: [String: Block]
+  ) -> Block {
+    if let block = old[comment.id], block.comment == comment, block.indent == indent {
+      return block
+    }
     let text = SafeText(untrusted: comment.text, mode: .multiLine, limit: 2_000)
-    return Block(comment: comment, lines: text.wrapped(width: max(1, width - 2)))
+    let lines = source.lines(of: text, width: max(1, width - 2 - indent))
+    return Block(comment: comment, indent: indent, lines: lines)
+  }
+}
+
+extension PostLayout.SourceView {
+  /// The lines of a text, cut to a width.
+  fileprivate func lines(of text: SafeText, width: Int) -> [MarkedLine] {
+    switch self {
+    case .marked(let repertoire):
+      Markup.lines(of: text, width: width, signs: Markup.Signs(.of(repertoire)))
+    case .raw: text.wrapped(width: width).map { MarkedLine($0) }
+    }
   }
 }

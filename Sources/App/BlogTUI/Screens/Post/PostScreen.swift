@@ -15,18 +15,20 @@ extension OpenPost: AppScreen {
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     guard isWriting else { return .ignored }
-    let before = field.text.count
+    let before = field
     switch field.handle(key) {
     case .changed:
-      session.noteCut(key, from: before, to: field.text.count, limit: field.limit)
+      session.noteCut(key, from: before.count, to: field.count, limit: field.limit)
+      resize(in: session)
       return .taken(session.tellTyping(on: self))
     case .ignored: scrollWhileWriting(key)
-    case .moved, .submitted: break
+    case .moved: if field == before { scrollWhileWriting(key) }
+    case .submitted: break
     }
     return .taken([])
   }
 
-  /// The comment line has no use for vertical keys, so they scroll the post above it.
+  /// Vertical keys that lead out of the comment scroll the post above it.
   private mutating func scrollWhileWriting(_ key: KeyEvent) {
     if key == .up { move(.up) }
     if key == .down { move(.down) }
@@ -36,7 +38,7 @@ extension OpenPost: AppScreen {
 
   mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
     isWriting = true
-    self.field.moveCursor(toColumn: offset.column)
+    self.field.moveCursor(to: offset)
   }
 
   /// In the split view, the list scrolls if the pointer is over it.
@@ -56,8 +58,10 @@ extension OpenPost: AppScreen {
   }
 
   mutating func resize(in session: Session) {
-    let frame = session.postFrame
-    resize(text: frame.text.size, field: frame.field.size)
+    let limit = session.fieldLimit
+    resizeField(width: session.postFrame.field.width, limit: limit)
+    let room = session.postFrame(fieldHeight: fieldHeight).text.size
+    resize(text: room, source: session.sourceView)
   }
 
   /// The comment line takes the row of this line.
@@ -87,11 +91,29 @@ extension Model {
 }
 
 extension Session {
-  /// Where the post is.
-  var postFrame: PostFrame {
+  /// How texts are shown.
+  var sourceView: PostLayout.SourceView {
+    reading.showsSource ? .raw : .marked(glyphs.repertoire)
+  }
+
+  /// How many lines a comment may take while it is written.
+  var fieldLimit: Int { max(1, min(8, Frame(size).content.height / 3)) }
+
+  /// Where the post is, above a comment of one line.
+  var postFrame: PostFrame { postFrame(fieldHeight: 1) }
+
+  /// Where the post is, above a comment of so many lines.
+  func postFrame(fieldHeight: Int) -> PostFrame {
     let frame = Frame(size)
     let textWidth = settings.number(.textWidth)
-    guard isSplit else { return PostFrame(frame, in: frame.content, textWidth: textWidth) }
+    guard isSplit else {
+      return PostFrame(
+        frame,
+        in: frame.content,
+        textWidth: textWidth,
+        fieldHeight: fieldHeight
+      )
+    }
     let left = listRect.endColumn + 1
     let right = Rect(
       row: frame.content.row,
@@ -99,7 +121,13 @@ extension Session {
       width: frame.content.endColumn - left,
       height: frame.content.height
     )
-    return PostFrame(frame, in: right, textWidth: textWidth, isBesideList: true)
+    return PostFrame(
+      frame,
+      in: right,
+      textWidth: textWidth,
+      fieldHeight: fieldHeight,
+      isBesideList: true
+    )
   }
 
   /// Where the selected post is shown beside the list, before it is opened: it has no field.
@@ -147,6 +175,7 @@ extension Model {
   /// Begins a comment; on a post that was deleted, goes on with the draft that was kept.
   mutating func beginComment() {
     guard let open = openPost, open.isGone, !session.drafts.isEmpty else {
+      if openPost?.field.isEmpty == true { openPost?.answered = nil }
       openPost?.isWriting = true
       return
     }
@@ -170,11 +199,27 @@ extension Model {
     openPost?.field.setText(next)
     openPost?.isWriting = false
     openPost?.editing = nil
+    openPost?.answered = nil
+    relayout()
     let effects = session.endTyping()
     if let edited = open.editing {
       return effects + session.sendEdit(of: edited, on: open.id, text: text)
     }
-    return effects + [.comment(open.id, text: text)]
+    return effects + [.comment(open.id, text: text, answering: open.answered)]
+  }
+
+  /// Begins to answer the selected comment, or to comment on the post.
+  mutating func beginAnswer() {
+    let selected = openPost?.selectedComment
+    if openPost?.editing == nil { openPost?.answered = selected }
+    openPost?.isWriting = true
+  }
+
+  /// Takes over what the editor has made of the comment.
+  mutating func takeEdited(_ text: String) {
+    guard openPost?.isWriting == true else { return }
+    openPost?.field.setText(text)
+    relayout()
   }
 
   /// Returns to reading; a half-edited comment stays in the line.
@@ -185,6 +230,8 @@ extension Model {
       openPost?.editing = nil
       openPost?.field.setText(next)
     }
+    if openPost?.field.isEmpty == true { openPost?.answered = nil }
+    relayout()
     return session.endTyping()
   }
 
@@ -298,12 +345,59 @@ enum PostActions {
   static let all: [BoundAction] = [
     BoundAction(
       .comment,
-      keys: ["c", "r", "i", "Enter", "Tab"],
+      keys: ["c", "i", "Enter", "Tab"],
       in: [.post],
       help: "comment; on a deleted post, go on with the last draft",
       hint: .init("comment", rank: 3),
       unless: { $0.isCommentingPossible ? nil : Model.goneObstacle },
       change: { $0.beginComment() }
+    ),
+    BoundAction(
+      "answer",
+      keys: ["r"],
+      in: [.post],
+      help: "answer the selected comment",
+      hint: .init("answer", rank: 8),
+      unless: { $0.openPost?.isGone == true ? Model.goneObstacle : nil },
+      change: { $0.beginAnswer() }
+    ),
+    BoundAction(
+      "fold",
+      keys: ["z"],
+      in: [.post],
+      help: "hide or show the answers to the selected comment",
+      perform: { model in
+        if model.openPost?.toggleFold() != true {
+          model.session.message = .note("No answers here: select a comment that has some.")
+        }
+        return []
+      }
+    ),
+    BoundAction(
+      "fold-all",
+      keys: ["Z"],
+      in: [.post],
+      help: "hide or show all answers",
+      perform: { model in
+        if model.openPost?.toggleFolds() != true {
+          model.session.message = .note("No comment here has answers.")
+        }
+        return []
+      }
+    ),
+    BoundAction(
+      "raw",
+      keys: ["R"],
+      in: ListActions.reading,
+      help: "texts as they were written, or with their markup",
+      change: { model in
+        model.session.reading.showsSource.toggle()
+        model.relayout()
+        let isRaw = model.session.reading.showsSource
+        model.session.message = .note(
+          isRaw ? "Texts are shown as they were written." : "Texts are shown with their markup."
+        )
+      }
     ),
     BoundAction(
       .back,
@@ -319,6 +413,17 @@ enum PostActions {
 /// The actions of the comment line.
 enum CommentActions {
   static let all: [BoundAction] = [
+    BoundAction(
+      "new-line",
+      keys: ["Alt-Enter", "^J"],
+      in: [.comment],
+      help: "a new line",
+      hint: .init("new line", rank: 4),
+      change: { model in
+        _ = model.openPost?.field.handle(.enter)
+        model.relayout()
+      }
+    ),
     BoundAction(
       .send,
       keys: ["Enter", "^S", "^X"],

@@ -349,6 +349,11 @@ extension TextArea {
     return (line, max(0, row - left))
   }
 
+  /// The number of rows that the text takes at the present width, up to a limit.
+  ///
+  /// - Complexity: O(n) in the length of the lines up to that limit
+  func height(upTo limit: Int) -> Int { min(limit, rowCount(upTo: limit, from: (0, 0))) }
+
   /// The number of rows from that one to the end, as far as they matter.
   private func rowCount(upTo limit: Int, from start: (Int, Int)) -> Int {
     var line = start.0

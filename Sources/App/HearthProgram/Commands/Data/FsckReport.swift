@@ -96,7 +96,7 @@ struct FsckReport {
     line += "\(check.starCount) stars: \(Self.summary(check.faults.count))"
     if repaired > 0 { line += ", \(repaired) repaired" }
     if !check.leftovers.isEmpty {
-      line += ", \(check.leftovers.count) read marks of posts that are gone"
+      line += ", \(check.leftovers.count) traces of what is gone"
     }
     Output.line(line)
   }

@@ -1,0 +1,125 @@
+private import Foundation
+
+/// The tags and mentions of a text: `#garden` and `@alice`.
+///
+/// They are written where a word begins, and consist of letters, digits, `_` and `-`. Both are compared
+/// without regard to upper and lower case, and by a key that the database can keep.
+package struct TextMarks: Hashable, Sendable {
+  /// What a mark is.
+  package enum Kind: Hashable, Sendable {
+    /// `#garden`
+    case tag
+    /// `@alice`
+    case mention
+  }
+
+  /// A mark in a text.
+  package struct Mark: Hashable, Sendable {
+    /// Which kind it is.
+    package let kind: Kind
+    /// The scalars that it takes, its sign included.
+    package let range: Range<Int>
+    /// What it is compared by.
+    package let key: String
+  }
+
+  /// How many tags and how many mentions of one text count, so that a post is one bounded write.
+  package static let limit = 10
+  /// The longest tag or mention, in scalars; what is longer is none.
+  package static let longest = 50
+
+  /// The keys of the tags, each once, in the order of the text.
+  package private(set) var tags: [String] = []
+  /// The keys of the mentions, each once, in the order of the text.
+  package private(set) var mentions: [String] = []
+
+  /// Finds the marks of some texts.
+  ///
+  /// - Complexity: O(n) in the length of the texts
+  package init(of texts: String...) {
+    for text in texts where text.utf8.contains(where: { $0 == 0x23 || $0 == 0x40 }) {
+      for mark in Self.marks(in: Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)) {
+        switch mark.kind {
+        case .tag: Self.add(mark.key, to: &tags)
+        case .mention: Self.add(mark.key, to: &mentions)
+        }
+      }
+    }
+  }
+
+  private static func add(_ key: String, to keys: inout [String]) {
+    if keys.count < limit, !keys.contains(key) { keys.append(key) }
+  }
+
+  /// What a name is mentioned by: its letters and digits in lower case; nil if it has none.
+  ///
+  /// `Ann Lee` is mentioned as `@annlee`. Two people whose names have the same key are both told.
+  package static func key(ofName name: String) -> String? {
+    let scalars = name.precomposedStringWithCanonicalMapping.unicodeScalars.filter(isPart)
+    let key = key(of: Array(scalars.prefix(longest))[...])
+    return key.isEmpty ? nil : key
+  }
+
+  /// The key of a tag as somebody types it, with its sign or without; nil if it can be none.
+  package static func key(ofTag text: String) -> String? {
+    let sign: Unicode.Scalar = "#"
+    var scalars = Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)
+    if scalars.first != sign { scalars.insert(sign, at: 0) }
+    guard let mark = marks(in: scalars).first, mark.range == 0..<scalars.count else { return nil }
+    return mark.key
+  }
+
+  /// All marks of a text, in order.
+  ///
+  /// - Complexity: O(n)
+  package static func marks(in scalars: [Unicode.Scalar]) -> [Mark] {
+    var marks: [Mark] = []
+    var index = 0
+    while index < scalars.count {
+      defer { index += 1 }
+      guard scalars[index] == "#" || scalars[index] == "@",
+        index == 0 || isBeforeMark(scalars[index - 1])
+      else { continue }
+      let kind: Kind = scalars[index] == "#" ? .tag : .mention
+      var end = index + 1
+      while end < scalars.count, isPart(scalars[end]) { end += 1 }
+      let next = end
+      // What emphasis puts around a mark is no part of it.
+      while end > index + 1, scalars[end - 1] == "_" || scalars[end - 1] == "-" { end -= 1 }
+      let word = scalars[(index + 1)..<end]
+      guard !word.isEmpty, word.count <= longest,
+        kind == .mention || word.contains(where: \.properties.isAlphabetic)
+      else {
+        index = next - 1
+        continue
+      }
+      marks.append(Mark(kind: kind, range: index..<end, key: key(of: word)))
+      index = next - 1
+    }
+    return marks
+  }
+
+  private static func key(of scalars: ArraySlice<Unicode.Scalar>) -> String {
+    var key = String.UnicodeScalarView()
+    for scalar in scalars {
+      // A letter without a simple small form keeps the one that it has.
+      let small = scalar.properties.lowercaseMapping.unicodeScalars
+      key.append(small.count == 1 ? small.first ?? scalar : scalar)
+    }
+    return String(key)
+  }
+
+  private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII {
+      return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "_"
+        || scalar == "-"
+    }
+    return scalar.properties.isAlphabetic || scalar.properties.generalCategory == .decimalNumber
+  }
+
+  /// Whether a mark can begin behind a scalar: behind blanks, brackets, quotes and the like, but not
+  /// inside of a word, an email address or a link.
+  private static func isBeforeMark(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isWhitespace || "([{\"'“„«‹,;:!?*_~>—–".unicodeScalars.contains(scalar)
+  }
+}

@@ -1,0 +1,244 @@
+import BlogModel
+
+/// What was typed and not sent: posts and comments, one in each row.
+struct DraftsScreen: AppScreen {
+  static let layer = ScreenLayer.page
+
+  /// A text that was not sent.
+  enum Item: Hashable {
+    /// A post.
+    case post(Draft)
+    /// A comment on a post.
+    case comment(PostID, text: String)
+  }
+
+  /// The rows, by the numbers of the items.
+  fileprivate(set) var list = ListView<Int>()
+  fileprivate(set) var items: [Item] = []
+  /// What was thrown away here and can be taken back, the last one last.
+  fileprivate var removed: [Item] = []
+
+  init(_ session: Session) {
+    update(session)
+    resize(in: session)
+  }
+
+  /// A click selects a row, and a click on the selected one goes on with it.
+  static func pick(_ row: Int, in model: inout Model) -> [Effect] {
+    if model.draftsScreen?.list.selection == row { return model.openDraft() }
+    model.draftsScreen?.list.select(row)
+    return []
+  }
+
+  /// The last draft comes first, as it is what `c` goes on with.
+  fileprivate mutating func update(_ session: Session) {
+    items = session.drafts.reversed().map { .post($0) }
+    for (post, texts) in session.commentDrafts.sorted(by: { $0.key > $1.key }) {
+      items += texts.reversed().map { .comment(post, text: $0) }
+    }
+    list.update(ids: Array(items.indices))
+  }
+
+  func context(in session: Session) -> Context { .drafts }
+
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    list.move(by: direction)
+    return []
+  }
+
+  mutating func resize(in session: Session) {
+    let room = Frame(session.size).page.size
+    list.setRowHeight(room.height >= 8 ? 2 : 1)
+    list.resize(to: room)
+  }
+
+  func draw(on painter: inout Painter) { painter.paint(self) }
+}
+
+extension Context {
+  static let drafts = Context("drafts", title: "In the drafts")
+}
+
+extension Session {
+  /// Takes a text out of those that were not sent.
+  fileprivate mutating func remove(_ item: DraftsScreen.Item) {
+    switch item {
+    case .post(let draft):
+      if let index = drafts.lastIndex(of: draft) { drafts.remove(at: index) }
+    case .comment(let post, let text):
+      guard let index = commentDrafts[post]?.lastIndex(of: text) else { return }
+      commentDrafts[post]?.remove(at: index)
+      if commentDrafts[post]?.isEmpty == true { commentDrafts[post] = nil }
+    }
+  }
+
+  /// Puts a text where it is offered first.
+  fileprivate mutating func add(_ item: DraftsScreen.Item) {
+    switch item {
+    case .post(let draft): drafts.append(draft)
+    case .comment(let post, let text): commentDrafts[post, default: []].append(text)
+    }
+  }
+}
+
+extension Model {
+  fileprivate var draftsScreen: DraftsScreen? {
+    get { stack[DraftsScreen.self] }
+    _modify { yield &stack[DraftsScreen.self] }
+  }
+
+  fileprivate mutating func openDrafts() {
+    draftsScreen = DraftsScreen(session)
+  }
+
+  private var selectedDraft: DraftsScreen.Item? {
+    guard let screen = draftsScreen, let number = screen.list.selection else { return nil }
+    return screen.items[number]
+  }
+
+  /// Goes on with a draft: a post in its form, a comment below its post.
+  fileprivate mutating func openDraft() -> [Effect] {
+    guard let item = selectedDraft else { return [] }
+    draftsScreen = nil
+    switch item {
+    case .post(let draft):
+      session.remove(item)
+      composer = Composer(draft)
+      relayout()
+      return []
+    case .comment(let post, _):
+      let effects = closePost()
+      // What is offered first is what the post opens with.
+      session.remove(item)
+      session.add(item)
+      let opening = open(post)
+      openPost?.isWriting = true
+      return effects + opening
+    }
+  }
+
+  private mutating func updateDrafts() {
+    let session = session
+    draftsScreen?.update(session)
+  }
+
+  fileprivate mutating func removeDraft() {
+    guard let item = selectedDraft else { return }
+    session.remove(item)
+    draftsScreen?.removed.append(item)
+    updateDrafts()
+    session.message = .note("The draft is thrown away; u brings it back.")
+  }
+
+  fileprivate mutating func restoreDraft() {
+    guard let item = draftsScreen?.removed.popLast() else { return }
+    session.add(item)
+    updateDrafts()
+    session.message = .note("The draft is back.")
+  }
+}
+
+/// What keys do with drafts.
+enum DraftsActions {
+  static let motions = BoundAction.motions(in: .drafts) { model, motion in
+    model.draftsScreen?.list.move(motion)
+    return []
+  }
+
+  static let all: [BoundAction] = [
+    BoundAction(
+      "drafts",
+      keys: ["C"],
+      in: [.list, .post, .notices],
+      help: "posts and comments that were not sent",
+      unless: { model in
+        model.session.drafts.isEmpty && model.session.commentDrafts.isEmpty
+          ? .note("There are no drafts.") : nil
+      },
+      change: { $0.openDrafts() }
+    ),
+    BoundAction(
+      .open,
+      keys: ["Enter", "l", "Right"],
+      in: [.drafts],
+      help: "go on writing",
+      hint: .init("go on", rank: 2),
+      unless: { $0.draftsScreen?.list.selection == nil ? .nothingThere : nil },
+      perform: { $0.openDraft() }
+    ),
+    BoundAction(
+      .delete,
+      keys: ["d"],
+      in: [.drafts],
+      help: "throw the draft away",
+      hint: .init("throw away", rank: 4),
+      unless: { $0.draftsScreen?.list.selection == nil ? .nothingThere : nil },
+      change: { $0.removeDraft() }
+    ),
+    BoundAction(
+      "undo",
+      keys: ["u"],
+      in: [.drafts],
+      help: "bring the last one back",
+      unless: { $0.draftsScreen?.removed.isEmpty == false ? nil : .note("Nothing to undo.") },
+      change: { $0.restoreDraft() }
+    ),
+    BoundAction(
+      .back,
+      keys: ["q", "Esc", "h", "Left", "C", "^C"],
+      in: [.drafts],
+      help: "back",
+      hint: .init("back", rank: 3),
+      change: { $0.draftsScreen = nil }
+    ),
+  ]
+}
+
+extension Painter {
+  fileprivate mutating func paint(_ drafts: DraftsScreen) {
+    screen.put(" Drafts", at: frame.header.origin, style: theme.brand, clip: frame.header)
+    if drafts.items.isEmpty {
+      let room = frame.page.line(frame.page.height / 2)
+      screen.put("No drafts any more.", in: room, style: theme.dim, aligned: .center)
+    }
+    for row in drafts.list.rows(in: frame.page) {
+      paint(drafts.items[row.id], isSelected: row.isSelected, in: row.rect)
+      hits.add(.row(row.id, of: DraftsScreen.self), at: row.rect)
+      guard row.isSelected else { continue }
+      paintSelection(at: row.rect)
+      screen.cursor = row.rect.origin
+    }
+  }
+
+  private mutating func paint(_ item: DraftsScreen.Item, isSelected: Bool, in rect: Rect) {
+    let style = isSelected ? theme.selected : theme.text
+    if isSelected { screen.fill(rect, style: style) }
+    let first: SafeText
+    let second: SafeText
+    switch item {
+    case .post(let draft):
+      let title = SafeText(untrusted: draft.title, limit: 200)
+      first = "Post: " + (title.isEmpty ? "(no title)" : title)
+      second = SafeText(untrusted: draft.problem ?? draft.body, limit: 300)
+    case .comment(let post, let text):
+      let title = model.knownPost(post)?.title ?? "a post that is not loaded"
+      first = "Comment on " + SafeText(untrusted: title, limit: 200)
+      second = SafeText(untrusted: text, limit: 300)
+    }
+    let line = rect.line(0)
+    let heading = Rect(row: line.row, column: line.column + 1, width: line.width - 1, height: 1)
+    guard rect.height > 1 else {
+      let text = second.isEmpty ? first : first + separator + second
+      return _ = screen.put(text, in: heading, style: style, ellipsis: glyphs.ellipsis)
+    }
+    screen.put(first, in: heading, style: style, ellipsis: glyphs.ellipsis)
+    let below = Rect(row: line.row + 1, column: line.column + 3, width: line.width - 3, height: 1)
+    screen.put(second, in: below, style: isSelected ? style : theme.dim, ellipsis: glyphs.ellipsis)
+  }
+}

@@ -1,0 +1,121 @@
+import BlogModel
+
+extension Painter {
+  mutating func paint(_ notices: NoticesScreen) {
+    screen.put(" Notices", at: frame.header.origin, style: theme.brand, clip: frame.header)
+    let unread = session.unreadNotices
+    if unread > 0 {
+      let room = Rect(row: frame.header.row, column: 9, width: frame.header.width - 9, height: 1)
+      screen.put(SafeText(unread) + " new ", in: room, style: theme.notice, aligned: .trailing)
+    }
+    guard let entries = session.reading.notices, !entries.isEmpty else {
+      return paintNoNotices(isKnown: session.reading.notices != nil)
+    }
+    let known = Dictionary(entries.map { ($0.id, $0) }) { $1 }
+    for (number, row) in notices.list.rows(in: frame.page).enumerated() {
+      guard let entry = known[row.id] else { continue }
+      paint(entry, isSelected: row.isSelected, in: row.rect)
+      if row.isSelected { paintSelection(at: row.rect) }
+      hits.add(
+        .row(notices.list.visibleRange.lowerBound + number, of: NoticesScreen.self),
+        at: row.rect
+      )
+      if row.isSelected { screen.cursor = row.rect.origin }
+    }
+  }
+
+  /// The mark before a selected row of a page.
+  mutating func paintSelection(at row: Rect) {
+    for line in 0..<row.height {
+      let position = Position(row: row.row + line, column: row.column - 1)
+      screen.put(glyphs.selection, at: position, style: theme.selectedBorder)
+    }
+  }
+
+  private mutating func paintNoNotices(isKnown: Bool) {
+    let lines: [SafeText] =
+      isKnown
+      ? ["No notices yet.", "Comments and stars on your posts, answers and @mentions come here."]
+      : ["Loading" + glyphs.ellipsis]
+    let wrapped = lines.flatMap { $0.wrapped(width: max(1, frame.page.width - 2)) }
+    let height = min(wrapped.count, frame.page.height)
+    let room = frame.page.centered(Size(width: frame.page.width, height: height))
+    for (index, line) in wrapped.prefix(height).enumerated() {
+      let style = index == 0 ? theme.text : theme.dim
+      screen.put(line, in: room.line(index), style: style, aligned: .center)
+    }
+  }
+
+  /// Who did what where and when, and below it what was said.
+  private mutating func paint(_ entry: NoticeEntry, isSelected: Bool, in rect: Rect) {
+    let isUnread = session.isUnread(entry)
+    let line = rect.line(0)
+    let style = isSelected ? theme.selected : isUnread ? theme.title : theme.text
+    if isSelected { screen.fill(rect, style: style) }
+    let mark: SafeText = isUnread ? glyphs.bullet : " "
+    let markStyle = isSelected ? style : theme.notice
+    screen.put(mark, at: line.origin, style: markStyle, clip: line)
+    let age = time(entry.at, isShort: line.width < 60)
+    let ageRoom = Rect(
+      row: line.row,
+      column: line.endColumn - age.width,
+      width: age.width,
+      height: 1
+    )
+    screen.put(age, in: ageRoom, style: isSelected ? style : theme.dim)
+    let room = Rect(
+      row: line.row,
+      column: line.column + 2,
+      width: line.width - 2 - (age.width == 0 ? 0 : age.width + 2),
+      height: 1
+    )
+    screen.put(sentence(entry), in: room, style: style, ellipsis: glyphs.ellipsis)
+    guard rect.height > 1 else { return }
+    let below = rect.line(1)
+    let text = SafeText(untrusted: entry.text, limit: below.width + 1)
+    let textRoom = Rect(
+      row: below.row,
+      column: below.column + 4,
+      width: below.width - 4,
+      height: 1
+    )
+    screen.put(text, in: textRoom, style: isSelected ? style : theme.dim, ellipsis: glyphs.ellipsis)
+  }
+
+  private func sentence(_ entry: NoticeEntry) -> SafeText {
+    let title = SafeText(untrusted: entry.title, limit: 200)
+    let name =
+      entry.author.map { session.shownName(of: $0.uid, named: $0.name) } ?? SafeText.empty
+    switch entry.kind {
+    case .comment: return name + " commented on " + title
+    case .reply: return name + " answered you on " + title
+    case .mention where entry.comment == nil: return name + " named you in " + title
+    case .mention: return name + " named you on " + title
+    case .stars:
+      let stars = Self.count(entry.stars, one: "star", many: "stars")
+      return glyphs.star + " " + stars + " of others on " + title
+    }
+  }
+
+  /// How many notices are to be read, at the right of a row with so much room; quiet, and only there.
+  mutating func paintNoticeMark(in room: Rect) -> Int {
+    let count = session.unreadNotices
+    guard count > 0 else { return 0 }
+    let sign: SafeText = isASCII ? "!" : "◆"
+    let short = sign + SafeText(count) + " "
+    let key = session.keys.keyText(for: .notices, in: .list)
+    let word: SafeText = count == 1 ? " notice" : " notices"
+    let long = sign + " " + SafeText(count) + word + (key.map { ", " + $0 } ?? .empty) + " "
+    let text = long.width + 2 <= room.width ? long : short
+    guard text.width < room.width else { return 0 }
+    let rect = Rect(
+      row: room.row,
+      column: room.endColumn - text.width,
+      width: text.width,
+      height: 1
+    )
+    screen.put(text, in: rect, style: theme.notice)
+    hits.add(.action(.notices), at: rect)
+    return text.width
+  }
+}

@@ -1,0 +1,217 @@
+import BlogModel
+
+/// What others did to what I wrote, and to me: comments, answers, stars, my name.
+///
+/// It stands behind the post that is opened from it, so that going back leads here again.
+struct NoticesScreen: AppScreen {
+  static let layer = ScreenLayer.reading
+
+  /// The rows, by the keys of the notices.
+  fileprivate(set) var list = ListView<String>()
+  /// Stars that came while nobody knew when; they stay at the top as long as the list is open.
+  private let pinned: Set<String>
+
+  init(_ session: Session) {
+    let entries = session.reading.notices ?? []
+    pinned = Set(
+      entries.filter { $0.at == nil && session.isUnread($0) }.map(\.id)
+    )
+    update(session)
+    resize(in: session)
+  }
+
+  /// A click selects a row, and a click on the selected one opens it.
+  static func pick(_ row: Int, in model: inout Model) -> [Effect] {
+    guard let list = model.noticesScreen?.list, list.ids.indices.contains(row) else { return [] }
+    if list.selectedIndex == row { return model.openNotice() }
+    model.noticesScreen?.list.move(to: row)
+    return []
+  }
+
+  /// Follows what the blog tells; the selected row stays where it is.
+  mutating func update(_ session: Session) {
+    let entries = session.reading.notices ?? []
+    let first = entries.filter { pinned.contains($0.id) }
+    let others = entries.filter { !pinned.contains($0.id) }
+    list.update(ids: (first + others).map(\.id))
+  }
+
+  func context(in session: Session) -> Context { .notices }
+
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    list.move(by: direction)
+    return []
+  }
+
+  mutating func resize(in session: Session) {
+    let room = Frame(session.size).page.size
+    list.setRowHeight(room.height >= 8 ? 2 : 1)
+    list.resize(to: room)
+  }
+
+  func draw(on painter: inout Painter) { painter.paint(self) }
+}
+
+extension Context {
+  static let notices = Context("notices", title: "In the notices")
+}
+
+extension Session {
+  /// Whether a notice is to be read.
+  func isUnread(_ entry: NoticeEntry) -> Bool { reading.state?.isUnread(entry) == true }
+
+  /// How many notices are to be read.
+  package var unreadNotices: Int {
+    reading.notices?.count(where: isUnread) ?? 0
+  }
+
+  /// Notes how many stars I know of: on a post, or on all of mine.
+  mutating func noteStars(on post: PostID? = nil) -> [Effect] {
+    let entries = (reading.notices ?? []).filter {
+      $0.kind == .stars && (post == nil || $0.post == post)
+    }
+    return note(entries.map { ($0.post, $0.stars) })
+  }
+
+  /// Notes the stars of old posts, so that those that come from now on are new.
+  mutating func noteOldStars() -> [Effect] {
+    guard let state = reading.state else { return [] }
+    return note(
+      (reading.notices ?? []).compactMap { entry in
+        state.starsToNote(of: entry).map { (entry.post, $0) }
+      }
+    )
+  }
+
+  private mutating func note(_ counts: [(post: PostID, count: Int)]) -> [Effect] {
+    guard let state = reading.state else { return [] }
+    let new = counts.filter { state.stars?[$0.post] != $0.count }
+    guard !new.isEmpty else { return [] }
+    let changes = Dictionary(new.map { ($0.post, $0.count) }) { $1 }
+    reading.mark { $0.stars = ($0.stars ?? [:]).merging(changes) { $1 } }
+    return [.markStars(changes)]
+  }
+}
+
+extension Model {
+  fileprivate var noticesScreen: NoticesScreen? {
+    get { stack[NoticesScreen.self] }
+    _modify { yield &stack[NoticesScreen.self] }
+  }
+
+  /// Takes over what others did.
+  mutating func take(_ entries: [NoticeEntry]) -> [Effect] {
+    session.reading.notices = entries
+    let session = session
+    noticesScreen?.update(session)
+    return self.session.noteOldStars()
+  }
+
+  /// Shows the notices, in front of a post that may be open.
+  fileprivate mutating func openNotices() {
+    noticesScreen = nil
+    noticesScreen = NoticesScreen(session)
+  }
+
+  private var selectedNotice: NoticeEntry? {
+    guard let id = noticesScreen?.list.selection else { return nil }
+    return session.reading.notices?.first { $0.id == id }
+  }
+
+  /// Opens the post that a notice is about, at its comment.
+  fileprivate mutating func openNotice() -> [Effect] {
+    guard let entry = selectedNotice else { return [] }
+    let effects = closePost() + open(entry.post)
+    openPost?.wanted = entry.comment
+    return effects + session.noteStars(on: entry.post)
+  }
+
+  /// Counts a notice as read, with all that came before it on the same post.
+  fileprivate mutating func markNoticeRead() -> [Effect] {
+    guard let entry = selectedNotice, session.isUnread(entry) else { return [] }
+    return markRead([entry])
+  }
+
+  fileprivate mutating func markNoticesRead() -> [Effect] {
+    let unread = (session.reading.notices ?? []).filter(session.isUnread)
+    session.message = .note(unread.isEmpty ? "No notice is unread." : "All notices are read.")
+    return markRead(unread)
+  }
+
+  private mutating func markRead(_ entries: [NoticeEntry]) -> [Effect] {
+    var last: [PostID: String] = [:]
+    var effects: [Effect] = []
+    for entry in entries {
+      if entry.kind == .stars {
+        effects += session.noteStars(on: entry.post)
+      } else {
+        last[entry.post] = max(last[entry.post] ?? "", entry.comment ?? "")
+      }
+    }
+    for (post, comment) in last.sorted(by: { $0.key < $1.key }) {
+      // What was read further than that stays read.
+      let known = session.reading.state?.lastComment(on: post) ?? ""
+      let mark = ReadState.Mark.read(lastComment: max(known, comment))
+      session.reading.mark { $0.marks[post] = mark }
+      effects.append(.mark(post, mark))
+    }
+    return effects
+  }
+}
+
+/// What keys do with notices.
+enum NoticesActions {
+  static let motions = BoundAction.motions(in: .notices) { model, motion in
+    model.noticesScreen?.list.move(motion)
+    return []
+  }
+
+  static let all: [BoundAction] = [
+    BoundAction(
+      .notices,
+      keys: ["F3"],
+      in: [.list, .post, .drafts],
+      help: "what others did: comments, answers, stars, your name",
+      change: { $0.openNotices() }
+    ),
+    BoundAction(
+      .open,
+      keys: ["Enter", "l", "Right"],
+      in: [.notices],
+      help: "open the post, at the comment",
+      hint: .init("open", rank: 2),
+      unless: { $0.noticesScreen?.list.selection == nil ? .nothingThere : nil },
+      perform: { $0.openNotice() }
+    ),
+    BoundAction(
+      "toggle-read",
+      keys: ["m"],
+      in: [.notices],
+      help: "mark as read",
+      hint: .init("read", rank: 4),
+      perform: { $0.markNoticeRead() }
+    ),
+    BoundAction(
+      "mark-all-read",
+      keys: ["M"],
+      in: [.notices],
+      help: "mark all as read",
+      hint: .init("all read", rank: 5),
+      perform: { $0.markNoticesRead() }
+    ),
+    BoundAction(
+      .back,
+      keys: ["q", "Esc", "h", "Left", "F3", "^C"],
+      in: [.notices],
+      help: "back",
+      hint: .init("back", rank: 3),
+      change: { $0.noticesScreen = nil }
+    ),
+  ]
+}

@@ -1,0 +1,261 @@
+import BlogModel
+import Foundation
+import RealtimeDatabase
+import RealtimeServer
+import Testing
+
+@Suite("What others did to what I wrote", .timeLimit(.minutes(1)))
+struct NoticesTests {
+  private static let rules = ["blog.json", "blog-transactions.json"]
+
+  private func server(_ rules: String) async throws -> BlogServer {
+    try await BlogServer(rules: .source(StarIncrementTests.rules(rules)), isEmulator: true)
+  }
+
+  private func blog(_ server: BlogServer, _ name: String) throws -> Blog {
+    let me = try Author(userName: name)
+    return Blog(database: try server.database(as: name), me: me, stars: .increment)
+  }
+
+  private func screen(_ server: BlogServer, _ name: String) throws -> ScreenProbe {
+    let probe = try server.screen(name, on: try server.database(as: name), stars: .increment)
+    probe.blog.setNotices(true)
+    return probe
+  }
+
+  @Test("is one list: comments, answers, names and stars, live and after a start", arguments: rules)
+  func list(rules: String) async throws {
+    let server = try await server(rules)
+    let alice = try screen(server, "alice")
+    try await alice.wait("an empty list") { $0.noticeEntries == [] }
+    let ann = try blog(server, "alice")
+    let bob = try blog(server, "bob")
+    let tea = try await ann.post(title: "Tea", body: "Come over")
+    let comment = try await bob.comment(on: tea, text: "On my way")
+    try await bob.setStar(true, on: tea)
+    // Far from my posts, somebody names me and answers me.
+    let bread = try await bob.post(title: "Bread", body: "Ask @Alice how.")
+    let mine = try await ann.comment(on: bread, text: "Like this")
+    let answer = try await bob.comment(on: bread, text: "Thanks", answering: mine)
+    let naming = try await bob.comment(on: bread, text: "@ALICE is right")
+    // What I do myself is no news, and what only looks like my name neither.
+    try await ann.setStar(true, on: tea)
+    _ = try await bob.comment(on: bread, text: "mail alice@alice or @alicia")
+    let expected: Set<String> = [comment, "stars " + tea, bread, answer, naming]
+    try await alice.wait("all of them") { Set(($0.noticeEntries ?? []).map(\.id)) == expected }
+    let entries = Dictionary((alice.noticeEntries ?? []).map { ($0.id, $0) }) { $1 }
+    #expect(entries[comment]?.kind == .comment)
+    #expect(entries[comment]?.title == "Tea")
+    #expect(entries[answer]?.kind == .reply)
+    #expect(entries[answer]?.title == "Bread")
+    #expect(entries[answer]?.text == "Thanks")
+    #expect(entries[bread]?.kind == .mention)
+    #expect(entries[bread]?.comment == nil)
+    #expect(entries[naming]?.kind == .mention)
+    #expect(entries["stars " + tea]?.stars == 1)
+    #expect(entries.values.compactMap(\.author).allSatisfy { $0.name == "bob" })
+    let later = try screen(server, "alice")
+    try await later.wait("the same after a start") {
+      Set(($0.noticeEntries ?? []).map(\.id)) == expected
+    }
+    // Newest first, by the keys of what was written.
+    let order = [naming, answer, bread, comment]
+    #expect((later.noticeEntries ?? []).map(\.id).filter { $0 != "stars " + tea } == order)
+    let check = try await BlogCheck(reading: server.database(as: "alice").reference())
+    #expect(check.faults == [])
+    #expect(check.leftovers == [])
+  }
+
+  @Test("rings once for each, and not for what was there before")
+  func ringing() async throws {
+    let server = try await server("blog.json")
+    let ann = try blog(server, "alice")
+    let bob = try blog(server, "bob")
+    let tea = try await ann.post(title: "Tea", body: "b")
+    let mine = try await ann.comment(on: tea, text: "Anyone?")
+    _ = try await bob.comment(on: tea, text: "old @alice")
+    let alice = try screen(server, "alice")
+    try await alice.wait("the old one") { $0.noticeEntries?.count == 1 }
+    // An answer on my own post that names me as well is one thing.
+    _ = try await bob.comment(on: tea, text: "Me, @alice", answering: mine)
+    try await alice.wait("the new one") { $0.noticeEntries?.count == 2 }
+    let bread = try await bob.post(title: "Bread", body: "for @alice")
+    try await alice.wait("the last one") { $0.notices.last?.post == bread }
+    #expect(alice.notices.count == 2)
+    #expect(alice.notices.last == .mention(bread, title: "Bread", by: bob.me))
+  }
+
+  @Test("is read on all terminals once the post is read, or the number of stars is known")
+  func reading() async throws {
+    let server = try await server("blog.json")
+    try await server.administer(["seen/alice/before": 1])
+    let first = try screen(server, "alice")
+    let second = try screen(server, "alice")
+    let ann = try blog(server, "alice")
+    let bob = try blog(server, "bob")
+    let tea = try await ann.post(title: "Tea", body: "b")
+    let comment = try await bob.comment(on: tea, text: "Hello")
+    try await bob.setStar(true, on: tea)
+    for terminal in [first, second] {
+      try await terminal.wait("both unread") {
+        $0.unreadNotices == [comment, "stars " + tea]
+      }
+    }
+    first.blog.mark(tea, .read(lastComment: comment))
+    try await second.wait("the comment read") { $0.unreadNotices == ["stars " + tea] }
+    first.blog.markStars([tea: 1])
+    try await second.wait("the stars read") { $0.unreadNotices == [] }
+    try await blog(server, "carol").setStar(true, on: tea)
+    try await second.wait("another star") { $0.unreadNotices == ["stars " + tea] }
+    #expect(second.refusals.isEmpty)
+  }
+
+  @Test("forgets what was deleted")
+  func deleting() async throws {
+    let server = try await server("blog.json")
+    let alice = try screen(server, "alice")
+    let bob = try blog(server, "bob")
+    let bread = try await bob.post(title: "Bread", body: "b")
+    let comment = try await bob.comment(on: bread, text: "for @alice")
+    try await alice.wait("the mention") { $0.noticeEntries?.map(\.id) == [comment] }
+    try await bob.delete(comment: comment, on: bread)
+    try await alice.wait("no mention") { $0.noticeEntries == [] }
+    let naming = try await bob.post(title: "For @alice", body: "b")
+    try await alice.wait("the post") { $0.noticeEntries?.map(\.id) == [naming] }
+    try await bob.edit(post: naming, title: "For nobody", body: "b")
+    try await alice.wait("nothing again") { $0.noticeEntries == [] }
+  }
+
+  @Test("leaves nothing behind that fsck finds, and fsck removes what others leave behind")
+  func traces() async throws {
+    let server = try await BlogServer()
+    let bob = try server.blog("bob")
+    let alice = try server.blog("alice")
+    let tea = try await alice.post(title: "Tea #green", body: "for @bob")
+    let comment = try await alice.comment(on: tea, text: "and @carol")
+    let answer = try await bob.comment(on: tea, text: "for me, @alice?", answering: comment)
+    let screen = try server.screen("alice")
+    screen.blog.open(tea)
+    try await screen.wait("the comments") { $0.comments(tea)?.count == 2 }
+    screen.blog.edit(tea, title: "Tea #black", body: "for nobody")
+    try await screen.wait("the edit") {
+      $0.all.contains(.succeeded(.edit(tea, title: "Tea #black", body: "for nobody")))
+    }
+    try await bob.delete(comment: answer, on: tea)
+    try await screen.wait("the answer gone") { $0.comments(tea)?.count == 1 }
+    #expect(try await server.check().faults == [])
+    #expect(try await server.check().leftovers.map(\.path) == [])
+    // Somebody with an older program deletes a post: what led to it and to its comments is left.
+    try await server.administer([
+      "posts/\(tea)": NSNull(), "user-posts/alice/\(tea)": NSNull(),
+      "post-comments/\(tea)": NSNull(), "replies/bob/x": 1,
+      "posts/-K": ["uid": "bob", "author": "bob", "title": "t", "body": "b", "starCount": 0],
+      "user-posts/bob/-K": [
+        "uid": "bob", "author": "bob", "title": "t", "body": "b", "starCount": 0,
+      ],
+      "post-comments/-K/-L": ["uid": "bob", "author": "bob", "text": "t", "parent": "-M"],
+    ])
+    let left = try await server.check()
+    #expect(left.leftovers.map(\.path) == ["/mentions/carol/\(comment)", "/tags/black/\(tea)"])
+    #expect(left.faults.map(\.path) == ["/post-comments/-K/-L", "/replies/bob/x"])
+  }
+
+  @Test("costs a bounded number of listens, however much is there")
+  func cost() async throws {
+    let server = try await BlogServer()
+    var values: [String: Any] = [:]
+    for number in 0..<60 {
+      let id = BlogServer.key(number)
+      let post: [String: Any] = [
+        "uid": "alice", "author": "alice", "title": "t", "body": "b", "starCount": 0,
+      ]
+      values["posts/\(id)"] = post
+      values["user-posts/alice/\(id)"] = post
+      for comment in 0..<20 {
+        let key = "-L\(1_000_000 + number)c\(100 + comment)"
+        values["post-comments/\(id)/\(key)"] = [
+          "uid": "bob", "author": "bob", "text": "hi @alice", "parent": "-K",
+        ]
+        values["mentions/alice/\(key)"] = id
+        values["replies/alice/\(key)"] = id
+      }
+    }
+    try await server.administer(values)
+    let alice = try server.screen("alice")
+    alice.blog.follow(.recent)
+    try await alice.wait("the list") { $0.posts(.recent)?.count == 60 }
+    let before = try await server.listens().now
+    alice.blog.setNotices(true)
+    try await alice.wait("the notices") { $0.noticeEntries != nil }
+    let after = try await server.listens().now
+    // My posts, the comments on twenty of them, two places of addresses, and twenty targets, which
+    // are the same for both.
+    #expect(after - before <= 1 + 20 + 2 + 20)
+    // Ten comments on each of twenty posts, and those of the last post that only name me.
+    #expect(alice.noticeEntries?.count == 210)
+    alice.blog.setNotices(false)
+    try await server.waitForListens(before, "nothing is left behind")
+  }
+
+  @Test("does not break where the rules know nothing of answers and names")
+  func oldRules() async throws {
+    let rules =
+      #"{"rules":{".read":false,"posts":{".read":true},"user-posts":{".read":true},"#
+      + #""post-comments":{".read":true},"seen":{".read":true,".write":true}}}"#
+    let server = try await BlogServer(rules: .source(rules))
+    let post = ["uid": "alice", "author": "alice", "title": "t", "body": "b"]
+    try await server.administer([
+      "posts/-K1": post, "user-posts/alice/-K1": post,
+      "post-comments/-K1/-L1": ["uid": "bob", "author": "bob", "text": "hi"],
+    ])
+    let alice = try server.screen("alice")
+    alice.blog.setNotices(true)
+    try await alice.wait("the comment all the same") { $0.noticeEntries?.map(\.id) == ["-L1"] }
+  }
+}
+
+@Suite("Tags and names in a text")
+struct TextMarksTests {
+  @Test(
+    "are found where a word begins",
+    arguments: [
+      ("#tea and @bob", ["tea"], ["bob"]),
+      ("(#Tea, @BOB!) **#tea**", ["tea"], ["bob"]),
+      ("a#b bob@example.org https://x.org/#top /@bob", [], []),
+      ("# Heading, #1, #-, @", [], []),
+      ("#größe #ŻÓŁW #日本語 @美玲", ["größe", "żółw", "日本語"], ["美玲"]),
+      ("_#tea_ #well-known- #a_b", ["tea", "well-known", "a_b"], []),
+      ("##tea @@bob", [], []),
+      ("#e\u{301}te\u{301}", ["\u{E9}t\u{E9}"], []),
+      ("#a.b #c/d #e$f #[g]", ["a", "c", "e"], []),
+      ("#\u{202E}evil #a\u{200B}b", ["a"], []),
+    ]
+  )
+  func finding(text: String, tags: [String], mentions: [String]) {
+    let marks = TextMarks(of: text)
+    #expect(marks.tags == tags)
+    #expect(marks.mentions == mentions)
+  }
+
+  @Test("are bounded in number and in length")
+  func bounds() {
+    let many = (0..<50).map { "#tag\($0) @name\($0)" }.joined(separator: " ")
+    #expect(TextMarks(of: many).tags.count == TextMarks.limit)
+    #expect(TextMarks(of: many).mentions.count == TextMarks.limit)
+    let long = String(repeating: "a", count: TextMarks.longest)
+    #expect(TextMarks(of: "#\(long)").tags == [long])
+    #expect(TextMarks(of: "#\(long)a").tags == [])
+  }
+
+  @Test("A name is mentioned by its letters and digits")
+  func names() {
+    #expect(TextMarks.key(ofName: "Ann Lee") == "annlee")
+    #expect(TextMarks.key(ofName: "a.b/c") == "abc")
+    #expect(TextMarks.key(ofName: "美玲") == "美玲")
+    #expect(TextMarks.key(ofName: "!?") == nil)
+    #expect(TextMarks.key(ofTag: "Tea") == "tea")
+    #expect(TextMarks.key(ofTag: "#Tea") == "tea")
+    #expect(TextMarks.key(ofTag: "two words") == nil)
+    #expect(TextMarks.key(ofTag: "") == nil)
+  }
+}

@@ -1,0 +1,237 @@
+import BlogModel
+import Testing
+
+@testable import BlogTUI
+
+@Suite("The notices")
+struct NoticesTests {
+  static let bob = Author(uid: "bob", name: "bob")
+
+  static let entries: [NoticeEntry] = [
+    NoticeEntry(
+      id: "c2",
+      kind: .comment,
+      post: "p11",
+      title: "Notes from a slow train",
+      comment: "c2",
+      author: Author(uid: "mei", name: "美玲"),
+      text: "いい話ですね。",
+      at: Fixture.ago(minutes: 1)
+    ),
+    NoticeEntry(
+      id: "c1",
+      kind: .reply,
+      post: "p11",
+      title: "Notes from a slow train",
+      comment: "c1",
+      author: bob,
+      text: "I was on that train!\nAnd you?",
+      at: Fixture.ago(minutes: 2)
+    ),
+    NoticeEntry(
+      id: "p12",
+      kind: .mention,
+      post: "p12",
+      title: "The hearth is lit",
+      author: bob,
+      text: "Everything you see here is live.",
+      at: Fixture.ago(minutes: 20)
+    ),
+    NoticeEntry(
+      id: "stars p07",
+      kind: .stars,
+      post: "p07",
+      title: "\u{1B}[2JOwned\nbob\u{202E}",
+      stars: 40,
+      at: nil
+    ),
+  ]
+
+  static func model(
+    _ size: Size = Size(width: 80, height: 24),
+    glyphs: GlyphSet = .unicode
+  )
+    -> Model
+  {
+    var model = Fixture.loaded(size, glyphs: glyphs)
+    model.send(.blog(.readState(ReadState(before: Fixture.ago(minutes: 10), stars: ["p07": 38]))))
+    model.send(.blog(.notices(entries)))
+    return model
+  }
+
+  @Test("are asked for once the first list is there, and not before")
+  func asking() {
+    var model = Fixture.started(Size(width: 80, height: 24))
+    #expect(!model.send(.blog(.connection(.online))).contains(.hearNotices(true)))
+    #expect(model.send(.blog(.feed(.recent, posts: Fixture.posts))).contains(.hearNotices(true)))
+    #expect(!model.send(.blog(.feed(.recent, posts: Fixture.posts))).contains(.hearNotices(true)))
+  }
+
+  @Test("leave a quiet mark in the header, which a click opens")
+  func mark() {
+    var model = Self.model()
+    #expect(model.rows[0].hasSuffix("◆ 3 notices, F3"))
+    model.send(.key(.mouse(MouseEvent(kind: .press, position: Position(row: 0, column: 70)))))
+    #expect(model.context == .notices)
+    #expect(model.rows[0].hasSuffix("3 new"))
+    model.send(.blog(.readState(ReadState(before: Fixture.now, stars: ["p07": 40]))))
+    model.type("q")
+    #expect(!model.rows[0].contains("◆"))
+  }
+
+  @Test("come unread stars of unknown time first, and stay in their order")
+  func order() {
+    var model = Self.model()
+    model.type(.key(.function(3)))
+    #expect(model.rows[2].contains("★ 40 stars of others on ␛[2JOwned⏎bob⟨RLO⟩"))
+    #expect(model.rows[4].contains("•美玲 commented on") || model.rows[4].contains("• 美玲 commented"))
+    #expect(model.type("m") == [.markStars(["p07": 40])])
+    #expect(model.rows[2].contains("★ 40 stars"))
+    #expect(model.rows[0].hasSuffix("2 new"))
+    // What comes while it is open does not move what is selected.
+    model.type("j")
+    let new = NoticeEntry(
+      id: "c9",
+      kind: .comment,
+      post: "p11",
+      title: "T",
+      comment: "c9",
+      author: Self.bob,
+      at: Fixture.now
+    )
+    model.send(.blog(.notices([new] + Self.entries)))
+    #expect(model.rows.first { $0.contains("▌") || $0.contains("美玲") }?.contains("美玲") == true)
+    #expect(model.type(.enter).contains(.open("p11")))
+  }
+
+  @Test("lead to the comment, and back to the list of notices")
+  func jumping() {
+    var model = Self.model()
+    model.type(.key(.function(3)), "jj")
+    #expect(model.type(.enter) == [.open("p11")])
+    model.send(.blog(.post("p11", Fixture.posts[1])))
+    let effects = model.send(.blog(.comments("p11", Fixture.comments)))
+    #expect(effects.contains(.mark("p11", .read(lastComment: "c3"))))
+    #expect(model.openPost?.selection == "c1")
+    model.type("q")
+    #expect(model.context == .notices)
+    #expect(model.session.unreadNotices == 1)
+    model.type("q")
+    #expect(model.context == .list)
+  }
+
+  @Test("over an open post close it before another is opened")
+  func overPost() {
+    var model = Self.model()
+    model.type(.enter)
+    #expect(model.openPost?.id == "p12")
+    model.type(.key(.function(3)), "j")
+    #expect(model.type(.enter).filter { $0 == .close("p12") || $0 == .open("p11") }.count == 2)
+    #expect(model.context == .post)
+    #expect(model.openPost?.id == "p11")
+  }
+
+  @Test("M counts all as read, each post once, and never less than was read")
+  func markAll() {
+    var model = Self.model()
+    model.type(.key(.function(3)))
+    #expect(
+      model.type("M") == [.markStars(["p07": 40]), .mark("p11", .read(lastComment: "c2"))]
+    )
+    #expect(model.session.unreadNotices == 0)
+    #expect(model.type("M").isEmpty)
+    #expect(model.message?.text.string == "No notice is unread.")
+  }
+
+  @Test("Stars on old posts are noted once, so that only later ones are new")
+  func oldStars() {
+    var model = Fixture.loaded()
+    let entry = NoticeEntry(
+      id: "stars -K",
+      kind: .stars,
+      post: "-K",
+      title: "T",
+      stars: 3,
+      at: nil
+    )
+    #expect(model.send(.blog(.notices([entry]))) == [])
+    let state = ReadState(before: Fixture.now)
+    #expect(model.send(.blog(.readState(state))).first == .markStars(["-K": 3]))
+    #expect(!model.send(.blog(.readState(state))).contains(.markStars(["-K": 3])))
+    #expect(model.session.unreadNotices == 0)
+    let more = NoticeEntry(id: "stars -K", kind: .stars, post: "-K", title: "T", stars: 4, at: nil)
+    model.send(.blog(.notices([more])))
+    #expect(model.session.unreadNotices == 1)
+  }
+
+  @Test("ring for answers and names as they are wanted")
+  func ringing() {
+    var model = Fixture.loaded()
+    model.settings.choose(.flag(true), for: .notifications, from: .session)
+    let answer = Notice.reply("p07", title: "Sourdough", by: Self.bob)
+    #expect(model.send(.blog(.notice(answer))) == [.notify("bob answered you on \"Sourdough\".")])
+    model.send(.tick(now: Fixture.now + 5_000))
+    let naming = Notice.mention("p07", title: "\u{1B}]9;x\u{7}", by: Self.bob)
+    let text = "bob named you in \"␛]9;x␇\"."
+    #expect(model.send(.blog(.notice(naming))) == [.notify(text)])
+  }
+}
+
+@Suite("The drafts")
+struct DraftsTests {
+  static func model(
+    _ size: Size = Size(width: 80, height: 24),
+    glyphs: GlyphSet = .unicode
+  )
+    -> Model
+  {
+    var model = Fixture.loaded(size, glyphs: glyphs)
+    model.session.drafts = [
+      Draft(title: "One", body: "The first"),
+      Draft(title: "", body: "No title \u{1B}[2J"),
+    ]
+    model.session.commentDrafts = ["p11": ["Half a sentence", "Another\nline"]]
+    return model
+  }
+
+  @Test("are posts and comments, the last one first")
+  func list() {
+    var model = Self.model()
+    model.type("C")
+    #expect(model.context == .drafts)
+    #expect(model.rows[2].contains("Post: (no title)"))
+    #expect(model.rows[3].contains("No title ␛[2J"))
+    #expect(model.rows[6].contains("Comment on Notes from a slow train"))
+    #expect(model.rows[7].contains("Another⏎line"))
+    var none = Fixture.loaded()
+    none.type("C")
+    #expect(none.message?.text.string == "There are no drafts.")
+  }
+
+  @Test("are gone on with where they were begun")
+  func goingOn() {
+    var model = Self.model()
+    model.type("C", "j", .enter)
+    #expect(model.composer?.draft == Draft(title: "One", body: "The first"))
+    #expect(model.session.drafts.count == 1)
+    var other = Self.model()
+    other.type("C", "G")
+    #expect(other.type(.enter) == [.open("p11")])
+    #expect(other.openPost?.field.text == "Half a sentence")
+    #expect(other.context == .comment)
+    #expect(other.session.commentDrafts["p11"] == ["Another\nline"])
+  }
+
+  @Test("are thrown away with a way back")
+  func throwingAway() {
+    var model = Self.model()
+    let before = model.unsent
+    model.type("C", "d", "d", "d", "d")
+    #expect(model.unsent.isEmpty)
+    #expect(model.rows.contains { $0.contains("No drafts any more.") })
+    model.type("d", "u", "u", "u", "u", "u")
+    #expect(model.unsent == before)
+    model.type("q")
+    #expect(model.context == .list)
+  }
+}

@@ -1,0 +1,94 @@
+import RealtimeCore
+import Testing
+
+extension BlogRulesTests {
+  private static let answer = #"{"uid":"carol","author":"Name","text":"@bob","parent":"c"}"#
+
+  /// Answers, names and tags: what leads to a post or comment.
+  static let addressing = [
+    BlogAttempt(
+      "someone answers, and who is answered or named is told",
+      as: "carol",
+      ("post-comments/p/n", answer),
+      ("replies/bob/n", #""p""#),
+      ("mentions/bob/n", #""p""#),
+      allowed: true
+    ),
+    BlogAttempt(
+      "someone answers a comment that is gone",
+      as: "carol",
+      ("post-comments/p/n", answer.replacing(#""c""#, with: #""gone""#)),
+      ("replies/bob/n", #""p""#),
+      allowed: true
+    ),
+    BlogAttempt(
+      "what is answered is no key",
+      as: "carol",
+      ("post-comments/p/n", answer.replacing(#""c""#, with: "1")),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone tells of an answer that is none",
+      as: "bob",
+      ("replies/alice/c", #""p""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone tells of the answer of another",
+      as: "bob",
+      ("post-comments/p/n", answer),
+      ("replies/bob/n", #""p""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone tells of a comment that is not there",
+      as: "carol",
+      ("mentions/bob/n", #""p""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone tells of the comment of another",
+      as: "carol",
+      ("mentions/alice/c", #""p""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "the author names somebody",
+      as: "alice",
+      ("mentions/bob/p", #""p""#),
+      allowed: true
+    ),
+    BlogAttempt("a post names by another", as: "bob", ("mentions/bob/p", #""p""#), allowed: false),
+    BlogAttempt(
+      "a name is too long",
+      as: "alice",
+      ("mentions/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx/p", #""p""#),
+      allowed: false
+    ),
+    BlogAttempt("the author tags a post", as: "alice", ("tags/tea/p", #""alice""#), allowed: true),
+    BlogAttempt("a tag by another", as: "bob", ("tags/tea/p", #""bob""#), allowed: false),
+    BlogAttempt("a tag under another name", as: "alice", ("tags/tea/p", #""bob""#), allowed: false),
+    BlogAttempt("a tag of no post", as: "alice", ("tags/tea/x", #""alice""#), allowed: false),
+    BlogAttempt(
+      "a tag with a priority",
+      as: "alice",
+      ("tags/tea/p", #"{".value":"alice",".priority":"x"}"#),
+      allowed: false
+    ),
+    BlogAttempt("someone follows", as: "bob", ("following/bob/alice", "true"), allowed: true),
+    BlogAttempt("someone follows nobody", as: "bob", ("following/bob/x", "true"), allowed: false),
+    BlogAttempt(
+      "someone follows for another",
+      as: "bob",
+      ("following/carol/alice", "true"),
+      allowed: false
+    ),
+    BlogAttempt("someone knows of stars", as: "alice", ("seen/alice/stars/p", "3"), allowed: true),
+    BlogAttempt(
+      "someone knows of others' stars",
+      as: "bob",
+      ("seen/bob/stars/p", "3"),
+      allowed: false
+    ),
+  ]
+}
