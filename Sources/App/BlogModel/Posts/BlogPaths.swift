@@ -75,6 +75,7 @@ package struct BlogPaths: Sendable {
   /// What mentions a name: by the key of a post or comment, the post.
   ///
   /// - Parameter name: A name as ``TextMarks/key(ofName:)`` makes it.
+  /// - Returns: The place.
   package func mentions(of name: String) -> DatabaseReference {
     root.child(of: .mentions).child(of: ChildKey(name))
   }

@@ -73,6 +73,7 @@ package struct BlogTrace: Hashable, Sendable {
   ///   - comment: The comment.
   ///   - post: The post that it is on.
   ///   - parent: What it answers, if that is there.
+  /// - Returns: The traces.
   static func all(of comment: Comment, on post: PostID, answering parent: Comment?) -> [BlogTrace] {
     let names = TextMarks(of: comment.text).mentions
     var traces = names.map { BlogTrace(.mention($0), to: comment.id, on: post, value: post) }

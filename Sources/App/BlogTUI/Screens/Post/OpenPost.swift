@@ -134,8 +134,9 @@ package struct OpenPost: Equatable, Sendable {
 
   // MARK: Folding
 
-  /// Hides the answers to the selected comment, or shows them again; those of what it answers if it
-  /// has none itself. False if there is nothing to hide.
+  /// Hides the answers to the selected comment, or shows them again.
+  ///
+  /// They are those of what it answers if it has none itself. False if there is nothing to hide.
   mutating func toggleFold() -> Bool {
     guard let index = selectedIndex else { return false }
     let row = rows[index]
@@ -148,7 +149,7 @@ package struct OpenPost: Equatable, Sendable {
     return true
   }
 
-  /// Hides all answers, or shows all again if any is hidden. False if there are none.
+  /// Hides all answers, or shows all again if any is hidden; false if there are none.
   mutating func toggleFolds() -> Bool {
     guard !folded.isEmpty || rows.contains(where: { $0.answers > 0 }) else { return false }
     folded =

@@ -1,0 +1,169 @@
+import BlogModel
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Light markup")
+struct MarkupTests {
+  private static let signs = Markup.Signs(.unicode)
+
+  private func lines(_ text: String, width: Int = 80) -> [MarkedLine] {
+    let safe = SafeText(untrusted: text, mode: .multiLine)
+    return Markup.lines(of: safe, width: width, signs: Self.signs)
+  }
+
+  /// The text with its looks in braces: `a {very:emphasis} good`.
+  private func shown(_ text: String, width: Int = 80) -> [String] {
+    lines(text, width: width).map { line in
+      var result = ""
+      var index = 0
+      func text(to end: Int) {
+        let clusters = Array(line.text.clusters[index..<end])
+        result += SafeText(clusters: clusters, lineBreaks: []).string
+        index = end
+      }
+      for part in line.parts {
+        text(to: part.range.lowerBound)
+        result += "{"
+        text(to: part.range.upperBound)
+        result += ":" + part.looks.map { "\($0)" }.sorted().joined(separator: "+") + "}"
+      }
+      text(to: line.text.clusters.count)
+      return result
+    }
+  }
+
+  @Test(
+    "is carried out where it is meant",
+    arguments: [
+      ("a *very* good", "a {very:emphasis} good"),
+      ("_so_ and **so**", "{so:emphasis} and {so:strong}"),
+      ("***both***", "{both:emphasis+strong}"),
+      ("**a *b* c**", "{a :strong}{b:emphasis+strong}{ c:strong}"),
+      ("`**code**` x", "{`**code**`:code} x"), ("``a`b``", "{``a`b``:code}"),
+      ("# Heading", "{Heading:heading}"), ("- item", "{• :added}item"), ("12. item", "12. item"),
+      ("> quote", "{│ :added}{quote:quote}"), ("* * *", "{────────────────────────:added}"),
+      ("see https://x.org/a.", "see {https://x.org/a:link}."),
+      ("[book](https://x.org/a)", "{book:link}{ (x.org):added}"),
+      ("[x.org](https://x.org)", "{x.org:link}"),
+      ("#tea for @bob", "{#tea:link} for {@bob:link}"), (#"\*no\*"#, "*no*"),
+      ("*漢字*です", "{漢字:emphasis}です"),
+    ]
+  )
+  func markup(text: String, expected: String) {
+    #expect(shown(text) == [expected])
+  }
+
+  @Test(
+    "leaves alone what is none",
+    arguments: [
+      "snake_case_word", "2 * 3 * 4", "a * b", "**", "****", "*a", "a*", "** a **", "`a",
+      "#1 is not",
+      "####### seven", "#no-blank but a tag", "-item", "1.item", "12345. item", "[a](b)", "[a]",
+      "[](https://x.org)",
+      "[a](javascript:alert(1))", "[a](https://x.org", "*a\u{301}", "http://", "mail a@b.org",
+      "___",
+    ]
+  )
+  func text(text: String) {
+    let line = SafeText(untrusted: text, mode: .multiLine)
+    let isMarked = text == "___" || text.hasPrefix("#no")
+    #expect(isMarked || lines(text) == [MarkedLine(line)])
+  }
+
+  @Test("Blocks of code keep what is in them, to their end or that of the text")
+  func code() {
+    #expect(
+      shown("a\n```swift\n# *x*\n\n```\n# b") == [
+        "a", "{│ :added}{# *x*:code}", "{│ :added}", "{b:heading}",
+      ]
+    )
+    #expect(shown("~~~\n```\n*x*") == ["{│ :added}{```:code}", "{│ :added}{*x*:code}"])
+  }
+
+  @Test("Lines are cut to the width, and what hangs stands below its text")
+  func wrapping() {
+    #expect(shown("- one two three", width: 9) == ["{• :added}one two", "  three"])
+    #expect(shown("> one two three", width: 9).allSatisfy { $0.hasPrefix("{│ :added}") })
+    #expect(shown("**one two**", width: 5) == ["{one:strong}", "{two:strong}"])
+    #expect(lines("- 漢字", width: 1).allSatisfy { $0.text.width <= 1 })
+    #expect(lines("text", width: 0) == [])
+  }
+
+  @Test("Where a link leads is shown, whatever its label says")
+  func labels() {
+    #expect(
+      shown("[bank.com](https://evil.example/)") == ["{bank.com:link}{ (evil.example):added}"]
+    )
+    #expect(shown("[a\u{202E}b](https://x.org)") == ["{ab:link}{ (x.org):added}"])
+    let long = String(repeating: "a", count: 5_000)
+    #expect(
+      lines("[\(long)](https://x.org)").map(\.text.string).joined().contains("](https://x.org)")
+    )
+  }
+
+  @Test("Nothing gets through that was not safe before, and every line fits, whatever is written")
+  func hostile() {
+    let pieces = [
+      "*", "**", "_", "`", "```\n", "#", "# ", "> ", "- ", "1. ", "[", "](", ")", "https://",
+      "http://a",
+      "\\", "~", "~~~\n", "@bob", "#tea", "\u{1B}]8;;x\u{7}", "\u{1B}[2J", "\u{9B}31m", "\u{202E}",
+      "\u{200B}", "漢", "e\u{301}", "🎉", " ", "\n", "\t", "x", "\r", "---", "\u{7F}", "|",
+    ]
+    var random = SystemRandomNumberGenerator()
+    for round in 0..<400 {
+      let text = (0..<Int.random(in: 1...40, using: &random)).map { _ in
+        pieces.randomElement(using: &random) ?? ""
+      }.joined()
+      let safe = SafeText(untrusted: text, mode: .multiLine)
+      let own: Set<Cluster> = Set(
+        (("•│─ (□)" as SafeText) + SafeText(untrusted: "abcdefghijklmnopqrstuvwxyz.:/@#0123456789"))
+          .clusters
+      )
+      let known = Set(safe.clusters).union(own)
+      let width = round % 30 + 1
+      for line in Markup.lines(of: safe, width: width, signs: Self.signs) {
+        #expect(line.text.width <= width, "\(text.debugDescription) at \(width)")
+        #expect(line.text.clusters.allSatisfy(known.contains), "\(text.debugDescription)")
+        #expect(SafeText(untrusted: line.text.string) == line.text, "\(text.debugDescription)")
+        var end = 0
+        for part in line.parts {
+          #expect(part.range.lowerBound >= end && part.range.upperBound <= line.text.clusters.count)
+          end = part.range.upperBound
+        }
+      }
+    }
+  }
+
+  @Test("costs no more than its length, however it is nested")
+  func cost() {
+    for piece in ["*a", "[", "`a", "**", "_a_", "> ", "[a](", "https://", "\\", "@a "] {
+      let text = SafeText(
+        untrusted: String(repeating: piece, count: 10_000 / piece.count),
+        mode: .multiLine
+      )
+      let start = ContinuousClock.now
+      _ = Markup.lines(of: text, width: 80, signs: Self.signs)
+      // Generous for a busy machine; a square of the length would take minutes.
+      #expect(ContinuousClock.now - start < .seconds(10), "\(piece)")
+    }
+  }
+
+  @Test("R shows what was written, and what is shown otherwise again")
+  func raw() {
+    var model = Fixture.loaded()
+    var post = Fixture.posts[1]
+    post.body = "A *very* good `loaf`"
+    model.type("j", .enter)
+    model.send(.blog(.post("p11", post)))
+    model.send(
+      .blog(.comments("p11", [BlogComment(id: "c1", uid: "b", author: "b", text: "**so**")]))
+    )
+    #expect(model.rows.contains { $0.contains("A very good `loaf`") })
+    model.type("R")
+    #expect(model.rows.contains { $0.contains("A *very* good `loaf`") })
+    #expect(model.rows.contains { $0.contains("**so**") })
+    model.type(":raw", .enter)
+    #expect(model.rows.contains { $0.contains("A very good `loaf`") })
+  }
+}
