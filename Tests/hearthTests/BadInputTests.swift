@@ -191,6 +191,45 @@ extension EndToEnd {
       let help = try place.hearth("--help")
       #expect(help.status == 0)
       #expect(help.output.contains("Exit status"))
+      for word in ["--user NAME", "--profile NAME", "THE BLOG:", "SERVERS:"] {
+        #expect(help.output.contains(word), "\(word)")
+      }
+      #expect(!help.output.contains("SUBCOMMANDS"))
+    }
+
+    @Test(
+      "What was mistyped is named together with what was meant, in one line",
+      arguments: [
+        (["lst"], "there is no command \"lst\"; did you mean \"hearth list\"?"),
+        (["--user", "ann", "pst"], "there is no command \"pst\"; did you mean \"hearth post\"?"),
+        (
+          ["rules", "chekc", "x"],
+          "there is no command \"chekc\"; did you mean \"hearth rules check\"?"
+        ),
+        (["help", "serv"], "there is no command \"serv\"; did you mean \"hearth serve\"?"),
+        (["fortnight"], "there is no command \"fortnight\""),
+        (["--uesr", "x"], "unknown option '--uesr'; did you mean '--user'?"),
+        (["list", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
+        (["show"], "missing expected argument '<id>'"),
+      ]
+    )
+    func mistyped(words: [String], reason: String) throws {
+      let place = try Place()
+      let outcome = try place.run(words, environment: place.environment)
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.hasPrefix("hearth: \(reason)\n"), "\(outcome.errors)")
+      #expect(outcome.output.isEmpty)
+    }
+
+    @Test("When the reader of a pipe has gone, a command ends quietly and by the signal")
+    func brokenPipe() throws {
+      let place = try Place()
+      for number in 1...30 { try place.hearth("set", "/a/\(number)", "\(number)") }
+      let script = "set -o pipefail; \(Place.program) watch /a | head -n 1"
+      let outcome = try place.run(["-c", script], of: "/bin/bash", environment: place.environment)
+      #expect(outcome.output == "child_added /a/1 1\n")
+      #expect(outcome.errors.isEmpty, "\(outcome.errors)")
+      #expect(outcome.status == 128 + SIGPIPE)
     }
   }
 }

@@ -173,13 +173,13 @@ _hearth() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    open|list|show|post|comment|star|unstar|delete|watch|get|set|import|export|backup|fsck|serve|stop|databases|info|doctor|rules|users|replay|demo|manual|completion|sign-in|sign-up|sign-out|reset-password|accounts|profile|swarm|help)
+    open|list|show|post|comment|star|unstar|delete|profile|sign-in|sign-up|sign-out|reset-password|accounts|get|set|watch|import|export|backup|fsck|serve|stop|databases|users|rules|info|doctor|demo|swarm|replay|manual|completion|help)
         # Offer subcommand argument completions
         "_hearth_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete watch get set import export backup fsck serve stop databases info doctor rules users replay demo manual completion sign-in sign-up sign-out reset-password accounts profile swarm help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete profile sign-in sign-up sign-out reset-password accounts get set watch import export backup fsck serve stop databases users rules info doctor demo swarm replay manual completion help' -- "${cur}"))
         ;;
     esac
 }
@@ -553,18 +553,257 @@ _hearth_delete() {
     esac
 }
 
-_hearth_watch() {
+_hearth_profile() {
     repeating_flags=()
-    non_repeating_flags=(--json --ephemeral --version -h --help)
+    non_repeating_flags=(--version -h --help)
     repeating_options=()
-    non_repeating_options=(--count --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=()
+    __hearth_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    add|list|show|remove)
+        # Offer subcommand argument completions
+        "_hearth_profile_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'add list show remove' -- "${cur}"))
+        ;;
+    esac
+}
+
+_hearth_profile_add() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(--database --api-key --ca-file)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
-    '--count')
+    '--database')
         return
         ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    esac
+}
+
+_hearth_profile_list() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __hearth_offer_flags_options 0
+}
+
+_hearth_profile_show() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __hearth_offer_flags_options 1
+}
+
+_hearth_profile_remove() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __hearth_offer_flags_options 1
+}
+
+_hearth_sign-in() {
+    repeating_flags=()
+    non_repeating_flags=(--password-stdin --json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--email --name --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--email')
+        return
+        ;;
+    '--name')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_sign-up() {
+    repeating_flags=()
+    non_repeating_flags=(--password-stdin --json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--email --name --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--email')
+        return
+        ;;
+    '--name')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_sign-out() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_reset-password() {
+    repeating_flags=()
+    non_repeating_flags=(--password-stdin --json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--email --code --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--email')
+        return
+        ;;
+    '--code')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_accounts() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
     '--user')
         return
         ;;
@@ -643,6 +882,48 @@ _hearth_set() {
 
     # Offer option value completions
     case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_watch() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--count --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--count')
+        return
+        ;;
     '--user')
         return
         ;;
@@ -1070,148 +1351,6 @@ _hearth_databases_create() {
     esac
 }
 
-_hearth_info() {
-    repeating_flags=()
-    non_repeating_flags=(--json --ephemeral --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
-    __hearth_offer_flags_options 0
-
-    # Offer option value completions
-    case "${prev}" in
-    '--user')
-        return
-        ;;
-    '--data-dir')
-        return
-        ;;
-    '--socket')
-        return
-        ;;
-    '--database')
-        return
-        ;;
-    '--profile')
-        return
-        ;;
-    '--account')
-        return
-        ;;
-    '--api-key')
-        return
-        ;;
-    '--ca-file')
-        return
-        ;;
-    '--timeout')
-        return
-        ;;
-    esac
-}
-
-_hearth_doctor() {
-    repeating_flags=()
-    non_repeating_flags=(--json --ephemeral --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--port --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
-    __hearth_offer_flags_options 0
-
-    # Offer option value completions
-    case "${prev}" in
-    '--port')
-        return
-        ;;
-    '--user')
-        return
-        ;;
-    '--data-dir')
-        return
-        ;;
-    '--socket')
-        return
-        ;;
-    '--database')
-        return
-        ;;
-    '--profile')
-        return
-        ;;
-    '--account')
-        return
-        ;;
-    '--api-key')
-        return
-        ;;
-    '--ca-file')
-        return
-        ;;
-    '--timeout')
-        return
-        ;;
-    esac
-}
-
-_hearth_rules() {
-    repeating_flags=()
-    non_repeating_flags=(--version -h --help)
-    repeating_options=()
-    non_repeating_options=()
-    __hearth_offer_flags_options 0
-
-    # Offer subcommand / subcommand argument completions
-    local -r subcommand="${unparsed_words[0]}"
-    unset 'unparsed_words[0]'
-    unparsed_words=("${unparsed_words[@]}")
-    case "${subcommand}" in
-    check|explain)
-        # Offer subcommand argument completions
-        "_hearth_rules_${subcommand}"
-        ;;
-    *)
-        # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'check explain' -- "${cur}"))
-        ;;
-    esac
-}
-
-_hearth_rules_check() {
-    repeating_flags=()
-    non_repeating_flags=(--version -h --help)
-    repeating_options=()
-    non_repeating_options=()
-    __hearth_offer_flags_options 1
-}
-
-_hearth_rules_explain() {
-    repeating_flags=()
-    non_repeating_flags=(--json --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--as --read --write --query --rules --data)
-    __hearth_offer_flags_options 1
-
-    # Offer option value completions
-    case "${prev}" in
-    '--as')
-        return
-        ;;
-    '--read')
-        return
-        ;;
-    '--write')
-        return
-        ;;
-    '--query')
-        return
-        ;;
-    '--rules')
-        return
-        ;;
-    '--data')
-        return
-        ;;
-    esac
-}
-
 _hearth_users() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
@@ -1532,19 +1671,143 @@ _hearth_users_rotate-key() {
     esac
 }
 
-_hearth_replay() {
+_hearth_rules() {
     repeating_flags=()
-    non_repeating_flags=(--golden --version -h --help)
+    non_repeating_flags=(--version -h --help)
     repeating_options=()
-    non_repeating_options=(--cast --idle)
+    non_repeating_options=()
+    __hearth_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    check|explain)
+        # Offer subcommand argument completions
+        "_hearth_rules_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'check explain' -- "${cur}"))
+        ;;
+    esac
+}
+
+_hearth_rules_check() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __hearth_offer_flags_options 1
+}
+
+_hearth_rules_explain() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--as --read --write --query --rules --data)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
-    '--cast')
+    '--as')
         return
         ;;
-    '--idle')
+    '--read')
+        return
+        ;;
+    '--write')
+        return
+        ;;
+    '--query')
+        return
+        ;;
+    '--rules')
+        return
+        ;;
+    '--data')
+        return
+        ;;
+    esac
+}
+
+_hearth_info() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_doctor() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--port --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--port')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
         return
         ;;
     esac
@@ -1575,311 +1838,6 @@ _hearth_demo() {
         return
         ;;
     esac
-}
-
-_hearth_manual() {
-    repeating_flags=()
-    non_repeating_flags=(--version -h --help)
-    repeating_options=()
-    non_repeating_options=()
-    __hearth_offer_flags_options 1
-
-    # Offer positional completions
-    case "${positional_number}" in
-    1)
-        __hearth_add_completions -W 'hearth.1'$'\n''hearth-config.5'$'\n''hearth-script.5'$'\n''hearth-keys.7'
-        return
-        ;;
-    esac
-}
-
-_hearth_completion() {
-    repeating_flags=()
-    non_repeating_flags=(--version -h --help)
-    repeating_options=()
-    non_repeating_options=()
-    __hearth_offer_flags_options 1
-}
-
-_hearth_sign-in() {
-    repeating_flags=()
-    non_repeating_flags=(--password-stdin --json --ephemeral --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--email --name --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
-    __hearth_offer_flags_options 0
-
-    # Offer option value completions
-    case "${prev}" in
-    '--email')
-        return
-        ;;
-    '--name')
-        return
-        ;;
-    '--user')
-        return
-        ;;
-    '--data-dir')
-        return
-        ;;
-    '--socket')
-        return
-        ;;
-    '--database')
-        return
-        ;;
-    '--profile')
-        return
-        ;;
-    '--account')
-        return
-        ;;
-    '--api-key')
-        return
-        ;;
-    '--ca-file')
-        return
-        ;;
-    '--timeout')
-        return
-        ;;
-    esac
-}
-
-_hearth_sign-up() {
-    repeating_flags=()
-    non_repeating_flags=(--password-stdin --json --ephemeral --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--email --name --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
-    __hearth_offer_flags_options 0
-
-    # Offer option value completions
-    case "${prev}" in
-    '--email')
-        return
-        ;;
-    '--name')
-        return
-        ;;
-    '--user')
-        return
-        ;;
-    '--data-dir')
-        return
-        ;;
-    '--socket')
-        return
-        ;;
-    '--database')
-        return
-        ;;
-    '--profile')
-        return
-        ;;
-    '--account')
-        return
-        ;;
-    '--api-key')
-        return
-        ;;
-    '--ca-file')
-        return
-        ;;
-    '--timeout')
-        return
-        ;;
-    esac
-}
-
-_hearth_sign-out() {
-    repeating_flags=()
-    non_repeating_flags=(--json --ephemeral --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
-    __hearth_offer_flags_options 0
-
-    # Offer option value completions
-    case "${prev}" in
-    '--user')
-        return
-        ;;
-    '--data-dir')
-        return
-        ;;
-    '--socket')
-        return
-        ;;
-    '--database')
-        return
-        ;;
-    '--profile')
-        return
-        ;;
-    '--account')
-        return
-        ;;
-    '--api-key')
-        return
-        ;;
-    '--ca-file')
-        return
-        ;;
-    '--timeout')
-        return
-        ;;
-    esac
-}
-
-_hearth_reset-password() {
-    repeating_flags=()
-    non_repeating_flags=(--password-stdin --json --ephemeral --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--email --code --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
-    __hearth_offer_flags_options 0
-
-    # Offer option value completions
-    case "${prev}" in
-    '--email')
-        return
-        ;;
-    '--code')
-        return
-        ;;
-    '--user')
-        return
-        ;;
-    '--data-dir')
-        return
-        ;;
-    '--socket')
-        return
-        ;;
-    '--database')
-        return
-        ;;
-    '--profile')
-        return
-        ;;
-    '--account')
-        return
-        ;;
-    '--api-key')
-        return
-        ;;
-    '--ca-file')
-        return
-        ;;
-    '--timeout')
-        return
-        ;;
-    esac
-}
-
-_hearth_accounts() {
-    repeating_flags=()
-    non_repeating_flags=(--json --ephemeral --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
-    __hearth_offer_flags_options 0
-
-    # Offer option value completions
-    case "${prev}" in
-    '--user')
-        return
-        ;;
-    '--data-dir')
-        return
-        ;;
-    '--socket')
-        return
-        ;;
-    '--database')
-        return
-        ;;
-    '--profile')
-        return
-        ;;
-    '--account')
-        return
-        ;;
-    '--api-key')
-        return
-        ;;
-    '--ca-file')
-        return
-        ;;
-    '--timeout')
-        return
-        ;;
-    esac
-}
-
-_hearth_profile() {
-    repeating_flags=()
-    non_repeating_flags=(--version -h --help)
-    repeating_options=()
-    non_repeating_options=()
-    __hearth_offer_flags_options 0
-
-    # Offer subcommand / subcommand argument completions
-    local -r subcommand="${unparsed_words[0]}"
-    unset 'unparsed_words[0]'
-    unparsed_words=("${unparsed_words[@]}")
-    case "${subcommand}" in
-    add|list|show|remove)
-        # Offer subcommand argument completions
-        "_hearth_profile_${subcommand}"
-        ;;
-    *)
-        # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'add list show remove' -- "${cur}"))
-        ;;
-    esac
-}
-
-_hearth_profile_add() {
-    repeating_flags=()
-    non_repeating_flags=(--version -h --help)
-    repeating_options=()
-    non_repeating_options=(--database --api-key --ca-file)
-    __hearth_offer_flags_options 1
-
-    # Offer option value completions
-    case "${prev}" in
-    '--database')
-        return
-        ;;
-    '--api-key')
-        return
-        ;;
-    '--ca-file')
-        return
-        ;;
-    esac
-}
-
-_hearth_profile_list() {
-    repeating_flags=()
-    non_repeating_flags=(--json --version -h --help)
-    repeating_options=()
-    non_repeating_options=()
-    __hearth_offer_flags_options 0
-}
-
-_hearth_profile_show() {
-    repeating_flags=()
-    non_repeating_flags=(--json --version -h --help)
-    repeating_options=()
-    non_repeating_options=()
-    __hearth_offer_flags_options 1
-}
-
-_hearth_profile_remove() {
-    repeating_flags=()
-    non_repeating_flags=(--version -h --help)
-    repeating_options=()
-    non_repeating_options=()
-    __hearth_offer_flags_options 1
 }
 
 _hearth_swarm() {
@@ -1946,6 +1904,48 @@ _hearth_swarm() {
         return
         ;;
     esac
+}
+
+_hearth_replay() {
+    repeating_flags=()
+    non_repeating_flags=(--golden --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--cast --idle)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--cast')
+        return
+        ;;
+    '--idle')
+        return
+        ;;
+    esac
+}
+
+_hearth_manual() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __hearth_offer_flags_options 1
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W 'hearth.1'$'\n''hearth-config.5'$'\n''hearth-script.5'$'\n''hearth-keys.7'
+        return
+        ;;
+    esac
+}
+
+_hearth_completion() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __hearth_offer_flags_options 1
 }
 
 _hearth_help() {

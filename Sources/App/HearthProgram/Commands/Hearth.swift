@@ -7,27 +7,66 @@ package struct Hearth: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "hearth",
     abstract: "A social blog in the terminal, live across many terminals.",
+    usage: "hearth [<options>]\nhearth <command> [<options>] [<arguments>]",
     discussion: """
       Without a command, hearth opens the blog on the screen. The first terminal starts a local \
       server, later ones join it.
+
+      \(commonOptions)
 
       Exit status: 0 done, 1 failed, 2 unusable arguments, input or terminal, 3 not found, \
       4 not allowed, 5 offline or timed out, 6 conflict, 70 internal error.
       """,
     version: SDKVersion.current,
-    subcommands: [
-      Open.self, List.self, Show.self, WritePost.self, WriteComment.self, Star.self, Unstar.self,
-      Delete.self, Watch.self, Get.self, SetValue.self, Import.self, Export.self, Backup.self,
-      Fsck.self, Serve.self, Stop.self, Databases.self, Info.self, Doctor.self, Rules.self,
-      Users.self, ReplayCommand.self, Demo.self, Manual.self, Completions.self,
-    ] + signIn + [Swarm.self],
+    groupedSubcommands: [
+      CommandGroup(
+        name: "The blog:",
+        subcommands: [
+          Open.self, List.self, Show.self, WritePost.self, WriteComment.self, Star.self,
+          Unstar.self, Delete.self,
+        ]
+      ),
+      CommandGroup(
+        name: "Databases elsewhere:",
+        subcommands: [
+          ProfileCommand.self, SignInCommand.self, SignUpCommand.self, SignOutCommand.self,
+          ResetPasswordCommand.self, AccountsCommand.self,
+        ]
+      ),
+      CommandGroup(
+        name: "Data:",
+        subcommands: [
+          Get.self, SetValue.self, Watch.self, Import.self, Export.self, Backup.self, Fsck.self,
+        ]
+      ),
+      CommandGroup(
+        name: "Servers:",
+        subcommands: [Serve.self, Stop.self, Databases.self, Users.self, Rules.self]
+      ),
+      CommandGroup(
+        name: "Help and trials:",
+        subcommands: [
+          Info.self, Doctor.self, Demo.self, Swarm.self, ReplayCommand.self, Manual.self,
+          Completions.self,
+        ]
+      ),
+    ],
     defaultSubcommand: Open.self
   )
 
-  private static let signIn: [any ParsableCommand.Type] = [
-    SignInCommand.self, SignUpCommand.self, SignOutCommand.self, ResetPasswordCommand.self,
-    AccountsCommand.self, ProfileCommand.self,
-  ]
+  /// The options that people use, since those of the default command are not among the program's own.
+  private static let commonOptions = """
+    --user NAME       be somebody else than the user of this system
+    --profile NAME    open a database elsewhere, by the name of its profile
+    --database URL    open a database elsewhere, by its address
+    --data-dir DIR    keep the local database in another directory
+    --ephemeral       keep nothing when the last terminal leaves
+    --theme NAME      the colours; --list-themes shows which there are
+    --ascii, --plain  ASCII only; lines instead of screens, for screen readers
+    --json            commands print JSON
+
+    "hearth open --help" shows all options of the screen, "hearth COMMAND --help" those of a command.
+    """
 
   package init() {}
 

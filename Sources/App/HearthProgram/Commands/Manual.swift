@@ -45,11 +45,21 @@ enum CommandManual {
       name(of: $0) != "help" && $0["shouldDisplay"]?.bool != false
     }
     if let open = commands.first(where: { name(of: $0) == "open" }) {
-      page.heading("Options")
-      add(arguments(of: open), to: &page)
+      page.heading("Options of the screen")
+      add(arguments(of: open).filter { !isCommon($0) }, to: &page)
+      page.heading("Common options")
+      page.paragraph("The screen takes them, and every command that says so.")
+      add(arguments(of: open).filter(isCommon), to: &page)
     }
     page.heading("Commands")
-    for command in commands { add(command, prefix: "hearth", to: &page) }
+    for command in commands {
+      guard name(of: command) != "open" else {
+        page.subheading("hearth open")
+        page.paragraph(text(command, "abstract") + " It takes the options of the screen.")
+        continue
+      }
+      add(command, prefix: "hearth", to: &page)
+    }
     addKeys(to: &page)
     addFacts(to: &page)
     return page.text
@@ -61,7 +71,9 @@ enum CommandManual {
     let words = own.filter { text($0, "kind") == "positional" }.map { text($0, "valueName") }
     page.subheading(([name] + words.map { $0.uppercased() }).joined(separator: " "))
     page.paragraph(text(command, "abstract"))
-    add(own, to: &page)
+    let takesCommon = own.count(where: isCommon) == commonNames.count
+    add(own.filter { !takesCommon || !isCommon($0) }, to: &page)
+    if takesCommon { page.paragraph("It takes the common options as well.") }
     for inner in command["subcommands"]?.elements ?? [] where self.name(of: inner) != "help" {
       add(inner, prefix: name, to: &page)
     }
@@ -81,6 +93,25 @@ enum CommandManual {
       let term = names.joined(separator: ", ") + (isOption ? " \(value.uppercased())" : "")
       page.item(term, text(argument, "abstract"))
     }
+  }
+
+  /// The names of the options that nearly all commands take.
+  private static let commonNames: Set<String> = {
+    let help = try? JSONParser.parse(Array(CommonCommand._dumpHelp().utf8))
+    return Set((help?["command"].map(arguments) ?? []).flatMap(longNames))
+  }()
+
+  private static func isCommon(_ argument: JSONValue) -> Bool {
+    !commonNames.isDisjoint(with: longNames(of: argument))
+  }
+
+  private static func longNames(of argument: JSONValue) -> [String] {
+    (argument["names"]?.elements ?? []).map { text($0, "name") }
+  }
+
+  /// A command that takes nothing else.
+  private struct CommonCommand: ParsableCommand {
+    @OptionGroup var options: CommonOptions
   }
 
   private static func addKeys(to page: inout Roff) {

@@ -73,7 +73,9 @@ package enum Output {
     hideProgress.withLockedValue { $0 = hide }
   }
 
-  /// Writes all bytes, ending the process when the reader of a pipe has gone.
+  /// Writes all bytes; ends the process when they cannot be written.
+  ///
+  /// When the reader of a pipe has gone, it ends as any program does there, by the signal.
   static func write(_ text: String, to descriptor: Int32) {
     hideProgress.withLockedValue(\.self)?()
     emit(text, to: descriptor)
@@ -91,10 +93,23 @@ package enum Output {
           bytes.count - start
         )
         if written < 0, errno == EINTR { continue }
-        if written <= 0 { exit(descriptor == STDOUT_FILENO ? ExitStatus.failed.rawValue : 0) }
+        if written <= 0 { fail(writingTo: descriptor, because: errno) }
         start += written
       }
     }
+  }
+}
+
+extension Output {
+  private static func fail(writingTo descriptor: Int32, because code: Int32) -> Never {
+    if code == EPIPE {
+      signal(SIGPIPE, SIG_DFL)
+      raise(SIGPIPE)
+    }
+    if descriptor == STDOUT_FILENO {
+      message("the output cannot be written: \(String(cString: strerror(code)))")
+    }
+    exit(ExitStatus.failed.rawValue)
   }
 }
 

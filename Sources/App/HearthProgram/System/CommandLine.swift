@@ -10,6 +10,9 @@ package enum CommandRun {
     signal(SIGPIPE, SIG_IGN)
     let words = Array(Swift.CommandLine.arguments.dropFirst())
     do {
+      if let problem = UsageMessage.unknownHelp(words, of: root) {
+        throw CommandFailure(.usage, problem)
+      }
       let moved = try LeadingOptions.moved(DashedWord.protect(words), of: root)
       var command = try root.parseAsRoot(moved)
       if var command = command as? any AsyncParsableCommand {
@@ -23,7 +26,9 @@ package enum CommandRun {
       let status = root.exitCode(for: error)
       if status == .validationFailure || status == .success {
         let isHelp = status == .success
-        Output.help(root.fullMessage(for: error), echoing: words, toStandardError: !isHelp)
+        let message = root.fullMessage(for: error).replacing(": SUBCOMMANDS:", with: ":")
+        let safe = Output.safe(message, echoing: words)
+        Output.help(isHelp ? safe : UsageMessage.text(safe, for: words, of: root), isHelp: isHelp)
         Foundation.exit(isHelp ? ExitStatus.ok.rawValue : ExitStatus.usage.rawValue)
       }
       let failure = CommandFailure(error)
@@ -143,8 +148,8 @@ enum DashedWord {
 }
 
 extension Output {
-  /// Writes help, or the usage with words of the command line in it, none of which can steer a terminal.
-  static func help(_ text: String, echoing words: [String], toStandardError: Bool) {
+  /// Help, or a message with words of the command line in it, none of which can steer a terminal.
+  static func safe(_ text: String, echoing words: [String]) -> String {
     var text = text
     // Of an option with a value, either may be named alone.
     let parts = words.flatMap { word in
@@ -156,8 +161,13 @@ extension Output {
       if marked != part { text = text.replacing(marked, with: safe) }
       if safe != part { text = text.replacing(part, with: safe) }
     }
+    return text
+  }
+
+  /// Writes help to stdout, or what is wrong with the command line to stderr.
+  static func help(_ text: String, isHelp: Bool) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { SafeText(untrusted: String($0), mode: .singleLine).string }
-    write(lines.joined(separator: "\n") + "\n", to: toStandardError ? STDERR_FILENO : STDOUT_FILENO)
+    write(lines.joined(separator: "\n") + "\n", to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
   }
 }

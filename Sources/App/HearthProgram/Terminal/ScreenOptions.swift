@@ -15,7 +15,7 @@ struct ScreenOptions: ParsableArguments {
   @Option(name: .long, help: "Use colours: auto, always or never.")
   var color: ColorChoice?
 
-  @Flag(name: .long, inversion: .prefixedNo, help: "Use the mouse.")
+  @Flag(name: .long, inversion: .prefixedNo, help: "Use the mouse, or leave it to the terminal.")
   var mouse: Bool?
 
   @Flag(name: .long, help: "Draw with ASCII characters only.")

@@ -1,0 +1,143 @@
+import ArgumentParser
+import BlogTUI
+import Foundation
+
+/// What is said of a command line that cannot be used, in the words of all other failures.
+enum UsageMessage {
+  /// The longest usage that helps more than it hides.
+  private static let usageLimit = 80
+
+  /// Puts the parser's message into the form of other messages, and names the command that was meant.
+  ///
+  /// - Parameters:
+  ///   - message: The parser's message, of several lines, safe to be shown.
+  ///   - words: The command line.
+  ///   - root: The program.
+  /// - Returns: The reason, without capital and full stop, and where to read on.
+  static func text<Root: ParsableCommand>(
+    _ message: String,
+    for words: [String],
+    of root: Root.Type
+  ) -> String {
+    var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    guard let first = lines.first, first.hasPrefix("Error: ") else { return message }
+    let program = root._commandName
+    let words = words.map { SafeText(untrusted: $0, mode: .singleLine).string }
+    let wrong = wrongCommand(first, words, root)
+    lines[0] = "\(program): " + (wrong ?? reason(String(first.dropFirst(7))))
+    if let usage = lines.firstIndex(where: { $0.hasPrefix("Usage: ") }) {
+      let ends = lines[usage...].firstIndex { $0.hasPrefix("  See ") } ?? lines.endIndex
+      // Options that every command takes would fill the screen.
+      if wrong != nil || lines[usage..<ends].reduce(0, { $0 + $1.count }) > usageLimit {
+        lines.removeSubrange(usage..<ends)
+      }
+    }
+    let path = wrong == nil ? nil : commandBefore(first, words, root)?.path.joined(separator: " ")
+    lines = lines.map { line in
+      guard line.hasPrefix("  See '"), let end = line.lastIndex(of: "'") else { return line }
+      let command = line[line.index(line.startIndex, offsetBy: 7)..<end]
+      let shown = command == "\(program) open --help" ? "\(program) --help" : String(command)
+      return "See \"\(path.map { "\($0) --help" } ?? shown)\"."
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Says that there is no such command, if help about it was asked for.
+  static func unknownHelp<Root: ParsableCommand>(_ words: [String], of root: Root.Type) -> String? {
+    guard words.first == "help", let name = words.dropFirst().first, !name.hasPrefix("-") else {
+      return nil
+    }
+    let names = names(of: root)
+    return names.contains(name) ? nil : missing(name, among: names, path: [root._commandName])
+  }
+
+  private static func reason(_ text: String) -> String {
+    let joined = text.replacing(". Did you mean ", with: "; did you mean ")
+    let plain = joined.hasSuffix(".") ? String(joined.dropLast()) : joined
+    // An option or a name stays as it is typed.
+    guard let letter = plain.first, letter.isUppercase, plain.dropFirst().first?.isUppercase != true
+    else { return plain }
+    return letter.lowercased() + plain.dropFirst()
+  }
+
+  /// Says that there is no such command, if a command was expected where the word is.
+  private static func wrongCommand<Root: ParsableCommand>(
+    _ text: String,
+    _ words: [String],
+    _ root: Root.Type
+  ) -> String? {
+    guard let (word, command, path) = commandBefore(text, words, root) else { return nil }
+    let names = names(of: command)
+    return names.isEmpty ? nil : missing(word, among: names, path: path)
+  }
+
+  /// The first word that was not expected, and the command in which it stands.
+  private static func commandBefore<Root: ParsableCommand>(
+    _ text: String,
+    _ words: [String],
+    _ root: Root.Type
+  ) -> (word: String, command: any ParsableCommand.Type, path: [String])? {
+    guard text.localizedCaseInsensitiveContains("unexpected argument"),
+      let word = words.first(where: { text.contains("'\($0)'") })
+    else { return nil }
+    var command: any ParsableCommand.Type = root
+    var path = [root._commandName]
+    for name in words.prefix(while: { $0 != word }) {
+      guard let inner = command.configuration.subcommands.first(where: { $0._commandName == name })
+      else { continue }
+      command = inner
+      path.append(name)
+    }
+    return (word, command, path)
+  }
+
+  private static func names(of command: any ParsableCommand.Type) -> [String] {
+    command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
+      .map { $0._commandName }
+  }
+
+  private static func missing(_ word: String, among names: [String], path: [String]) -> String {
+    let missing = "there is no command \"\(word)\""
+    guard let meant = Similarity.best(word, among: names) else { return missing }
+    return "\(missing); did you mean \"\((path + [meant]).joined(separator: " "))\"?"
+  }
+}
+
+/// Which name was meant by one that does not exist.
+enum Similarity {
+  /// The most similar name; nil if none is similar.
+  ///
+  /// - Parameters:
+  ///   - typed: What was typed.
+  ///   - names: What there is.
+  /// - Returns: A name that differs in few letters, or that begins with what was typed.
+  static func best(_ typed: String, among names: [String]) -> String? {
+    let letters = Array(typed.lowercased().utf8.prefix(64))
+    let ranked = names.map { ($0, distance(letters, Array($0.utf8))) }
+    let limit = max(1, letters.count / 3)
+    let close = ranked.filter { $0.1 <= limit }.min { ($0.1, $0.0) < ($1.1, $1.0) }
+    return close?.0 ?? names.filter { letters.count > 1 && $0.hasPrefix(typed.lowercased()) }.min()
+  }
+
+  /// How many letters have to be changed, added, left out or exchanged with their neighbours.
+  ///
+  /// - Complexity: O(n · m) in both lengths
+  private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    var before: [Int] = []
+    var last = Array(0...right.count)
+    for row in left.indices {
+      var next = [row + 1]
+      for column in right.indices {
+        let change = last[column] + (left[row] == right[column] ? 0 : 1)
+        var best = min(change, last[column + 1] + 1, next[column] + 1)
+        if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+          best = min(best, before[column - 1] + 1)
+        }
+        next.append(best)
+      }
+      before = last
+      last = next
+    }
+    return last[right.count]
+  }
+}
