@@ -12,7 +12,7 @@ struct HelpTests {
   @Test("Every binding of every place is on the help screen")
   func complete() {
     var page = Page(title: "All keys", content: .keys(.list))
-    page.layout(keys: .standard, size: Size(width: 200, height: 20))
+    page.layout(keys: .standard, size: Size(width: 200, height: 20), glyphs: .unicode)
     let text = page.scroll.lines.map(\.string).joined(separator: "\n")
     for binding in KeyTable.standard.bindings {
       let keys = binding.keys.isEmpty ? ":\(binding.action.name)" : binding.keysText.string

@@ -112,7 +112,7 @@ struct InspectorTests {
     model.send(
       .wire(changes.map { WireEvent(time: 0, kind: $0.0, title: "x", change: $0.1) })
     )
-    #expect(model.rows[2].contains("1 listeners · 1 writes under way · 4 events"))
+    #expect(model.rows[2].contains("1 listener · 1 write under way · 4 events"))
   }
 
   @Test("Enter shows all about an event, w writes what is shown")
@@ -137,6 +137,91 @@ struct InspectorTests {
     model.type("p")
     for _ in 0..<5 { model.send(.wire((0..<1_000).map { event($0) })) }
     #expect(model.inspector.waitingCount == Inspector.limit)
+  }
+}
+
+extension InspectorTests {
+  private func frame(_ time: Int64, _ kind: WireEvent.Kind, _ text: String) -> WireEvent {
+    WireEvent(time: Fixture.now + time, kind: kind, title: text, detail: text)
+  }
+
+  @Test("An answer is told with the request that it answers, and how long it took")
+  func answers() {
+    var model = opened(0)
+    model.send(
+      .wire([
+        frame(0, .sent, #"{"t":"d","d":{"r":7,"a":"m","b":{"p":"/","d":{"a/b":1}}}}"#),
+        frame(3, .sent, #"{"t":"d","d":{"r":8,"a":"q","b":{"p":"/posts","h":""}}}"#),
+        frame(9, .received, #"{"t":"d","d":{"a":"d","b":{"p":"posts","d":{"x":1}}}}"#),
+        frame(10, .received, #"{"t":"d","d":{"r":8,"b":{"s":"ok","d":{}}}}"#),
+        frame(
+          12,
+          .received,
+          #"{"t":"d","d":{"r":7,"b":{"s":"permission_denied","d":"Permission denied"}}}"#
+        ),
+        frame(13, .received, #"{"t":"d","d":{"r":7,"b":{"s":"ok"}}}"#),
+        frame(14, .received, #"{"t":"d","d":{"r":9,"b":{"s":"#),
+      ])
+    )
+    #expect(
+      model.inspector.events.map(\.title) == [
+        "#7 update /", "#8 listen /posts", "data /posts", "#8 ok, after 7 ms: listen /posts",
+        "#7 permission_denied: Permission denied, after 12 ms: update /", "#7 ok",
+        #"{"t":"d","d":{"r":9,"b":{"s":"#,
+      ]
+    )
+    // Numbers begin anew with each connection.
+    model.send(.wire([frame(20, .sent, #"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/a"}}}"#)]))
+    model.send(.wire([frame(21, .connection, "connected")]))
+    model.send(.wire([frame(22, .received, #"{"t":"d","d":{"r":1,"b":{"s":"ok"}}}"#)]))
+    #expect(model.inspector.events.last?.title == "#1 ok")
+  }
+
+  @Test(
+    "JSON is indented, what is short stays on its line, and what is cut off goes as far as it does"
+  )
+  func indented() {
+    let long = String(repeating: "x", count: 50)
+    #expect(IndentedJSON.lines(of: "no JSON {at all}") == ["no JSON {at all}"])
+    #expect(IndentedJSON.lines(of: #"value: {"a":1}"#) == [#"value: {"a":1}"#])
+    #expect(
+      IndentedJSON.lines(of: #"/a: {"b":"{\#(long)\",","c":[1,2],"d":{}}"#)
+        == [
+          "/a: {", #"  "b": "{\#(long)\",","#, #"  "c": [1,2],"#, #"  "d": {}"#, "}",
+        ]
+    )
+    #expect(
+      IndentedJSON.lines(of: #"{"a":{"b":"\#(long)"#) == [
+        "{", #"  "a": {"#, #"    "b": "\#(long)"#,
+      ]
+    )
+  }
+
+  @Test("The tries of a transaction stand side by side where there is room, with what each changes")
+  func tries() throws {
+    func attempt(_ number: Int, _ stars: Int) -> WireEvent {
+      WireEvent(
+        time: Fixture.now + Int64(number) * 5,
+        kind: .transaction,
+        title: "try \(number) at /n",
+        detail: "read: \(stars)\nproposed: \(stars + 1)",
+        group: "4"
+      )
+    }
+    for (width, isBeside) in [(80, true), (40, false)] {
+      var model = Fixture.loaded(Size(width: width, height: 24))
+      model.type(.key(.function(12)))
+      let other = WireEvent(time: 0, kind: .transaction, title: "x", detail: "read: 9", group: "5")
+      model.send(.wire([attempt(1, 3), other, attempt(2, 4), attempt(3, 6)]))
+      model.type("gg", .enter)
+      let rows = model.rows
+      let first = try #require(rows.firstIndex { $0.contains("Try 1") })
+      #expect(rows[first].contains("Try 2, after 5 ms") == isBeside)
+      #expect(rows[first + 1].contains("- 3") && rows[first + 2].contains("+ 4"))
+      #expect(rows[first + 1].contains("- 4") == isBeside)
+      #expect(rows.contains { $0.contains("+ 7") })
+      #expect(!rows.contains { $0.contains("- 9") })
+    }
   }
 }
 

@@ -184,6 +184,10 @@ enum ScreenCatalog {
     },
     listed("inspector-detail") { model in
       watch(&model)
+      model.type("gg", "jjjjjj", .enter)
+    },
+    listed("inspector-tries") { model in
+      watch(&model)
       model.type("k", .enter)
     },
   ]
@@ -285,14 +289,64 @@ extension ScreenCatalog {
     model.send(.wire(wire))
   }
 
-  /// What goes over the wire, one event of each kind.
-  private static let wire = WireEvent.Kind.allCases.enumerated().map { number, kind in
+  /// What goes over the wire, at least one event of each kind.
+  private static let wire: [WireEvent] = [
+    event(0, .connection, "connected"),
+    event(12, .listener, "observe /posts", change: .begun("1")),
+    event(
+      20,
+      .write,
+      "update /",
+      "/posts/p11/starCount: {\".sv\":{\"increment\":1}}\n/posts/p11/stars/alice: true",
+      change: .begun("2")
+    ),
+    event(
+      21,
+      .sent,
+      "{\"t\":\"d\",\"d\":{\"r\":2,\"a\":\"m\",\"b\":{\"p\":\"/\",\"d\":{\"posts/p11/starCount\":13}}}}"
+    ),
+    event(24, .received, "{\"t\":\"d\",\"d\":{\"r\":2,\"b\":{\"s\":\"ok\",\"d\":\"\"}}}"),
+    event(24, .write, "update / answered after 4 ms: ok", change: .ended("2")),
+    event(
+      30,
+      .received,
+      "{\"t\":\"d\",\"d\":{\"a\":\"d\",\"b\":{\"p\":\"posts/p11\",\"d\":{\"author\":\"alice\",\"body\":\""
+        + repeated("and so on ", 20)
+        + "\",\"starCount\":13,\"stars\":{\"alice\":true,\"bob\":true}}}}}"
+    ),
+    event(31, .event, "child_changed /posts p11", "value: {\"starCount\":13}"),
+    event(40, .transaction, "transaction /posts/p08 begins", group: "3"),
+    attempt(40, 12, 1),
+    attempt(48, 13, 2),
+    event(52, .transaction, "transaction committed after 2 tries in 12 ms", group: "3"),
+  ]
+
+  private static func event(
+    _ time: Int64,
+    _ kind: WireEvent.Kind,
+    _ title: String,
+    _ detail: String = "",
+    change: WireEvent.Change? = nil,
+    group: String? = nil
+  ) -> WireEvent {
     WireEvent(
-      time: Fixture.now + Int64(number) * 40,
+      time: Fixture.now + time,
       kind: kind,
-      title:
-        "\(number + 1): {\"t\":\"d\",\"d\":{\"b\":{\"p\":\"posts/p11\",\"d\":{\"starCount\":13}}}}",
-      detail: "posts/p11/starCount\n12 → 13\n" + repeated("and so on ", 30)
+      title: title,
+      detail: detail,
+      change: change,
+      group: group
     )
+  }
+
+  /// A try of a transaction that adds a star to so many.
+  private static func attempt(_ time: Int64, _ stars: Int, _ number: Int) -> WireEvent {
+    func post(_ count: Int, _ stars: String) -> String {
+      "{\"author\":\"bob\",\"body\":\"Thank you all.\",\"starCount\":\(count),\"stars\":{\(stars)}}"
+    }
+    let read = post(stars, "\"bob\":true")
+    let proposed = post(stars + 1, "\"alice\":true,\"bob\":true")
+    let detail = "read: \(read)\nproposed: \(proposed)"
+    return event(time, .transaction, "try \(number) at /posts/p08", detail, group: "3")
   }
 }

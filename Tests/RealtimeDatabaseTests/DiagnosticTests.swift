@@ -39,12 +39,12 @@ struct DiagnosticTests {
           "set /a | value: {\"b\":{\"n\":1},\"c\":{\"n\":\"é\\n\"}}",
           "child_added /a b | value: {\"n\":1}",
           "child_added /a c | value: {\"n\":\"é\\n\"}",
-          "write 2 answered: ok",
+          "set /a answered after 0 ms: ok",
           "update /a | /b: null | /d/e: true",
           "child_added /a d | value: {\"e\":true}",
-          "write 3 answered: ok",
+          "update /a answered after 0 ms: ok",
           "remove /a | value: null",
-          "write 4 answered: ok",
+          "remove /a answered after 0 ms: ok",
           "stop observer 1",
         ]
       )
@@ -63,12 +63,12 @@ struct DiagnosticTests {
       }
       _ = try await place.runTransactionBlock { _ in .abort() }
       let all = await told.wait { all in words(all).count { $0.hasPrefix("transaction") } >= 4 }
-      let lines = words(all).filter { $0.contains("transaction") || $0.contains("attempt") }
+      let lines = words(all).filter { $0.contains("transaction") || $0.contains("try ") }
       #expect(lines.first == "transaction /n begins")
-      #expect(lines.contains("attempt 1 at /n | read: null | proposed: 1"))
-      #expect(lines.contains { $0.hasSuffix("attempts in 0 ms | value: 1") })
-      #expect(lines.contains("attempt 1 at /n | read: null | proposed: nothing, it gives up"))
-      #expect(lines.last == "transaction aborted after 1 attempts in 0 ms | value: null")
+      #expect(lines.contains("try 1 at /n | read: null | proposed: 1"))
+      #expect(lines.contains { $0.hasSuffix(" in 0 ms | value: 1") })
+      #expect(lines.contains("try 1 at /n | read: null | proposed: nothing, it gives up"))
+      #expect(lines.last == "transaction aborted after 1 try in 0 ms | value: null")
       #expect(lines.contains { $0.hasPrefix("transaction committed after ") })
     }
   }
@@ -97,7 +97,7 @@ struct DiagnosticTests {
       try await place.updateChildValues(
         Dictionary(uniqueKeysWithValues: (0..<3_000).map { ("k\($0)", "x") })
       )
-      let all = await told.wait { words($0).contains { $0.hasPrefix("write 3") } }
+      let all = await told.wait { words($0).contains { $0.hasPrefix("update /a answered") } }
       let limit = DiagnosticSubject.textLimit
       let texts = all.flatMap { [$0.title] + $0.details }
       #expect(texts.allSatisfy { $0.utf8.count <= limit + 20 && !$0.contains("\u{FFFD}") })

@@ -120,6 +120,7 @@ extension WireEvent {
   fileprivate init(_ diagnostic: Diagnostic) {
     let kind: Kind
     var change: Change?
+    var group: String?
     switch diagnostic.kind {
     case .sent: kind = .sent
     case .received: kind = .received
@@ -136,7 +137,9 @@ extension WireEvent {
     case .written(let request):
       kind = .write
       change = .ended("\(request)")
-    case .transaction: kind = .transaction
+    case .transaction(let request):
+      kind = .transaction
+      group = "\(request)"
     case .connection: kind = .connection
     }
     self.init(
@@ -144,7 +147,8 @@ extension WireEvent {
       kind: kind,
       title: diagnostic.title,
       detail: diagnostic.details.joined(separator: "\n"),
-      change: change
+      change: change,
+      group: group
     )
   }
 }

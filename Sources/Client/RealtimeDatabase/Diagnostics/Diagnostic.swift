@@ -94,7 +94,7 @@ enum DiagnosticSubject: Sendable {
     case .event(let kind, let path, let key, _):
       "\(Self.name(kind)) \(path)\(key.map { " \($0.text)" } ?? "")"
     case .write(let path, let write): "\(write.name) \(path)"
-    case .attempt(let number, let path, _, _): "attempt \(number) at \(path)"
+    case .attempt(let number, let path, _, _): "try \(number) at \(path)"
     }
   }
 
@@ -108,7 +108,7 @@ enum DiagnosticSubject: Sendable {
     case .event(_, _, _, let node), .outcome(_, let node): return ["value: \(node.text)"]
     case .write(_, let write): return write.lines
     case .attempt(let number, _, let read, let proposed):
-      let verdict = number > 1 ? ["verdict on the attempt before: overtaken by another"] : []
+      let verdict = number > 1 ? ["the try before was overtaken by another write"] : []
       let proposal = proposed?.text ?? "nothing, it gives up"
       return verdict + ["read: \(read.text)", "proposed: \(proposal)"]
     }

@@ -13,6 +13,9 @@ struct DiagnosticRecorder {
   /// The attempts of transactions, which report from within the engine.
   private let attempts = NIOLockedValueBox<[Int64: Attempt]>([:])
 
+  /// The writes that are not answered: what they are, and when they began.
+  private let writes = NIOLockedValueBox<[Int64: (title: String, began: Int64)]>([:])
+
   private struct Attempt {
     var number: Int
     var began: Int64
@@ -56,6 +59,7 @@ struct DiagnosticRecorder {
       tell(.event, at: time, title: "stop all observers of \(path)")
     case .write(let token, let path, let operation):
       let write = DiagnosticWrite(operation)
+      writes.withLockedValue { $0[token.number] = ("\(write.name) \(path)", time) }
       tell(.writing(request: token.number), at: time, about: .write(path, write))
     case .transaction(let token, let path, let appliesLocally, let update):
       return watching(
@@ -86,11 +90,11 @@ struct DiagnosticRecorder {
       tell(.stopped(observer: id.number), at: time, title: "refused: \(status.text) \(reason)")
     case .writeCompleted(let token, let status, let reason):
       let words = reason.isEmpty ? status.text : "\(status.text): \(reason)"
-      tell(
-        .written(request: token.number),
-        at: time,
-        title: "write \(token.number) answered: \(words)"
-      )
+      let write = writes.withLockedValue { $0.removeValue(forKey: token.number) }
+      let title =
+        write.map { "\($0.title) answered after \(time - $0.began) ms: \(words)" }
+        ?? "write \(token.number) answered: \(words)"
+      tell(.written(request: token.number), at: time, title: title)
     case .transactionCompleted(let token, let status, let reason, let committed, let node):
       let verdict = committed ? "committed" : status == .ok ? "aborted" : "\(status.text) \(reason)"
       ended(token, verdict: verdict, node: node, at: time)
@@ -146,7 +150,10 @@ struct DiagnosticRecorder {
 
   private func ended(_ token: RequestToken, verdict: String, node: Node, at time: Int64) {
     let attempt = attempts.withLockedValue { $0.removeValue(forKey: token.number) }
-    let tries = attempt.map { " after \($0.number) attempts in \(time - $0.began) ms" } ?? ""
+    let tries =
+      attempt.map {
+        " after \($0.number) \($0.number == 1 ? "try" : "tries") in \(time - $0.began) ms"
+      } ?? ""
     let title = "transaction \(verdict)\(tries)"
     tell(
       .transaction(request: token.number),

@@ -35,6 +35,8 @@ package struct WireEvent: Hashable, Sendable, Codable {
   package let detail: String
   /// What became of a listener or a write, each with a name of its own.
   package let change: Change?
+  /// The name that all events of one transaction have; nil for others.
+  package let group: String?
 
   /// Makes an event.
   package init(
@@ -42,13 +44,15 @@ package struct WireEvent: Hashable, Sendable, Codable {
     kind: Kind,
     title: String,
     detail: String = "",
-    change: Change? = nil
+    change: Change? = nil,
+    group: String? = nil
   ) {
     self.time = time
     self.kind = kind
     self.title = title
     self.detail = detail
     self.change = change
+    self.group = group
   }
 }
 
@@ -75,6 +79,7 @@ package struct Inspector: Equatable, Sendable {
   package private(set) var writes: Set<String> = []
 
   private var first = 0
+  private var requests = OpenRequests()
   private var waiting: [WireEvent] = []
 
   /// The number of events that arrived while paused.
@@ -88,6 +93,7 @@ package struct Inspector: Equatable, Sendable {
   /// Adds events; a view of the end stays at the end.
   mutating func add(_ new: [WireEvent]) {
     for event in new { follow(event) }
+    let new = new.map { requests.described($0) }
     if isPaused {
       waiting += new
       waiting.removeFirst(max(0, waiting.count - Self.limit))
@@ -157,9 +163,17 @@ package struct Inspector: Equatable, Sendable {
   package var text: String {
     list.ids.compactMap { event($0) }.map { event in
       let heading = "\(Clock.text(event.time)) \(event.kind.rawValue) \(event.title)\n"
-      let lines = event.detail.split(separator: "\n", omittingEmptySubsequences: false)
-      return event.detail.isEmpty ? heading : heading + lines.map { "    \($0)\n" }.joined()
+      return heading + event.detailLines.map { "    \($0)\n" }.joined()
     }.joined()
+  }
+}
+
+extension WireEvent {
+  /// All details, with JSON indented.
+  fileprivate var detailLines: [String] {
+    guard !detail.isEmpty else { return [] }
+    return detail.split(separator: "\n", omittingEmptySubsequences: false)
+      .flatMap { IndentedJSON.lines(of: String($0)) }
   }
 }
 
@@ -219,11 +233,16 @@ extension Model {
     guard let event = session.inspector.list.selection.flatMap(session.inspector.event) else {
       return
     }
-    let lines = event.detail.split(separator: "\n", omittingEmptySubsequences: false)
+    let title = SafeText(untrusted: "\(Clock.text(event.time)) \(event.kind.rawValue)")
+    if let group = event.group {
+      let events = session.inspector.events.filter { $0.group == group }
+      if let tries = TransactionTries(events) {
+        return show(Page(title: title, content: .tries(tries)))
+      }
+    }
     let paragraphs =
       [Page.Paragraph(text: SafeText(untrusted: event.title), isHeading: true)]
-      + lines.map { Page.Paragraph(text: SafeText(untrusted: String($0)), isHeading: false) }
-    let title = SafeText(untrusted: "\(Clock.text(event.time)) \(event.kind.rawValue)")
+      + event.detailLines.map { Page.Paragraph(text: SafeText(untrusted: $0), isHeading: false) }
     show(Page(title: title, content: .text(paragraphs)))
   }
 }

@@ -6,9 +6,9 @@ extension Painter {
     paintInspectorState(inspector)
     let room = frame.page
     let facts = [
-      SafeText(inspector.listeners.count) + " listeners",
-      SafeText(inspector.writes.count) + " writes under way",
-      SafeText(inspector.events.count) + " events",
+      Self.count(inspector.listeners.count, one: "listener", many: "listeners"),
+      Self.count(inspector.writes.count, one: "write under way", many: "writes under way"),
+      Self.count(inspector.events.count, one: "event", many: "events"),
     ].joined(separator: separator)
     screen.put(facts, in: room.line(0), style: theme.dim, ellipsis: glyphs.ellipsis)
     let rows = Rect(

@@ -3,23 +3,25 @@ import BlogModel
 /// A page of text in front of everything else: the table of all keys, what was said, a report.
 package struct Page: Equatable, Sendable {
   /// What the page is made of.
-  package enum Content: Equatable, Sendable {
+  enum Content: Equatable, Sendable {
     /// The keys, those of a place first.
     case keys(Context)
     /// Headings and paragraphs.
     case text([Paragraph])
+    /// The tries of a transaction.
+    case tries(TransactionTries)
   }
 
   /// A part of a text.
-  package struct Paragraph: Equatable, Sendable {
-    package let text: SafeText
-    package let isHeading: Bool
+  struct Paragraph: Equatable, Sendable {
+    let text: SafeText
+    let isHeading: Bool
   }
 
   /// The heading of the page.
   package let title: SafeText
   /// What the page is made of.
-  package let content: Content
+  let content: Content
   /// How far it is scrolled; headings and rows are its lines.
   package internal(set) var scroll = ScrollView()
   /// The numbers of the lines that are headings.
@@ -29,7 +31,7 @@ package struct Page: Equatable, Sendable {
   /// Whether keys go into the search.
   package internal(set) var isSearching = false
 
-  /// Makes a page; it has no lines before ``layout(keys:size:)``.
+  /// Makes a page; it has no lines before ``layout(keys:size:glyphs:)``.
   init(title: SafeText, content: Content, search: String = "") {
     self.title = title
     self.content = content
@@ -37,7 +39,7 @@ package struct Page: Equatable, Sendable {
   }
 
   /// Makes the lines anew.
-  mutating func layout(keys: KeyTable, size: Size) {
+  mutating func layout(keys: KeyTable, size: Size, glyphs: GlyphSet) {
     var sections: [(heading: SafeText?, rows: [SafeText])] = []
     switch content {
     case .keys(let context):
@@ -51,6 +53,8 @@ package struct Page: Equatable, Sendable {
           sections[sections.count - 1].rows += paragraph.text.wrapped(width: size.width)
         }
       }
+    case .tries(let tries):
+      sections = tries.sections(width: size.width, glyphs: glyphs)
     }
     let needle = field.text.lowercased()
     var lines: [SafeText] = []
@@ -142,7 +146,7 @@ extension Page: AppScreen {
   }
 
   mutating func resize(in session: Session) {
-    layout(keys: session.keys, size: Frame(session.size).page.size)
+    layout(keys: session.keys, size: Frame(session.size).page.size, glyphs: session.glyphs)
   }
 
   /// Shows only the lines that contain the text.
