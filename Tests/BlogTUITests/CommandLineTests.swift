@@ -38,7 +38,7 @@ struct CommandLineTests {
     model.type(":qit", .enter)
     #expect(model.message?.text.string == "There is no command \"qit\". Did you mean \"quit\"?")
     model.type(":send", .enter)
-    #expect(model.message?.text.string.contains("has a meaning only in: comment") == true)
+    #expect(model.message?.text.string.contains("works only in: comment") == true)
   }
 
   @Test("Tab goes through what fits, and past the end is what was typed")
@@ -123,7 +123,7 @@ struct CommandLineTests {
     "An exact name is first in the palette, and then what begins with it",
     arguments: [
       ("quit", "quit"), ("set", "choose a value"), ("theme", "choose the colours"),
-      ("write", "write a post"), ("top", "to the top"), ("edit", "change what I wrote"),
+      ("write", "write a post"), ("top", "to the top"), ("edit", "edit what I wrote"),
       ("net", "cut this terminal off"), ("split", "list and post side by side"),
     ]
   )

@@ -158,7 +158,7 @@ struct MouseTests {
   @Test("A click into the line below a post begins a comment, one on the post ends it")
   func comment() throws {
     var model = Fixture.opened()
-    try click("write a comment", in: &model)
+    try click("writes a comment", in: &model)
     #expect(model.context == .comment)
     model.type("Good")
     try click("The train left", in: &model)

@@ -66,7 +66,7 @@ struct ReadStateTests {
     #expect(model.feed.list.selection == "p09")
     #expect(model.type("M") == [.markAllRead])
     model.type("U")
-    #expect(model.message?.text.string == "No post in this list is unread.")
+    #expect(model.message?.text.string == "No unread posts in this list")
   }
 
   @Test("An echo of an older mark does not take back a newer one, not even for a moment")

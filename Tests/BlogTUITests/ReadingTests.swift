@@ -169,7 +169,7 @@ struct ReadingTests {
     model.send(.blog(.feed(.recent, posts: Fixture.posts)))
     #expect(!model.feed.list.ids.contains("p11"))
     model.type("u")
-    #expect(model.message?.text.string == "There is nothing to take back.")
+    #expect(model.message?.text.string == "Nothing to undo")
     model.send(.blog(.failed(.deletePost("p11"), reason: "permission denied")))
     #expect(model.feed.list.ids.contains("p11"))
   }
@@ -210,7 +210,7 @@ struct ReadingTests {
   func edit() {
     var model = Fixture.loaded()
     model.type("e")
-    #expect(model.message?.text.string == "Only bob can change this post.")
+    #expect(model.message?.text.string == "Only bob can edit this post.")
     model.type("j", "e")
     #expect(model.composer?.title.text == "Notes from a slow train")
     model.composer?.focus = .title

@@ -124,7 +124,7 @@ struct RecordingTests {
     for text in ["", "\n", "hello\n", "{}\n", "[1]\n"] {
       #expect {
         try Recording(Array(text.utf8))
-      } throws: { "\($0)" == "line 1: this is no recording of hearth" }
+      } throws: { "\($0)" == "line 1: this is not a recording of hearth" }
     }
     let newer = file.replacing("\"version\":1", with: "\"version\":2")
     #expect {

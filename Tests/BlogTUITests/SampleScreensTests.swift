@@ -85,7 +85,7 @@ struct SampleScreensTests {
     }
     #expect(places == places.sorted())
     #expect(places[0] > 0)
-    #expect(rows.contains { $0.contains("c: write a comment") })
+    #expect(rows.contains { $0.contains("c writes a comment") })
   }
 
   @Test("Defect 4: comments that go and come in any order leave the screen in order")

@@ -84,7 +84,7 @@ struct SearchTests {
   func withoutSearch() {
     var model = Fixture.loaded()
     model.type("n")
-    #expect(model.message?.text.string == "Nothing was searched: / searches.")
+    #expect(model.message?.text.string == "No search yet; / searches")
   }
 
   @Test("The other lists are searched too")

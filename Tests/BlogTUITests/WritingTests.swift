@@ -89,7 +89,8 @@ struct WritingTests {
     var model = Fixture.opened()
     let action = BlogAction.post("p13", title: "T", body: "B")
     #expect(model.send(.blog(.failed(action, reason: "permission denied."))) == [.bell])
-    let text = "Your post \"T\" was not saved: permission denied. It is kept: c opens it."
+    let text =
+      "Your post \"T\" was not saved: permission denied. It is kept; c in the list opens it."
     #expect(model.message?.text.string == text)
     model.type("q", "c")
     #expect(model.composer?.body.text == "B")

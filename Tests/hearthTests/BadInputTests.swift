@@ -62,7 +62,7 @@ extension EndToEnd {
     @Test("Empty texts and names are refused")
     func emptyTexts() throws {
       let place = try Place()
-      let sentence = "Neither title nor body can be empty."
+      let sentence = "neither title nor body can be empty"
       expect(try place.hearth("post", "--title", " ", "--body", "x"), status: 2, says: sentence)
       expect(try place.hearth("post", "--title", "x", "--body", ""), status: 2, says: sentence)
       expect(try place.hearth("list", "--user", ""), status: 2, says: "cannot be empty")
@@ -103,7 +103,7 @@ extension EndToEnd {
       let place = try Place()
       let file = place.directory + "/plain"
       try "x".write(toFile: file, atomically: true, encoding: .utf8)
-      expect(try place.hearth("list", "--socket", file), status: 2, says: "is no socket")
+      expect(try place.hearth("list", "--socket", file), status: 2, says: "is not a socket")
       #expect(try String(contentsOfFile: file, encoding: .utf8) == "x")
 
       let path = place.directory + "/foreign.sock"
@@ -174,7 +174,7 @@ extension EndToEnd {
       expect(
         try place.hearth("--port", "0", "list"),
         status: 2,
-        says: "--port is no option of \"hearth list\", but of \"hearth serve\""
+        says: "--port is not an option of \"hearth list\", but of \"hearth serve\""
       )
       expect(try place.hearth("--nonsense", "list"), status: 2, says: "--nonsense")
       // A value that looks like a command is one all the same.

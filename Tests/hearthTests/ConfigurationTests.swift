@@ -21,7 +21,7 @@ extension EndToEnd {
       #expect(outcome.output.contains("mouse = true  # default"))
       #expect(outcome.output.contains("ascii = true  # --ascii"))
       #expect(outcome.errors.contains("config.toml:2: mouse is true or false"))
-      #expect(outcome.errors.contains("config.toml:3: this is no TOML"))
+      #expect(outcome.errors.contains("config.toml:3: this is not TOML"))
       #expect(try place.hearth("--list-themes").lines.contains("high-contrast"))
       let debug = try place.hearth("--debug-info")
       #expect(debug.output.contains("theme: light (config.toml:1)"))

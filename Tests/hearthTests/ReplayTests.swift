@@ -63,7 +63,7 @@ extension EndToEnd {
       try lines.joined(separator: "\n").write(toFile: cut, atomically: true, encoding: .utf8)
       let bad = try place.hearth("replay", cut, "--golden")
       #expect(bad.status == 2)
-      #expect(bad.errors.contains("cut.jsonl: line 3: it is no JSON"))
+      #expect(bad.errors.contains("cut.jsonl: line 3: it is not JSON"))
       let text = place.directory + "/notes.txt"
       try "mine".write(toFile: text, atomically: true, encoding: .utf8)
       #expect(try place.hearth("replay", text).errors.contains("no recording of hearth"))

@@ -1124,9 +1124,9 @@ _hearth_fsck() {
 
 _hearth_serve() {
     repeating_flags=()
-    non_repeating_flags=(--emulator --allow-plaintext --no-sign-up --json --ephemeral --version -h --help)
+    non_repeating_flags=(--emulator --allow-plaintext --no-sign-up --pages --json --ephemeral --version -h --help)
     repeating_options=(--allow-origin --limit)
-    non_repeating_options=(--port --rules --ns --idle-exit --log --metrics --log-level --log-format --log-size --address --tls-cert --tls-key --token-seconds --admin-key-file --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--port --rules --ns --idle-exit --log --metrics --log-level --log-format --log-size --address --tls-cert --tls-key --token-seconds --admin-key-file --pages-url --pages-title --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -1179,6 +1179,12 @@ _hearth_serve() {
         return
         ;;
     '--admin-key-file')
+        return
+        ;;
+    '--pages-url')
+        return
+        ;;
+    '--pages-title')
         return
         ;;
     '--user')

@@ -79,10 +79,10 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case .ascii: "Draw with ASCII characters only."
     case .mouse: "Use the mouse; without it, the terminal selects text as usual."
     case .bell: "Ring the bell when something was refused."
-    case .synchronized: "Show each change of the screen at once where the terminal can."
+    case .synchronized: "Draw each change of the screen at once, if the terminal can."
     case .cursor:
       "Keep the terminal's cursor on the selected row, for screen readers and magnifiers."
-    case .textWidth: "The largest number of columns that text takes."
+    case .textWidth: "How wide text may get, in columns."
     case .density: "How many lines a post has in a list."
     case .times: "Show how long ago something was, or its date."
     case .dayRules: "Show a line with the date between the days of a list."

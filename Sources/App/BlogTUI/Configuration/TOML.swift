@@ -33,7 +33,7 @@ struct TOMLDocument {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     // The parser treats a NUL character as the end of the file.
     for index in lines.indices where lines[index].contains("\0") {
-      faults.append(Fault(line: index + 1, reason: "this is no TOML: it has a character of zero"))
+      faults.append(Fault(line: index + 1, reason: "this is not TOML: it has a character of zero"))
       lines[index] = ""
     }
     let lineNumbers = Self.lineNumbers(of: lines)
@@ -49,7 +49,7 @@ struct TOMLDocument {
         guard lines.indices.contains(line - 1), !lines[line - 1].isEmpty else { return }
         lines[line - 1] = ""
       } catch {
-        faults.append(Fault(line: 1, reason: "this is no TOML"))
+        faults.append(Fault(line: 1, reason: "this is not TOML"))
         return
       }
     }
@@ -64,7 +64,7 @@ struct TOMLDocument {
 
   private static func reason(_ error: TOMLParseError) -> String {
     let text = error.description.split(separator: "\n").first.map(String.init) ?? ""
-    return text.isEmpty ? "this is no TOML" : "this is no TOML: \(text)"
+    return text.isEmpty ? "this is not TOML" : "this is not TOML: \(text)"
   }
 
   private static func entries(

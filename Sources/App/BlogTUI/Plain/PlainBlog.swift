@@ -125,7 +125,7 @@ package struct PlainBlog: Sendable {
     case .post(_, let title, _): "the post \(title)"
     case .comment: "the comment"
     case .star(_, true): "the star"
-    case .star(_, false): "taking the star back"
+    case .star(_, false): "removing the star"
     case .edit(_, let title, _): "the change of \(title)"
     case .editComment: "the change of the comment"
     case .deletePost: "deleting the post"
@@ -142,7 +142,7 @@ package struct PlainBlog: Sendable {
     ("back", "leave the post"),
     ("post", "write a post: its title, then its text, then a line with a dot"),
     ("comment TEXT", "comment on the open post"),
-    ("star N, unstar N", "star a post, or take the star back; without a number, the open post"),
+    ("star N, unstar N", "star a post, or unstar it; without a number, the open post"),
     ("delete N", "delete a post of yours"),
     ("quit", "leave"),
   ]

@@ -249,9 +249,9 @@ extension Program {
       send(.resumed)
     case .copy(let text): terminal.copy(text)
     case .openLink(let link):
-      tell(environment.openLink(link)) { _ in .succeeded("Opened \(link).") }
+      tell(environment.openLink(link)) { _ in .succeeded("Opened \(link)") }
     case .write(let text, let file):
-      tell(environment.write(text, file)) { .succeeded("Written to \($0).") }
+      tell(environment.write(text, file)) { .succeeded("Written to \($0)") }
     case .keepHistory(let lines): environment.keepHistory(lines)
     case .keepSetting(let setting, let value):
       tell(environment.keepSetting(setting, value)) { _ in nil }

@@ -75,7 +75,7 @@ package enum Cast {
 
   private static func json(_ value: some Encodable, _ encoder: JSONEncoder) -> String {
     guard let data = try? encoder.encode(value) else {
-      assertionFailure("text that is no JSON")
+      assertionFailure("text that is not JSON")
       return "\"\"\n"
     }
     return String(decoding: data, as: UTF8.self) + "\n"

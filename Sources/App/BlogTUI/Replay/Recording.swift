@@ -72,7 +72,7 @@ package struct Recording: Sendable {
       }
     }
     guard let start = reader.start else {
-      throw RecordingError(line: 1, reason: "this is no recording of hearth")
+      throw RecordingError(line: 1, reason: "this is not a recording of hearth")
     }
     self.init(start: start, steps: reader.steps, isTorn: isTorn)
   }
@@ -90,7 +90,7 @@ private struct LineReader {
     do {
       line = try decoder.decode(RecordingLine.self, from: Data(bytes))
     } catch {
-      let reason = number == 1 ? "this is no recording of hearth" : Self.reason(error)
+      let reason = number == 1 ? "this is not a recording of hearth" : Self.reason(error)
       throw RecordingError(line: number, reason: reason)
     }
     if number == 1 { return try begin(line) }
@@ -113,7 +113,7 @@ private struct LineReader {
 
   private mutating func begin(_ line: RecordingLine) throws(RecordingError) {
     guard line.format == RecordingLine.format, let version = line.version else {
-      throw RecordingError(line: 1, reason: "this is no recording of hearth")
+      throw RecordingError(line: 1, reason: "this is not a recording of hearth")
     }
     guard version == RecordingLine.version else {
       throw RecordingError(
@@ -133,7 +133,7 @@ private struct LineReader {
     case .dataCorrupted(let context), .keyNotFound(_, let context), .typeMismatch(_, let context),
       .valueNotFound(_, let context):
       let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-      return path.isEmpty ? "it is no JSON" : "\(path): \(context.debugDescription)"
+      return path.isEmpty ? "it is not JSON" : "\(path): \(context.debugDescription)"
     @unknown default: return "it cannot be read"
     }
   }
@@ -194,7 +194,7 @@ package struct RecordingWriter {
 
   private func text(_ line: RecordingLine) -> String {
     guard let data = try? encoder.encode(line) else {
-      assertionFailure("an event that is no JSON")
+      assertionFailure("an event that is not JSON")
       return ""
     }
     return String(decoding: data, as: UTF8.self) + "\n"

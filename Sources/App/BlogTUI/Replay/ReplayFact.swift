@@ -130,10 +130,15 @@ extension ReplayFact {
       facts.append(ReplayFact(.star, "\(name(uid, in: model)) starred \(title)"))
     }
     for uid in before.stars.subtracting(post.stars).sorted() {
-      facts.append(ReplayFact(.star, "\(name(uid, in: model)) took the star of \(title) back"))
+      facts.append(ReplayFact(.star, "\(name(uid, in: model)) removed the star from \(title)"))
     }
     if facts.isEmpty, post.starCount != before.starCount {
-      facts.append(ReplayFact(.star, "\(title) has \(post.starCount) stars"))
+      facts.append(
+        ReplayFact(
+          .star,
+          "\(title) has \(post.starCount) \(post.starCount == 1 ? "star" : "stars")"
+        )
+      )
     }
     if post.title != before.title || post.body != before.body {
       facts.append(ReplayFact(.post, "\(post.author) changed \(title)"))

@@ -73,7 +73,7 @@ package struct Script: Hashable, Sendable {
       let names = rest.split(separator: " ").map(String.init)
       let keys = names.map { KeyEvent(description: $0) }
       if let bad = zip(names, keys).first(where: { $0.1 == nil })?.0 {
-        throw Failure(line: number, reason: "\"\(bad)\" is no key")
+        throw Failure(line: number, reason: "\"\(bad)\" is not a key")
       }
       return .keys(keys.compactMap(\.self))
     case "size":

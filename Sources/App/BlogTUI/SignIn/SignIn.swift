@@ -194,15 +194,15 @@ extension SignIn {
     case .codeSent:
       activity = nil
       show(SignInForm(.newPassword))
-      message = .note("The code comes by mail, or from an administrator.")
+      message = .note("The code comes by mail, or from an administrator")
     case .passwordSet:
       activity = nil
       show(SignInForm(.signIn))
-      message = .note("The password is set. Sign in with it.")
+      message = .note("The password is set; sign in with it")
     case .nameNeeded(let suggestion):
       activity = nil
       show(SignInForm(.userName, known: [.userName: suggestion]))
-      message = .note("Others see this name at what you write.")
+      message = .note("Others see this name beside what you write")
     case .accounts(let accounts):
       activity = nil
       self.accounts = accounts
@@ -262,7 +262,7 @@ extension SignIn {
     if key == .character("q") { return [canGoBack ? .goBack : .quit] }
     if key == .escape {
       if canGoBack { return [.goBack] }
-      message = .note("q quits.")
+      message = .note("q quits")
       return []
     }
     if key == .character("x") || key == .delete { return signOutSelected() }
@@ -272,7 +272,7 @@ extension SignIn {
 
   private mutating func signOutSelected() -> [SignInEffect] {
     guard case .account(let uid)? = list.selection else {
-      message = .note("Only accounts can be signed out.")
+      message = .note("Only accounts can be signed out")
       return []
     }
     activity = "Signing out"

@@ -80,13 +80,13 @@ package struct SignInForm: Sendable {
       } catch {
         return Self.sentence(error.description)
       }
-    case .email: return text.contains("@") ? nil : "An email address has a sign \"@\"."
-    case .code: return text.isEmpty ? "The code is missing." : nil
+    case .email: return text.contains("@") ? nil : "An email address needs an @"
+    case .code: return text.isEmpty ? "The code is missing" : nil
     case .password:
-      if text.isEmpty { return "The password is missing." }
+      if text.isEmpty { return "The password is missing" }
       let isNew = kind != .signIn
-      return isNew && text.count < 6 ? "A password has 6 characters at least." : nil
-    case .repetition: return text == self.text(.password) ? nil : "The two passwords differ."
+      return isNew && text.count < 6 ? "A password needs at least 6 characters" : nil
+    case .repetition: return text == self.text(.password) ? nil : "The two passwords differ"
     }
   }
 

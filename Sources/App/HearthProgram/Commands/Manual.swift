@@ -142,7 +142,7 @@ enum CommandManual {
   }
 
   private static let exitStatus = [
-    ("0", "done"), ("1", "it was tried and did not work"),
+    ("0", "done"), ("1", "it failed"),
     ("2", "the command line, the input or the terminal is not usable"), ("3", "not found"),
     ("4", "not allowed"), ("5", "offline, or no answer in time"),
     ("6", "others changed the same thing too often meanwhile"), ("70", "a mistake of the program"),

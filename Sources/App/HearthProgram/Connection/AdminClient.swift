@@ -17,7 +17,10 @@ struct AdminClient {
   /// - Throws: ``CommandFailure`` when the options name no data directory, or no such database.
   init(_ options: CommonOptions, for choice: DatabaseChoice) throws {
     guard options.database == nil, !options.ephemeral else {
-      throw CommandFailure(.usage, "accounts are looked after where they rest (--data-dir)")
+      throw CommandFailure(
+        .usage,
+        "accounts are managed where they are stored; --data-dir names the place"
+      )
     }
     guard options.timeout > 0, options.timeout.isFinite else {
       throw CommandFailure(.usage, "--timeout must be a number of seconds above 0")
@@ -131,11 +134,11 @@ struct AdminClient {
     let message = json["error"]?["message"]?.string ?? json["error"]?.string ?? ""
     switch message.prefix(while: { $0 != " " }) {
     case "EMAIL_EXISTS": return CommandFailure(.conflict, "another account has this address")
-    case "INVALID_EMAIL": return CommandFailure(.usage, "this is no address")
+    case "INVALID_EMAIL": return CommandFailure(.usage, "this is not an email address")
     case "WEAK_PASSWORD":
       return CommandFailure(
         .usage,
-        "a password has \(Password.minimumLength) characters or more"
+        "a password needs at least \(Password.minimumLength) characters"
       )
     case "EMAIL_NOT_FOUND", "USER_NOT_FOUND":
       return CommandFailure(.notFound, "there is no such account")

@@ -12,7 +12,7 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The user to be; by default, the user of this system.", valueName: "name")
+    help: ArgumentHelp("Who you are; by default, the user of this system.", valueName: "name")
   )
   var user: String?
 

@@ -48,7 +48,7 @@ package struct LocalServer: Sendable {
     case .notASocket:
       throw CommandFailure(
         .usage,
-        "\(socket) is there, but is no socket; remove it or choose another with --socket"
+        "\(socket) exists and is not a socket; remove it or choose another with --socket"
       )
     case .unusable(let reason):
       throw CommandFailure(
@@ -96,10 +96,10 @@ package struct LocalServer: Sendable {
         CommandFailure(.failed, "the local server ended at its start; its log is \(log)")
       )
     case .late:
-      throw CommandFailure(.failed, "the local server does not get ready; its log is \(log)")
+      throw CommandFailure(.failed, "the local server is not getting ready; its log is \(log)")
     }
     guard let answer = try? JSONParser.parse(line) else {
-      throw CommandFailure(.failed, "the local server says what no server says; its log is \(log)")
+      throw CommandFailure(.failed, "the local server gave an unknown answer; its log is \(log)")
     }
     guard let message = answer["error"]?.string else { return .ready }
     let status = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }

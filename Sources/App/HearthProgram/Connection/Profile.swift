@@ -111,7 +111,7 @@ struct ProfileFile {
         values = [:]
       case .value(let key, let text) where name != nil: values[key] = text
       case .value, .mistake:
-        throw CommandFailure(.usage, "\(path):\(number + 1): this is no line of a profile")
+        throw CommandFailure(.usage, "\(path):\(number + 1): this is not a line of a profile")
       }
     }
     try finish()

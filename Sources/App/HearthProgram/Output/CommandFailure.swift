@@ -46,14 +46,22 @@ extension CommandFailure {
   init(_ error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure
-    case let error as BlogError: self.init(Self.status(error), error.description)
+    case let error as BlogError: self.init(Self.status(error), Self.clause(error.description))
     case let error as DatabaseError: self.init(Self.status(error), Self.message(error))
     case let error as Author.NameError: self.init(.usage, error.description)
     case let error as DatabaseServerError: self.init(Self.status(error), error.description)
     case let error as StoreError: self.init(Self.status(error), error.description)
-    case let error as AuthError: self.init(ExitStatus(error), error.message)
+    case let error as AuthError: self.init(ExitStatus(error), Self.clause(error.message))
     default: self.init(.failed, String(describing: error))
     }
+  }
+
+  /// A sentence of a screen as commands say it: without capital and full stop.
+  private static func clause(_ sentence: String) -> String {
+    let text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+    guard !text.contains(". "), let first = text.first, text.dropFirst().first?.isLowercase == true
+    else { return sentence }
+    return first.lowercased() + text.dropFirst()
   }
 
   private static func status(_ error: BlogError) -> ExitStatus {

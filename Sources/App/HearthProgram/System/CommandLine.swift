@@ -114,7 +114,7 @@ enum LeadingOptions {
       let owners = all.filter { $0.command.options[stranger] != nil }.map { "\"\($0.path)\"" }
       throw CommandFailure(
         .usage,
-        "--\(stranger) is no option of \"\(path)\", but of \(owners.joined(separator: ", "))"
+        "--\(stranger) is not an option of \"\(path)\", but of \(owners.joined(separator: ", "))"
       )
     }
     return Array(arguments[start..<end] + arguments[..<start] + arguments[end...])

@@ -100,7 +100,7 @@ package enum AdministratorKeyFile {
       throw CommandFailure(.usage, "\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw CommandFailure(.usage, "\(path) is no file")
+      throw CommandFailure(.usage, "\(path) is not a file")
     }
     guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
       throw CommandFailure(

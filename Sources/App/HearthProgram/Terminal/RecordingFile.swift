@@ -18,12 +18,12 @@ final class RecordingFile {
   /// Begins an empty recording.
   ///
   /// - Parameters:
-  ///   - path: The file; one that is there and is no recording is left alone.
+  ///   - path: The file; one that exists and is not a recording is left alone.
   ///   - limit: The largest number of bytes that the file may have.
   /// - Throws: ``CommandFailure`` when it cannot be written.
   init(_ path: String, limit: Int) throws(CommandFailure) {
     guard Self.mayReplace(path) else {
-      throw CommandFailure(.usage, "\(path) is there and is no recording; choose another name")
+      throw CommandFailure(.usage, "\(path) exists and is not a recording; choose another name")
     }
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     room = limit

@@ -97,7 +97,7 @@ extension KeyMap where Meaning == Action, Mode == Context {
     let possible = contexts(of: action).intersection(allowed)
     guard !possible.isEmpty else {
       let all = Self.order(contexts(of: action)).map(\.name).joined(separator: ", ")
-      return .failure(OverrideError(reason: "\"\(rebinding.action)\" has a meaning only in \(all)"))
+      return .failure(OverrideError(reason: "\"\(rebinding.action)\" works only in \(all)"))
     }
     let typing = possible.filter(\.isTyping)
     guard case .character? = sequence.keys.first, !typing.isEmpty else {
@@ -117,7 +117,7 @@ extension KeyMap where Meaning == Action, Mode == Context {
       return "\"\(keys)\" has \(names.count) keys; a sequence has at most \(KeySequence.longest)"
     }
     let unknown = names.first { KeyEvent(description: String($0)) == nil }.map(String.init)
-    return "\"\(unknown ?? keys)\" is no key; write keys as :keys shows them"
+    return "\"\(unknown ?? keys)\" is not a key; write keys as :keys shows them"
   }
 
   private func closest(to name: String) -> String? {

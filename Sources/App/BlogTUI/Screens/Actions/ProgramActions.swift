@@ -63,7 +63,7 @@ enum ProgramActions {
       "links",
       keys: ["o"],
       in: ListActions.reading,
-      help: "links of the post or comment",
+      help: "open a link of the post or comment",
       unless: { $0.noPostInViewObstacle },
       change: { $0.openLinks() }
     ),
@@ -71,7 +71,7 @@ enum ProgramActions {
       "edit-in-editor",
       keys: ["^E"],
       in: [.compose, .comment],
-      help: "go on in your editor",
+      help: "continue in your editor",
       perform: { model in
         if let composer = model.composer { return [.editExternally(composer.draft)] }
         return model.openPost.map { [.editTextExternally($0.field.text)] } ?? []
@@ -93,7 +93,7 @@ enum ProgramActions {
       .suspend,
       keys: ["^Z"],
       in: Set(Context.allCases),
-      help: "suspend; fg goes on",
+      help: "suspend; fg resumes",
       perform: { _ in [.suspend] }
     ),
   ]

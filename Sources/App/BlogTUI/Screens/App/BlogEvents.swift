@@ -89,7 +89,7 @@ extension Model {
     case .star(_, true):
       session.message = .failure("The star was not saved: \(why). s tries again.")
     case .star(_, false):
-      session.message = .failure("The star was not taken back: \(why). s tries again.")
+      session.message = .failure("The star was not removed: \(why). s tries again.")
     case .edit(_, let title, let body):
       restore(title: title, body: body, reason: reason)
     case .editComment(let id, _, let text):
@@ -126,8 +126,10 @@ extension Model {
     }
     session.drafts.append(draft)
     let name = SafeText(untrusted: title).truncated(to: 30, ellipsis: session.glyphs.ellipsis)
+    // In a post, c writes a comment, unless the post is gone.
+    let way = context == .post && openPost?.isGone == false ? "c in the list" : "c"
     session.message = .failure(
-      "Your post \"\(name.string)\" was not saved: \(why). It is kept: c opens it."
+      "Your post \"\(name.string)\" was not saved: \(why). It is kept; \(way) opens it."
     )
   }
 

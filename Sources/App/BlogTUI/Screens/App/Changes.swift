@@ -58,22 +58,22 @@ extension Model {
     case .star(let id, let isStarred):
       session.starIntents[id] = !isStarred
       session.note(id)
-      session.message = .note(isStarred ? "The star is taken back." : "The star is back.")
+      session.message = .note(isStarred ? "The star is removed" : "The star is back")
       return [.star(id, !isStarred)]
     case .edit(let id, let title, let body):
       session.note(id)
-      session.message = .note("The post is as it was before.")
+      session.message = .note("The post is as it was")
       return [.edit(id, title: title, body: body)]
     case .editComment(let post, let comment, let text):
       session.note(comment)
-      session.message = .note("The comment is as it was before.")
+      session.message = .note("The comment is as it was")
       return [.editComment(post, commentID: comment, text: text)]
     case .deletion(let subject):
       session.reading.deletions.removeAll { $0.subject == subject }
       session.refilter()
       hideDeleted()
       if case .post(let id) = subject { session.feed.list.select(id) }
-      session.message = .note("Nothing was deleted.")
+      session.message = .note("Not deleted")
       return []
     }
   }
@@ -88,7 +88,7 @@ extension Model {
     session.refilter()
     hideDeleted()
     let seconds = Deletion.delay / 1_000
-    session.message = .note("It is deleted in \(seconds) seconds; u takes that back.")
+    session.message = .note("Deleting in \(seconds) s; u undoes")
   }
 
   /// Hides the comments that disappear soon, and shows all others.
@@ -126,7 +126,7 @@ extension Model {
     let title = title == shown.title.text ? post.title : title
     let body = body == shown.body.text ? post.body : body
     guard title != post.title || body != post.body else {
-      session.message = .note("Nothing was changed.")
+      session.message = .note("Nothing changed")
       return []
     }
     guard isPresent(post.id) else {
@@ -137,7 +137,7 @@ extension Model {
     }
     session.reading.add(.edit(post.id, title: post.title, body: post.body))
     session.note(post.id)
-    session.message = .note("The post is changed; u takes that back.")
+    session.message = .note("The post is changed; u undoes")
     return [.edit(post.id, title: title, body: body)]
   }
 
@@ -184,12 +184,12 @@ extension Session {
   /// Writes the changed comment.
   mutating func sendEdit(of comment: Comment, on post: PostID, text: String) -> [Effect] {
     guard text != comment.text else {
-      message = .note("Nothing was changed.")
+      message = .note("Nothing changed")
       return []
     }
     reading.add(.editComment(post, commentID: comment.id, text: comment.text))
     note(comment.id)
-    message = .note("The comment is changed; u takes that back.")
+    message = .note("The comment is changed; u undoes")
     return [.editComment(post, commentID: comment.id, text: text)]
   }
 

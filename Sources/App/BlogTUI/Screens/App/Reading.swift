@@ -118,7 +118,7 @@ extension Session {
     let now = now
     let stars = noteStars()
     reading.mark { $0 = ReadState(before: now, stars: $0.stars) }
-    message = .note("Everything up to now counts as read.")
+    message = .note("Everything is marked as read")
     return [.markAllRead] + stars
   }
 }
@@ -204,7 +204,7 @@ extension Model {
     let mark = hasNews(post) ? read : .unread
     session.reading.mark { $0.marks[post.id] = mark }
     openPost?.staysUnread = mark == .unread
-    session.message = .note(mark == .unread ? "Marked as unread." : "Marked as read.")
+    session.message = .note(mark == .unread ? "Marked as unread" : "Marked as read")
     return [.mark(post.id, mark)]
   }
 
@@ -212,7 +212,7 @@ extension Model {
   mutating func showNextUnread() {
     if openPost != nil {
       guard openPost?.selectFirstUnread() == true else {
-        session.message = .note("No comment here is unread.")
+        session.message = .note("No unread comments here")
         return
       }
       return
@@ -227,7 +227,7 @@ extension Model {
       return hasNews(session.feed.posts[index])
     }
     guard let id = next else {
-      session.message = .note("No post in this list is unread.")
+      session.message = .note("No unread posts in this list")
       return
     }
     session.feed.list.select(id)

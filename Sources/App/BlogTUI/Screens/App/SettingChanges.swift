@@ -73,7 +73,7 @@ extension Session {
   mutating func toggleMouse() -> [Effect] {
     let isOn = !settings.isOn(.mouse)
     settings.choose(.flag(isOn), for: .mouse, from: .session)
-    message = .note(isOn ? "The mouse works here." : "The mouse selects text of the terminal.")
+    message = .note(isOn ? "The mouse works here" : "The mouse selects text, as the terminal does")
     return [.configureTerminal(settings)]
   }
 

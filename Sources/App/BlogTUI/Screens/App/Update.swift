@@ -182,7 +182,9 @@ extension Model {
     case .taken(let effects): return effects
     case .closed: break
     case .ignored:
-      if case .paste = key { session.message = .note("Nothing is pasted here: c writes.") }
+      if case .paste = key {
+        session.message = .note("Nothing can be pasted here; c writes a post")
+      }
     }
     return []
   }

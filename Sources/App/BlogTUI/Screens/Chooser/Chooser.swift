@@ -106,11 +106,17 @@ package struct Chooser: Equatable, Sendable {
     match(item) == nil || nameRank(of: item) > 0 ? FuzzyMatch(field.text, in: item.detail) : nil
   }
 
+  /// Whether what was typed stands in the title as it is.
+  private func hasWords(_ item: Item) -> Bool {
+    let typed = field.text.lowercased().trimmingBlanks
+    return !typed.isEmpty && item.title.lowercased().contains(typed)
+  }
+
   /// Whether the name of an item is what was typed, or begins with it.
   private func nameRank(of item: Item) -> Int {
     let typed = field.text.lowercased().trimmingBlanks
     guard !typed.isEmpty, let name = item.name, name.hasPrefix(typed) else { return 0 }
-    return name == typed ? 2 : 1
+    return name == typed ? 4 : 2
   }
 
   /// Shows other items under the same number.
@@ -125,7 +131,7 @@ package struct Chooser: Equatable, Sendable {
   private mutating func filter() {
     let fitting = items.indices.compactMap { index -> (index: Int, rank: Int, score: Int)? in
       let item = items[index]
-      let rank = nameRank(of: item)
+      let rank = nameRank(of: item) + (hasWords(item) ? 1 : 0)
       if let match = match(item) { return (index, rank, match.score) }
       return FuzzyMatch(field.text, in: item.detail).map { (index, rank, $0.score - 100) }
     }
@@ -217,7 +223,7 @@ extension Model {
     show(Chooser(.palette, items: actions + commands))
   }
 
-  /// Shows the links of the post or comment that is selected.
+  /// Shows the open a link of the post or comment that is selected.
   mutating func openLinks() {
     guard let post = postInView else { return }
     let comments = openPost?.comments?.map(\.text) ?? []
@@ -225,7 +231,7 @@ extension Model {
     var seen: Set<String> = []
     let links = texts.flatMap { Link.all(in: $0) }.filter { seen.insert($0.text).inserted }
     guard !links.isEmpty else {
-      session.message = .note("No link here.")
+      session.message = .note("No link here")
       return
     }
     let items = links.map {
@@ -319,7 +325,7 @@ enum ChooserActions {
       perform: { model in
         guard let link = model.chooser?.selectedLink else { return [] }
         model.chooser = nil
-        model.session.message = .note("Copied.")
+        model.session.message = .note("Copied")
         return [.copy(link)]
       }
     ),

@@ -86,7 +86,7 @@ extension Model {
       if case .number = setting.kind {
         openCommandLine("set \(setting.rawValue) ")
       } else {
-        session.message = .note("Left and Right change the value.")
+        session.message = .note("Left and Right change the value")
       }
       return []
     }
@@ -104,7 +104,7 @@ extension Model {
     chooser = nil
     guard !trial.changed.isEmpty else { return [] }
     for setting in trial.changed { session.settings.restore(setting, from: trial.before) }
-    session.message = .note("The settings are as they were; Enter keeps a change.")
+    session.message = .note("The settings are as they were; Enter keeps a change")
     return settingsChanged()
   }
 
@@ -159,8 +159,8 @@ enum SettingsActions {
       "previous-value",
       keys: ["Left"],
       in: [.settings],
-      help: "the value before",
-      hint: .init("value before", rank: 4),
+      help: "the previous value",
+      hint: .init("previous value", rank: 4),
       perform: { $0.tryValue(by: -1) }
     ),
     BoundAction(

@@ -174,7 +174,7 @@ extension Model {
     if let action = session.keys.action(named: typed) {
       let contexts = session.keys.contexts(of: action)
       let list = Context.allCases.filter(contexts.contains).map(\.name).joined(separator: ", ")
-      session.message = .failure("\"\(typed)\" has a meaning only in: \(list).")
+      session.message = .failure("\"\(typed)\" works only in: \(list).")
       return nil
     }
     let fitting = Set(names.filter { $0.hasPrefix(typed) })

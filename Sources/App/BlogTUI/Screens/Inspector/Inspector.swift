@@ -259,7 +259,7 @@ enum InspectorActions {
       .open,
       keys: ["Enter"],
       in: [.inspector],
-      help: "all about the event",
+      help: "details of the event",
       hint: .init("details", rank: 3),
       change: { $0.showSelectedWireEvent() }
     ),
@@ -267,7 +267,7 @@ enum InspectorActions {
       "pause",
       keys: ["p"],
       in: [.inspector],
-      help: "pause or go on",
+      help: "pause or resume",
       hint: .init("pause", rank: 4),
       change: { $0.session.inspector.togglePause() }
     ),

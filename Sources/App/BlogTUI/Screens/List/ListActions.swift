@@ -150,7 +150,7 @@ enum ListActions {
   }
 
   private static let noSearch: BoundAction.Condition = { model in
-    model.session.search?.pattern == nil ? .note("Nothing was searched: / searches.") : nil
+    model.session.search?.pattern == nil ? .note("No search yet; / searches") : nil
   }
 }
 
@@ -204,9 +204,9 @@ enum ReadingActions {
       "undo",
       keys: ["u"],
       in: ListActions.reading,
-      help: "take the last change back",
+      help: "undo the last change",
       unless: {
-        $0.session.reading.changes.isEmpty ? .note("There is nothing to take back.") : nil
+        $0.session.reading.changes.isEmpty ? .note("Nothing to undo") : nil
       },
       perform: { $0.undo() }
     ),
@@ -214,8 +214,8 @@ enum ReadingActions {
       "edit",
       keys: ["e"],
       in: ListActions.reading,
-      help: "change what I wrote",
-      unless: { $0.obstacleToSelection("change") },
+      help: "edit what I wrote",
+      unless: { $0.obstacleToSelection("edit") },
       change: { $0.edit() }
     ),
     BoundAction(
@@ -236,7 +236,7 @@ enum ReadingActions {
           return .nothingThere
         }
         guard post.uid == model.session.me.uid, !model.hasNews(post) else { return nil }
-        return .note("Your own posts are never unread.")
+        return .note("Your own posts are never unread")
       },
       perform: { $0.toggleRead() }
     ),

@@ -138,8 +138,8 @@ extension Session {
     feed.isFollowing.toggle()
     message =
       feed.isFollowing
-      ? .note("The newest posts stay in view; F or any motion ends that.")
-      : .note("What you read stays in view.")
+      ? .note("Following the newest posts; F or any motion ends it")
+      : .note("No longer following; what you read stays in view")
     return feed.isFollowing ? showFirst() : []
   }
 
@@ -161,7 +161,7 @@ extension Session {
 
   mutating func reload() -> [Effect] {
     if case .failed = feed.phase { feed.phase = .loading }
-    message = .note("Reading the list again.")
+    message = .note("Reading the list again")
     return [.stopFollowing(tab), .follow(tab)]
   }
 
@@ -223,7 +223,7 @@ extension Session {
   /// Shows all posts again and keeps the selection.
   mutating func endSearch() {
     guard let ended = search else {
-      message = .note("q quits, ? shows all keys.")
+      message = .note("q quits, ? shows all keys")
       return
     }
     let selection = feed.list.selection ?? ended.origin

@@ -285,7 +285,7 @@ extension Painter {
       screen.put(page.scroll.lines[number], at: row.origin, style: style, clip: row)
     }
     guard page.scroll.lines.isEmpty else { return }
-    let none: SafeText = page.field.isEmpty ? "Nothing yet." : "Nothing fits; Esc shows everything."
+    let none: SafeText = page.field.isEmpty ? "Nothing yet." : "No match; Esc shows everything"
     screen.put(none, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
   }
 
@@ -313,7 +313,7 @@ extension Painter {
     page.field.draw(
       on: &screen,
       in: frame.commandField,
-      placeholder: "a word of this page",
+      placeholder: "type to filter",
       isFocused: model.context == .find
     )
   }

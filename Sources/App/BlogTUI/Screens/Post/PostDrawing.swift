@@ -248,7 +248,7 @@ extension Painter {
     screen.put(mark, at: areas.prompt.origin, style: style, clip: areas.prompt)
     let key = session.keys.key(for: .comment, in: .post).map(\.description) ?? ""
     let prompt = prompt(of: open)
-    let hint = SafeText(untrusted: open.isWriting ? prompt : "\(key): write a comment")
+    let hint = SafeText(untrusted: open.isWriting ? prompt : "\(key) writes a comment")
     let isFocused = open.isWriting && model.context == .comment
     hits.add(.field(of: OpenPost.self), at: areas.prompt)
     hits.add(.field(of: OpenPost.self), at: areas.field)

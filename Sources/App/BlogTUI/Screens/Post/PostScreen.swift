@@ -187,7 +187,7 @@ extension Model {
     guard let open = openPost else { return .nothingThere }
     if open.isGone { return Self.goneObstacle }
     guard !open.field.text.isBlank else {
-      return .failure("A comment cannot be empty. Esc goes back.")
+      return .failure("A comment cannot be empty; Esc goes back")
     }
     return PostLimits.problem(comment: open.field.text).map { .failure($0) }
   }
@@ -277,11 +277,11 @@ extension Model {
   /// Copies the selected comment, or else the post.
   mutating func copySelection() -> [Effect] {
     if let comment = openPost?.selectedComment {
-      session.message = .note("The comment is copied.")
+      session.message = .note("The comment is copied")
       return [.copy(comment.text)]
     }
     guard let post = postInView else { return [] }
-    session.message = .note("The post is copied.")
+    session.message = .note("The post is copied")
     return [.copy(post.title + "\n\n" + post.body + "\n")]
   }
 }

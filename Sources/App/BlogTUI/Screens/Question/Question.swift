@@ -119,7 +119,7 @@ extension Model {
     case .keep:
       if let draft = composer?.draft { session.drafts.append(draft) }
       composer = nil
-      session.message = .note("The draft is kept: c opens it again.")
+      session.message = .note("The draft is kept; c opens it")
     case .delete: return deleteWhatWasAsked(asked)
     }
     return []
@@ -162,7 +162,7 @@ enum QuestionActions {
       .previous,
       keys: ["S-Tab", "Left", "h"],
       in: [.confirm],
-      help: "the answer before",
+      help: "the previous answer",
       change: { $0.moveAnswer(by: -1) }
     ),
     BoundAction(

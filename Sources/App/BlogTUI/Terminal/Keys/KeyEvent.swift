@@ -149,7 +149,7 @@ extension KeyEvent: Codable {
   package init(from decoder: any Decoder) throws {
     if let name = try? decoder.singleValueContainer().decode(String.self) {
       guard let key = KeyEvent(description: name) else {
-        throw Self.corrupted(decoder, "\"\(name)\" is no key")
+        throw Self.corrupted(decoder, "\"\(name)\" is not a key")
       }
       self = key
       return

@@ -114,7 +114,7 @@ struct ResetPasswordCommand: AsyncParsableCommand {
   )
   var email: String?
 
-  @Option(help: ArgumentHelp("The code, which counts once and not for long.", valueName: "code"))
+  @Option(help: ArgumentHelp("The code, which works once and not for long.", valueName: "code"))
   var code: String?
 
   @Flag(help: "Read the new password from the first line of stdin.")

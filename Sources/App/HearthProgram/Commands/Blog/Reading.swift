@@ -69,7 +69,9 @@ struct Show: AsyncParsableCommand {
     let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
     Output.line(untrusted: post.title)
     let owner = names.shown(Author(uid: post.uid, name: post.author))
-    Output.line(untrusted: "\(owner), \(age), \(post.starCount) stars")
+    Output.line(
+      untrusted: "\(owner), \(age), \(post.starCount) \(post.starCount == 1 ? "star" : "stars")"
+    )
     Output.line("")
     Output.lines(untrusted: post.body, indent: "  ")
     for comment in comments {

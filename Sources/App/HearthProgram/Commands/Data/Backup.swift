@@ -80,7 +80,7 @@ struct Backup: ParsableCommand {
       throw CommandFailure(.conflict, "\(path) is a database in use; choose another place")
     }
     if exists, !isDirectory, status.st_size > 0, (try? Storage.database(at: path).check()) == nil {
-      throw CommandFailure(.conflict, "\(path) is there and is no copy of a database")
+      throw CommandFailure(.conflict, "\(path) exists and is not a copy of a database")
     }
     return path
   }

@@ -232,7 +232,10 @@ struct NetworkOptions: ParsableArguments {
 /// What a server is told about accounts and administrators.
 struct IdentityOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("How long a user's token counts before it is renewed.", valueName: "seconds")
+    help: ArgumentHelp(
+      "How long a user's token is valid before it is renewed.",
+      valueName: "seconds"
+    )
   )
   var tokenSeconds = 3_600
 

@@ -107,7 +107,7 @@ extension Users {
   /// Keeps an account from signing in.
   struct Disable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Sign a user out everywhere, and let them in no more."
+      abstract: "Sign a user out everywhere, and disable the account."
     )
 
     @Argument(help: "An address or an identifier.", transform: DashedWord.restore)
@@ -200,7 +200,7 @@ extension Users {
   struct RotateKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rotate-key",
-      abstract: "Sign tokens with a new key from now on; those of the old one count to their end."
+      abstract: "Sign tokens with a new key from now on; older ones stay valid until they expire."
     )
 
     @OptionGroup var options: Options
