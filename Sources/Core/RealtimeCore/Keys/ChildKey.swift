@@ -81,6 +81,18 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     }
   }
 
+  /// The room that ``write(to:)`` needs.
+  package static let writtenBytes = 24
+
+  /// Writes a key that is stored inline to memory; nil for a longer one.
+  ///
+  /// - Parameter memory: Room for ``writtenBytes``.
+  /// - Returns: The text, which is somewhere in that memory.
+  package func write(to memory: UnsafeMutableRawPointer) -> LeafText? {
+    guard case .short = rest else { return nil }
+    return start.write(to: memory)
+  }
+
   /// The length in bytes of UTF-8.
   package var byteCount: Int {
     switch rest {
@@ -282,6 +294,22 @@ struct SortableText: Hashable, Comparable, Sendable {
       // Safety: the bytes belong to a local variable, and any memory may be read as bytes.
       return UnsafeRawBufferPointer(rebasing: bytes).withMemoryRebound(to: UInt8.self, body)
     }
+  }
+
+  /// Writes a whole text to memory with room for three words.
+  func write(to memory: UnsafeMutableRawPointer) -> LeafText {
+    let tail = (self.tail.word >> 8) << 16
+    memory.storeBytes(of: first.bigEndian, as: UInt64.self)
+    memory.storeBytes(of: second.bigEndian, toByteOffset: 8, as: UInt64.self)
+    memory.storeBytes(of: tail.bigEndian, toByteOffset: 16, as: UInt64.self)
+    let text = UnsafeMutableRawBufferPointer(
+      start: memory + (isInteger ? 8 : 1),
+      count: byteCount
+    )
+    if (first | second | tail) & 0x8080_8080_8080_8080 != 0 {
+      for index in text.indices { text[index] = Self.restored(text[index]) }
+    }
+    return LeafText(UnsafeRawBufferPointer(text))
   }
 
   // MARK: Order

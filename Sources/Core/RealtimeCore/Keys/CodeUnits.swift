@@ -17,6 +17,45 @@ package enum CodeUnits {
     left.count == right.count && commonPrefix(left, right) == left.count
   }
 
+  /// Whether so many bytes are the same at two addresses, for texts that are short as a rule.
+  ///
+  // Safety: the caller owns `count` bytes at both, and no load goes beyond them.
+  @inline(__always)
+  static func areSame(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, count: Int) -> Bool {
+    if count < 4 {
+      var index = 0
+      while index < count,
+        left.load(fromByteOffset: index, as: UInt8.self)
+          == right.load(fromByteOffset: index, as: UInt8.self)
+      {
+        index += 1
+      }
+      return index == count
+    }
+    // The last word overlaps the one before it.
+    if count < 8 {
+      return areSame(left, right, at: 0, as: UInt32.self)
+        && areSame(left, right, at: count - 4, as: UInt32.self)
+    }
+    var index = 0
+    while index + 8 < count {
+      if !areSame(left, right, at: index, as: UInt64.self) { return false }
+      index += 8
+    }
+    return areSame(left, right, at: count - 8, as: UInt64.self)
+  }
+
+  @inline(__always)
+  private static func areSame<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ left: UnsafeRawPointer,
+    _ right: UnsafeRawPointer,
+    at offset: Int,
+    as word: Word.Type
+  ) -> Bool {
+    left.loadUnaligned(fromByteOffset: offset, as: word)
+      == right.loadUnaligned(fromByteOffset: offset, as: word)
+  }
+
   /// The length of the common prefix in bytes, compared eight at a time.
   private static func commonPrefix(
     _ left: UnsafeBufferPointer<UInt8>,

@@ -62,7 +62,11 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   package func appending(_ path: Path) -> Path { Path(keys + path.keys) }
 
   /// Whether the other path is this one or lies below it.
-  package func contains(_ other: Path) -> Bool { other.keys.starts(with: keys) }
+  package func contains(_ other: Path) -> Bool {
+    guard keys.count <= other.keys.count else { return false }
+    for index in keys.indices where keys[index] != other.keys[index] { return false }
+    return true
+  }
 
   /// Whether one of the two paths contains the other.
   package func overlaps(_ other: Path) -> Bool { contains(other) || other.contains(self) }
@@ -82,8 +86,8 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
 extension Path: Comparable {
   /// Orders key by key; of two paths where one contains the other, the shorter comes first.
   package static func < (left: Path, right: Path) -> Bool {
-    for (leftKey, rightKey) in zip(left.keys, right.keys) where leftKey != rightKey {
-      return leftKey < rightKey
+    for index in 0..<min(left.count, right.count) where left.keys[index] != right.keys[index] {
+      return left.keys[index] < right.keys[index]
     }
     return left.count < right.count
   }

@@ -20,9 +20,14 @@ package enum Index: Hashable, Sendable {
     case .key: .missing
     case .value: IndexValue(node)
     case .child(let path):
-      path.isPriority
-        ? IndexValue(node.node[path]) : IndexValue(path.keys.reduce(node) { $0.child($1) })
+      path.isPriority ? IndexValue(node.node[path]) : IndexValue(Self.descendant(of: node, path))
     }
+  }
+
+  private static func descendant(of node: NodeView, _ path: Path) -> NodeView {
+    var node = node
+    for key in path.keys { node = node.child(key) }
+    return node
   }
 
   /// The position of a child in this order.
@@ -30,10 +35,9 @@ package enum Index: Hashable, Sendable {
     IndexEntry(value: value(of: node), key: key)
   }
 
-  /// The position of the child of a key in this order, or nil if it is missing.
-  func position(of key: ChildKey, in node: NodeView) -> IndexEntry? {
-    let child = node.child(key)
-    return child.isEmpty ? nil : IndexEntry(value: value(of: child), key: key)
+  /// The position of a child in this order, or nil if it is missing.
+  func position(of key: ChildKey, as child: NodeView) -> IndexEntry? {
+    child.isEmpty ? nil : IndexEntry(value: value(of: child), key: key)
   }
 }
 

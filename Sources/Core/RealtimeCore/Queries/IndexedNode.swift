@@ -66,8 +66,12 @@ package struct IndexedNode: Sendable {
     if usesKeyOrder || order == nil || node.children == nil { return rebuildOrder() }
     let index = index
     for key in keys {
-      let before = old.withView { index.position(of: key, in: $0) }
-      let after = node.withView { index.position(of: key, in: $0) }
+      let (before, after) = old.withView { old in
+        version.withView { new in
+          let (old, new) = old.child(key, beside: new)
+          return (index.position(of: key, as: old), index.position(of: key, as: new))
+        }
+      }
       move(from: before, to: after)
     }
   }

@@ -54,26 +54,6 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// A pointer to the value of a key, valid while the map is retained and unchanged.
-  ///
-  /// - Complexity: O(log n)
-  @inlinable func pointer(toValueOf key: Key) -> UnsafePointer<Value>? {
-    root?.pointer(toValueOf: key)
-  }
-
-  /// Pointers to the values of a key in two maps, valid while both are retained and unchanged.
-  ///
-  /// - Complexity: O(log n), half as much if they are versions with the same keys
-  @inlinable func pointers(
-    toValuesOf key: Key,
-    beside other: Self
-  ) -> (UnsafePointer<Value>?, UnsafePointer<Value>?) {
-    guard let root, let otherRoot = other.root else {
-      return (pointer(toValueOf: key), other.pointer(toValueOf: key))
-    }
-    return root.pointers(toValuesOf: key, beside: otherRoot)
-  }
-
   /// The entry with the lowest key.
   ///
   /// - Complexity: O(log n)

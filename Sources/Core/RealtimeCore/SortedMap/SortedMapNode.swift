@@ -16,6 +16,8 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   @exclusivity(unchecked) @usableFromInline var children: [SortedMapNode]
   /// The number of entries in this node and below.
   @exclusivity(unchecked) @usableFromInline var count: Int
+  /// Whether the array of values may be that of another node as well.
+  @exclusivity(unchecked) @usableFromInline var sharesValues = false
 
   @inlinable init(keys: [Key], values: [Value], children: [SortedMapNode], count: Int? = nil) {
     self.keys = keys
@@ -27,8 +29,38 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   @inlinable var isLeaf: Bool { children.isEmpty }
   @inlinable var isFull: Bool { keys.count == Self.maximumCount }
 
+  /// A node with the same entries: keys and values are shared until they change, which on the way
+  /// down to a change they do not, whereas one of the children always does.
   @inlinable func copy() -> SortedMapNode {
-    SortedMapNode(keys: keys, values: values, children: children, count: count)
+    let copy = SortedMapNode(
+      keys: keys,
+      values: values,
+      children: children.isEmpty ? [] : Self.copied(children),
+      count: count
+    )
+    copy.sharesValues = true
+    return copy
+  }
+
+  /// The elements in an array of their own.
+  ///
+  /// An array that is copied since it changes copies its elements by a call for each.
+  @inlinable static func copied<Element>(_ elements: [Element]) -> [Element] {
+    elements.withUnsafeBufferPointer { source in
+      Array(unsafeUninitializedCapacity: source.count) { target, count in
+        if let target = target.baseAddress {
+          for index in 0..<source.count { (target + index).initialize(to: source[index]) }
+        }
+        count = source.count
+      }
+    }
+  }
+
+  /// Makes the array of values one of this node alone.
+  @inlinable func ownValues() {
+    guard sharesValues else { return }
+    values = Self.copied(values)
+    sharesValues = false
   }
 
   /// The index of the first key that is not below the given one.
@@ -137,7 +169,10 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   @discardableResult
   @inlinable func modify<Result>(_ key: Key, with body: (inout Value) -> Result) -> Result? {
     let (index, isHere) = position(of: key)
-    if isHere { return body(&values[index]) }
+    if isHere {
+      ownValues()
+      return body(&values[index])
+    }
     return isLeaf ? nil : uniqueChild(index).modify(key, with: body)
   }
 

@@ -75,25 +75,12 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// A pointer to the child of a key, valid while the map is retained; nil if the children are packed.
-  ///
-  /// - Complexity: O(log n)
-  func pointer(toChildOf key: ChildKey) -> UnsafePointer<Node>? {
+  /// The root of the sorted map, valid while the map is retained; nil if the children are packed.
+  var root: Unmanaged<SortedMapNode<ChildKey, Node>>? {
     switch storage {
-    case .tree(let map): map.pointer(toValueOf: key)
+    case .tree(let map): map.root.map { Unmanaged.passUnretained($0) }
     case .packed: nil
     }
-  }
-
-  /// Pointers to the children of a key in two maps, as of ``pointer(toChildOf:)``; nil if one is packed.
-  ///
-  /// - Complexity: O(log n)
-  func pointers(
-    toChildrenOf key: ChildKey,
-    beside other: ChildMap
-  ) -> (UnsafePointer<Node>?, UnsafePointer<Node>?)? {
-    guard case .tree(let map) = storage, case .tree(let others) = other.storage else { return nil }
-    return map.pointers(toValuesOf: key, beside: others)
   }
 
   /// The child with the lowest key.

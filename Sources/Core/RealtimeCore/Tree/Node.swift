@@ -68,12 +68,35 @@ package enum Node: Sendable {
   ///
   /// - Complexity: O(depth · log children)
   package subscript(path: Path) -> Node {
-    var node = self
-    for key in path.keys {
-      node = node[key]
-      if node.isEmpty { break }
+    guard let last = path.keys.last else { return self }
+    if last == .priority {
+      let node = self[Path(path.keys.dropLast())]
+      return node.priority.map { .leaf($0) } ?? .empty
     }
-    return node
+    // Only the node at the end is copied. A priority has no children, and no child has its key.
+    return withView { view in
+      var view = view
+      for key in path.keys {
+        view = view.child(key)
+        if view.isEmpty { return .empty }
+      }
+      return view.node
+    }
+  }
+
+  /// Whether the data at a path below this one are the same as others, which copies nothing.
+  ///
+  /// - Complexity: O(depth · log children + size), as for `==`
+  package func has(_ node: Node, at path: Path) -> Bool {
+    if path.isPriority { return self[path] == node }
+    return withView { view in
+      var view = view
+      for key in path.keys {
+        view = view.child(key)
+        if view.isEmpty { return node.isEmpty }
+      }
+      return view.isSame(as: node)
+    }
   }
 
   /// Whether a child is present.

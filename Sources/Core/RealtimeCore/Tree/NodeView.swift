@@ -11,10 +11,12 @@ package struct NodeView {
     case empty
     /// A node that is not packed.
     case node(UnsafePointer<Node>)
+    /// A node with so many children that they are in a sorted map.
+    case map(Unmanaged<SortedMapNode<ChildKey, Node>>, UnsafePointer<Node>)
     /// Packed children.
     case children(UnsafeRawBufferPointer)
-    /// A leaf within packed children, starting at its tag.
-    case leaf(UnsafeRawBufferPointer)
+    /// A leaf within packed children, at its tag.
+    case leaf(UnsafeRawPointer)
   }
 
   private let storage: Storage
@@ -32,16 +34,36 @@ package struct NodeView {
     case .empty: storage = .empty
     case .leaf: storage = .node(node)
     case .children(let children):
-      storage = children.packed.map { .children($0.lent) } ?? .node(node)
+      if let packed = children.packed {
+        storage = .children(packed.lent)
+      } else {
+        storage = children.map.root.map { .map($0, node) } ?? .node(node)
+      }
     }
   }
 
   /// Borrows a value within packed children.
   private init(_ value: PackedValue) {
+    self = value.source.baseAddress.map { NodeView(packedAt: $0 + value.start) } ?? .empty
+  }
+
+  /// Borrows a value within packed children, at the address of its tag.
+  @inline(__always)
+  private init(packedAt value: UnsafeRawPointer) {
     storage =
-      value.tag == .children
-      ? .children(value.content)
-      : .leaf(UnsafeRawBufferPointer(rebasing: value.source[value.start...]))
+      value.load(as: UInt8.self) == PackedTag.children.rawValue
+      ? .children(Self.content(at: value)) : .leaf(value)
+  }
+
+  /// The bytes of a packed text, or of packed children.
+  @inline(__always)
+  private static func content(at value: UnsafeRawPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: value + 3, count: PackedValue.length(at: value) - 3)
+  }
+
+  private static func value(at value: UnsafeRawPointer) -> PackedValue {
+    let bytes = UnsafeRawBufferPointer(start: value, count: PackedValue.length(at: value))
+    return PackedValue(bytes, at: 0)
   }
 
   /// The content of a node without its descendants.
@@ -60,9 +82,9 @@ package struct NodeView {
   package var content: Content {
     switch storage {
     case .empty: return .empty
-    case .children: return .children
+    case .children, .map: return .children
     case .leaf(let source):
-      let value = PackedValue(source, at: 0)
+      let value = Self.value(at: source)
       switch value.tag {
       case .no: return .leaf(.bool(false))
       case .yes: return .leaf(.bool(true))
@@ -101,9 +123,9 @@ package struct NodeView {
   package var kind: Kind {
     switch storage {
     case .empty: return .empty
-    case .children: return .children
+    case .children, .map: return .children
     case .leaf(let source):
-      switch PackedValue(source, at: 0).tag {
+      switch PackedTag(rawValue: source.load(as: UInt8.self)) ?? .no {
       case .no, .yes: return .bool
       case .small, .integer, .double: return .number
       case .string: return .string
@@ -130,7 +152,7 @@ package struct NodeView {
   fileprivate var isLeaf: Bool {
     switch storage {
     case .leaf: return true
-    case .empty, .children: return false
+    case .empty, .children, .map: return false
     case .node(let node):
       if case .leaf = node.pointee { return true }
       return false
@@ -142,22 +164,31 @@ package struct NodeView {
     switch storage {
     case .empty, .leaf: 0
     case .children(let source): Int(source[0])
+    case .map(let map, _): map._withUnsafeGuaranteedRef { $0.count }
     case .node(let node): node.pointee.childCount
     }
   }
 
   /// The priority, or nil; packed nodes have none.
   package var priority: LeafValue? {
-    if case .node(let node) = storage { node.pointee.priority } else { nil }
+    owner?.pointee.priority
   }
 
   /// Whether the node has a priority.
   package var hasPriority: Bool {
-    guard case .node(let node) = storage else { return false }
+    guard let node = owner else { return false }
     switch node.pointee {
     case .empty: return false
     case .leaf(_, let priority): return priority != nil
     case .children(let children): return children.priority != nil
+    }
+  }
+
+  /// The node itself, unless it is within packed children or packed itself.
+  private var owner: UnsafePointer<Node>? {
+    switch storage {
+    case .node(let node), .map(_, let node): node
+    case .empty, .children, .leaf: nil
     }
   }
 
@@ -167,13 +198,127 @@ package struct NodeView {
   package var node: Node {
     switch storage {
     case .empty: .empty
-    case .node(let node): node.pointee
+    case .node(let node), .map(_, let node): node.pointee
     case .children(let source): .children(NodeChildren(PackedChildren(bytes: Array(source))))
-    case .leaf(let source): PackedValue(source, at: 0).node
+    case .leaf(let source): Self.value(at: source).node
     }
   }
 
+  /// Whether a node has the same data.
+  ///
+  /// - Complexity: O(size), less where the two share structure
+  func isSame(as other: Node) -> Bool {
+    if case .children(let source) = storage {
+      if let packed = other.children?.packed {
+        let others = packed.lent
+        guard source.count == others.count, let base = source.baseAddress,
+          let otherBase = others.baseAddress
+        else { return false }
+        return CodeUnits.areSame(base, otherBase, count: source.count)
+      }
+      // A priority and values that the server computes are never packed, but may be few and small.
+    }
+    return node == other
+  }
+
+  /// What expressions compute with: nothing in it has an owner.
+  package enum Scalar {
+    /// Nothing.
+    case empty
+    /// True or false.
+    case bool(Bool)
+    /// A number.
+    case number(Double)
+    /// Text, borrowed.
+    case text(LeafText)
+    /// Children.
+    case children
+    /// A leaf that only ``content`` gives: a value that the server computes, or text without an address.
+    case other
+  }
+
+  /// The content as something to compute with.
+  package var scalar: Scalar {
+    switch storage {
+    case .empty: return .empty
+    case .children, .map: return .children
+    case .leaf(let source):
+      switch PackedTag(rawValue: source.load(as: UInt8.self)) ?? .no {
+      case .no: return .bool(false)
+      case .yes: return .bool(true)
+      case .small: return .number(Double(source.load(fromByteOffset: 1, as: Int8.self)))
+      case .integer: return .number(Double(Int64(bitPattern: Self.word(at: source + 1))))
+      case .double: return .number(Double(bitPattern: Self.word(at: source + 1)))
+      case .string: return .text(LeafText(Self.content(at: source)))
+      case .children: return .children
+      }
+    case .node(let node):
+      switch node.pointee {
+      case .empty: return .empty
+      case .children: return .children
+      case .leaf(.bool(let value), _): return .bool(value)
+      case .leaf(.integer(let value), _): return .number(Double(value))
+      case .leaf(.double(let value), _): return .number(value)
+      case .leaf(.string(let text), _): return text.lent.map { .text($0) } ?? .other
+      case .leaf(.deferred, _): return .other
+      }
+    }
+  }
+
+  private static func word(at address: UnsafeRawPointer) -> UInt64 {
+    UInt64(littleEndian: address.loadUnaligned(as: UInt64.self))
+  }
+
   // MARK: Below
+
+  /// Finds the children of several names in one pass, where that is faster than one by one.
+  ///
+  /// - Parameters:
+  ///   - names: Names in the order of keys.
+  ///   - table: Takes the child of each name, empty if it is missing.
+  /// - Returns: False if the children are not packed; then the table is not filled.
+  /// - Complexity: O(size of the packed children + names), more where few of the children are named
+  package func findChildren(
+    named names: UnsafeBufferPointer<LeafText>,
+    into table: UnsafeMutablePointer<NodeView>
+  ) -> Bool {
+    var next = 0
+    switch storage {
+    case .node, .map: return false
+    case .empty, .leaf: break
+    case .children(let source):
+      guard let base = source.baseAddress else { break }
+      let end = base + source.count
+      var entry = base + 1
+      // Safety: as for `PackedEntry`.
+      while entry < end {
+        let length = Int(entry.load(as: UInt8.self))
+        let value = entry + 1 + length
+        var index = next
+        while index < names.count {
+          let name = UnsafeRawBufferPointer(names[index].utf8)
+          if name.count == length, let text = name.baseAddress,
+            CodeUnits.areSame(entry + 1, text, count: length)
+          {
+            while next < index {
+              table[next] = .empty
+              next += 1
+            }
+            table[index] = NodeView(packedAt: value)
+            next += 1
+            break
+          }
+          index += 1
+        }
+        entry = value + PackedValue.length(at: value)
+      }
+    }
+    while next < names.count {
+      table[next] = .empty
+      next += 1
+    }
+    return true
+  }
 
   /// The child of a key, empty if it is missing; `.priority` is not a child.
   ///
@@ -183,13 +328,16 @@ package struct NodeView {
     case .empty, .leaf: return .empty
     case .children(let source):
       return PackedEntry.find(key, in: source).map { NodeView($0.value) } ?? .empty
+    case .map(let map, _):
+      return map._withUnsafeGuaranteedRef { $0.pointer(toValueOf: key) }.map { NodeView($0) }
+        ?? .empty
     case .node(let node):
       guard case .children(let children) = node.pointee else { return .empty }
       // A node with a priority is not packed itself, but its children may be.
       if let packed = children.map.packed {
         return PackedEntry.find(key, in: packed.lent).map { NodeView($0.value) } ?? .empty
       }
-      return children.map.pointer(toChildOf: key).map { NodeView($0) } ?? .empty
+      return .empty
     }
   }
 
@@ -197,16 +345,13 @@ package struct NodeView {
   ///
   /// - Complexity: O(log children)
   package func child(_ key: ChildKey, beside other: NodeView) -> (NodeView, NodeView) {
-    if case .node(let node) = storage, case .node(let otherNode) = other.storage,
-      case .children(let children) = node.pointee,
-      case .children(let others) = otherNode.pointee,
-      let pointers = children.map.pointers(toChildrenOf: key, beside: others.map)
-    {
-      return (
-        pointers.0.map { NodeView($0) } ?? .empty, pointers.1.map { NodeView($0) } ?? .empty
-      )
+    guard case .map(let map, _) = storage, case .map(let others, _) = other.storage else {
+      return (child(key), other.child(key))
     }
-    return (child(key), other.child(key))
+    let (mine, its) = map._withUnsafeGuaranteedRef { map in
+      others._withUnsafeGuaranteedRef { map.pointers(toValuesOf: key, beside: $0) }
+    }
+    return (mine.map { NodeView($0) } ?? .empty, its.map { NodeView($0) } ?? .empty)
   }
 
   /// The child of a key given as text.
@@ -218,7 +363,7 @@ package struct NodeView {
     case .children(let source):
       return PackedEntry.find(UnsafeRawBufferPointer(key.utf8), in: source)
         .map { NodeView($0.value) } ?? .empty
-    case .node: return child(ChildKey(validUTF8: key.utf8))
+    case .node, .map: return child(ChildKey(validUTF8: key.utf8))
     }
   }
 
@@ -257,7 +402,7 @@ package struct NodeView {
       while let entry = cursor.next() {
         if !isWanted(LeafText(entry.key), NodeView(entry.value)) { return }
       }
-    case .node(let node):
+    case .node(let node), .map(_, let node):
       guard case .children(let children) = node.pointee else { return }
       for (key, child) in children.map {
         let goesOn = key.withUTF8 { key in child.withView { isWanted(LeafText(key), $0) } }
@@ -284,15 +429,23 @@ extension Node {
   /// The depth of a leaf above the end of a path, or the length of the path if there is none.
   ///
   /// - Complexity: O(depth · log children)
-  package func leafDepth(above path: Path) -> Int {
+  package func leafDepth(above path: Path) -> Int { leafDepth(above: path, or: self) }
+
+  /// The depth of the first leaf above the end of a path in this node or another one, or the length of
+  /// the path if there is none.
+  ///
+  /// - Complexity: O(depth · log children)
+  package func leafDepth(above path: Path, or other: Node) -> Int {
     withView { node in
-      var node = node
-      for (depth, key) in path.keys.enumerated() {
-        if node.isLeaf { return depth }
-        // The child at the full path does not matter, so it is not looked up.
-        if depth + 1 < path.count { node = node.child(key) }
+      other.withView { other in
+        var (node, other) = (node, other)
+        for (depth, key) in path.keys.enumerated() {
+          if node.isLeaf || other.isLeaf { return depth }
+          // The child at the full path does not matter, so it is not looked up.
+          if depth + 1 < path.count { (node, other) = node.child(key, beside: other) }
+        }
+        return path.count
       }
-      return path.count
     }
   }
 }

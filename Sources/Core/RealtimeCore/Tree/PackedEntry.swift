@@ -59,21 +59,13 @@ struct PackedEntry {
       let length = Int(entry.load(as: UInt8.self))
       let value = entry + 1 + length
       let next = value + PackedValue.length(at: value)
-      if length == count {
-        var index = 0
-        while index < count,
-          (entry + 1 + index).load(as: UInt8.self) == (key + index).load(as: UInt8.self)
-        {
-          index += 1
-        }
-        if index == count {
-          return PackedEntry(
-            source,
-            start: entry - base,
-            valueStart: value - base,
-            end: next - base
-          )
-        }
+      if length == count, CodeUnits.areSame(entry + 1, key, count: count) {
+        return PackedEntry(
+          source,
+          start: entry - base,
+          valueStart: value - base,
+          end: next - base
+        )
       }
       entry = next
     }

@@ -18,7 +18,10 @@ struct Inspection: ~Copyable {
     self.rules = rules
     isExplaining = explaining
     evaluator = Evaluator(request, steps: steps)
-    plans = RuleStack(capacity: 8)
+    plans = RuleStack(
+      in: evaluator.spare,
+      capacity: Evaluator.spareBytes / MemoryLayout<UnsafePointer<RulePlan>>.stride
+    )
     plans.push(rules.top.plan)
   }
 
@@ -68,7 +71,7 @@ struct Inspection: ~Copyable {
     try? evaluator.budget.spend(RulesLimits.stepsPerKey * path.count)
     for key in path.keys where key != .priority {
       let depth = plans.count - 1
-      let text = key.withUTF8 { evaluator.scratch.keep($0) }
+      let text = evaluator.scratch.keep(key)
       var guess = 0
       guard let plan = plans[depth].pointee.child(text, guess: &guess) else { break }
       plans.push(plan)
@@ -137,6 +140,7 @@ struct Inspection: ~Copyable {
     let childCount = frame.newNode.childCount
     guard childCount > 0 else { return true }
     let named = plan.pointee.children
+    if let isValid = isValidByTable(plan, depth: depth, childCount: childCount) { return isValid }
     if plan.pointee.validatesAllChildren || childCount < named.count {
       var isValid = true
       var guess = 0
@@ -161,6 +165,33 @@ struct Inspection: ~Copyable {
     return true
   }
 
+  /// Whether the data below the last frame are valid, if all children to be visited are in its table.
+  private mutating func isValidByTable(
+    _ plan: UnsafePointer<RulePlan>,
+    depth: Int,
+    childCount: Int
+  ) -> Bool? {
+    let (named, names) = (plan.pointee.children, plan.pointee.names)
+    guard let table = evaluator.table(of: depth, names) else { return nil }
+    if plan.pointee.validatesAllChildren {
+      // Then those are to be visited as well that have no name here.
+      var count = 0
+      for child in named {
+        if let place = child.place, !table[names.count + place].isEmpty { count += 1 }
+      }
+      if count < childCount { return nil }
+    }
+    for child in named {
+      // Looked up anew, as further tables may move this one.
+      guard let place = child.place, let table = evaluator.table(of: depth, names) else { continue }
+      let value = table[names.count + place]
+      if value.isEmpty { continue }
+      let below = RuleFrame(key: child.name, node: table[place], newNode: value)
+      if !isValid(child.plan, in: below, depth: depth + 1) { return false }
+    }
+    return true
+  }
+
   /// Whether the data at and below a child of the last frame are valid.
   private mutating func isValid(
     _ plan: UnsafePointer<RulePlan>,
@@ -168,7 +199,10 @@ struct Inspection: ~Copyable {
     depth: Int
   ) -> Bool {
     evaluator.enter(frame)
-    let isValid = isValid(plan, at: depth) && self.isValid(below: plan) && pay(for: plan, at: depth)
+    let isValid =
+      isValid(plan, at: depth)
+      && (!plan.pointee.hasValidationBelow || self.isValid(below: plan))
+      && pay(for: plan, at: depth)
     evaluator.ascend(to: depth - 1)
     return isValid
   }

@@ -42,7 +42,7 @@ struct RuleCompiler {
         at: value.offset
       )
     }
-    var rules: [RuleKind: Rule] = [:]
+    var sources: [RuleKind: RuleSource] = [:]
     var indexes: [Index] = []
     var literals: [ChildKey: RuleNode] = [:]
     var wildcard: (name: String, node: RuleNode)?
@@ -58,7 +58,7 @@ struct RuleCompiler {
             at: member.name.start
           )
         }
-        rules[kind] = try rule(kind, value: member.value, path: path, wildcards: wildcards)
+        sources[kind] = try source(of: kind, value: member.value, wildcards: wildcards)
       } else if name.unicodeScalars.first == "$" {
         try check(wildcard: member.name, sibling: wildcard?.name, outer: wildcards)
         let node = try node(member.value, path: location, wildcards: wildcards + [name])
@@ -70,13 +70,20 @@ struct RuleCompiler {
         literals[ChildKey(name)] = try node(member.value, path: location, wildcards: wildcards)
       }
     }
+    var asked = Set(literals.keys.map(\.text))
+    for source in sources.values {
+      asked.formUnion(ExpressionCompiler.names(in: source.expression, at: path))
+    }
+    let names = RuleNames(asked)
+    let rules = sources.mapValues { $0.rule(at: path, names: names) }
     return RuleNode(
       read: rules[.read],
       write: rules[.write],
       validate: rules[.validate],
       indexes: indexes,
       literals: literals,
-      wildcard: wildcard
+      wildcard: wildcard,
+      names: names
     )
   }
 
@@ -107,12 +114,30 @@ struct RuleCompiler {
     }
   }
 
-  private func rule(
-    _ kind: RuleKind,
+  /// A rule before it is compiled.
+  private struct RuleSource {
+    let kind: RuleKind
+    let text: String
+    let position: SourcePosition
+    let expression: Expression
+
+    func rule(at path: [String], names: RuleNames) -> Rule {
+      Rule(
+        kind: kind,
+        path: path,
+        source: text,
+        position: position,
+        expression: expression,
+        names: names
+      )
+    }
+  }
+
+  private func source(
+    of kind: RuleKind,
     value: DocumentValue,
-    path: [String],
     wildcards: [String]
-  ) throws(RuleProblem) -> Rule {
+  ) throws(RuleProblem) -> RuleSource {
     let source: String
     let expression: Expression
     switch value.content {
@@ -128,10 +153,9 @@ struct RuleCompiler {
         at: value.offset
       )
     }
-    return Rule(
+    return RuleSource(
       kind: kind,
-      path: path,
-      source: source,
+      text: source,
       position: map.position(of: value.offset),
       expression: expression
     )

@@ -13,6 +13,7 @@ final class RuleNode: Sendable {
   private let hasValidationBelow: Bool
   /// Whether clients that have not signed in may be able to write at or below this location.
   let mayLetNobodyWrite: Bool
+  private let names: RuleNames
   private let keys: Lent<ChildKey>
   private let texts: [Lent<UInt8>]
   private let children: Lent<RulePlan.Child>
@@ -24,8 +25,10 @@ final class RuleNode: Sendable {
     validate: Rule? = nil,
     indexes: [Index] = [],
     literals: [ChildKey: RuleNode] = [:],
-    wildcard: (name: String, node: RuleNode)? = nil
+    wildcard: (name: String, node: RuleNode)? = nil,
+    names: RuleNames = .none
   ) {
+    self.names = names
     self.read = read
     self.write = write
     self.validate = validate
@@ -42,7 +45,11 @@ final class RuleNode: Sendable {
     texts = sorted.map { child in child.key.withUTF8 { Lent($0) } }
     children = Lent(
       zip(texts, sorted).map {
-        RulePlan.Child(name: LeafText($0.elements), plan: $1.value.plan)
+        RulePlan.Child(
+          name: LeafText($0.elements),
+          plan: $1.value.plan,
+          place: names[$1.key.text].map { Int($0) }
+        )
       }
     )
     lent = Lent([
@@ -52,6 +59,7 @@ final class RuleNode: Sendable {
         validate: validate.map { RulePlan.Entry($0) },
         children: children.elements,
         keys: keys.elements,
+        names: names.texts,
         wildcard: wildcard?.node.plan,
         hasValidationBelow: hasValidationBelow,
         validatesAllChildren: validatesAllChildren
@@ -88,6 +96,8 @@ struct RulePlan {
   struct Child {
     let name: LeafText
     let plan: UnsafePointer<RulePlan>
+    /// Where it is among the names of the location, unless these are none.
+    let place: Int?
   }
 
   /// Up to this many children, a linear search is faster than a binary one.
@@ -99,6 +109,8 @@ struct RulePlan {
   /// The named children, in key order.
   let children: UnsafeBufferPointer<Child>
   fileprivate let keys: UnsafeBufferPointer<ChildKey>
+  /// The children that are looked up together.
+  let names: UnsafeBufferPointer<LeafText>
   fileprivate let wildcard: UnsafePointer<RulePlan>?
   /// Whether there is a `.validate` anywhere below this location.
   let hasValidationBelow: Bool
@@ -172,7 +184,8 @@ final class Rule: Sendable {
     path: [String],
     source: String,
     position: SourcePosition,
-    expression: Expression
+    expression: Expression,
+    names: RuleNames = .none
   ) {
     self.kind = kind
     self.path = "/" + path.joined(separator: "/")
@@ -180,7 +193,7 @@ final class Rule: Sendable {
       .map { (name: path[$0], frame: $0 + 1) }
     self.source = source
     self.position = position
-    program = RuleProgram(expression, at: path)
+    program = RuleProgram(expression, at: path, names: names)
     isLasting = !expression.dependsOnDataOrTime
     mayHoldForNobody = expression.mayHoldForNobody
   }

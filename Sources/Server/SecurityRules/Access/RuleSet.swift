@@ -5,12 +5,29 @@ package import RealtimeCore
 /// It is immutable and can be used from any thread. It does not know administrators: for them, the
 /// rules are not evaluated at all.
 package struct RuleSet: Sendable {
+  /// What copies share, so that copying counts one reference.
+  private final class Compiled: Sendable {
+    let source: String
+    let isDocument: Bool
+    let top: RuleNode
+    let map: SourceMap
+
+    init(source: String, isDocument: Bool, top: RuleNode, map: SourceMap) {
+      self.source = source
+      self.isDocument = isDocument
+      self.top = top
+      self.map = map
+    }
+  }
+
+  private let compiled: Compiled
+
   /// The document as it was written.
-  package let source: String
+  package var source: String { compiled.source }
   /// Whether there is a document; ``open`` and ``closed`` stand for the lack of one.
-  package let isDocument: Bool
-  let top: RuleNode
-  let map: SourceMap
+  package var isDocument: Bool { compiled.isDocument }
+  var top: RuleNode { compiled.top }
+  var map: SourceMap { compiled.map }
 
   /// Compiles a rules document.
   ///
@@ -25,12 +42,11 @@ package struct RuleSet: Sendable {
         message: "the rules are longer than \(RulesLimits.sourceBytes) bytes"
       )
     }
-    self.source = source
-    isDocument = true
     let scalars = Array(source.unicodeScalars)
-    map = SourceMap(scalars)
+    let map = SourceMap(scalars)
     do throws(RuleProblem) {
-      top = try RuleCompiler.compile(DocumentParser.parse(scalars), map: map)
+      let top = try RuleCompiler.compile(DocumentParser.parse(scalars), map: map)
+      compiled = Compiled(source: source, isDocument: true, top: top, map: map)
     } catch {
       throw map.error(error)
     }
@@ -68,10 +84,12 @@ package struct RuleSet: Sendable {
         expression: .literal(.bool(isOpen))
       )
     }
-    source = "{\"rules\": {\".read\": \(isOpen), \".write\": \(isOpen)}}"
-    isDocument = false
-    map = SourceMap([])
-    top = RuleNode(read: rule(.read), write: rule(.write))
+    compiled = Compiled(
+      source: "{\"rules\": {\".read\": \(isOpen), \".write\": \(isOpen)}}",
+      isDocument: false,
+      top: RuleNode(read: rule(.read), write: rule(.write)),
+      map: SourceMap([])
+    )
   }
 
   /// Rules that deny everything.

@@ -4,12 +4,20 @@ extension Evaluator {
   // MARK: Data
 
   mutating func value(of node: NodeView) -> RuleValue {
-    switch node.content {
+    switch node.scalar {
     case .empty: .null
+    case .bool(let value): .bool(value)
+    case .number(let value): .number(value)
     case .text(let text): .string(text)
-    case .leaf(let value): self.value(of: value)
     case .children: .object
+    case .other: ownedValue(of: node)
     }
+  }
+
+  /// The value of a leaf that cannot be borrowed.
+  @inline(never)
+  private mutating func ownedValue(of node: NodeView) -> RuleValue {
+    if case .leaf(let leaf) = node.content { value(of: leaf) } else { .null }
   }
 
   mutating func value(of leaf: LeafValue) -> RuleValue {

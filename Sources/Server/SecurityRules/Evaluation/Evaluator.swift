@@ -5,16 +5,27 @@ internal import RealtimeCore
 // Safety: as for `NodeView`. Data borrowed from the request are used while its closure runs, those
 // borrowed from a program while the rules are retained, and text in the scratch until it is released.
 struct Evaluator: ~Copyable {
-  /// The initial capacity for frames.
-  private static let usualDepth = 8
+  /// How many frames and children of them there is room for at first.
+  private static let usualDepth = 6
+  private static let usualChildren = 14
+  /// How much is allocated for a request, which is the most that costs little.
+  private static let usualBytes = 1_024
+  /// The size of the spare part.
+  static let spareBytes = 64
 
   private static let none = RuleProgram(.literal(.bool(false)), at: [])
 
   let request: RuleRequest
   var budget: StepBudget
-  var scratch = RuleScratch()
+  /// What the stacks and the scratch use as long as it is enough.
+  private let memory: UnsafeMutableRawPointer
+  /// A part of that memory for the owner, as long as there is the evaluator; aligned as pointers are.
+  let spare: UnsafeMutableRawPointer
+  var scratch: RuleScratch
   /// The locations from the root to the data being visited.
   private(set) var frames: RuleStack<RuleFrame>
+  /// The children of frames by the names that their rules have for them: the present ones, then the new.
+  private var tables: RuleStack<NodeView>
   /// The program of the current rule; that of none before the first one.
   private(set) var program: UnsafePointer<RuleProgram.Code>
 
@@ -22,7 +33,17 @@ struct Evaluator: ~Copyable {
     self.request = request
     budget = StepBudget(steps)
     program = Self.none.borrowed
-    frames = RuleStack(capacity: Self.usualDepth)
+    memory = .allocate(byteCount: Self.usualBytes, alignment: MemoryLayout<RuleFrame>.alignment)
+    frames = RuleStack(in: memory, capacity: Self.usualDepth)
+    let below = MemoryLayout<RuleFrame>.stride * Self.usualDepth
+    tables = RuleStack(in: memory + below, capacity: Self.usualChildren)
+    let rest = below + MemoryLayout<NodeView>.stride * Self.usualChildren
+    spare = memory + rest
+    let text = rest + Self.spareBytes
+    scratch = RuleScratch(
+      in: UnsafeMutableRawBufferPointer(start: memory + text, count: Self.usualBytes - text)
+        .bindMemory(to: UInt8.self)
+    )
     frames.push(
       RuleFrame(
         key: LeafText(UnsafeBufferPointer(start: nil, count: 0)),
@@ -30,6 +51,10 @@ struct Evaluator: ~Copyable {
         newNode: request.newRoot ?? .empty
       )
     )
+  }
+
+  deinit {
+    memory.deallocate()
   }
 
   // MARK: Frames
@@ -40,8 +65,72 @@ struct Evaluator: ~Copyable {
   }
 
   /// Ascends to a level.
+  @inline(__always)
   mutating func ascend(to depth: Int) {
+    if frames.count == depth + 2, frames.pointer(to: depth + 1).pointee.table < 0 {
+      frames.truncate(to: depth + 1)
+    } else {
+      ascendWithTables(to: depth)
+    }
+  }
+
+  private mutating func ascendWithTables(to depth: Int) {
+    var tableCount = tables.count
+    for index in (depth + 1)..<max(frames.count, depth + 1) {
+      let table = frames.pointer(to: index).pointee.table
+      if table >= 0 { tableCount = min(tableCount, table) }
+    }
     frames.truncate(to: depth + 1)
+    guard tableCount < tables.count else { return }
+    tables.truncate(to: tableCount)
+    // A frame further up may have got its table after one of those that are gone.
+    for index in 0...depth where frames[index].table >= tableCount {
+      frames[index].table = RuleFrame.noTableYet
+    }
+  }
+
+  // MARK: Tables
+
+  /// The children of a frame that rules name: the present ones, then the new; nil if they are not packed.
+  ///
+  /// Valid until another table is asked for.
+  ///
+  /// - Complexity: O(size of the children) for the first time, then O(1)
+  mutating func table(
+    of frame: Int,
+    _ names: UnsafeBufferPointer<LeafText>
+  ) -> UnsafePointer<NodeView>? {
+    let start = frames.pointer(to: frame).pointee.table
+    if start >= 0 { return tables.pointer(to: start) }
+    return start == RuleFrame.noTableYet && !names.isEmpty ? makeTable(of: frame, names) : nil
+  }
+
+  @inline(never)
+  private mutating func makeTable(
+    of frame: Int,
+    _ names: UnsafeBufferPointer<LeafText>
+  ) -> UnsafePointer<NodeView>? {
+    let start = tables.count
+    let table = tables.extend(by: 2 * names.count)
+    let above = frames[frame]
+    let isFilled =
+      above.node.findChildren(named: names, into: table)
+      && above.newNode.findChildren(named: names, into: table + names.count)
+    frames[frame].table = isFilled ? start : RuleFrame.hasNoTable
+    if isFilled { return UnsafePointer(table) }
+    tables.truncate(to: start)
+    return nil
+  }
+
+  /// A child of the frame of the current rule.
+  private mutating func child(isNew: Bool, at place: RuleNames.Place) -> NodeView {
+    let frame = program.pointee.frame
+    let names = program.pointee.names
+    if let table = table(of: frame, names) {
+      return table[Int(place) + (isNew ? names.count : 0)]
+    }
+    let name = names[Int(place)]
+    return isNew ? frames[frame].newNode.child(name) : frames[frame].node.child(name)
   }
 
   // MARK: Conditions
@@ -111,6 +200,10 @@ struct Evaluator: ~Copyable {
     case .equal(let left, let right, let offset):
       let first = try value(left)
       return try areEqual(first, value(right), at: offset)
+    case .same(let left, let right, let offset):
+      let first = value(of: try node(at: left))
+      let second = value(of: try node(at: right))
+      return try areEqual(first, second, at: offset)
     case .compare(let operation, let left, let right, let offset):
       let first = try value(left)
       return try compare(operation, left: first, right: value(right), at: offset)
@@ -121,7 +214,10 @@ struct Evaluator: ~Copyable {
       for slot in children.indices {
         let path = program.pointee.paths[slot]
         try budget.spend(Int(path.cost))
-        if path.keys.count == 1,
+        if let place = path.place {
+          // The place is one of the frame of the rule, and so is the location.
+          if child(isNew: isNew(location), at: place).isEmpty { return false }
+        } else if path.keys.count == 1,
           case .literal(let key) = program.pointee.keys[Int(path.keys.first)]
         {
           if node.child(key).isEmpty { return false }
@@ -215,8 +311,21 @@ struct Evaluator: ~Copyable {
 
   // MARK: Locations
 
+  @inline(__always)
   private mutating func node(at location: Int32) throws(EvaluationError) -> NodeView {
     switch program.pointee.locations[Int(location)] {
+    case .frame(let isNew, let frame):
+      let frame = frames.pointer(to: Int(frame))
+      return isNew ? frame.pointee.newNode : frame.pointee.node
+    case .named(let isNew, let place): return child(isNew: isNew, at: place)
+    case .child, .path, .choice, .detour, .aboveRoot: return try distantNode(at: location)
+    }
+  }
+
+  /// The data at a location that is found by its keys.
+  private mutating func distantNode(at location: Int32) throws(EvaluationError) -> NodeView {
+    switch program.pointee.locations[Int(location)] {
+    case .frame, .named: return try node(at: location)
     case .child(let isNew, let frame, let key):
       return isNew ? frames[Int(frame)].newNode.child(key) : frames[Int(frame)].node.child(key)
     case .path(let isNew, let frame, let keys):
@@ -233,6 +342,11 @@ struct Evaluator: ~Copyable {
       return try detour(isNew: isNew, frame: Int(frame), keys)
     case .aboveRoot(let offset): throw Self.aboveRoot(at: offset)
     }
+  }
+
+  /// Whether a location that is a frame is one of the new data.
+  private func isNew(_ location: Int32) -> Bool {
+    if case .frame(let isNew, _) = program.pointee.locations[Int(location)] { isNew } else { false }
   }
 
   private static func aboveRoot(at offset: Int32) -> EvaluationError {

@@ -11,14 +11,25 @@ struct ExpressionCompiler {
   private(set) var patterns: [RegexProgram] = []
   private(set) var sets: [ScalarSet] = []
   private(set) var texts: [Lent<UInt8>] = []
+  /// The children of the frame of the rule that the expression names.
+  private(set) var asked: Set<String> = []
   /// The index of the frame of the rule: the number of keys in its path.
   private let depth: Int
   /// The frames whose keys wildcards match, from the root down.
   private let captures: [Int]
+  private let names: RuleNames
 
-  init(at path: [String]) {
+  init(at path: [String], names: RuleNames) {
+    self.names = names
     depth = path.count
     captures = path.indices.filter { path[$0].utf8.first == UInt8(ascii: "$") }.map { $0 + 1 }
+  }
+
+  /// The children of the location of a rule that an expression names.
+  static func names(in expression: Expression, at path: [String]) -> Set<String> {
+    var compiler = ExpressionCompiler(at: path, names: .none)
+    _ = compiler.compile(expression)
+    return compiler.asked
   }
 
   /// Compiles a boolean expression, and returns the index of the first condition.
@@ -100,7 +111,14 @@ struct ExpressionCompiler {
       let (first, firstCost) = addValue(left)
       let (second, secondCost) = addValue(right)
       let cost = 1 + firstCost + secondCost
-      if operation == .equal { return (.equal(first, second, at: Int32(offset)), cost) }
+      if operation == .equal {
+        if case .ask(.val, let location) = steps[Int(first)],
+          case .ask(.val, let other) = steps[Int(second)]
+        {
+          return (.same(location, other, at: Int32(offset)), cost)
+        }
+        return (.equal(first, second, at: Int32(offset)), cost)
+      }
       return (.compare(operation, first, second, at: Int32(offset)), cost)
     case .snapshotCall(let method, let base, let arguments, let offset):
       let (location, cost) = add(location(base))
@@ -108,7 +126,11 @@ struct ExpressionCompiler {
       let children = arguments.map { argument in
         var chain = Chain(frame: 0, isNew: false, cost: 0, depth: depth)
         extend(&chain, by: argument, for: method, at: offset)
-        return RuleProgram.ChildPath(keys: addKeys(of: chain), cost: Int32(clamping: chain.cost))
+        return RuleProgram.ChildPath(
+          keys: addKeys(of: chain),
+          cost: Int32(clamping: chain.cost),
+          place: isOwnFrame(location) ? place(of: chain) : nil
+        )
       }
       paths += children
       return (.hasChildren(location, range(of: children.count, in: paths.count)), cost + 1)
@@ -321,6 +343,18 @@ struct ExpressionCompiler {
     }
   }
 
+  /// Whether a location is the frame of the rule itself.
+  private func isOwnFrame(_ location: Int32) -> Bool {
+    if case .frame(_, let frame) = locations[Int(location)] { Int(frame) == depth } else { false }
+  }
+
+  /// The place of a path of one literal key among the names of the frame of the rule.
+  private mutating func place(of chain: Chain) -> RuleNames.Place? {
+    guard chain.keys.count == 1, case .literal(let key)? = chain.keys.first else { return nil }
+    asked.insert(key.string)
+    return names[key.string]
+  }
+
   private mutating func addKeys(of chain: Chain) -> RuleProgram.Slice {
     keys += chain.keys
     return range(of: chain.keys.count, in: keys.count)
@@ -339,6 +373,10 @@ struct ExpressionCompiler {
       let frame = Int32(chain.frame)
       if let failure = chain.failure {
         added = .aboveRoot(at: Int32(failure))
+      } else if chain.keys.isEmpty {
+        added = .frame(isNew: chain.isNew, frame)
+      } else if chain.frame == depth, let place = self.place(of: chain) {
+        added = .named(isNew: chain.isNew, place)
       } else if chain.keys.count == 1, case .literal(let key)? = chain.keys.first {
         added = .child(isNew: chain.isNew, frame: frame, key)
       } else {

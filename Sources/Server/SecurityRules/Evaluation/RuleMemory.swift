@@ -32,27 +32,57 @@ final class Lent<Element>: @unchecked Sendable {
 struct RuleStack<Element>: ~Copyable {
   private var base: UnsafeMutablePointer<Element>
   private var capacity: Int
+  /// Whether the memory belongs to the stack.
+  private var isOwner: Bool
   private(set) var count = 0
 
   init(capacity: Int) {
     assert(_isPOD(Element.self), "elements of a stack hold no references")
     self.capacity = max(capacity, 1)
     base = .allocate(capacity: self.capacity)
+    isOwner = true
+  }
+
+  /// Makes a stack in memory of somebody who keeps it as long as the stack is there.
+  init(in memory: UnsafeMutableRawPointer, capacity: Int) {
+    assert(_isPOD(Element.self), "elements of a stack hold no references")
+    self.capacity = capacity
+    base = memory.bindMemory(to: Element.self, capacity: capacity)
+    isOwner = false
   }
 
   deinit {
-    base.deallocate()
+    if isOwner { base.deallocate() }
   }
 
   subscript(index: Int) -> Element {
+    get {
+      precondition(index >= 0 && index < count)
+      return base[index]
+    }
+    set {
+      precondition(index >= 0 && index < count)
+      base[index] = newValue
+    }
+  }
+
+  /// An element where it is, valid until the next change.
+  func pointer(to index: Int) -> UnsafePointer<Element> {
     precondition(index >= 0 && index < count)
-    return base[index]
+    return UnsafePointer(base + index)
   }
 
   mutating func push(_ element: Element) {
-    if count == capacity { grow() }
+    if count == capacity { grow(to: 2 * capacity) }
     (base + count).initialize(to: element)
     count += 1
+  }
+
+  /// Adds so many elements, which the caller initializes at once.
+  mutating func extend(by more: Int) -> UnsafeMutablePointer<Element> {
+    if count + more > capacity { grow(to: max(2 * capacity, count + more)) }
+    defer { count += more }
+    return base + count
   }
 
   /// Drops all elements from an index on.
@@ -62,12 +92,13 @@ struct RuleStack<Element>: ~Copyable {
   }
 
   @inline(never)
-  private mutating func grow() {
-    let larger = UnsafeMutablePointer<Element>.allocate(capacity: 2 * capacity)
+  private mutating func grow(to capacity: Int) {
+    let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
     larger.moveInitialize(from: base, count: count)
-    base.deallocate()
+    if isOwner { base.deallocate() }
     base = larger
-    capacity *= 2
+    isOwner = true
+    self.capacity = capacity
   }
 }
 
@@ -78,14 +109,21 @@ struct RuleStack<Element>: ~Copyable {
 struct RuleScratch: ~Copyable {
   private static let usualBytes = 256
 
+  /// Memory of somebody who keeps it as long as the arena is there, which is used first.
+  private let lent: UnsafeMutableBufferPointer<UInt8>
   private var pieces: [UnsafeMutableBufferPointer<UInt8>] = []
   /// The piece that is being filled, and its fill level.
   private(set) var mark = Mark()
 
   /// A fill level of the arena.
   struct Mark {
-    fileprivate var piece = 0
+    /// The lent memory is before the first piece.
+    fileprivate var piece = -1
     fileprivate var filled = 0
+  }
+
+  init(in memory: UnsafeMutableBufferPointer<UInt8>) {
+    lent = memory
   }
 
   deinit {
@@ -105,7 +143,27 @@ struct RuleScratch: ~Copyable {
     return text.withUTF8 { keep($0) }
   }
 
+  /// Copies a key.
+  mutating func keep(_ key: ChildKey) -> LeafText {
+    let start = mark.filled
+    if mark.piece < 0, start + ChildKey.writtenBytes <= lent.count, let base = lent.baseAddress,
+      let text = key.write(to: UnsafeMutableRawPointer(base + start))
+    {
+      mark.filled = start + ChildKey.writtenBytes
+      return text
+    }
+    return key.withUTF8 { keep($0) }
+  }
+
   private mutating func allocate(_ count: Int) -> UnsafeMutableBufferPointer<UInt8> {
+    if mark.piece < 0 {
+      let start = mark.filled
+      if start + count <= lent.count {
+        mark.filled = start + count
+        return UnsafeMutableBufferPointer(rebasing: lent[start..<(start + count)])
+      }
+      mark = Mark(piece: 0, filled: 0)
+    }
     while mark.piece < pieces.count, pieces[mark.piece].count - mark.filled < count {
       mark.piece += 1
       mark.filled = 0

@@ -10,6 +10,8 @@ struct RuleTest {
     case isNull(Int32)
     case hasNoPriority(Int32)
     case equal(Int32, Int32, at: Int32)
+    /// Whether two locations have the same value.
+    case same(Int32, Int32, at: Int32)
     case compare(BinaryOperator, Int32, Int32, at: Int32)
     /// Calls a boolean method without arguments on a location.
     case ask(SnapshotMethod, Int32)
@@ -75,7 +77,11 @@ struct RuleBranches {
 ///
 /// The frame of a rule is known when it is compiled, and with it that of each `parent()`.
 enum RuleLocation {
-  /// The child of a frame under a literal key, which most rules use.
+  /// The data of a frame.
+  case frame(isNew: Bool, Int32)
+  /// A child of the frame of the rule by its place among the names of that.
+  case named(isNew: Bool, RuleNames.Place)
+  /// The child of any other frame under a literal key.
   case child(isNew: Bool, frame: Int32, LeafText)
   /// A path below a frame.
   case path(isNew: Bool, frame: Int32, RuleProgram.Slice)
@@ -111,11 +117,17 @@ final class RuleProgram: @unchecked Sendable {
   struct ChildPath {
     let keys: Slice
     let cost: Int32
+    /// Its place among the names of the frame of the rule, if it is one of these.
+    let place: RuleNames.Place?
   }
 
   /// The lists as borrowed buffers, valid while the program is retained.
   struct Code {
     let entry: Int32
+    /// The frame of the rule.
+    let frame: Int
+    /// The children of that frame which rules name.
+    let names: UnsafeBufferPointer<LeafText>
     let tests: UnsafeBufferPointer<RuleTest>
     let steps: UnsafeBufferPointer<RuleStep>
     let locations: UnsafeBufferPointer<RuleLocation>
@@ -127,6 +139,7 @@ final class RuleProgram: @unchecked Sendable {
   }
 
   private let code: Lent<Code>
+  private let names: RuleNames
   private let tests: Lent<RuleTest>
   private let steps: Lent<RuleStep>
   private let locations: Lent<RuleLocation>
@@ -143,8 +156,10 @@ final class RuleProgram: @unchecked Sendable {
   /// - Parameters:
   ///   - expression: A boolean expression.
   ///   - path: The location of the rule, wildcards by name.
-  init(_ expression: Expression, at path: [String]) {
-    var compiler = ExpressionCompiler(at: path)
+  ///   - names: The children of the location that are looked up together.
+  init(_ expression: Expression, at path: [String], names: RuleNames = .none) {
+    self.names = names
+    var compiler = ExpressionCompiler(at: path, names: names)
     let entry = compiler.compile(expression)
     tests = Lent(compiler.tests)
     steps = Lent(compiler.steps)
@@ -158,6 +173,8 @@ final class RuleProgram: @unchecked Sendable {
     code = Lent([
       Code(
         entry: entry,
+        frame: path.count,
+        names: names.texts,
         tests: tests.elements,
         steps: steps.elements,
         locations: locations.elements,

@@ -22,6 +22,19 @@ struct RuleFrame {
   let node: NodeView
   /// The data after the write; empty for a read.
   let newNode: NodeView
+  /// Where the table of the children begins that rules name.
+  var table = RuleFrame.noTableYet
+
+  /// Nothing has asked for a table so far.
+  static let noTableYet = -1
+  /// There is none, as the data are not packed.
+  static let hasNoTable = -2
+
+  init(key: LeafText, node: NodeView, newNode: NodeView) {
+    self.key = key
+    self.node = node
+    self.newNode = newNode
+  }
 }
 
 /// The steps that a request may still take.
