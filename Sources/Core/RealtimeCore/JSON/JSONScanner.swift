@@ -142,6 +142,29 @@ struct JSONScanner {
     error("expected ',' or '\(Character(UnicodeScalar(bracket)))' in \(what)")
   }
 
+  /// Consumes exactly this text, if it comes next.
+  @inline(__always)
+  mutating func skips(_ text: StaticString) -> Bool {
+    let length = text.utf8CodeUnitCount
+    guard end - position >= length, let base = source.baseAddress,
+      CodeUnits.areSame(base + position, text.utf8Start, count: length)
+    else { return false }
+    position += length
+    return true
+  }
+
+  /// Consumes a whole number of up to 18 digits that is written as numbers are; else consumes nothing.
+  mutating func digits() -> Int64? {
+    let start = position
+    guard let value = skipDigits(), position > start,
+      position == start + 1 || source[start] != UInt8(ascii: "0")
+    else {
+      position = start
+      return nil
+    }
+    return value
+  }
+
   /// Checks that only white space is left.
   mutating func finish() throws(JSONError) {
     skipWhitespace()

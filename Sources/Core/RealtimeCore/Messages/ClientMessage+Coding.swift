@@ -11,6 +11,10 @@ extension ClientMessage {
     decoding bytes: [UInt8],
     depthLimit: Int = Limits.jsonDepth
   ) throws(MessageError) {
+    if let write = Self.usualWrite(bytes, depthLimit: depthLimit) {
+      self = write
+      return
+    }
     self = try MessageEnvelope.read(
       bytes,
       from: .client,
@@ -22,6 +26,34 @@ extension ClientMessage {
         return kind == "p" ? .ping : .control(kind)
       case .data: return try Self.request(envelope)
       }
+    }
+  }
+
+  /// Reads a write of one place whose members are in the order in which clients send them, without the
+  /// parts that take any order; nil for everything else, also for what is not valid.
+  private static func usualWrite(_ bytes: [UInt8], depthLimit: Int) -> ClientMessage? {
+    bytes.withUnsafeBufferPointer { source in
+      var scanner = JSONScanner(source, depthLimit: depthLimit)
+      guard scanner.skips("{\"t\":\"d\",\"d\":{\"r\":"), let id = scanner.digits(),
+        scanner.skips(",\"a\":\"p\",\"b\":{\"p\":"), let text = scanner.unescapedString(),
+        case let path = Path(validUTF8: text), !path.isPriority, scanner.skips(",\"d\":"),
+        case .success(let node)? = try? NodeParser.parse(&scanner)
+      else { return nil }
+      var (hash, key) = (String?.none, WriteKey?.none)
+      if scanner.skips(",\"h\":") {
+        guard let text = scanner.unescapedString() else { return nil }
+        hash = String(decoding: text, as: UTF8.self)
+      }
+      if scanner.skips(",\"i\":") {
+        guard let text = scanner.unescapedString() else { return nil }
+        key = WriteKey(wire: String(decoding: text, as: UTF8.self))
+        if key == nil { return nil }
+      }
+      guard scanner.skips("}}}"), scanner.position == scanner.end else { return nil }
+      return .request(
+        id: id,
+        .write(WriteRequest(path: path, operation: .set(node), hash: hash, key: key))
+      )
     }
   }
 

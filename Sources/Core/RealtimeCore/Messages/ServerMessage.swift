@@ -27,6 +27,12 @@ package enum ServerMessage: Sendable, Equatable {
       self.status = status
       self.payload = payload
     }
+
+    /// Whether it says that all is well and nothing else, as most do.
+    var isPlain: Bool {
+      guard case .json(.string(let text)) = payload, text.isEmpty else { return false }
+      return status == .ok
+    }
   }
 
   /// The data of an answer.
@@ -230,6 +236,10 @@ extension ServerMessage {
     case .response(let id, let response):
       writer.raw("{\"t\":\"d\",\"d\":{\"r\":")
       writer.write(id)
+      if response.isPlain {
+        writer.raw(",\"b\":{\"s\":\"ok\",\"d\":\"\"}}}")
+        break
+      }
       writer.raw(",\"b\":{\"s\":")
       writer.write(response.status.text)
       writer.raw(",\"d\":")
