@@ -118,7 +118,8 @@ struct Access: Sendable {
 
   /// Notes that the rules have allowed a peer something.
   mutating func letIn(_ peer: PeerID) {
-    if entries[peer]?.isLetIn == false { entries[peer]?.isLetIn = true }
+    guard let index = entries.index(forKey: peer), !entries.values[index].isLetIn else { return }
+    entries.values[index].isLetIn = true
   }
 
   /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
@@ -305,26 +306,30 @@ struct Access: Sendable {
     at timestamp: Int64
   ) -> RequestError? {
     guard let subject = state.subject else { return nil }
+    var measure = NodeMeasure(values: limits.writeValues)
+    var places = 1
+    switch operation {
+    case .set(let node): measure.add(node)
+    case .merge(let changes):
+      places = changes.count
+      if places > limits.updatePlaces {
+        return RequestError(
+          .tooBig,
+          "an update may change \(limits.updatePlaces) places at most, not \(places)"
+        )
+      }
+      for change in changes { measure.add(change.node) }
+    }
+    if measure.isExceeded {
+      return RequestError(.tooBig, "a write may have \(limits.writeValues) values at most")
+    }
+    // With explanations on, the full check names the rule that refuses.
+    guard max(places, measure.values) > Self.smallWrite, !state.isExplained else { return nil }
     let changes: [Change] =
       switch operation {
       case .set(let node): [Change(.root, node)]
       case .merge(let changes): changes
       }
-    if changes.count > limits.updatePlaces {
-      return RequestError(
-        .tooBig,
-        "an update may change \(limits.updatePlaces) places at most, not \(changes.count)"
-      )
-    }
-    var measure = NodeMeasure(values: limits.writeValues)
-    for change in changes { measure.add(change.node) }
-    if measure.isExceeded {
-      return RequestError(.tooBig, "a write may have \(limits.writeValues) values at most")
-    }
-    // With explanations on, the full check names the rule that refuses.
-    guard max(changes.count, measure.values) > Self.smallWrite, !state.isExplained else {
-      return nil
-    }
     let isPossible = rules(for: state).couldWrite(
       changes.lazy.map { path.appending($0.path) },
       by: subject,

@@ -216,7 +216,7 @@ extension TreeHub {
     now = timestamp
     endCredentials(at: timestamp)
     guard isListenedTo(peer) else { return flush() }
-    let origin = RequestOrigin(peer: peer, request: request)
+    let origin = RequestOrigin(peer: peer, request: request, isInternal: isInternal(peer))
     do throws(RequestError) {
       guard identity(of: peer) == .administrator else {
         throw RequestError(.permissionDenied, "Permission denied")

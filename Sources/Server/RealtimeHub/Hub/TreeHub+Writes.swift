@@ -12,11 +12,11 @@ extension TreeHub {
     do throws(RequestError) {
       try apply(write, of: origin, at: timestamp)
       access.letIn(origin.peer)
-      if showsData(to: origin.peer) { response.payload = .node(durability.root[write.path]) }
+      if showsData(to: origin) { response.payload = .node(durability.root[write.path]) }
       if let key { writes.record(key, from: origin.peer, at: timestamp) }
     } catch {
       response = error.response
-      if error.status == .dataStale, showsData(to: origin.peer),
+      if error.status == .dataStale, showsData(to: origin),
         mayRead(write.path, peer: origin.peer)
       {
         response.payload = .node(durability.root[write.path])
@@ -29,7 +29,7 @@ extension TreeHub {
   /// Whether the answer to a write carries the data that are there then.
   ///
   /// An internal peer gets all of them, and shows only what was written.
-  private func showsData(to peer: PeerID) -> Bool { isInternal(peer) }
+  private func showsData(to origin: RequestOrigin) -> Bool { origin.isInternal }
 
   private func mayRead(_ path: Path, peer: PeerID) -> Bool {
     guard let state = access.state(of: peer) else { return false }
@@ -63,7 +63,10 @@ extension TreeHub {
     }
     // A local, since a closure would capture a copy of the whole hub.
     let before = durability.root
-    let changes = effective(wanted, at: timestamp).flatMap { $0.narrowed(from: before[$0.path]) }
+    var changes = effective(wanted, at: timestamp)
+    if changes.contains(where: \.isLarge) {
+      changes = changes.flatMap { $0.narrowed(from: before[$0.path]) }
+    }
     let after = tree(with: changes)
     if let error = access.refusal(
       toWrite: wanted.map(\.path),
@@ -162,12 +165,16 @@ extension TreeHub {
   func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
     var effective: [Change] = []
     for change in changes where !change.path.isPriority {
+      guard change.node.hasDeferredValues else {
+        if !durability.root.has(change.node, at: change.path) { effective.append(change) }
+        continue
+      }
       let existing = durability.root[change.path]
       let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
       if node != existing { effective.append(Change(change.path, node)) }
     }
+    guard changes.contains(where: \.path.isPriority) else { return effective }
     let priorities = changes.filter(\.path.isPriority)
-    guard !priorities.isEmpty else { return effective }
     let data = tree(with: effective)
     for change in priorities {
       let existing = data[change.path]

@@ -205,12 +205,13 @@ package struct TreeHub: Sendable {
   ) -> [HubOutput] {
     now = timestamp
     endCredentials(at: timestamp)
-    guard isListenedTo(peer) else { return flush() }
+    guard let connection = connections[peer], !connection.isLeaving else { return flush() }
     switch message {
     case .ping: append(.pong, to: peer, orElse: .keep)
     case .control: break
     case .request(let id, let request):
-      handle(request, of: RequestOrigin(peer: peer, request: id), at: timestamp)
+      let origin = RequestOrigin(peer: peer, request: id, isInternal: connection.isInternal)
+      handle(request, of: origin, at: timestamp)
       knownHash = nil
     }
     return flush()
@@ -225,7 +226,8 @@ package struct TreeHub: Sendable {
   package mutating func handle(undecodable error: MessageError, from peer: PeerID) -> [HubOutput] {
     guard isListenedTo(peer) else { return [] }
     if let id = error.requestID {
-      refuse(RequestOrigin(peer: peer, request: id), with: RequestError(.invalidData, error.reason))
+      let origin = RequestOrigin(peer: peer, request: id, isInternal: isInternal(peer))
+      refuse(origin, with: RequestError(.invalidData, error.reason))
     } else {
       append(.error(error.reason), to: peer, orElse: .keep)
     }
@@ -273,7 +275,11 @@ package struct TreeHub: Sendable {
     with response: ServerMessage.Response,
     orElse fallback: Outbox.Fallback
   ) {
-    append(.response(id: origin.request, response), to: origin.peer, orElse: fallback)
+    let message = ServerMessage.response(id: origin.request, response)
+    let output: HubOutput =
+      origin.isInternal
+      ? .deliver(origin.peer, message) : .send(origin.peer, message.encoded())
+    durability.append(output, to: origin.peer, orElse: fallback)
   }
 
   /// Queues the answer to a request that is not carried out.

@@ -164,6 +164,12 @@ extension CommitEffect {
   /// The children of a location below which something has changed, each once; nil when the location
   /// itself, or something above it, has changed.
   fileprivate func changedKeys(of path: Path) -> [ChildKey]? {
+    if paths.count == 1 {
+      let changed = paths[0]
+      if changed.contains(path) { return nil }
+      guard path.contains(changed), changed.keys[path.count] != .priority else { return [] }
+      return [changed.keys[path.count]]
+    }
     var keys: [ChildKey] = []
     var known: Set<ChildKey> = []
     for changed in paths {
@@ -171,7 +177,7 @@ extension CommitEffect {
       guard path.contains(changed), case let key = changed.keys[path.count], key != .priority else {
         continue
       }
-      if paths.count == 1 || known.insert(key).inserted { keys.append(key) }
+      if known.insert(key).inserted { keys.append(key) }
     }
     return keys
   }

@@ -32,7 +32,7 @@ struct CommitEffect: Sendable {
 
   /// The deepest path that clients can be told about for a change at a path.
   static func smallestPath(for path: Path, before: Node, after: Node) -> Path {
-    let depth = min(before.leafDepth(above: path), after.leafDepth(above: path))
+    let depth = before.leafDepth(above: path, or: after)
     return depth < path.count ? Path(path.keys.prefix(depth)) : path
   }
 }
@@ -82,6 +82,9 @@ extension CommitEffect {
 }
 
 extension Change {
+  /// Whether it may write a large map; what is packed has few children, all the way down.
+  var isLarge: Bool { node.children?.isPacked == false }
+
   /// The few changes that really happen where a large map is written anew, or else the change itself.
   ///
   /// A transaction writes a whole value, of which as a rule it has changed very little. Everybody who
@@ -92,8 +95,7 @@ extension Change {
   /// - Returns: Changes that come to the same, none within another.
   /// - Complexity: O(n log n)
   func narrowed(from existing: @autoclosure () -> Node) -> [Change] {
-    // What is packed has few children, all the way down.
-    if node.children?.isPacked != false { return [self] }
+    guard isLarge else { return [self] }
     var narrowing = Narrowing()
     let isNarrow = narrowing.compare(existing(), to: node, at: path) && narrowing.isWide
     return isNarrow ? narrowing.changes : [self]

@@ -20,6 +20,8 @@ struct RequestOrigin: Sendable {
   let peer: PeerID
   /// The number of the request.
   let request: Int64
+  /// Whether the peer lives in the server.
+  let isInternal: Bool
 }
 
 /// Why a request is refused: the status and the reason of the answer.
