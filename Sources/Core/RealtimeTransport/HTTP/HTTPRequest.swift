@@ -4,6 +4,8 @@ internal import NIOHTTP1
 package struct HTTPRequest: Sendable {
   /// The method, such as "GET".
   package let method: String
+  /// The path with the parameters, as it came.
+  package let target: String
   /// The path, still escaped.
   package let path: String
   /// The query parameters in order, unescaped.
@@ -23,6 +25,7 @@ package struct HTTPRequest: Sendable {
   init(head: HTTPRequestHead, body: [UInt8] = [], peer: Peer, connection: Connection? = nil) {
     self.connection = connection
     method = head.method.rawValue
+    target = head.uri
     let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     path = parts.first.map(String.init) ?? "/"
     let query = parts.count > 1 ? parts[1] : ""
@@ -55,6 +58,9 @@ package struct HTTPRequest: Sendable {
   package func headerList(_ name: String) -> [String] {
     headers[canonicalForm: name].map(String.init)
   }
+
+  /// Escapes a text so that it can be the value of a parameter.
+  package static func escape(_ text: String) -> String { PercentEncoding.encode(text) }
 
   /// Decodes percent escapes; nil if one is malformed or the result is not UTF-8.
   package static func unescape(_ text: some StringProtocol) -> String? {

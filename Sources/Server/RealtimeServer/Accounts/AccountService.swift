@@ -33,6 +33,8 @@ package final actor AccountService {
   /// What the emulator would have sent by mail, oldest first.
   var mails: [EmulatorMail] = []
   private var lastTidying: Int64
+  /// When it was last known what other servers have written, in seconds since 1970.
+  private var lastRefresh: Int64
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     eventLoop.executor.asUnownedSerialExecutor()
@@ -64,6 +66,7 @@ package final actor AccountService {
     )
     clientAttempts = AttemptLimiter(limit: settings.attemptsPerClient, pause: settings.clientPause)
     lastTidying = clock()
+    lastRefresh = clock() / 1_000
   }
 
   /// Opens the accounts that a store keeps, and makes the keys that are missing.
@@ -91,13 +94,14 @@ package final actor AccountService {
       let (store, authority) = try await group.next().submit {
         let store = try openStore()
         do {
-          return (store, try openAuthority(store, at: clock()))
+          let isShared = settings.refreshInterval != nil
+          return (store, try openAuthority(store, at: clock(), isShared: isShared))
         } catch {
           try? store.close()
           throw error
         }
       }.get()
-      return AccountService(
+      let service = AccountService(
         store: store,
         settings: settings,
         authority: authority,
@@ -107,15 +111,69 @@ package final actor AccountService {
         onRevocation: onRevocation,
         onLoss: onLoss
       )
+      service.beginRefreshing()
+      return service
     } catch {
       try? await group.shutdownGracefully()
       throw error
     }
   }
 
+  // MARK: Other servers
+
+  /// Looks again and again for what other servers have written, if there are any.
+  private nonisolated func beginRefreshing() {
+    guard let interval = settings.refreshInterval else { return }
+    _ = eventLoop.scheduleRepeatedTask(
+      initialDelay: TimeAmount(interval),
+      delay: TimeAmount(interval)
+    ) { [weak self] task in
+      guard let self else { return task.cancel() }
+      assumeIsolated { $0.refresh() }
+    }
+  }
+
+  /// How far back is looked for users whose tokens other servers have ended, in seconds: longer than
+  /// their clocks differ, and than the storage may have been out of reach while they wrote.
+  private static let lookBack: Int64 = 600
+
+  /// Takes over keys and ended tokens from what is stored.
+  private func refresh() {
+    do {
+      if let keys = try store.secret(.keys).flatMap({ KeyRing(json: $0) }),
+        keys.current.id != authority.keys.current.id
+      {
+        authority.keys = keys
+        logger.notice("another server has changed the key of tokens")
+      }
+      let now = clock() / 1_000
+      // After a time without the storage, more may have been missed.
+      let since = min(now, lastRefresh) - Self.lookBack
+      for note in try Self.revocations(in: store, since: since) where !authority.knows(note) {
+        authority.revoke(note)
+        onRevocation(note, 0)
+      }
+      lastRefresh = now
+    } catch {
+      logger.error("what other servers have done to accounts is unknown: \(error)")
+    }
+  }
+
+  private static func revocations(
+    in store: any IdentityStore,
+    since second: Int64
+  ) throws -> [TokenAuthority.Revocation] {
+    try store.revocations(since: second).map { note in
+      var note = note
+      note.isShutOut = try store.account(note.uid, in: note.database)?.isDisabled ?? true
+      return note
+    }
+  }
+
   private static func openAuthority(
     _ store: any IdentityStore,
-    at now: Int64
+    at now: Int64,
+    isShared: Bool
   ) throws -> TokenAuthority {
     let keys: KeyRing
     if let json = try store.secret(.keys) {
@@ -128,17 +186,15 @@ package final actor AccountService {
       }
       keys = stored
     } else {
-      keys = KeyRing(random: Randomness.bytes(48), now: now)
-      try store.setSecret(.keys, to: keys.json)
+      let made = KeyRing(random: Randomness.bytes(48), now: now)
+      try store.setSecret(.keys, to: made.json)
+      // Another server may have made some at the same moment: what is stored counts.
+      keys = try store.secret(.keys).flatMap { KeyRing(json: $0) } ?? made
     }
-    let revocations = try store.revocations(since: (now - IdentityKeeping.revocation) / 1_000)
     let authority = TokenAuthority(
       keys: keys,
-      revocations: try revocations.map { note in
-        var note = note
-        note.isShutOut = try store.account(note.uid, in: note.database)?.isDisabled ?? true
-        return note
-      }
+      revocations: try revocations(in: store, since: (now - IdentityKeeping.revocation) / 1_000),
+      isShared: isShared
     )
     if try store.secret(.customTokenKey).flatMap({ SigningKey(json: $0) }) == nil {
       try store.setSecret(.customTokenKey, to: SigningKey(created: now).json)
@@ -195,6 +251,8 @@ package final actor AccountService {
       logger.error("the accounts cannot be written: \(error)")
       let error = error as? StoreError ?? StoreError(.failed, "\(error)")
       guard !error.hasStoredNothing else { throw .failed }
+      // What several servers share is read anew for each request, so nothing builds on the doubt.
+      guard settings.refreshInterval == nil else { throw .unknownOutcome }
       isLost = true
       onLoss(error)
       throw .unknownOutcome
@@ -228,6 +286,7 @@ package final actor AccountService {
 
   /// Puts a new key in the place of the one that signs.
   func rotateKeys() throws(IdentityError) {
+    if settings.refreshInterval != nil { refresh() }
     var keys = authority.keys
     keys.rotate(at: clock())
     let json = keys.json
@@ -266,6 +325,8 @@ package struct IdentitySettings: Sendable {
   package var attemptsPerClient = 100
   /// How long it takes until somebody may do so once more, in milliseconds.
   package var clientPause: Int64 = 1_000
+  /// How often is looked for what other servers have written; nil when there are none.
+  package var refreshInterval: Duration?
   /// How long ago a user may have signed in who changes the address or the password, in seconds.
   package var recentSignIn: Int64 = 300
 

@@ -150,6 +150,8 @@ public struct IdentityOptions: Sendable {
 
   /// Opens where accounts and keys rest, by default in memory; the server closes it when it stops.
   package var openStore: @Sendable () throws -> any IdentityStore = { MemoryIdentityStore() }
+  /// How often is looked for what other servers have written; nil when there are none.
+  package var refreshInterval: Duration?
   /// Changes further settings, such as how much work a password is.
   package var adjust: @Sendable (inout IdentitySettings) -> Void = { _ in }
 
@@ -164,6 +166,7 @@ extension IdentityOptions {
     settings.tokenLifetime = tokenLifetime.components.seconds
     settings.administratorKey = administratorKey.flatMap { AdministratorKey($0) }
     settings.allowsSignUp = allowsSignUp
+    settings.refreshInterval = refreshInterval
     adjust(&settings)
     return settings
   }

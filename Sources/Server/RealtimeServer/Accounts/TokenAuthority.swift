@@ -41,8 +41,11 @@ package final class TokenAuthority: Sendable {
   private static let tolerance: Int64 = 60
 
   private let state: NIOLockedValueBox<State>
+  /// Whether other servers sign tokens with these keys as well, and change them.
+  private let isShared: Bool
 
-  init(keys: KeyRing, revocations: [Revocation]) {
+  init(keys: KeyRing, revocations: [Revocation], isShared: Bool = false) {
+    self.isShared = isShared
     var state = State(keys: keys)
     for note in revocations {
       state.revocations[User(database: note.database, uid: note.uid)] = note
@@ -58,6 +61,13 @@ package final class TokenAuthority: Sendable {
 
   /// The issuer of this server's tokens.
   var issuer: String { "urn:hearth:\(keys.serverID)" }
+
+  /// Whether a note is known already.
+  func knows(_ note: Revocation) -> Bool {
+    state.withLockedValue { state in
+      state.revocations[User(database: note.database, uid: note.uid)] == note
+    }
+  }
 
   /// Ends all earlier tokens of a user.
   ///
@@ -100,6 +110,12 @@ package final class TokenAuthority: Sendable {
       throw Self.invalid("Unsupported jwt algorithm: \(token.algorithm.prefix(16))")
     }
     let (keys, revocations) = state.withLockedValue { ($0.keys, $0.revocations) }
+    if isShared, let id = token.keyID, keys[id] == nil,
+      token.claims["iss"]?.string == "urn:hearth:\(keys.serverID)"
+    {
+      // Another server may just have made the key: whoever renews the token gets one that counts.
+      throw CredentialError(.expiredToken, "The key of the auth token is not known here yet.")
+    }
     guard let key = token.keyID.flatMap({ keys[$0] }),
       key.isSigned(token.signed, by: token.signature)
     else { throw Self.invalid("The signature of the auth token is not one of this server.") }

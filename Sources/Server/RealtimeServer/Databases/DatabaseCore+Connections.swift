@@ -31,7 +31,7 @@ extension DatabaseCore {
     context.connectionOpened()
     hub.open(peer, as: DatabaseCore.identity(of: connection.peer))
     if let session = sessions[peer] { allowMessages(of: session) }
-    let host = connection.request?.header("Host") ?? "localhost"
+    let host = options.advertisedHost ?? connection.request?.header("Host") ?? "localhost"
     let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
     connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
     logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])
@@ -70,7 +70,8 @@ extension DatabaseCore {
 
   /// Takes the oldest message of a client that has not been handled.
   func takeNext(of session: Session) {
-    guard phase == .running, let incoming = session.inbox.popFirst() else {
+    // What is here may be old by now if another server can lead the database.
+    guard phase == .running, term?.counts ?? true, let incoming = session.inbox.popFirst() else {
       return session.inbox.removeAll()
     }
     switch incoming {
@@ -274,6 +275,10 @@ extension DatabaseCore {
 
   /// Passes a message of an internal peer to the hub.
   func hand(_ message: ClientMessage, from peer: PeerID) {
+    guard term?.counts ?? true else {
+      internalPeers[peer]?.disconnect(.storageFailed("another server may lead the database now"))
+      return
+    }
     if case .request(let id, let request) = message {
       count(request)
       if let refusal = refusal(of: request) {

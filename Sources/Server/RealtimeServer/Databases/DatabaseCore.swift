@@ -24,7 +24,14 @@ final class DatabaseCore {
   let batcher: WriteBatcher
   let closed: EventLoopPromise<Void>
   var phase = Phase.running
-  /// Whether the store is to be closed once all connections are closed.
+  /// For how long this server leads the database, where several servers share the storage.
+  var term: LeaseTerm?
+  /// Called when a write was refused since another server leads the database, or its outcome is
+  /// unknown; only where several servers share the storage.
+  var onLoss: () -> Void = {}
+  /// Whether the store is closed as soon as everything is answered, and the clients stay.
+  private var isHandingOver = false
+  /// Whether the store is is to be closed once all connections are closed.
   var isClosing = false
   var hub: TreeHub
   var sessions: [PeerID: Session] = [:]
@@ -193,6 +200,11 @@ final class DatabaseCore {
         metrics.acknowledgeTime.record(time.microseconds)
       }
       perform(hub.batchCommitted(outcome.batches))
+    case .failure(let error) where term != nil && error.kind != .full:
+      // Clients send what was not answered again, to whoever leads the database then.
+      logger.error("a write failed, and the database is given up: \(error)")
+      metrics.failedBatches += 1
+      return onLoss()
     case .failure(let error) where error.hasStoredNothing:
       writeTimer.batchesFailed()
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
@@ -242,6 +254,7 @@ extension DatabaseCore {
 
   /// Continues leaving and closing as far as possible.
   func continueClosing() {
+    if phase == .settling, isHandingOver { return continueHandingOver() }
     if phase == .settling, !hub.hasWaitingOutputs { leave() }
     guard phase == .leaving, isClosing, sessions.isEmpty, internalPeers.isEmpty else { return }
     if hub.hasPendingCommits || batcher.isBusy {
@@ -257,20 +270,63 @@ extension DatabaseCore {
   /// Closes all connections without an answer, and stores nothing any more.
   ///
   /// - Returns: A future that completes when the store is closed; it never fails.
-  func abandon() -> EventLoopFuture<Void> {
+  func abandon(
+    because reason: String = "the server ends because its data could not be written"
+  ) -> EventLoopFuture<Void> {
     guard phase != .closed else { return closed.futureResult }
     phase = .closed
     batcher.stop()
     credentialCheck?.task.cancel()
-    let reason = "the server ends because its data could not be written"
     for session in Array(sessions.values) {
       session.connection.close(code: CloseCode.tryAgainLater, reason: reason)
       forget(session.peer)
     }
-    // Their connections are closed already, so this answer reaches nobody.
+    // Where the server ends, their connections are closed already, and this answer reaches nobody.
     for peer in Array(internalPeers.values) { peer.disconnect(.storageFailed(reason)) }
     closeStore()
     return closed.futureResult
+  }
+
+  /// Stores and answers what has been taken in, and closes the store; the clients stay connected.
+  ///
+  /// What their ends are to write is stored, and for the next leader to carry out.
+  ///
+  /// - Returns: A future that completes when the store is closed; it never fails.
+  func handOver() -> EventLoopFuture<Void> {
+    guard phase == .running else { return closed.futureResult }
+    isHandingOver = true
+    phase = .settling
+    for session in sessions.values { pause(session, for: .leaving) }
+    for session in Array(sessions.values) where session.isGone { forget(session.peer) }
+    for peer in Array(internalPeers.values) { peer.serverStops() }
+    continueClosing()
+    return closed.futureResult
+  }
+
+  private func continueHandingOver() {
+    guard !hub.hasWaitingOutputs, !hub.hasPendingCommits, !batcher.isBusy else {
+      if hub.hasPendingCommits { batcher.wake() }
+      return
+    }
+    phase = .closed
+    batcher.stop()
+    credentialCheck?.task.cancel()
+    closeStore()
+  }
+
+  /// Sends the clients of a database that was handed over to its next leader.
+  func sayFarewell(to host: String?) {
+    for session in Array(sessions.values) {
+      session.inbox.removeAll()
+      if let host {
+        deliver(.kept(ServerMessage.reset(host: host).encoded()), to: session)
+      }
+      end(session, code: CloseCode.goingAway, reason: "another server leads the database now")
+      resume(session, for: .leaving)
+    }
+    for peer in Array(internalPeers.values) {
+      peer.disconnect(.storageFailed("another server leads the database now"))
+    }
   }
 
   private func closeStore() {

@@ -38,9 +38,37 @@ extension DatabaseMetrics {
   ///   - listens: The listens that are open now.
   ///   - revision: The number of the last stored commit.
   ///   - storeFailure: What is wrong with the store, if anything.
+  ///   - term: For how long this server leads the database, where several share the storage.
   /// - Returns: An object.
-  func json(open: Int, listens: Int, revision: Int64, storeFailure: StoreError?) -> JSONValue {
-    .object([
+  func json(
+    open: Int,
+    listens: Int,
+    revision: Int64,
+    storeFailure: StoreError?,
+    term: LeaseTerm?
+  ) -> JSONValue {
+    var members = members(
+      open: open,
+      listens: listens,
+      revision: revision,
+      storeFailure: storeFailure
+    )
+    if let term {
+      members.append(JSONMember("epoch", .integer(term.epoch)))
+      members.append(
+        JSONMember("leaseMilliseconds", .integer(Int64(term.remaining / .milliseconds(1))))
+      )
+    }
+    return .object(members)
+  }
+
+  private func members(
+    open: Int,
+    listens: Int,
+    revision: Int64,
+    storeFailure: StoreError?
+  ) -> [JSONMember] {
+    [
       JSONMember("connections", .integer(Int64(open))),
       JSONMember("connectionsSinceStart", .integer(Int64(connections))),
       JSONMember("listens", .integer(Int64(listens))),
@@ -62,7 +90,7 @@ extension DatabaseMetrics {
       JSONMember("batchCommits", batchCommits.json),
       JSONMember("commitMicroseconds", commitTime.json),
       JSONMember("acknowledgeMicroseconds", acknowledgeTime.json),
-    ])
+    ]
   }
 }
 

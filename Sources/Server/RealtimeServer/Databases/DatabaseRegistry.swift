@@ -7,6 +7,9 @@ internal import RealtimeHub
 /// Confined to the server's event loop. A database is opening, open, being closed for others to have
 /// room, or has failed a moment ago; in the last case it is left alone for a while, so that a damaged
 /// one costs the others nothing.
+///
+/// Where several servers share the storage, a database is opened when this server comes to lead it, and
+/// closed when it does not any more.
 final class DatabaseRegistry {
   private enum Entry {
     case opening(EventLoopFuture<DatabaseCore>)
@@ -25,10 +28,22 @@ final class DatabaseRegistry {
   private var lastUses: [String: UInt64] = [:]
   private var useCount: UInt64 = 0
   private var isClosing = false
+  /// Where several servers share the storage: who leads what.
+  private let leaders: (any DatabaseLeaders)?
+  /// The terms of databases that are led here, from the moment that they are opened.
+  private var terms: [String: LeaseTerm] = [:]
+  /// What is to be done once a database is open, which is not to be led any more.
+  private var departures: [String: (DatabaseCore) -> Void] = [:]
+  /// The databases that are closed, whose clients have not been sent away.
+  private var parting: [String: DatabaseCore] = [:]
+  /// Where databases are that others lead, as it was last known.
+  private var hosts: [String: String] = [:]
 
-  init(stores: any TreeStores, context: ServerContext) {
+  init(stores: any TreeStores, leaders: (any DatabaseLeaders)? = nil, context: ServerContext) {
     self.stores = stores
+    self.leaders = leaders
     self.context = context
+    leaders?.led = self
   }
 
   /// The databases that are open, by their names.
@@ -53,6 +68,7 @@ final class DatabaseRegistry {
   /// - Returns: The database; ``refusal(_:)`` says what a failure means to clients.
   func database(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
     let eventLoop = context.eventLoop
+    if let leaders { return database(name, by: leaders) }
     useCount += 1
     switch entries[name] {
     case .open(let core):
@@ -93,20 +109,32 @@ final class DatabaseRegistry {
 
   /// Opens a database for the first time.
   private func open(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
-    let context = NIOLoopBound(context, eventLoop: context.eventLoop)
-    return StoreThread.open(name, of: stores, makesMissing: isMade, on: context.eventLoop)
-      .flatMapThrowing { opened in
-        guard let opened else { throw Self.absence }
-        let core = DatabaseCore(
-          name: name,
-          stored: opened.stored,
-          thread: opened.thread,
-          context: context.value
-        )
-        // The first one is opened before the revoked users are known.
-        if context.value.identities.isReady { core.begin() }
-        return core
-      }
+    core(
+      name,
+      of: StoreThread.open(name, of: stores, makesMissing: isMade, on: context.eventLoop)
+    )
+  }
+
+  /// Makes a database of what has been read.
+  private func core(
+    _ name: String,
+    of opened: EventLoopFuture<(thread: StoreThread, stored: StoredTree)?>,
+    for term: LeaseTerm? = nil
+  ) -> EventLoopFuture<DatabaseCore> {
+    let bound = NIOLoopBound((context: context, term: term), eventLoop: context.eventLoop)
+    return opened.flatMapThrowing { opened in
+      guard let opened else { throw Self.absence }
+      let core = DatabaseCore(
+        name: name,
+        stored: opened.stored,
+        thread: opened.thread,
+        context: bound.value.context
+      )
+      core.term = bound.value.term
+      // The first one is opened before the revoked users are known.
+      if bound.value.context.identities.isReady { core.begin() }
+      return core
+    }
   }
 
   /// Makes room for another database.
@@ -135,7 +163,7 @@ final class DatabaseRegistry {
 
   private func failed(_ name: String, because error: any Error) {
     lastUses[name] = nil
-    guard !(error is RESTError) else {
+    guard !(error is RESTError || error is Redirection) else {
       entries[name] = nil
       return
     }
@@ -179,6 +207,11 @@ final class DatabaseRegistry {
     for core in open { core.sayGoodbye() }
   }
 
+  /// Disconnects the clients of databases that are closed already.
+  func disperse() {
+    for name in parting.keys { sayFarewell(name, to: nil) }
+  }
+
   /// Closes all databases, also those that are only being opened.
   ///
   /// - Returns: A future that completes when everything is stored and closed; it never fails.
@@ -202,5 +235,145 @@ final class DatabaseRegistry {
       }
     }
     return EventLoopFuture.andAllComplete(closing, on: eventLoop)
+  }
+}
+
+// MARK: Led databases
+
+extension DatabaseRegistry: LedDatabases {
+  /// Whether there is a database of a name, without opening it.
+  func isPresent(_ name: String) -> EventLoopFuture<Void> {
+    guard let leaders else { return database(name, isMade: false).map { _ in } }
+    guard DatabaseName.isValid(name) else {
+      return context.eventLoop.makeFailedFuture(Self.absence)
+    }
+    return leaders.find(name).flatMapThrowing { place in
+      if place == .absent { throw Self.absence }
+    }
+  }
+
+  /// The host of the server that leads a database, as it was last known.
+  func host(of name: String) -> String? { hosts[name] }
+
+  /// A database if this server leads it; else the future fails, with a ``Redirection`` if another does.
+  private func database(
+    _ name: String,
+    by leaders: any DatabaseLeaders
+  ) -> EventLoopFuture<DatabaseCore> {
+    let eventLoop = context.eventLoop
+    guard DatabaseName.isValid(name), !isClosing else {
+      return eventLoop.makeFailedFuture(isClosing ? Self.stopping : Self.absence)
+    }
+    if departures[name] == nil, let led = led(name) { return led }
+    let promise = eventLoop.makePromise(of: DatabaseCore.self)
+    leaders.find(name).assumeIsolated().whenComplete { result in
+      switch result {
+      case .success(.here):
+        self.hosts[name] = nil
+        if let led = self.led(name) {
+          led.assumeIsolated().whenComplete { promise.assumeIsolated().completeWith($0) }
+        } else {
+          promise.fail(RESTError(503, "the database cannot be opened"))
+        }
+      case .success(.there(let host)):
+        self.hosts[name] = host
+        promise.fail(Redirection(host: host))
+      case .success(.nowhere(let reason)): promise.fail(RESTError(503, reason))
+      case .success(.absent): promise.fail(Self.absence)
+      case .failure(let error): promise.fail(error)
+      }
+    }
+    return promise.futureResult
+  }
+
+  /// A database that is open or being opened under a lease that counts.
+  private func led(_ name: String) -> EventLoopFuture<DatabaseCore>? {
+    guard terms[name]?.counts == true else { return nil }
+    switch entries[name] {
+    case .open(let core):
+      return context.eventLoop.assumeIsolated().makeSucceededFuture(core)
+    case .opening(let future): return future
+    case .closing, .failed, nil: return nil
+    }
+  }
+
+  private static let stopping = RESTError(503, "the server is stopping")
+
+  func lead(_ term: LeaseTerm) {
+    let name = term.database
+    let opened = StoreThread.open(on: context.eventLoop) { [open = term.open] in try open() }
+    let future = core(name, of: opened, for: term)
+    entries[name] = .opening(future)
+    terms[name] = term
+    future.assumeIsolated().whenComplete { result in
+      switch result {
+      case .success(let core):
+        self.entries[name] = .open(core)
+        core.onLoss = { [weak self] in self?.lost(core) }
+        if name == self.context.options.namespace,
+          let rules = try? self.context.options.rules.compiled()
+        {
+          core.setRules(rules)
+        }
+        self.departures.removeValue(forKey: name)?(core)
+      case .failure(let error):
+        self.context.logger.error(
+          "a database cannot be opened: \(error)",
+          metadata: ["database": "\(name)"]
+        )
+        self.entries[name] = nil
+        self.departures[name] = nil
+        self.leaders?.lost(term)
+        self.ended(name)
+      }
+    }
+  }
+
+  func letGo(_ name: String, isOrderly: Bool) {
+    switch entries[name] {
+    case .open(let core): letGo(core, isOrderly: isOrderly)
+    case .opening:
+      departures[name] = { [weak self] core in self?.letGo(core, isOrderly: isOrderly) }
+    case .closing, .failed, nil: break
+    }
+  }
+
+  private func letGo(_ core: DatabaseCore, isOrderly: Bool) {
+    let name = core.name
+    context.logger.notice(
+      isOrderly ? "handing a database over" : "a database may be led by another server now",
+      metadata: ["database": "\(name)"]
+    )
+    guard isOrderly else { return abandon(core) }
+    parting[name] = core
+    core.handOver().assumeIsolated().whenComplete { _ in self.ended(name) }
+  }
+
+  /// Closes all connections of a database without an answer.
+  private func abandon(_ core: DatabaseCore) {
+    let name = core.name
+    let isParting = parting.removeValue(forKey: name) != nil
+    let closed = core.abandon(because: "another server leads the database now")
+    entries[name] = .closing(closed)
+    // Whoever waits for the orderly end learns of this one.
+    guard !isParting else { return core.sayFarewell(to: nil) }
+    closed.assumeIsolated().whenComplete { _ in self.ended(name) }
+  }
+
+  /// A write was refused, or its outcome is unknown: what is stored has to be read again.
+  private func lost(_ core: DatabaseCore) {
+    guard case .open(let known)? = entries[core.name], known === core else { return }
+    if let term = core.term { leaders?.lost(term) }
+    abandon(core)
+  }
+
+  private func ended(_ name: String) {
+    entries[name] = nil
+    terms[name] = nil
+    leaders?.closed(name)
+  }
+
+  func sayFarewell(_ name: String, to host: String?) {
+    parting.removeValue(forKey: name)?.sayFarewell(to: host)
   }
 }

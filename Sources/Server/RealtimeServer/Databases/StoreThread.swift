@@ -66,13 +66,23 @@ final class StoreThread: Sendable {
     makesMissing: Bool,
     on eventLoop: any EventLoop
   ) -> EventLoopFuture<(thread: StoreThread, stored: StoredTree)?> {
+    open(on: eventLoop) {
+      if makesMissing { _ = try stores.create(name) }
+      return try stores.open(name)
+    }
+  }
+
+  /// Opens a store by a closure, which may wait, and reads everything.
+  static func open(
+    on eventLoop: any EventLoop,
+    by openStore: @escaping @Sendable () throws -> (any TreeStore)?
+  ) -> EventLoopFuture<(thread: StoreThread, stored: StoredTree)?> {
     let pool = NIOThreadPool(numberOfThreads: 1)
     pool.start()
     let opened: EventLoopFuture<(thread: StoreThread, stored: StoredTree)?> = pool.runIfActive(
       eventLoop: eventLoop
     ) {
-      if makesMissing { _ = try stores.create(name) }
-      guard let store = try stores.open(name) else { return nil }
+      guard let store = try openStore() else { return nil }
       do {
         let stored = try store.load()
         return (StoreThread(store: store, pool: pool, eventLoop: eventLoop), stored)

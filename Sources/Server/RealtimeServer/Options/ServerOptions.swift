@@ -38,6 +38,14 @@ public struct ServerOptions: Sendable {
   package var pages: (any PageSource)?
   /// How often the log tells what the server has done; nil for never.
   public var metricsInterval: Duration?
+  /// The host, and the port unless it is the usual one, under which clients reach this server and no
+  /// other, where several share a storage.
+  ///
+  /// Clients of others fall back to the address that they know when such a host disappears, if its
+  /// name begins with `s-`.
+  public var advertisedHost: String?
+  /// The pace of leases, where several servers share a storage.
+  package var leadership = LeaseTiming()
   /// How long nobody may be connected before the server stops by itself; nil for ever.
   public var idleExit: Duration?
   /// The bounds of what clients may ask for.
@@ -118,6 +126,12 @@ extension ServerOptions {
       throw DatabaseServerError(
         .invalidOptions,
         "\"\(origin)\" is not the origin of a web page, such as http://localhost:5173"
+      )
+    }
+    if let advertisedHost, !RequestPolicy.isOrigin("http://\(advertisedHost)") {
+      throw DatabaseServerError(
+        .invalidOptions,
+        "\"\(advertisedHost)\" is not a host with or without a port, such as s-1.example.org:9000"
       )
     }
     _ = try rules.compiled()

@@ -100,25 +100,33 @@ public final class DatabaseServer: Sendable {
 
   /// Starts a server of several databases, each of which is opened when it is first asked for.
   ///
-  /// The default database is opened at the start, and created if it is missing.
+  /// The default database is opened at the start, and created if it is missing. When the stores are a
+  /// ``ClusterStore``, each database is opened by the one server of several that leads it, and the
+  /// others send clients there.
   ///
   /// - Parameters:
   ///   - options: Where to listen, and as what.
   ///   - stores: Where the data rest.
   ///   - logger: Receives events; never data or credentials.
   ///   - clock: The time in milliseconds since 1970.
+  ///   - uptime: The time by which leases count, which never goes back.
   /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen or the first store cannot be read.
   package static func start(
     _ options: Options,
     stores: any TreeStores,
     logger: Logger = Logger(label: "hearth.server"),
-    clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds
+    clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds,
+    uptime: @escaping @Sendable () -> Duration = Uptime.now
   ) async throws -> DatabaseServer {
     try options.validate()
-    let options = possible(options, logger: logger)
+    var options = possible(options, logger: logger)
+    if stores is any ClusterStore, options.identities.refreshInterval == nil {
+      options.identities.refreshInterval = .seconds(1)
+    }
+    let settled = options
     let readCertificate: CertificateSource = { () throws(DatabaseServerError) in
-      try options.tls?.certificate(logger, now: clock())
+      try settled.tls?.certificate(logger, now: clock())
     }
     let certificate = try readCertificate()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -127,11 +135,21 @@ public final class DatabaseServer: Sendable {
     let core = try await eventLoop.submit {
       let context = ServerContext(
         eventLoop: eventLoop,
-        options: options,
+        options: settled,
         logger: logger,
         clock: clock
       )
-      let core = ServerCore(stores: stores, context: context)
+      let leaders = (stores as? any ClusterStore).map { shared in
+        LeadershipDriver(
+          shared,
+          as: ServerID(Session.makeName()),
+          timing: settled.leadership,
+          eventLoop: eventLoop,
+          logger: logger,
+          clock: uptime
+        )
+      }
+      let core = ServerCore(stores: stores, leaders: leaders, context: context)
       core.certificate = certificate
       return NIOLoopBound(core, eventLoop: eventLoop)
     }.get()
@@ -147,7 +165,7 @@ public final class DatabaseServer: Sendable {
         readCertificate: readCertificate,
         addresses: addresses,
         rulesState: rulesState,
-        namespace: options.namespace
+        namespace: settled.namespace
       )
     } catch {
       try? await eventLoop.flatSubmit { core.value.close() }.get()

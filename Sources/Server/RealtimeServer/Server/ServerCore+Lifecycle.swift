@@ -8,9 +8,7 @@ extension ServerCore {
   func start() -> EventLoopFuture<[ListenAddress]> {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     // The lock of the data guards the accounts too: a second server fails at the data.
-    return openMainDatabase()
-      .flatMap { core.value.openIdentities() }
-      .flatMap { core.value.beginMainDatabase() }
+    return openDatabases()
       .flatMap { core.value.listen() }
       .flatMapThrowing { addresses in
         if let failure = core.value.failure {
@@ -18,6 +16,7 @@ extension ServerCore {
           throw failure
         }
         core.value.logger.info("listening", metadata: ["at": "\(addresses)"])
+        core.value.beginLeading(at: addresses)
         core.value.connectionsChanged()
         core.value.scheduleMetrics()
         return addresses
@@ -37,6 +36,28 @@ extension ServerCore {
     } onLoss: { [context] in
       context.onLoss($0)
     }
+  }
+
+  /// Opens the first database and the accounts; of several servers, whoever leads it does.
+  private func openDatabases() -> EventLoopFuture<Void> {
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    guard let leaders else {
+      return openMainDatabase()
+        .flatMap { core.value.openIdentities() }
+        .flatMap { core.value.beginMainDatabase() }
+    }
+    let bound = NIOLoopBound(leaders, eventLoop: eventLoop)
+    return openIdentities().flatMap { bound.value.prepare(core.value.options.namespace) }
+  }
+
+  private func beginLeading(at addresses: [ListenAddress]) {
+    guard let leaders else { return }
+    let listening = addresses.lazy.compactMap { address in
+      if case .tcp(let host, let port, _) = address { "\(host):\(port)" } else { nil }
+    }
+    leaders.begin(at: options.advertisedHost ?? listening.first ?? "localhost")
+    // Whoever is to lead it opens it now, and carries out what was left over.
+    _ = databases.database(options.namespace, isMade: false)
   }
 
   private func openMainDatabase() -> EventLoopFuture<Void> {
@@ -135,7 +156,9 @@ extension ServerCore {
     let listeners = listeners
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     EventLoopFuture.andAllComplete(listeners.map { $0.close() }, on: eventLoop)
+      .flatMap { core.value.leaders?.stop() ?? core.value.eventLoop.makeSucceededVoidFuture() }
       .flatMap {
+        core.value.databases.disperse()
         core.value.databases.sayGoodbye()
         let closing = listeners.map { $0.closePlainConnections() }
         return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)

@@ -10,8 +10,13 @@ extension ServerCore {
   ///
   /// Neither the path nor the parameters go to the log: they are data and credentials.
   func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    let isSecure = options.tls != nil
+    let name = name(in: request)
     let reply = reply(to: request).flatMapErrorThrowing { error in
-      .answer((error as? RESTError ?? RESTError(500, "the server failed")).answer)
+      if let redirection = error as? Redirection {
+        return .answer(redirection.answer(to: request, database: name, isSecure: isSecure))
+      }
+      return .answer((error as? RESTError ?? RESTError(500, "the server failed")).answer)
     }
     let logger = logger
     reply.whenSuccess { reply in
@@ -138,8 +143,12 @@ extension ServerCore {
     let name = options.isEmulator ? options.namespace : route.project ?? self.name(in: request)
     let identities = NIOLoopBound(identities, eventLoop: eventLoop)
     let asked = Self.identityRequest(request, route: route, database: name)
-    return databases.database(name, isMade: options.isEmulator)
-      .flatMap { _ in identities.value.answer(asked) }
+    // Any server can look after the accounts, whoever leads the data.
+    let found =
+      leaders == nil
+      ? databases.database(name, isMade: options.isEmulator).map { _ in }
+      : databases.isPresent(name)
+    return found.flatMap { identities.value.answer(asked) }
       .flatMapErrorThrowing { error in
         let refusal = DatabaseRegistry.refusal(error)
         let code = refusal.status == 404 ? "PROJECT_NOT_FOUND" : "UNAVAILABLE"
@@ -187,7 +196,11 @@ extension ServerCore {
 
   /// What the server has done since its start.
   var metrics: JSONValue {
-    .object([
+    .object(ownMetrics + (leaders.map { [JSONMember("cluster", $0.metrics.json)] } ?? []))
+  }
+
+  private var ownMetrics: [JSONMember] {
+    [
       JSONMember(
         "uptimeSeconds",
         .integer((NIODeadline.now() - context.start).nanoseconds / 1_000_000_000)
@@ -206,13 +219,14 @@ extension ServerCore {
                 open: database.sessions.count + database.internalPeers.count,
                 listens: database.hub.listenCount,
                 revision: database.hub.revision,
-                storeFailure: database.storeFailure
+                storeFailure: database.storeFailure,
+                term: database.term
               )
             )
           }
         )
       ),
-    ])
+    ]
   }
 
   /// Tells the log now and then what the server has done.

@@ -31,10 +31,13 @@ final class ServerCore {
   var metricsTask: Scheduled<Void>?
   /// Since when each page is as it is.
   let pageVersions = PageVersions()
+  /// Decides who leads which database, where several servers share the storage.
+  let leaders: LeadershipDriver?
 
-  init(stores: any TreeStores, context: ServerContext) {
+  init(stores: any TreeStores, leaders: LeadershipDriver? = nil, context: ServerContext) {
     self.context = context
-    databases = DatabaseRegistry(stores: stores, context: context)
+    self.leaders = leaders
+    databases = DatabaseRegistry(stores: stores, leaders: leaders, context: context)
     context.onConnectionsChanged = { [weak self] in self?.connectionsChanged() }
     context.onLoss = { [weak self] in self?.fail($0) }
     context.metrics = { [weak self] in self?.metrics ?? .null }
@@ -53,6 +56,7 @@ final class ServerCore {
   /// The database that a request is for; the future fails with a ``RESTError``.
   func database(for request: HTTPRequest) -> EventLoopFuture<DatabaseCore> {
     databases.database(name(in: request), isMade: options.isEmulator).flatMapErrorThrowing {
+      if $0 is Redirection { throw $0 }
       throw DatabaseRegistry.refusal($0)
     }
   }
@@ -95,8 +99,13 @@ final class ServerCore {
   func admit(_ request: HTTPRequest) -> EventLoopFuture<HTTPAnswer?> {
     if let refusal { return eventLoop.makeSucceededFuture(refusal.answer) }
     let isTold = options.isEmulator
+    let isLocal = request.peer.isLocal
     return database(for: request).map { _ in nil }.flatMapErrorThrowing { error in
-      isTold ? nil : (error as? RESTError ?? RESTError(500, "the server failed")).answer
+      // A client at a port is let in, to be told where to go.
+      if let redirection = error as? Redirection {
+        return isLocal ? RESTError(redirection).answer : nil
+      }
+      return isTold ? nil : (error as? RESTError ?? RESTError(500, "the server failed")).answer
     }
   }
 
@@ -107,6 +116,10 @@ final class ServerCore {
     }
     let name = name(in: request)
     if let database = databases.opened(name) { return database.accept(connection) }
+    if let host = databases.host(of: name) {
+      connection.send(EncodedMessage(ServerMessage.reset(host: host).encoded()))
+      return turnAway(connection, because: "another server leads the database")
+    }
     // Admission has opened it, unless it is to be told why not; or it has been closed since, by a
     // server that is stopping or has made room, and whoever connects again finds it.
     if options.isEmulator, phase == .running, let refusal = databases.refusal(of: name) {

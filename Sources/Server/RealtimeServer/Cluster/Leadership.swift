@@ -1,0 +1,474 @@
+package import RealtimeHub
+
+/// Which databases a server leads, and who leads the others.
+///
+/// A value without clock, threads or storage: it is told what happens and when, and says what is to be
+/// done. A database that it has to do with is
+///
+///     undecided → acquiring → leading → handing over → releasing → parting
+///         ↑___________|___________|____________|______________________|
+///                            (through closing, when the lease is lost)
+///
+/// Time is that of the server's own clock, from any start. A lease counts from before the server asked
+/// for it, and the server stops leading a margin before the storage may give it to another: the clocks
+/// of two servers need not agree, as long as they go at about the same pace.
+package struct Leadership: Sendable {
+  /// What happens.
+  package enum Input: Sendable {
+    /// Somebody asks for a database that exists.
+    case asked(String, request: Int)
+    /// The storage has answered an announcement, or could not be reached.
+    case announced(Result<ClusterView, StoreError>)
+    /// The storage has answered a request for a lease.
+    case acquired(String, Result<Lease, StoreError>)
+    /// A lease was given up, or the storage could not be reached.
+    case released(String)
+    /// A database cannot be served any more under its lease; it is being closed.
+    case lost(String, Lease)
+    /// A database that was to be let go is closed: nothing of it is on its way any more.
+    case closed(String)
+    /// The server ends.
+    case stop
+    /// Time has gone by.
+    case time
+  }
+
+  /// What is to be done.
+  package enum Output: Sendable, Equatable {
+    /// Announce the server; the answer is an input.
+    case announce
+    /// Ask for a lease; the answer is an input.
+    case acquire(String)
+    /// Give a lease up; the answer is an input.
+    case release(Lease, to: ServerID?)
+    /// Answer a request for a database.
+    case answer(request: Int, Place)
+    /// Open a database, which this server leads until some time.
+    case open(Lease, until: Duration)
+    /// A lease counts until a later time.
+    case extend(Lease, until: Duration)
+    /// Close a database: its clients stay connected, but get no more answers.
+    case letGo(String, Departure)
+    /// Send the clients of a closed database away.
+    case farewell(String, to: ClusterServer?)
+    /// Nothing is led any more, and the server may end.
+    case stopped
+  }
+
+  /// Where a database is.
+  package enum Place: Sendable, Equatable {
+    /// At this server.
+    case here
+    /// At another server.
+    case there(ClusterServer)
+    /// Nowhere at the moment.
+    case nowhere(String)
+  }
+
+  /// How a database is let go.
+  package enum Departure: Sendable, Equatable {
+    /// What is under way is stored and answered first: the lease still counts.
+    case orderly
+    /// Nothing is stored or answered any more: the lease may be another's.
+    case atOnce
+  }
+
+  private enum Phase: Equatable {
+    case undecided
+    case acquiring(sent: Duration)
+    case leading(Lease, since: Duration, until: Duration)
+    case handingOver(Lease, until: Duration, to: ClusterServer?)
+    case releasing(to: ClusterServer?)
+    /// Its clients wait until no other server believes any more that it is here.
+    case parting(to: ClusterServer?, at: Duration)
+    case closing
+  }
+
+  private struct Request {
+    let number: Int
+    let arrival: Duration
+  }
+
+  private struct Database {
+    var phase = Phase.undecided
+    var waiting: [Request] = []
+    /// Whether those who wait do so because the holder of the lease may have died.
+    var isOrphan = false
+    /// Only what the storage says later decides.
+    var blindUntil: Duration?
+
+    /// Whether a view tells enough for those who wait.
+    func isDecided(by sight: Sight?, freshness: Duration) -> Bool {
+      guard let sight, let newest = waiting.last else { return false }
+      return sight.sent + freshness >= newest.arrival && blindUntil.map { sight.sent >= $0 } ?? true
+    }
+  }
+
+  /// What the storage said last, and when it was asked.
+  private struct Sight {
+    var view: ClusterView
+    let sent: Duration
+  }
+
+  private let me: ClusterServer
+  private let timing: LeaseTiming
+  private var databases: [String: Database] = [:]
+  private var sight: Sight?
+  /// When the announcement was sent that is under way.
+  private var announcement: Duration?
+  private var lastAnnouncement: Duration?
+  private var hasFailed = false
+  private var isStopping = false
+  private var hasStopped = false
+  private var outputs: [Output] = []
+
+  /// Makes the leadership of a server that has not announced itself yet.
+  package init(_ me: ClusterServer, timing: LeaseTiming = LeaseTiming()) {
+    self.me = me
+    self.timing = timing
+  }
+
+  /// What the storage said last.
+  package var view: ClusterView? { sight?.view }
+
+  /// Whether the storage could not be reached the last time.
+  package var isCutOff: Bool { hasFailed }
+
+  /// How old the last answer of the storage is, from when it was asked for.
+  package func lag(at now: Duration) -> Duration? { sight.map { now - $0.sent } }
+
+  /// Takes an input.
+  ///
+  /// - Parameters:
+  ///   - input: What happened.
+  ///   - now: When, by the server's clock, which never goes back.
+  /// - Returns: What is to be done, in order.
+  /// - Complexity: O(databases + servers · databases without a leader)
+  package mutating func handle(_ input: Input, at now: Duration) -> [Output] {
+    endLeases(at: now)
+    switch input {
+    case .asked(let name, let request):
+      databases[name, default: Database()].waiting.append(Request(number: request, arrival: now))
+    case .announced(.success(let view)): announced(view, at: now)
+    case .announced(.failure):
+      announcement = nil
+      hasFailed = true
+    case .acquired(let name, let result): acquired(name, result, at: now)
+    case .released(let name): released(name, at: now)
+    case .lost(let name, let lease): lost(name, lease)
+    case .closed(let name): closed(name)
+    case .stop: stop()
+    case .time: break
+    }
+    for name in databases.keys.sorted() { decide(name, at: now) }
+    announceIfDue(at: now)
+    stopIfPossible()
+    defer { outputs = [] }
+    return outputs
+  }
+
+  /// When the next input is due, if nothing else happens before; of time, if of nothing else.
+  package var deadline: Duration? {
+    guard !hasStopped else { return nil }
+    var times: [Duration] = []
+    if announcement == nil { times.append(nextAnnouncement) }
+    for database in databases.values {
+      switch database.phase {
+      case .leading(_, _, let until), .handingOver(_, let until, _): times.append(until)
+      case .parting(_, let time): times.append(time)
+      case .undecided, .acquiring, .releasing, .closing: break
+      }
+      if let first = database.waiting.first { times.append(first.arrival + timing.patience) }
+    }
+    return times.min()
+  }
+
+  // MARK: Leases
+
+  /// Lets go of what another server may lead from now on, and says the farewells that are due.
+  private mutating func endLeases(at now: Duration) {
+    for name in databases.keys.sorted() {
+      switch databases[name]?.phase {
+      case .leading(_, _, let until) where now >= until,
+        .handingOver(_, let until, _) where now >= until:
+        drop(name)
+      case .parting(let successor, let time) where now >= time:
+        databases[name]?.phase = .undecided
+        outputs.append(.farewell(name, to: successor))
+      case .leading, .handingOver, .undecided, .acquiring, .releasing, .parting, .closing, nil:
+        break
+      }
+    }
+  }
+
+  private mutating func drop(_ name: String) {
+    databases[name]?.phase = .closing
+    outputs.append(.letGo(name, .atOnce))
+  }
+
+  private mutating func announced(_ view: ClusterView, at now: Duration) {
+    guard let sent = announcement else { return }
+    announcement = nil
+    hasFailed = false
+    let before = sight
+    sight = Sight(view: view, sent: sent)
+    let leases = Dictionary(view.leases.map { ($0.database, $0) }) { first, _ in first }
+    for name in databases.keys.sorted() {
+      guard let phase = databases[name]?.phase else { continue }
+      switch phase {
+      case .leading(let held, let since, _) where since <= sent:
+        renew(name, held, by: leases[name], sent: sent, at: now)
+      case .handingOver(let held, let until, let successor):
+        guard let lease = leases[name], isMine(lease, held) else { continue }
+        let later = max(until, sent + lease.remaining - timing.margin)
+        databases[name]?.phase = .handingOver(held, until: later, to: successor)
+        outputs.append(.extend(held, until: later))
+      case .leading, .undecided, .acquiring, .releasing, .parting, .closing: break
+      }
+    }
+    if !isStopping { adopt(from: leases, before: before?.view, at: now) }
+  }
+
+  private func isMine(_ lease: Lease, _ held: Lease) -> Bool {
+    lease.holder == me.id && lease.epoch == held.epoch
+  }
+
+  private mutating func renew(
+    _ name: String,
+    _ held: Lease,
+    by lease: Lease?,
+    sent: Duration,
+    at now: Duration
+  ) {
+    guard let lease, isMine(lease, held) else { return drop(name) }
+    let until = sent + lease.remaining - timing.margin
+    guard case .leading(_, let since, let known) = databases[name]?.phase else { return }
+    databases[name]?.phase = .leading(held, since: since, until: max(known, until))
+    outputs.append(.extend(held, until: max(known, until)))
+    if let wanted = lease.wanted, wanted != me.id,
+      let successor = view?.servers.first(where: { $0.id == wanted })
+    {
+      handOver(name, to: successor)
+    }
+  }
+
+  private mutating func handOver(_ name: String, to successor: ClusterServer?) {
+    guard case .leading(let lease, _, let until) = databases[name]?.phase else { return }
+    databases[name]?.phase = .handingOver(lease, until: until, to: successor)
+    outputs.append(.letGo(name, .orderly))
+  }
+
+  /// Takes over what was handed to this server, and what nobody leads any more and is its share.
+  private mutating func adopt(
+    from leases: [String: Lease],
+    before: ClusterView?,
+    at now: Duration
+  ) {
+    let handed = leases.values.filter { $0.holder == me.id }.map(\.database)
+    let orphans = before?.leases.map(\.database).filter {
+      leases[$0] == nil && preferred(for: $0)?.id == me.id
+    }
+    for name in (handed + (orphans ?? [])).sorted() {
+      guard databases[name] == nil else { continue }
+      databases[name] = Database()
+      acquire(name, at: now)
+    }
+  }
+
+  private mutating func acquire(_ name: String, at now: Duration) {
+    databases[name]?.phase = .acquiring(sent: now)
+    outputs.append(.acquire(name))
+  }
+
+  private mutating func acquired(
+    _ name: String,
+    _ result: Result<Lease, StoreError>,
+    at now: Duration
+  ) {
+    guard case .acquiring(let sent) = databases[name]?.phase else { return }
+    databases[name]?.phase = .undecided
+    switch result {
+    case .success(let lease) where lease.holder == me.id:
+      let until = sent + lease.remaining - timing.margin
+      note(lease)
+      guard until > now else { return }
+      databases[name]?.phase = .leading(lease, since: now, until: until)
+      outputs.append(.open(lease, until: until))
+      if isStopping { handOver(name, to: successor(for: name)) }
+    case .success(let lease): note(lease)
+    case .failure:
+      // What was seen before does not count: the storage has to be reached first.
+      hasFailed = true
+      databases[name]?.blindUntil = now
+    }
+  }
+
+  /// Puts a lease in the view.
+  private mutating func note(_ lease: Lease) {
+    sight?.view.leases.removeAll { $0.database == lease.database }
+    sight?.view.leases.append(lease)
+  }
+
+  private mutating func lost(_ name: String, _ lease: Lease) {
+    switch databases[name]?.phase {
+    case .leading(lease, _, _), .handingOver(lease, _, _): databases[name]?.phase = .closing
+    case .leading, .handingOver, .undecided, .acquiring, .releasing, .parting, .closing, nil: break
+    }
+  }
+
+  private mutating func closed(_ name: String) {
+    switch databases[name]?.phase {
+    case .handingOver(let lease, _, let successor):
+      databases[name]?.phase = .releasing(to: successor)
+      outputs.append(.release(lease, to: successor?.id))
+    case .closing: databases[name]?.phase = .undecided
+    case .leading, .undecided, .acquiring, .releasing, .parting, nil: break
+    }
+  }
+
+  private mutating func released(_ name: String, at now: Duration) {
+    guard case .releasing(let successor) = databases[name]?.phase else { return }
+    let time = now + timing.freshness * 5 / 4
+    databases[name]?.phase = .parting(to: successor, at: time)
+  }
+
+  // MARK: Requests
+
+  private mutating func decide(_ name: String, at now: Duration) {
+    guard let database = databases[name] else { return }
+    if case .leading = database.phase {
+      for request in database.waiting {
+        outputs.append(.answer(request: request.number, .here))
+      }
+      databases[name]?.waiting = []
+      databases[name]?.isOrphan = false
+      return
+    }
+    let late = database.waiting.prefix { $0.arrival + timing.patience <= now }
+    answer(late.map(\.number), .nowhere("no server leads the database at the moment"))
+    databases[name]?.waiting.removeFirst(late.count)
+    guard database.phase == .undecided else { return }
+    guard let left = databases[name], !left.waiting.isEmpty else {
+      databases[name] = nil
+      return
+    }
+    guard !isStopping else { return send(name, to: .nowhere("the server is stopping")) }
+    guard let sight, left.isDecided(by: sight, freshness: timing.freshness) else { return }
+    guard let lease = sight.view.leases.first(where: { $0.database == name }) else {
+      if !database.isOrphan, let other = preferred(for: name), other.id != me.id {
+        return send(name, to: .there(other))
+      }
+      return acquire(name, at: now)
+    }
+    guard lease.holder != me.id else { return acquire(name, at: now) }
+    let holder = sight.view.servers.first { $0.id == lease.holder }
+    // The earlier run of a server has its address, and nobody is there.
+    if let holder, holder.host != me.host, lease.remaining >= timing.suspicion {
+      return send(name, to: .there(holder))
+    }
+    databases[name]?.isOrphan = true
+  }
+
+  private mutating func send(_ name: String, to place: Place) {
+    answer((databases[name]?.waiting ?? []).map(\.number), place)
+    databases[name] = nil
+  }
+
+  private mutating func answer(_ requests: [Int], _ place: Place) {
+    for request in requests { outputs.append(.answer(request: request, place)) }
+  }
+
+  // MARK: Announcements
+
+  /// How soon announcements may follow each other, whoever waits for one.
+  private static let pause = Duration.milliseconds(20)
+  /// How often one who waits for the end of a lease looks.
+  private static let watch = Duration.milliseconds(100)
+
+  private var nextAnnouncement: Duration {
+    guard let last = lastAnnouncement else { return .zero }
+    if hasFailed || sight == nil { return last + timing.retry }
+    var next = last + timing.renewal
+    for (name, database) in databases where database.phase == .undecided {
+      guard !database.waiting.isEmpty else { continue }
+      let isFresh = database.isDecided(by: sight, freshness: timing.freshness)
+      next = min(next, last + (isFresh ? Self.watch : Self.pause))
+      guard isFresh, let end = end(ofLeaseOf: name) else { continue }
+      next = min(next, max(last + Self.pause, end))
+    }
+    // Whose lease has not been renewed may have died: somebody is there when it ends.
+    for lease in sight?.view.leases ?? []
+    where lease.holder != me.id && lease.remaining < timing.suspicion {
+      guard let end = end(ofLeaseOf: lease.database) else { continue }
+      next = min(next, max(last + Self.pause, end))
+    }
+    return next
+  }
+
+  /// When a lease ends at the latest by what the storage said, and a little later.
+  private func end(ofLeaseOf name: String) -> Duration? {
+    guard let sight, let lease = sight.view.leases.first(where: { $0.database == name }) else {
+      return nil
+    }
+    return sight.sent + lease.remaining + Self.pause
+  }
+
+  private mutating func announceIfDue(at now: Duration) {
+    guard announcement == nil, !hasStopped, now >= nextAnnouncement else { return }
+    announcement = now
+    lastAnnouncement = now
+    outputs.append(.announce)
+  }
+
+  // MARK: End
+
+  private mutating func stop() {
+    guard !isStopping else { return }
+    isStopping = true
+    for name in databases.keys.sorted() {
+      if case .leading = databases[name]?.phase { handOver(name, to: successor(for: name)) }
+    }
+  }
+
+  private mutating func stopIfPossible() {
+    guard isStopping, !hasStopped, databases.isEmpty else { return }
+    hasStopped = true
+    outputs.append(.stopped)
+  }
+
+  // MARK: Spreading
+
+  /// The server that is to lead a database which nobody leads; nil before the storage has answered.
+  private func preferred(for name: String) -> ClusterServer? {
+    guard let sight else { return nil }
+    return Self.choice(for: name, among: sight.view.servers.filter { $0.host != me.host } + [me])
+  }
+
+  /// The server that is to lead a database when this one ends.
+  private func successor(for name: String) -> ClusterServer? {
+    Self.choice(for: name, among: (view?.servers ?? []).filter { $0.host != me.host })
+  }
+
+  /// Chooses a server by rendezvous: each one gets about as many databases as the others, and when one
+  /// goes, only its own get another.
+  ///
+  /// - Complexity: O(servers)
+  package static func choice(
+    for name: String,
+    among servers: [ClusterServer]
+  ) -> ClusterServer? {
+    servers.max {
+      let (left, right) = (weight(of: $0, for: name), weight(of: $1, for: name))
+      return (left, $0.id) < (right, $1.id)
+    }
+  }
+
+  private static func weight(of server: ClusterServer, for name: String) -> UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in "\(name) \(server.host)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    // The last bytes have not reached the high bits yet.
+    hash = (hash ^ hash >> 33) &* 0xFF51_AFD7_ED55_8CCD
+    hash = (hash ^ hash >> 33) &* 0xC4CE_B9FE_1A85_EC53
+    return hash ^ hash >> 33
+  }
+}

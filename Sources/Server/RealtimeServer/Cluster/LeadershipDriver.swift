@@ -1,0 +1,301 @@
+private import Glibc
+internal import Logging
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOPosix
+internal import RealtimeHub
+
+/// Leads databases as ``Leadership`` decides: asks the storage from threads of its own, and tells the
+/// server what to open and to let go.
+///
+/// State: idle → running → stopping (what is led is handed over) → stopped. Confined to the event loop.
+final class LeadershipDriver: DatabaseLeaders {
+  weak var led: (any LedDatabases)?
+
+  private let store: any ClusterStore
+  private var me: ClusterServer
+  private let timing: LeaseTiming
+  private let eventLoop: any EventLoop
+  private let logger: Logger
+  private let clock: @Sendable () -> Duration
+  private var machine: Leadership
+  private var terms: [String: LeaseTerm] = [:]
+  private var requests: [Int: EventLoopPromise<DatabasePlace>] = [:]
+  private var lastRequest = 0
+  private var outputs = CircularBuffer<Leadership.Output>()
+  private var isPerforming = false
+  private var isRunning = false
+  private var wake: (deadline: Duration, task: Scheduled<Void>)?
+  /// Announces, one at a time: an announcement must not overtake the end.
+  private let announcer = NIOThreadPool(numberOfThreads: 1)
+  /// Everything else, which must not wait for an announcement that hangs.
+  private let helpers = NIOThreadPool(numberOfThreads: 2)
+  /// The names of databases that are known to be there.
+  private var known: Set<String> = []
+  private let stopped: EventLoopPromise<Void>
+
+  init(
+    _ store: any ClusterStore,
+    as id: ServerID,
+    timing: LeaseTiming,
+    eventLoop: any EventLoop,
+    logger: Logger,
+    clock: @escaping @Sendable () -> Duration
+  ) {
+    self.store = store
+    me = ClusterServer(id: id, host: "")
+    self.timing = timing
+    self.eventLoop = eventLoop
+    self.clock = clock
+    var logger = logger
+    logger[metadataKey: "server"] = "\(id)"
+    self.logger = logger
+    machine = Leadership(me, timing: timing)
+    stopped = eventLoop.makePromise()
+  }
+
+  deinit { stopped.succeed(()) }
+
+  /// Makes the first database, unless it is there.
+  ///
+  /// - Returns: A future that fails when the storage cannot be used.
+  func prepare(_ database: String) -> EventLoopFuture<Void> {
+    announcer.start()
+    helpers.start()
+    return announcer.runIfActive(eventLoop: eventLoop) { [store] in _ = try store.create(database) }
+  }
+
+  /// Announces the server, and leads from now on what falls to it.
+  ///
+  /// - Parameter host: Where clients reach it.
+  func begin(at host: String) {
+    me.host = host
+    machine = Leadership(me, timing: timing)
+    isRunning = true
+    if !host.hasPrefix("s-") {
+      logger.notice(
+        "clients of others fall back to another server only from a host that begins with s-",
+        metadata: ["host": "\(host)"]
+      )
+    }
+    handle(.time)
+  }
+
+  /// Hands over what is led, and forgets this server.
+  ///
+  /// - Returns: A future that completes when nothing is led any more; it never fails.
+  func stop() -> EventLoopFuture<Void> {
+    guard isRunning else { return shutDown() }
+    handle(.stop)
+    return stopped.futureResult.flatMap { [bound = NIOLoopBound(self, eventLoop: eventLoop)] in
+      bound.value.shutDown()
+    }
+  }
+
+  private func shutDown() -> EventLoopFuture<Void> {
+    isRunning = false
+    wake?.task.cancel()
+    let promise = eventLoop.makePromise(of: Void.self)
+    announcer.shutdownGracefully { [helpers] _ in
+      helpers.shutdownGracefully { _ in promise.succeed(()) }
+    }
+    return promise.futureResult
+  }
+
+  // MARK: DatabaseLeaders
+
+  func find(_ name: String) -> EventLoopFuture<DatabasePlace> {
+    let promise = eventLoop.makePromise(of: DatabasePlace.self)
+    guard isRunning else {
+      promise.succeed(.nowhere("the server is not ready"))
+      return promise.futureResult
+    }
+    guard !known.contains(name) else {
+      ask(name, promise)
+      return promise.futureResult
+    }
+    helpers.runIfActive(eventLoop: eventLoop) { [store] in
+      store.database(name).exists
+    }.assumeIsolated().whenComplete { result in
+      switch result {
+      case .success(true):
+        self.known.insert(name)
+        self.ask(name, promise)
+      case .success(false): promise.succeed(.absent)
+      case .failure: promise.succeed(.nowhere("the storage cannot be reached"))
+      }
+    }
+    return promise.futureResult
+  }
+
+  private func ask(_ name: String, _ promise: EventLoopPromise<DatabasePlace>) {
+    lastRequest += 1
+    requests[lastRequest] = promise
+    handle(.asked(name, request: lastRequest))
+  }
+
+  func lost(_ term: LeaseTerm) {
+    term.until = .zero
+    guard let lease = leases[term.database], lease.epoch == term.epoch else { return }
+    handle(.lost(term.database, lease))
+  }
+
+  func closed(_ name: String) { handle(.closed(name)) }
+
+  var metrics: ClusterMetrics {
+    let now = clock()
+    var metrics = ClusterMetrics()
+    metrics.lag = machine.lag(at: now)?.milliseconds
+    metrics.isCutOff = machine.isCutOff
+    guard let view = machine.view else { return metrics }
+    metrics.servers = view.servers.map { ($0.id.description, $0.host, $0.id == me.id) }
+    metrics.leases = view.leases.map { lease in
+      let host = view.servers.first { $0.id == lease.holder }?.host
+      // Of what is led here, the view is older than what is known.
+      let left = terms[lease.database].map { $0.remaining } ?? lease.remaining
+      return (lease.database, lease.epoch, host ?? "\(lease.holder)", left.milliseconds)
+    }
+    return metrics
+  }
+
+  // MARK: The machine
+
+  /// The leases under which databases are open.
+  private var leases: [String: Lease] = [:]
+
+  private func handle(_ input: Leadership.Input) {
+    guard isRunning else { return }
+    perform(machine.handle(input, at: clock()))
+    schedule()
+  }
+
+  private func perform(_ wanted: [Leadership.Output]) {
+    outputs.append(contentsOf: wanted)
+    // What is done may lead to the next input, whose outputs come after these.
+    guard !isPerforming else { return }
+    isPerforming = true
+    while let output = outputs.popFirst() { perform(output) }
+    isPerforming = false
+  }
+
+  private func perform(_ output: Leadership.Output) {
+    switch output {
+    case .announce:
+      run(on: announcer) { [store, me, timing] in
+        try store.announce(me, for: timing.lease)
+      } then: { driver, result in
+        if case .failure(let error) = result, !driver.machine.isCutOff {
+          driver.logger.error("the storage cannot be reached: \(error)")
+        }
+        driver.handle(.announced(result))
+      }
+    case .acquire(let name):
+      run(on: helpers) { [store, me, timing] in
+        try store.acquire(name, by: me.id, for: timing.lease)
+      } then: { driver, result in
+        driver.handle(.acquired(name, result))
+      }
+    case .release(let lease, let successor):
+      run(on: helpers) { [store] in
+        try store.release(lease, to: successor)
+      } then: { driver, _ in
+        driver.handle(.released(lease.database))
+      }
+    case .answer(let request, let place): answer(request, place)
+    case .open(let lease, let until): open(lease, until: until)
+    case .extend(let lease, let until):
+      if let term = terms[lease.database], term.epoch == lease.epoch, term.until > .zero {
+        term.until = until
+      }
+    case .letGo(let name, let departure): letGo(name, departure)
+    case .farewell(let name, let server): led?.sayFarewell(name, to: server?.host)
+    case .stopped: withdraw()
+    }
+  }
+
+  private func answer(_ request: Int, _ place: Leadership.Place) {
+    let promise = requests.removeValue(forKey: request)
+    switch place {
+    case .here: promise?.succeed(.here)
+    case .there(let server): promise?.succeed(.there(host: server.host))
+    case .nowhere(let reason): promise?.succeed(.nowhere(reason))
+    }
+  }
+
+  private func open(_ lease: Lease, until: Duration) {
+    logger.notice(
+      "leads a database",
+      metadata: ["database": "\(lease.database)", "epoch": "\(lease.epoch)"]
+    )
+    known.insert(lease.database)
+    let term = LeaseTerm(
+      database: lease.database,
+      epoch: lease.epoch,
+      until: until,
+      clock: clock
+    ) { [store] in
+      try store.open(lease)
+    }
+    terms[lease.database] = term
+    leases[lease.database] = lease
+    led?.lead(term)
+  }
+
+  private func letGo(_ name: String, _ departure: Leadership.Departure) {
+    switch departure {
+    case .orderly: led?.letGo(name, isOrderly: true)
+    case .atOnce:
+      terms.removeValue(forKey: name)?.until = .zero
+      leases[name] = nil
+      led?.letGo(name, isOrderly: false)
+    }
+  }
+
+  private func withdraw() {
+    for request in requests.keys.sorted() { answer(request, .nowhere("the server is stopping")) }
+    run(on: announcer) { [store, me] in
+      try store.withdraw(me.id)
+    } then: { driver, _ in
+      driver.stopped.succeed(())
+    }
+  }
+
+  /// Does something on a thread that may wait, and goes on with the result on the event loop.
+  private func run<Value: Sendable>(
+    on pool: NIOThreadPool,
+    _ body: @escaping @Sendable () throws -> Value,
+    then receive: @escaping (LeadershipDriver, Result<Value, StoreError>) -> Void
+  ) {
+    pool.runIfActive(eventLoop: eventLoop, body).assumeIsolated().whenComplete { result in
+      receive(self, result.mapError { $0 as? StoreError ?? StoreError(.failed, "\($0)") })
+    }
+  }
+
+  /// Wakes the machine when its next deadline has come.
+  private func schedule() {
+    guard let deadline = machine.deadline else { return }
+    if let wake, wake.deadline <= deadline { return }
+    wake?.task.cancel()
+    let delay = max(.zero, deadline - clock())
+    let task = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay) + .milliseconds(1)) {
+      self.wake = nil
+      self.handle(.time)
+      self.schedule()
+    }
+    wake = (deadline, task)
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds.
+  fileprivate var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
+}
+
+/// The time since the machine was started, also while it slept: a lease goes on counting.
+enum Uptime {
+  @Sendable static func now() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+  }
+}

@@ -1,0 +1,86 @@
+import NIOCore
+import RealtimeCore
+import RealtimeHub
+import RealtimeServer
+import Testing
+
+@Suite("The accounts of several servers", .timeLimit(.minutes(1)))
+struct ClusterAccountTests {
+  private static let rules = DatabaseServer.Rules.source(
+    #"{"rules":{".read":"auth != null",".write":"auth != null"}}"#
+  )
+
+  /// Two servers that share data and accounts.
+  private func start() async throws -> [IdentityServer] {
+    let storage = MemoryClusterStore { LeapingClock.real }
+    let accounts = MemoryIdentityStore()
+    var servers: [IdentityServer] = []
+    for _ in 0..<2 {
+      servers.append(
+        try await IdentityServer.start(rules: Self.rules, store: accounts, stores: storage) {
+          $0.refreshInterval = .milliseconds(50)
+          $0.administratorKey = AdministratorKey(String(repeating: "k", count: 32))
+        }
+      )
+    }
+    return servers
+  }
+
+  /// What the leader answers, whichever it is.
+  private func read(_ servers: [IdentityServer], _ token: String) async throws -> Int {
+    for server in servers {
+      let status = try await server.request("GET", "/x.json?ns=hearth&auth=\(token)").status
+      if status != 307 { return status }
+    }
+    return 307
+  }
+
+  /// Asks until the answer is another one.
+  private func status(
+    after first: Int,
+    _ servers: [IdentityServer],
+    _ token: String
+  ) async throws -> Int {
+    let deadline = NIODeadline.now() + .seconds(20)
+    var status = first
+    while status == first, NIODeadline.now() < deadline {
+      status = try await read(servers, token)
+    }
+    return status
+  }
+
+  @Test("An account made at one counts at all, until it is deleted at any", arguments: 0..<2)
+  func deletion(index: Int) async throws {
+    let servers = try await start()
+    let made = try await servers[index].signUp()
+    #expect(made.status == 200)
+    let token = made["idToken"]
+    #expect(try await status(after: 307, servers, token) == 200)
+    let gone = try await servers[1 - index].post("delete", ["idToken": .string(token)])
+    #expect(gone.status == 200)
+    #expect(try await status(after: 200, servers, token) == 401)
+    for server in servers { await server.server.stop() }
+  }
+
+  @Test("A key that one has made counts at the others")
+  func rotation() async throws {
+    let servers = try await start()
+    #expect(try await servers[0].signUp().status == 200)
+    for (rotating, signing) in [(0, 0), (1, 1)] {
+      let rotated = try await servers[rotating].request(
+        "POST",
+        "/v1/projects/hearth/keys:rotate",
+        "{}",
+        lines: [
+          "Authorization: Bearer \(String(repeating: "k", count: 32))",
+          "Content-Type: application/json",
+        ]
+      )
+      #expect(rotated.status == 200)
+      let token = try await servers[signing].signIn()["idToken"]
+      // Until the other one has looked, it says that the token is too old, and a client renews it.
+      #expect(try await status(after: 401, servers, token) == 200)
+    }
+    for server in servers { await server.server.stop() }
+  }
+}

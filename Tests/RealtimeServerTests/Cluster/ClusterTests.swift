@@ -1,0 +1,161 @@
+import NIOCore
+import RealtimeCore
+import RealtimeHub
+import RealtimeServer
+import RealtimeTransport
+import Testing
+import TransportTestSupport
+
+@Suite("Several servers with one storage", .timeLimit(.minutes(2)))
+struct ClusterTests {
+  @Test("send requests on to the leader, with method, body and credential kept")
+  func redirect() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let other = try #require(others.first)
+    let answer = try await cluster.ask(
+      other,
+      "PUT",
+      "/a%20b/c.json?print=silent",
+      "{\"x\":1}",
+      lines: ["Authorization: Bearer a+b"]
+    )
+    #expect(answer.status == 307)
+    let location = "http://\(leader.host)/a%20b/c.json?print=silent&ns=hearth&access_token=a%2Bb"
+    #expect(answer.lines["location"] == location)
+    #expect(answer.lines["cache-control"] == "no-store")
+    let named = try await cluster.ask(
+      other,
+      "GET",
+      "/x.json?ns=hearth&auth=t",
+      lines: ["X-Forwarded-Proto: https", "Accept: text/event-stream"]
+    )
+    #expect(named.status == 307)
+    #expect(named.lines["location"] == "https://\(leader.host)/x.json?ns=hearth&auth=t")
+    let rules = try await cluster.ask(other, "GET", "/.settings/rules.json")
+    #expect(rules.lines["location"] == "http://\(leader.host)/.settings/rules.json?ns=hearth")
+    #expect(try await cluster.ask(other, "GET", "/x.json?ns=absent").status == 404)
+    #expect(try await cluster.ask(leader, "PUT", "/a/b.json", "1").status == 200)
+    await cluster.stop()
+  }
+
+  @Test("tell a client where to connect, and the leader tells its own name")
+  func reset() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let stray = try await cluster.connect(try #require(others.first))
+    #expect(try await stray.next() == #"{"t":"c","d":{"t":"r","d":"\#(leader.host)"}}"#)
+    #expect(try await stray.closed().kind == .closedByPeer(code: 1_001))
+    let client = try await cluster.connect(leader)
+    #expect(try await client.next().contains(#""t":"h""#))
+    await cluster.stop()
+  }
+
+  @Test("share databases out")
+  func shares() async throws {
+    let names = (0..<12).map { "d\($0)" }
+    let cluster = try await TestCluster(3, databases: names)
+    for name in names { _ = try await cluster.leader(of: name) }
+    let holders = cluster.storage.view().leases.map(\.holder)
+    #expect(Set(holders).count == 3)
+    await cluster.stop()
+  }
+
+  @Test("hand over when one ends: nothing is lost, and what was scheduled happens once")
+  func ending() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let next = try #require(others.first)
+    let client = try await cluster.connect(leader)
+    _ = try await client.next()
+    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":{".sv":{"increment":1}}}}}"#)
+    #expect(try await client.next().contains(#""s":"ok""#))
+    client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/x","d":1}}}"#)
+    #expect(try await client.next().contains(#""r":2"#))
+    await leader.server.stop()
+    let messages = try await client.messagesUntilClosed()
+    #expect(messages == [#"{"t":"c","d":{"t":"r","d":"\#(next.host)"}}"#])
+    #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
+    #expect(try await cluster.ask(next, "GET", "/gone.json").body == "1")
+    await cluster.stop()
+  }
+
+  @Test("hand over when they are asked to")
+  func moving() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let next = try #require(others.first)
+    let client = try await cluster.connect(leader)
+    _ = try await client.next()
+    #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
+    let view = cluster.storage.view()
+    let id = try #require(view.servers.first { $0.host == next.host }?.id)
+    cluster.storage.move("hearth", to: id)
+    #expect(try await client.next() == #"{"t":"c","d":{"t":"r","d":"\#(next.host)"}}"#)
+    #expect(try await cluster.leader().leader.host == next.host)
+    #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
+    #expect(try await cluster.ask(leader, "GET", "/x.json").status == 307)
+    await cluster.stop()
+  }
+
+  @Test("One that is cut off from the storage lets its clients go, and another takes over")
+  func cutOff() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let next = try #require(others.first)
+    let client = try await cluster.connect(leader)
+    _ = try await client.next()
+    #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
+    leader.store.cut()
+    #expect(try await client.closed().kind == .closedByPeer(code: 1_013))
+    // The other one holds the request back until the lease has ended.
+    #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
+    #expect(try await cluster.ask(next, "PUT", "/x.json", "2").status == 200)
+    leader.store.mend()
+    #expect(try await cluster.ask(leader, "GET", "/x.json").status == 307)
+    #expect(try await cluster.ask(next, "GET", "/x.json").body == "2")
+    await cluster.stop()
+  }
+
+  @Test("A write that fails without a word ends nothing but the lease")
+  func unknownOutcome() async throws {
+    let cluster = try await TestCluster(1)
+    let (leader, _) = try await cluster.leader()
+    let client = try await cluster.connect(leader)
+    _ = try await client.next()
+    let epoch = cluster.storage.view().leases.first?.epoch ?? 0
+    leader.store.cut()
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#)
+    #expect(try await client.closed().kind == .closedByPeer(code: 1_013))
+    #expect(try await client.hasNothing(), "the write must not be answered")
+    leader.store.mend()
+    #expect(try await cluster.leader().leader.host == leader.host)
+    #expect(cluster.storage.view().leases.first.map { $0.epoch > epoch } == true)
+    #expect(try await cluster.ask(leader, "GET", "/x.json").body == "null")
+    await cluster.stop()
+  }
+
+  @Test("One that was frozen beyond its lease neither answers nor commits when it wakes")
+  func frozen() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
+    let reader = try await cluster.connect(leader)
+    let writer = try await cluster.connect(leader)
+    _ = try await (reader.next(), writer.next())
+    let http = try await HTTPProbe(try leader.server.address)
+    #expect(try await http.request("GET", "/x.json").body == "1")
+    // Its clock leaps as that of a process does which was stopped: no timer has run meanwhile.
+    leader.clock.leap(by: .seconds(30))
+    reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#)
+    writer.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":9}}}"#)
+    let late = try await http.request("GET", "/x.json")
+    #expect(late.status != 200 || late.body != "1" || cluster.storage.view().leases[0].epoch > 1)
+    #expect(try await reader.messagesUntilClosed().isEmpty)
+    #expect(try await writer.messagesUntilClosed().isEmpty)
+    let (next, _) = try await cluster.leader()
+    #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
+    #expect(others.count == 1)
+    await cluster.stop()
+  }
+}

@@ -1,0 +1,189 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import RealtimeHub
+import RealtimeServer
+import RealtimeTransport
+import Testing
+import TransportTestSupport
+
+/// Several servers in this process that share a storage in memory.
+final class TestCluster: Sendable {
+  /// A server, its clock, and its way to the storage.
+  struct Member: Sendable {
+    let server: DatabaseServer
+    let store: CuttableStore
+    let clock: LeapingClock
+
+    var host: String { "127.0.0.1:\(server.port ?? 0)" }
+  }
+
+  let storage: MemoryClusterStore
+  private let all = NIOLockedValueBox<[Member]>([])
+
+  var members: [Member] { all.withLockedValue { $0 } }
+
+  /// Starts servers with leases that are short, so that tests need not wait for long.
+  init(_ count: Int = 2, databases: [String] = []) async throws {
+    storage = MemoryClusterStore { LeapingClock.real }
+    for name in databases { _ = storage.create(name) }
+    for _ in 0..<count { try await add() }
+    // What each one hears after it has spoken now includes all the others.
+    let counts = members.map(\.store.answers)
+    try await until("the servers know each other") {
+      zip(self.members, counts).allSatisfy { $0.store.answers >= $1 + 2 }
+    }
+  }
+
+  /// Waits until something is so.
+  func until(_ what: String, _ isSo: @escaping @Sendable () -> Bool) async throws {
+    let deadline = NIODeadline.now() + .seconds(20)
+    while !isSo() {
+      guard NIODeadline.now() < deadline else { throw StoreError(.failed, "not in time: \(what)") }
+      try await MultiThreadedEventLoopGroup.singleton.next()
+        .scheduleTask(in: .milliseconds(5)) {}.futureResult.get()
+    }
+  }
+
+  /// Starts another server.
+  @discardableResult
+  func add() async throws -> Member {
+    let store = CuttableStore(storage)
+    let clock = LeapingClock()
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.leadership.lease = .milliseconds(1_500)
+    options.leadership.renewal = .milliseconds(300)
+    options.leadership.margin = .milliseconds(300)
+    let server = try await DatabaseServer.start(options, stores: store, uptime: clock.now)
+    let member = Member(server: server, store: store, clock: clock)
+    all.withLockedValue { $0.append(member) }
+    return member
+  }
+
+  func stop() async {
+    for member in members { await member.server.stop() }
+  }
+
+  /// Sends a request over a connection of its own.
+  func ask(
+    _ member: Member,
+    _ method: String,
+    _ target: String,
+    _ body: String? = nil,
+    lines: [String] = []
+  ) async throws -> HTTPProbeAnswer {
+    let http = try await HTTPProbe(try member.server.address)
+    let answer = try await http.request(method, target, body, lines: lines)
+    await http.close()
+    return answer
+  }
+
+  /// The server that leads a database, and the others, as soon as there is one.
+  func leader(of name: String = "hearth") async throws -> (leader: Member, others: [Member]) {
+    let deadline = NIODeadline.now() + .seconds(20)
+    while NIODeadline.now() < deadline {
+      let view = storage.view()
+      if let lease = view.leases.first(where: { $0.database == name }),
+        let host = view.servers.first(where: { $0.id == lease.holder })?.host,
+        let leader = members.first(where: { $0.host == host }),
+        try await ask(leader, "GET", "/.json?ns=\(name)&shallow=true").status == 200
+      {
+        return (leader, members.filter { $0.host != host })
+      }
+      // Somebody has to ask for it first.
+      for member in members { _ = try await ask(member, "GET", "/.json?ns=\(name)") }
+    }
+    throw StoreError(.failed, "nobody leads \(name)")
+  }
+
+  /// A client of a server that has not been told anything.
+  func connect(_ member: Member, to name: String = "hearth") async throws -> ClientProbe {
+    try await ClientProbe(
+      ConnectionTarget(host: "127.0.0.1", port: try #require(member.server.port), namespace: name)
+    )
+  }
+}
+
+/// A clock that can leap, as that of a process does which was stopped for a while.
+final class LeapingClock: Sendable {
+  private let leap = NIOLockedValueBox(Duration.zero)
+
+  static var real: Duration { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
+
+  @Sendable func now() -> Duration { Self.real + leap.withLockedValue { $0 } }
+
+  func leap(by duration: Duration) { leap.withLockedValue { $0 += duration } }
+}
+
+/// The way to a storage, which can be cut.
+final class CuttableStore: ClusterStore {
+  private let storage: MemoryClusterStore
+  private let isCut = NIOLockedValueBox(false)
+  private let answered = NIOLockedValueBox(0)
+
+  /// How many announcements were answered.
+  var answers: Int { answered.withLockedValue { $0 } }
+
+  init(_ storage: MemoryClusterStore) {
+    self.storage = storage
+  }
+
+  func cut() { isCut.withLockedValue { $0 = true } }
+
+  func mend() { isCut.withLockedValue { $0 = false } }
+
+  private func reach() throws -> MemoryClusterStore {
+    if isCut.withLockedValue({ $0 }) { throw StoreError(.failed, "the way is cut") }
+    return storage
+  }
+
+  func names() throws -> [String] { try reach().names() }
+  func create(_ name: String) throws -> Bool { try reach().create(name) }
+  func database(_ name: String) -> any StoredDatabase { storage.database(name) }
+  func view() throws -> ClusterView { try reach().view() }
+
+  func open(_ name: String) throws -> (any TreeStore)? {
+    throw StoreError(.failed, "\(name) was opened without a lease")
+  }
+
+  func announce(_ server: ClusterServer, for duration: Duration) throws -> ClusterView {
+    let view = try reach().announce(server, for: duration)
+    answered.withLockedValue { $0 += 1 }
+    return view
+  }
+
+  func acquire(_ database: String, by server: ServerID, for duration: Duration) throws -> Lease {
+    try reach().acquire(database, by: server, for: duration)
+  }
+
+  func release(_ lease: Lease, to successor: ServerID?) throws {
+    try reach().release(lease, to: successor)
+  }
+
+  func open(_ lease: Lease) throws -> any TreeStore {
+    CuttableTree(store: try reach().open(lease)) { _ = try self.reach() }
+  }
+
+  func move(_ database: String, to server: ServerID) throws {
+    try reach().move(database, to: server)
+  }
+
+  func withdraw(_ server: ServerID) throws { try reach().withdraw(server) }
+
+  private struct CuttableTree: TreeStore {
+    let store: any TreeStore
+    let check: @Sendable () throws -> Void
+
+    func load() throws -> StoredTree {
+      try check()
+      return try store.load()
+    }
+
+    func commit(_ batch: CommitBatch) throws {
+      try check()
+      try store.commit(batch)
+    }
+
+    func close() throws { try store.close() }
+  }
+}
