@@ -1,0 +1,545 @@
+import RealtimeHub
+import RealtimeServer
+import TestSupport
+
+/// Several servers, their clients and one storage, in virtual time: with clocks that differ and drift,
+/// pauses, deaths, orderly ends, moves, and networks that lose and delay.
+///
+/// What it watches: whoever answers as current holds the lease at that moment; whoever commits holds
+/// the last lease, and knows all commits before; and once the faults are over, everybody is served.
+struct ClusterSimulation {
+  /// One run of a server, and what it has open.
+  private struct Server {
+    struct Open {
+      var lease: Lease
+      /// How many leases the storage had given with this one.
+      var count: Int
+      var until: Duration
+      /// The last commit that it knows of; nil while it reads.
+      var revision: Int64?
+      var isCommitting = false
+      var isLeaving = false
+      var waiting: [Client] = []
+    }
+
+    var id: ServerID
+    var machine: Leadership
+    var open: [String: Open] = [:]
+    var asking: [Int: Client] = [:]
+    var isDead = false
+    var isPaused = false
+    var isCutOff = false
+    /// What arrives while it is paused.
+    var missed: [Happening] = []
+    let offset: Duration
+    /// By how many thousandths its clock goes too fast.
+    let drift: Int
+    var timer = 0
+
+    func clock(_ now: Duration) -> Duration { offset + now + now * drift / 1_000 }
+  }
+
+  /// A read or a write, until it is done.
+  private struct Client {
+    let database: String
+    let isWrite: Bool
+    let begin: Duration
+    var hops = 0
+  }
+
+  private enum Happening {
+    case timer(Int)
+    case input(Leadership.Input, sent: Duration)
+    case opened(String, Lease, count: Int, revision: Int64?)
+    case committed(String, Lease, revision: Int64, isStored: Bool?, Client)
+    case closedAtOnce(String)
+    case client(Client)
+  }
+
+  private enum Event {
+    case at(server: Int, run: ServerID, Happening)
+    case storage(server: Int, run: ServerID, Request, sent: Duration)
+    /// Another client comes.
+    case arrival
+    case client(Client, server: Int)
+    case fault
+    case restart(Int)
+    case heal(Int)
+    case wake(Int)
+  }
+
+  private enum Request {
+    case announce
+    case acquire(String)
+    case release(Lease, ServerID?)
+    case load(Lease)
+    case commit(Lease, Int64, Client)
+    case withdraw
+  }
+
+  private static let names = ["one", "two", "three", "four"]
+  private static let faultTime = Duration.seconds(40)
+  private static let quietTime = Duration.seconds(25)
+
+  private let timing = LeaseTiming()
+  private let mistake: ClusterMistake?
+  private var random: SplitMix64
+  private var storage: SimulatedStorage
+  private var servers: [Server] = []
+  /// When what happens next: microseconds, and the number of the event.
+  private var queue: [(time: Int64, order: Int)] = []
+  private var events: [Int: Event] = [:]
+  private var order = 0
+  private var runs = 0
+  private(set) var now = Duration.zero
+  private var problem: String?
+  /// How many reads and writes were answered, and how often what happened.
+  private(set) var marks: [String: Int] = [:]
+  /// The longest wait of a client since the faults were over.
+  private(set) var longestQuietWait = Duration.zero
+
+  init(seed: UInt64, mistake: ClusterMistake? = nil, count: Int = 3) {
+    random = SplitMix64(seed: seed)
+    self.mistake = mistake
+    storage = SimulatedStorage(mistake: mistake)
+    for index in 0..<count { servers.append(makeServer(index)) }
+  }
+
+  private mutating func makeServer(_ index: Int) -> Server {
+    runs += 1
+    let id = ServerID("run-\(runs)")
+    return Server(
+      id: id,
+      machine: Leadership(ClusterServer(id: id, host: "s-\(index)"), timing: timing),
+      offset: .milliseconds(Int.random(in: 0...5_000_000, using: &random)),
+      drift: Int.random(in: -40...40, using: &random)
+    )
+  }
+
+  /// Runs to the end; what was broken, or nil.
+  mutating func run() -> String? {
+    for index in servers.indices { feed(index, .time) }
+    for _ in 0..<16 {
+      schedule(.fault, at: .milliseconds(Int.random(in: 2_000...38_000, using: &random)))
+    }
+    schedule(.arrival, at: .milliseconds(5))
+    let end = Self.faultTime + Self.quietTime + .seconds(5)
+    while problem == nil, now < end, let event = pop() { perform(event) }
+    // From a fault that began last to the end of the lease it leaves behind, and to the next leader.
+    if problem == nil, longestQuietWait > .seconds(3) {
+      problem = "a client waited for \(longestQuietWait) without a fault"
+    }
+    return problem.map { "\($0) at \(now)" }
+  }
+
+  // MARK: Events
+
+  private mutating func schedule(_ event: Event, at time: Duration) {
+    order += 1
+    events[order] = event
+    queue.append((Int64(time / .microseconds(1)), order))
+    var child = queue.count - 1
+    while child > 0, queue[child] < queue[(child - 1) / 2] {
+      queue.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  /// Takes the next event, and goes on to its time.
+  private mutating func pop() -> Event? {
+    guard let first = queue.first, let last = queue.popLast() else { return nil }
+    if !queue.isEmpty { queue[0] = last }
+    var parent = 0
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2]
+      where child < queue.count && queue[child] < queue[least] { least = child }
+      if least == parent { break }
+      queue.swapAt(parent, least)
+      parent = least
+    }
+    now = .microseconds(first.time)
+    return events.removeValue(forKey: first.order)
+  }
+
+  private mutating func perform(_ event: Event) {
+    switch event {
+    case .at(let index, let run, let happening):
+      guard servers[index].id == run, !servers[index].isDead else {
+        if case .client(let client) = happening { retry(client) }
+        if case .committed(_, _, _, _, let client) = happening { retry(client) }
+        return
+      }
+      if servers[index].isPaused {
+        servers[index].missed.append(happening)
+      } else {
+        take(happening, at: index)
+      }
+    case .storage(let index, let run, let request, let sent):
+      ask(request, from: index, run: run, sent: sent)
+    case .arrival:
+      let client = Client(
+        database: Self.names[Int.random(in: 0..<Self.names.count, using: &random)],
+        isWrite: Bool.random(using: &random),
+        begin: now
+      )
+      schedule(.client(client, server: Int.random(in: 0..<servers.count, using: &random)), at: now)
+      guard now < Self.faultTime + Self.quietTime else { return }
+      schedule(.arrival, at: now + .milliseconds(Int.random(in: 10...100, using: &random)))
+    case .client(let client, let index):
+      guard !servers[index].isDead else { return retry(client) }
+      schedule(
+        .at(server: index, run: servers[index].id, .client(client)),
+        at: now + .milliseconds(2)
+      )
+    case .fault: injectFault()
+    case .restart(let index):
+      servers[index] = makeServer(index)
+      feed(index, .time)
+    case .heal(let index): servers[index].isCutOff = false
+    case .wake(let index):
+      servers[index].isPaused = false
+      let missed = servers[index].missed
+      servers[index].missed = []
+      let run = servers[index].id
+      for happening in missed.shuffled(using: &random) {
+        schedule(.at(server: index, run: run, happening), at: now)
+      }
+    }
+  }
+
+  private mutating func retry(_ client: Client) {
+    var client = client
+    client.hops = 0
+    mark("retry")
+    let delay = Duration.milliseconds(Int.random(in: 100...1_000, using: &random))
+    schedule(
+      .client(client, server: Int.random(in: 0..<servers.count, using: &random)),
+      at: now + delay
+    )
+  }
+
+  private mutating func done(_ client: Client) {
+    mark(client.isWrite ? "write" : "read")
+    if client.begin > Self.faultTime + .seconds(15) {
+      longestQuietWait = max(longestQuietWait, now - client.begin)
+    }
+  }
+
+  mutating private func mark(_ name: String) { marks[name, default: 0] += 1 }
+
+  // MARK: Faults
+
+  private mutating func injectFault() {
+    let index = Int.random(in: 0..<servers.count, using: &random)
+    guard !servers[index].isDead, !servers[index].isPaused else { return }
+    let length = Duration.milliseconds(Int.random(in: 200...9_000, using: &random))
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0, 1:
+      mark("pause")
+      servers[index].isPaused = true
+      schedule(.wake(index), at: now + length)
+    case 2:
+      mark("kill")
+      kill(index)
+      schedule(.restart(index), at: now + length)
+    case 3:
+      mark("cut off")
+      servers[index].isCutOff = true
+      schedule(.heal(index), at: now + length)
+    case 4:
+      mark("stop")
+      feed(index, .stop)
+    case _:
+      mark("move")
+      let name = Self.names[Int.random(in: 0..<Self.names.count, using: &random)]
+      storage.move(name, to: servers[index].id, at: now)
+    }
+  }
+
+  private mutating func kill(_ index: Int) {
+    servers[index].isDead = true
+    let waiting =
+      servers[index].asking.values.map { $0 } + servers[index].open.values.flatMap(\.waiting)
+    for client in waiting.sorted(by: { $0.begin < $1.begin }) { retry(client) }
+    servers[index].asking = [:]
+    servers[index].open = [:]
+  }
+
+  // MARK: A server
+
+  private mutating func take(_ happening: Happening, at index: Int) {
+    switch happening {
+    case .timer(let number):
+      if number == servers[index].timer { feed(index, .time) }
+    case .input(let input, let sent):
+      let inflation = now - sent + timing.margin
+      feed(index, mistake == .renewedLate ? input.inflated(by: inflation) : input)
+    case .opened(let name, let lease, let count, let revision):
+      opened(name, lease, count: count, revision: revision, at: index)
+    case .committed(let name, let lease, let revision, let isStored, let client):
+      committed(name, lease, revision, isStored, client, at: index)
+    case .closedAtOnce(let name): feed(index, .closed(name))
+    case .client(let client):
+      // One that is connected already does not ask anew who leads.
+      if servers[index].open[client.database]?.revision != nil { return serve(client, at: index) }
+      runs += 1
+      servers[index].asking[runs] = client
+      feed(index, .asked(client.database, request: runs))
+    }
+  }
+
+  private mutating func feed(_ index: Int, _ input: Leadership.Input) {
+    let clock = servers[index].clock(now)
+    for output in servers[index].machine.handle(input, at: clock) { perform(output, at: index) }
+    guard !servers[index].isDead, let deadline = servers[index].machine.deadline else { return }
+    servers[index].timer += 1
+    let delay = max(.zero, deadline - servers[index].clock(now)) * 1_000
+    let time = now + delay / (1_000 + servers[index].drift) + .milliseconds(1)
+    schedule(.at(server: index, run: servers[index].id, .timer(servers[index].timer)), at: time)
+  }
+
+  private mutating func perform(_ output: Leadership.Output, at index: Int) {
+    switch output {
+    case .announce: send(.announce, from: index)
+    case .acquire(let name): send(.acquire(name), from: index)
+    case .release(let lease, let successor): send(.release(lease, successor), from: index)
+    case .answer(let request, let place):
+      if let client = servers[index].asking.removeValue(forKey: request) {
+        answer(client, place, at: index)
+      }
+    case .open(let lease, let until):
+      if let old = servers[index].open[lease.database], !old.isLeaving {
+        problem = "a database was opened that was open"
+      }
+      servers[index].open[lease.database] = Server.Open(lease: lease, count: 0, until: until)
+      send(.load(lease), from: index)
+    case .extend(let lease, let until): servers[index].open[lease.database]?.until = until
+    case .letGo(let name, .orderly):
+      servers[index].open[name]?.isLeaving = true
+      leaveIfPossible(name, at: index)
+    case .letGo(let name, .atOnce): abandon(name, at: index)
+    case .farewell(let name, _): mark(name.isEmpty ? "" : "farewell")
+    case .stopped:
+      send(.withdraw, from: index)
+      kill(index)
+      schedule(
+        .restart(index),
+        at: now + .milliseconds(Int.random(in: 100...3_000, using: &random))
+      )
+    }
+  }
+
+  private mutating func answer(_ client: Client, _ place: Leadership.Place, at index: Int) {
+    switch place {
+    case .here:
+      guard servers[index].open[client.database] != nil else { return retry(client) }
+      serve(client, at: index)
+    case .there(let server):
+      mark("redirect")
+      var client = client
+      client.hops += 1
+      if client.hops > 8 {
+        problem = "a client was sent in circles"
+      }
+      let host = Int(server.host.dropFirst(2)) ?? 0
+      schedule(.client(client, server: host), at: now + .milliseconds(2))
+    case .nowhere: retry(client)
+    }
+  }
+
+  private mutating func serve(_ client: Client, at index: Int) {
+    let name = client.database
+    guard let open = servers[index].open[name], !open.isLeaving else { return retry(client) }
+    guard let revision = open.revision, !open.isCommitting else {
+      servers[index].open[name]?.waiting.append(client)
+      return
+    }
+    guard mistake == .clockNotAsked || servers[index].clock(now) < open.until else {
+      return retry(client)
+    }
+    if client.isWrite {
+      servers[index].open[name]?.isCommitting = true
+      send(.commit(open.lease, revision + 1, client), from: index)
+      return
+    }
+    let grant = storage.grants[name]
+    if grant?.count != open.count || grant.map({ $0.end <= now }) ?? true {
+      problem = "s-\(index) answers as current under lease \(open.lease.epoch), which is over"
+    } else if storage.revisions[name, default: 0] > revision {
+      problem = "s-\(index) answers with \(revision), which is old"
+    }
+    done(client)
+  }
+
+  private mutating func serveNext(_ name: String, at index: Int) {
+    while let open = servers[index].open[name], !open.isCommitting, !open.waiting.isEmpty {
+      let client = open.waiting[0]
+      servers[index].open[name]?.waiting.removeFirst()
+      serve(client, at: index)
+    }
+  }
+
+  private mutating func opened(
+    _ name: String,
+    _ lease: Lease,
+    count: Int,
+    revision: Int64?,
+    at index: Int
+  ) {
+    guard servers[index].open[name]?.lease == lease else { return }
+    guard let revision else {
+      abandon(name, at: index, isTold: false)
+      feed(index, .lost(name, lease))
+      return
+    }
+    servers[index].open[name]?.revision = revision
+    servers[index].open[name]?.count = count
+    serveNext(name, at: index)
+    leaveIfPossible(name, at: index)
+  }
+
+  private mutating func committed(
+    _ name: String,
+    _ lease: Lease,
+    _ revision: Int64,
+    _ isStored: Bool?,
+    _ client: Client,
+    at index: Int
+  ) {
+    guard servers[index].open[name]?.lease == lease else { return retry(client) }
+    servers[index].open[name]?.isCommitting = false
+    guard isStored == true else {
+      retry(client)
+      mark(isStored == nil ? "unknown" : "deposed")
+      abandon(name, at: index, isTold: false)
+      return feed(index, .lost(name, lease))
+    }
+    servers[index].open[name]?.revision = revision
+    done(client)
+    serveNext(name, at: index)
+    leaveIfPossible(name, at: index)
+  }
+
+  /// Closes a database without an answer to those who wait.
+  private mutating func abandon(_ name: String, at index: Int, isTold: Bool = true) {
+    let open = servers[index].open.removeValue(forKey: name)
+    for client in open?.waiting ?? [] { retry(client) }
+    if isTold { mark("abandoned") }
+    schedule(
+      .at(server: index, run: servers[index].id, .closedAtOnce(name)),
+      at: now + .milliseconds(Int.random(in: 1...60, using: &random))
+    )
+  }
+
+  private mutating func leaveIfPossible(_ name: String, at index: Int) {
+    guard let open = servers[index].open[name], open.isLeaving, !open.isCommitting,
+      open.revision != nil
+    else { return }
+    servers[index].open[name] = nil
+    for client in open.waiting { retry(client) }
+    schedule(.at(server: index, run: servers[index].id, .closedAtOnce(name)), at: now)
+  }
+
+  // MARK: The storage
+
+  private mutating func send(_ request: Request, from index: Int) {
+    // Some commits are on their way for longer than a lease.
+    let isCommit = if case .commit = request { true } else { false }
+    let isStray = isCommit && now < Self.faultTime && Int.random(in: 0..<8, using: &random) == 0
+    let delay = Duration.milliseconds(Int.random(in: 1...(isStray ? 9_000 : 30), using: &random))
+    schedule(
+      .storage(server: index, run: servers[index].id, request, sent: now),
+      at: now + delay
+    )
+  }
+
+  private mutating func ask(
+    _ request: Request,
+    from index: Int,
+    run: ServerID,
+    sent: Duration
+  ) {
+    let isCutOff = servers[index].id == run && servers[index].isCutOff
+    // What was sent before the network failed may arrive, or not.
+    let arrives = !isCutOff || Int.random(in: 0..<4, using: &random) == 0
+    let happening = arrives ? carryOut(request, from: index, run: run) : failure(of: request)
+    // Now and then something takes very long, and sometimes an answer does not come back.
+    let isSlow = now < Self.faultTime && Int.random(in: 0..<100, using: &random) == 0
+    let delay = Int.random(in: isCutOff || isSlow ? 500...3_000 : 1...30, using: &random)
+    let isAnswered = !isCutOff || Bool.random(using: &random)
+    let answer = isAnswered ? happening : failure(of: request)
+    guard var answer else { return }
+    if case .input(let input, _) = answer { answer = .input(input, sent: sent) }
+    schedule(.at(server: index, run: run, answer), at: now + .milliseconds(delay))
+  }
+
+  private func failure(of request: Request) -> Happening? {
+    let error = StoreError(.failed, "cut off")
+    switch request {
+    case .announce: return .input(.announced(.failure(error)), sent: now)
+    case .acquire(let name): return .input(.acquired(name, .failure(error)), sent: now)
+    case .release(let lease, _): return .input(.released(lease.database), sent: now)
+    case .load(let lease): return .opened(lease.database, lease, count: 0, revision: nil)
+    case .commit(let lease, let revision, let client):
+      return .committed(lease.database, lease, revision: revision, isStored: nil, client)
+    case .withdraw: return nil
+    }
+  }
+
+  private mutating func carryOut(
+    _ request: Request,
+    from index: Int,
+    run: ServerID
+  ) -> Happening? {
+    switch request {
+    case .announce:
+      let server = ClusterServer(id: run, host: "s-\(index)")
+      let view = storage.announce(server, for: timing.lease, at: now)
+      return .input(.announced(.success(view)), sent: now)
+    case .acquire(let name):
+      let lease = storage.acquire(name, by: run, for: timing.lease, at: now)
+      return .input(.acquired(name, .success(lease)), sent: now)
+    case .release(let lease, let successor):
+      storage.release(lease, to: successor, at: now)
+      return .input(.released(lease.database), sent: now)
+    case .load(let lease):
+      let isCurrent = storage.isCurrent(lease)
+      return .opened(
+        lease.database,
+        lease,
+        count: storage.grants[lease.database]?.count ?? 0,
+        revision: isCurrent ? storage.revisions[lease.database, default: 0] : nil
+      )
+    case .commit(let lease, let revision, let client):
+      let before = storage.revisions[lease.database, default: 0]
+      let isStored = storage.commit(revision, under: lease)
+      if isStored {
+        if storage.grants[lease.database]?.holder != run {
+          problem = "s-\(index) commits under lease \(lease.epoch), which is another's"
+        } else if before != revision - 1 {
+          problem = "commit \(revision) follows commit \(before)"
+        }
+      }
+      return .committed(lease.database, lease, revision: revision, isStored: isStored, client)
+    case .withdraw:
+      storage.withdraw(run)
+      return nil
+    }
+  }
+}
+
+extension Leadership.Input {
+  /// The same, as if the time on the way did not count.
+  fileprivate func inflated(by time: Duration) -> Leadership.Input {
+    switch self {
+    case .announced(.success(var view)):
+      for index in view.leases.indices { view.leases[index].remaining += time }
+      return .announced(.success(view))
+    case .acquired(let name, .success(var lease)):
+      lease.remaining += time
+      return .acquired(name, .success(lease))
+    case .announced, .acquired, .asked, .released, .lost, .closed, .stop, .time: return self
+    }
+  }
+}
