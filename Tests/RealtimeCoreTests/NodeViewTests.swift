@@ -43,6 +43,55 @@ struct NodeViewTests {
     }
   }
 
+  @Test("finds several children at once as one by one", arguments: 0..<12 as Range<UInt64>)
+  func severalChildren(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    for _ in 0..<50 {
+      let node = Node.random(depth: 3, using: &random)
+      var names = Set(["a", "none", "longer than a word", "7", "-P00001234"])
+      if let children = node.children {
+        for (key, _) in children.map where Bool.random(using: &random) { names.insert(key.text) }
+      }
+      let sorted = names.sorted { ChildKey($0) < ChildKey($1) }
+      let texts = sorted.map { Array($0.utf8) }
+      let lent = texts.map { text in
+        // Safety: `texts` owns the bytes, and outlives what borrows them.
+        text.withUnsafeBufferPointer { LeafText($0) }
+      }
+      node.withView { view in
+        var table = [NodeView](repeating: view, count: sorted.count)
+        let isFilled = lent.withUnsafeBufferPointer { names in
+          table.withUnsafeMutableBufferPointer { table in
+            table.baseAddress.map { view.findChildren(named: names, into: $0) } ?? false
+          }
+        }
+        #expect(isFilled || node.children?.isPacked != true)
+        guard isFilled else { return }
+        for (name, child) in zip(sorted, table) {
+          #expect(Self.agree(child, node[ChildKey(name)]), "\(name) of \(node)")
+        }
+      }
+      withExtendedLifetime(texts) {}
+    }
+  }
+
+  @Test("is the same as equal data at a path, and no other", arguments: 0..<12 as Range<UInt64>)
+  func sameData(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    for _ in 0..<50 {
+      let (node, other) = (
+        Node.random(depth: 2, using: &random), Node.random(depth: 2, using: &random)
+      )
+      let root = Node.empty.setting("a/b" as Path, to: node).setting("x" as Path, to: .integer(1))
+      #expect(root.has(node, at: "a/b"))
+      #expect(root.has(other, at: "a/b") == (other == node))
+      #expect(root.has(.empty, at: "a/none"))
+      #expect(root.has(root, at: .root))
+      let priority = node.priority.map { Node.leaf($0) } ?? .empty
+      #expect(root.has(priority, at: "a/b/.priority"))
+    }
+  }
+
   @Test("shows long texts, long keys and many children as well")
   func large() {
     let long = String(repeating: "a longer text, é🐵 ", count: 100)

@@ -12,6 +12,40 @@ struct ClientMessageTests {
     String(decoding: message.encoded(), as: UTF8.self)
   }
 
+  /// The bodies of writes, and how each begins and ends, some of which are no messages.
+  static let bodies = [
+    #""p":"/a/b","d":{"title":"x","n":[1,2],"m":{"k":true}}"#,
+    #""p":"/a","d":null"#, #""p":"","d":{}"#, #""p":"/a/.priority","d":"p""#,
+    #""p":"/a","d":{".value":1,".priority":2}"#, #""p":"/a","d":{"b":{".sv":"timestamp"}}"#,
+    #""p":"/a","d":1,"h":"hash""#, #""p":"/a","d":1,"h":"hash","i":"c1:5""#,
+    #""p":"/a","d":1,"i":"c1:5""#, #""p":"/a","d":1,"i":"c1""#, #""p":"/a","d":1,"h":7"#,
+    #""p":"/a","d":1,"i":"c1:5","h":"hash""#, #""p":"/a","d":1,"d":2"#, #""p":"/a","d":1,"x":2"#,
+    #""p":"/\u00e9","d":"\u00e9\n""#, #""p":7,"d":1"#, #""p":"/a","d":{"b":1,"b":2}"#,
+    #""p":"/a","d":{"b":1,"a":2}"#, #""p":"/a","d":{"b":[}"#, #""p":"/a""#, #""p":"/a","d":01"#,
+    #""p":"/a","d":{".value":{"b":1}}"#, #""p":"/a","d":[[[[1]]]]"#,
+  ]
+  static let numbers = [
+    "1", "0", "123456789012345678", "1234567890123456789", "-1", "01", "1.5", "",
+  ]
+
+  @Test("reads a write in the usual order as it reads one in any other", arguments: bodies)
+  func usualOrder(_ body: String) {
+    for number in Self.numbers {
+      let text = #"{"t":"d","d":{"r":\#(number),"a":"p","b":{\#(body)}}}"#
+      for depth in [3, Limits.jsonDepth] {
+        func read(_ text: String) -> Result<ClientMessage, MessageError> {
+          Result { () throws(MessageError) in
+            try ClientMessage(decoding: Array(text.utf8), depthLimit: depth)
+          }
+        }
+        // A space at the end is what the short way does not know.
+        #expect(read(text) == read(text + " "), "\(text)")
+        #expect(throws: MessageError.self) { try read(String(text.dropLast())).get() }
+        #expect(throws: MessageError.self) { try read(text + "}").get() }
+      }
+    }
+  }
+
   static let requests: [ClientRequest] = [
     .stats(.object(("sdk.js.9-5-0", .integer(1)))),
     .authenticate(.init(credential: "a.b.c")),
