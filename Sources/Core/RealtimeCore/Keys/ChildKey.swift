@@ -116,20 +116,33 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     return left.endsBefore(right)
   }
 
+  @inline(__always)
   private func endsLike(_ other: ChildKey) -> Bool {
     // Matched one after the other, because matching a pair would copy both first.
     if case .short(let tail) = rest {
       if case .short(let otherTail) = other.rest { return tail == otherTail }
       return false
     }
+    return longEndsLike(other)
+  }
+
+  // Out of line, so that comparing short keys does not make ready for long ones.
+  @inline(never)
+  private func longEndsLike(_ other: ChildKey) -> Bool {
     guard case .long(let key) = rest, case .long(let otherKey) = other.rest else { return false }
     return key.start == otherKey.start && CodeUnits.areEqual(key.text, otherKey.text)
   }
 
+  @inline(__always)
   private func endsBefore(_ other: ChildKey) -> Bool {
     if case .short(let tail) = rest, case .short(let otherTail) = other.rest {
       return tail < otherTail
     }
+    return longEndsBefore(other)
+  }
+
+  @inline(never)
+  private func longEndsBefore(_ other: ChildKey) -> Bool {
     let (start, otherStart) = (start, other.start)
     if start != otherStart { return start < otherStart }
     if integer != nil, byteCount != other.byteCount { return byteCount < other.byteCount }

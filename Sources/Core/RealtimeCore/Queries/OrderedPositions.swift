@@ -138,7 +138,7 @@ package struct OrderedPositions: Sendable {
       var low = 0
       var high = positions.count
       while low < high {
-        let middle = (low + high) / 2
+        let middle = (low &+ high) >> 1
         if isBefore(positions[middle]) { low = middle + 1 } else { high = middle }
       }
       return low

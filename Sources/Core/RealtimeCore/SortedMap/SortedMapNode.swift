@@ -84,28 +84,42 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   /// The index of a key, or where it would be inserted.
   @inlinable func position(of key: Key) -> (index: Int, isHere: Bool) {
-    keys.withUnsafeBufferPointer { keys in
-      var low = 0
-      var high = keys.count
-      while low < high {
-        let middle = (low + high) / 2
-        if keys[middle] < key { low = middle + 1 } else { high = middle }
-      }
-      return (low, low < keys.count && !(key < keys[low]))
+    // Lent rather than borrowed by a closure, which would retain the array at each level of a search.
+    let keys = keys.withUnsafeBufferPointer { $0 }
+    var low = 0
+    var high = keys.count
+    while low < high {
+      let middle = (low &+ high) >> 1
+      if keys[middle] < key { low = middle &+ 1 } else { high = middle }
     }
+    return (low, low < keys.count && !(key < keys[low]))
   }
 
   @inlinable func value(for key: Key) -> Value? {
-    let (index, isHere) = position(of: key)
-    if isHere { return values[index] }
-    return isLeaf ? nil : borrowingChild(index) { $0.value(for: key) }
+    pointer(toValueOf: key)?.pointee
   }
 
   /// A pointer to the value of a key, valid until this node changes.
   @inlinable func pointer(toValueOf key: Key) -> UnsafePointer<Value>? {
-    let (index, isHere) = position(of: key)
-    if isHere { return values.withUnsafeBufferPointer { $0.baseAddress.map { $0 + index } } }
-    return isLeaf ? nil : borrowingChild(index) { $0.pointer(toValueOf: key) }
+    // What is above a node retains it, so that no reference is counted on the way down.
+    var node = Unmanaged.passUnretained(self)
+    while true {
+      let (index, isHere) = node._withUnsafeGuaranteedRef { $0.position(of: key) }
+      if isHere { return node._withUnsafeGuaranteedRef { $0.pointer(toValueAt: index) } }
+      guard let child = node._withUnsafeGuaranteedRef({ $0.lentChild(index) }) else { return nil }
+      node = child
+    }
+  }
+
+  @inline(__always)
+  @inlinable func pointer(toValueAt index: Int) -> UnsafePointer<Value>? {
+    values.withUnsafeBufferPointer { $0.baseAddress.map { $0 + index } }
+  }
+
+  /// A child, which this node retains; nil in a leaf.
+  @inline(__always)
+  @inlinable func lentChild(_ index: Int) -> Unmanaged<SortedMapNode>? {
+    isLeaf ? nil : Unmanaged.passUnretained(children[index])
   }
 
   /// Pointers to the values of a key in this node and in another one, valid until one changes.
@@ -116,19 +130,28 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     toValuesOf key: Key,
     beside other: SortedMapNode
   ) -> (UnsafePointer<Value>?, UnsafePointer<Value>?) {
-    guard sharesKeys(with: other) else {
-      return (pointer(toValueOf: key), other.pointer(toValueOf: key))
-    }
-    let (index, isHere) = position(of: key)
-    if isHere {
-      return (
-        values.withUnsafeBufferPointer { $0.baseAddress.map { $0 + index } },
-        other.values.withUnsafeBufferPointer { $0.baseAddress.map { $0 + index } }
-      )
-    }
-    if isLeaf { return (nil, nil) }
-    return borrowingChild(index) { child in
-      other.borrowingChild(index) { child.pointers(toValuesOf: key, beside: $0) }
+    var (node, beside) = (Unmanaged.passUnretained(self), Unmanaged.passUnretained(other))
+    while true {
+      let isShared = node._withUnsafeGuaranteedRef { node in
+        beside._withUnsafeGuaranteedRef { node.sharesKeys(with: $0) }
+      }
+      guard isShared else {
+        return (
+          node._withUnsafeGuaranteedRef { $0.pointer(toValueOf: key) },
+          beside._withUnsafeGuaranteedRef { $0.pointer(toValueOf: key) }
+        )
+      }
+      let (index, isHere) = node._withUnsafeGuaranteedRef { $0.position(of: key) }
+      if isHere {
+        return (
+          node._withUnsafeGuaranteedRef { $0.pointer(toValueAt: index) },
+          beside._withUnsafeGuaranteedRef { $0.pointer(toValueAt: index) }
+        )
+      }
+      guard let child = node._withUnsafeGuaranteedRef({ $0.lentChild(index) }),
+        let other = beside._withUnsafeGuaranteedRef({ $0.lentChild(index) })
+      else { return (nil, nil) }
+      (node, beside) = (child, other)
     }
   }
 
@@ -138,15 +161,6 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
         keys.baseAddress == $0.baseAddress && keys.count == $0.count
       }
     } && isLeaf == other.isLeaf
-  }
-
-  /// Borrows a child, which this node retains meanwhile, without counting a reference.
-  @inline(__always)
-  @inlinable func borrowingChild<Result>(
-    _ index: Int,
-    to body: (SortedMapNode) -> Result
-  ) -> Result {
-    Unmanaged.passUnretained(children[index])._withUnsafeGuaranteedRef(body)
   }
 
   /// The child at a position, made unique so that it may be changed.

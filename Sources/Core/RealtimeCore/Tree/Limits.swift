@@ -39,7 +39,7 @@ package enum Validation {
     if text.count > Limits.keyBytes {
       return "a key cannot be longer than \(Limits.keyBytes) bytes; this one has \(text.count)"
     }
-    for byte in text where !isAllowed(byte) {
+    for byte in text {
       switch byte {
       case 0..<0x20, 0x7F:
         return "a key cannot contain control characters; this one has byte \(byte)"
@@ -51,16 +51,6 @@ package enum Validation {
       }
     }
     return nil
-  }
-
-  /// Whether a byte may be part of a key: no control character, and none of `. # $ [ ] /`.
-  @inline(__always)
-  private static func isAllowed(_ byte: UInt8) -> Bool {
-    // A set of the bytes below 64, and of those from there on below 128, by their bits.
-    let low: UInt64 = 0xFFFF_3FE7_0000_0000
-    let high: UInt64 = 0x7FFF_FFFF_D7FF_FFFF
-    if byte < 64 { return low >> UInt64(byte) & 1 == 1 }
-    return byte >= 128 || high >> UInt64(byte & 63) & 1 == 1
   }
 
   /// Why a path is invalid, or nil if it is valid.

@@ -18,11 +18,11 @@ struct CommitEffect: Sendable {
     self.before = before
     self.after = after
     self.isMerge = isMerge
-    let lifted = changed.map { Self.smallestPath(for: $0, before: before, after: after) }
-    guard lifted.count > 1 else {
-      paths = lifted
+    if changed.count == 1 {
+      paths = [Self.smallestPath(for: changed[0], before: before, after: after)]
       return
     }
+    let lifted = changed.map { Self.smallestPath(for: $0, before: before, after: after) }
     var distinct: [Path] = []
     for path in lifted.sorted() where distinct.last?.contains(path) != true {
       distinct.append(path)
