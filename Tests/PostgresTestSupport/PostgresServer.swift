@@ -83,7 +83,11 @@ package final class PostgresServer: Sendable {
 
   deinit {
     let descriptor = control.withLock { $0 }
-    if descriptor >= 0 { close(descriptor) }
+    if descriptor >= 0 {
+      close(descriptor)
+    } else {
+      try? FileManager.default.removeItem(atPath: directory)
+    }
   }
 
   // MARK: Databases

@@ -91,6 +91,7 @@ final class PostgresConnection {
   ///   - sql: One statement, which is prepared when it is run for the first time.
   ///   - parameters: What stands for `$1` and so on.
   ///   - limit: How long it may take.
+  /// - Returns: The rows.
   /// - Throws: ``PostgresFailure``. Unless it is lost, the statement has changed nothing.
   @discardableResult
   func query(

@@ -4,6 +4,8 @@ enum PostgresValue {
   case integer(Int64)
   case text(String)
   case bytes([UInt8])
+  /// The null of a column of bytes, so that the type of the parameter does not depend on the value.
+  case noBytes
   case integers([Int64])
   case texts([String])
   case byteArrays([[UInt8]?])
@@ -14,7 +16,7 @@ enum PostgresValue {
     case .null: 0
     case .integer: Self.bigint
     case .text: Self.string
-    case .bytes: Self.bytea
+    case .bytes, .noBytes: Self.bytea
     case .integers: 1_016
     case .texts: 1_009
     case .byteArrays: 1_001
@@ -30,7 +32,7 @@ enum PostgresValue {
   /// - Returns: Whether there are any; there are none of null.
   func append(to bytes: inout [UInt8]) -> Bool {
     switch self {
-    case .null: return false
+    case .null, .noBytes: return false
     case .integer(let value): Self.append(value, to: &bytes)
     case .text(let text): bytes.append(contentsOf: text.utf8)
     case .bytes(let value): bytes.append(contentsOf: value)

@@ -68,6 +68,7 @@ package final class PostgresTreeStores: ClusterStore {
   /// - Parameters:
   ///   - name: A database that exists.
   ///   - patience: How long to wait for another server to give it up.
+  /// - Returns: The lease, with what renews it.
   /// - Throws: `StoreError`: locked when another server leads it.
   func acquireOwn(
     _ name: String,

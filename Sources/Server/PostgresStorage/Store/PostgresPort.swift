@@ -1,3 +1,4 @@
+import Foundation
 import NIOConcurrencyHelpers
 import RealtimeHub
 import RealtimeServer
@@ -59,6 +60,61 @@ final class PostgresPort: @unchecked Sendable {
       return try body(try opened())
     } catch {
       throw Self.unavailable(error, at: place)
+    }
+  }
+
+  /// Makes several changes, all or none, and finds out what became of them when the connection is lost.
+  ///
+  /// - Throws: `StoreError`. Unless it has stored nothing, it is unknown what is stored.
+  func transact(_ body: (PostgresConnection) throws(PostgresFailure) -> Void) throws(StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    let deadline = ContinuousClock.now + options.commitLimit
+    /// The number of the transaction of which it is not known whether it was committed.
+    var doubtful: String?
+    while true {
+      do throws(PostgresFailure) {
+        let connection = try opened()
+        if let number = doubtful {
+          let rows = try connection.query(
+            "SELECT pg_xact_status($1::text::xid8)",
+            [.text(number)],
+            within: options.leaseLimit
+          )
+          switch rows.isNull(0, 0) ? "" : rows.text(0, 0) {
+          case "committed": return
+          case "aborted": doubtful = nil
+          case "in progress":
+            throw PostgresFailure("the transaction is still under way", isLost: true)
+          default:
+            throw PostgresFailure("the transaction is forgotten", state: "HEARTH", isLost: false)
+          }
+        }
+        try connection.run("BEGIN", within: options.leaseLimit)
+        try body(connection)
+        let rows = try connection.query(
+          "SELECT pg_current_xact_id()::text",
+          within: options.leaseLimit
+        )
+        doubtful = rows.text(0, 0)
+        try connection.run("COMMIT", within: max(deadline - .now, .seconds(1)))
+        return
+      } catch {
+        // What PostgreSQL has refused it has undone.
+        if !error.isLost, error.state != "HEARTH" { doubtful = nil }
+        connection?.close()
+        if error.isLost || error.isTemporary, ContinuousClock.now < deadline {
+          usleep(50_000)
+          continue
+        }
+        guard doubtful == nil else {
+          throw StoreError(
+            .failed,
+            "\(place): it is unknown whether the changes are stored: \(error)"
+          )
+        }
+        throw StoreError(error.isLost ? .busy : error.kind, "\(place): \(error.description)")
+      }
     }
   }
 

@@ -158,6 +158,8 @@ struct SnapshotReader {
   /// Reads everything.
   ///
   /// - Parameter report: Told how many rows there will be.
+  /// - Returns: What the database holds.
+  /// - Throws: `StoreError` when something is damaged or missing, and ``PostgresFailure``.
   func load(_ report: (Int) -> Void = { _ in }) throws -> StoredTree {
     let position = try position()
     report(Int(position.rows))

@@ -179,6 +179,24 @@ struct IdentityWriter {
     )
   }
 
+  /// Adds a session with its tokens as another store had them.
+  func add(_ moved: IdentityContents.Session) throws {
+    let session = moved.session
+    try execute(
+      "INSERT INTO sessions (id, database, uid, used, body) VALUES (?, ?, ?, ?, ?)",
+      with: [
+        bytes(session.id), bytes(session.database), bytes(session.uid), moved.used,
+        bytes(session.json.text),
+      ]
+    )
+    for token in moved.tokens {
+      try execute(
+        "INSERT INTO tokens (hash, session, replaced) VALUES (?, ?, ?)",
+        with: [Data(token.hash), bytes(session.id), token.replaced]
+      )
+    }
+  }
+
   private func begin(_ session: SignInSession, token: [UInt8]) throws {
     try execute(
       "INSERT INTO sessions (id, database, uid, used, body) VALUES (?, ?, ?, ?, ?)",

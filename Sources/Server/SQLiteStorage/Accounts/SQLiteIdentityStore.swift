@@ -13,7 +13,7 @@ package import RealtimeServer
 ///     DIRECTORY/custom-token-key.json      what programs of administrators sign with
 ///
 /// Exports and backups of databases contain nothing of this, so that a backup lets nobody in.
-package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
+package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendable {
   // Safety: the writer, the mark and the count are used from one thread at a time, as every
   // `IdentityStore` is. All others are Sendable.
 
@@ -181,6 +181,71 @@ package final class SQLiteIdentityStore: IdentityStore, @unchecked Sendable {
     }
     changeCount += 1
     moveMark()
+  }
+
+  // MARK: Moving
+
+  package func contents() throws -> IdentityContents {
+    var contents = try read { connection in
+      var contents = IdentityContents()
+      contents.accounts = try Data.fetchAll(
+        connection,
+        sql: "SELECT body FROM accounts ORDER BY database, uid"
+      ).map(account)
+      let rows = try Row.fetchAll(
+        connection,
+        sql: "SELECT id, body, used FROM sessions ORDER BY rowid"
+      )
+      for row in rows {
+        let json = try json(row.decode(Data.self, forColumn: "body"))
+        guard let session = SignInSession(json: json) else { throw damaged("a session") }
+        let tokens = try Row.fetchAll(
+          connection,
+          sql: "SELECT hash, replaced FROM tokens WHERE session = ? ORDER BY number",
+          arguments: [try row.decode(Data.self, forColumn: "id")]
+        )
+        contents.sessions.append(
+          IdentityContents.Session(
+            session: session,
+            used: try row.decode(Int64.self, forColumn: "used"),
+            tokens: try tokens.map {
+              IdentityContents.Token(
+                hash: Array(try $0.decode(Data.self, forColumn: "hash")),
+                replaced: try $0.decode(Int64?.self, forColumn: "replaced")
+              )
+            }
+          )
+        )
+      }
+      for row in try Row.fetchAll(connection, sql: "SELECT hash, body FROM codes") {
+        let json = try json(row.decode(Data.self, forColumn: "body"))
+        guard let code = OneTimeCode(json: json) else { throw damaged("a code") }
+        contents.codes[Array(try row.decode(Data.self, forColumn: "hash"))] = code
+      }
+      return contents
+    }
+    contents.revocations = try revocations(since: .min)
+    for file in SecretFile.allCases { contents.secrets[file] = try secret(file) }
+    return contents
+  }
+
+  package func restore(_ contents: IdentityContents) throws {
+    guard try self.contents() == IdentityContents() else {
+      throw StoreError(.failed, "\(directory): there are accounts or keys already")
+    }
+    try StoreError.translating(at: path) {
+      try writer.write { connection in
+        let writer = IdentityWriter(connection)
+        for account in contents.accounts { try writer.apply(.save(account)) }
+        for session in contents.sessions { try writer.add(session) }
+        for (hash, code) in contents.codes { try writer.apply(.addCode(code, hash: hash)) }
+        for note in contents.revocations { try writer.apply(.revoke(note)) }
+        try connection.cachedStatement(sql: "UPDATE changes SET number = number + 1").execute()
+      }
+    }
+    changeCount += 1
+    moveMark()
+    for (file, json) in contents.secrets { try setSecret(file, to: json) }
   }
 
   // MARK: Secrets

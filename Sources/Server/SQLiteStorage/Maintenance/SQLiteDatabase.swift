@@ -68,7 +68,7 @@ package struct SQLiteDatabase: StoredDatabase {
       throw StoreError(.failed, "\(path): there is a database already, and it is not empty")
     }
     try StoreError.translating(at: path) {
-      try store.commitDirectly(as: tree.revision) { database in
+      _ = try store.commitDirectly(as: tree.revision) { database in
         let ledger = LedgerTable(database, path: path)
         for entry in tree.ledger { try ledger.save(entry) }
         let sessions = SessionTable(database, path: path)

@@ -1,0 +1,208 @@
+import Foundation
+package import RealtimeCore
+package import RealtimeHub
+package import RealtimeServer
+
+/// The accounts of all servers that share a PostgreSQL, with the keys that sign their tokens.
+///
+/// Whoever may read the tables can sign in as anyone: only the role of the servers should.
+package final class PostgresIdentityStore: MovableIdentityStore {
+  private let port: PostgresPort
+  private let place: String
+  private let options: PostgresStoreOptions
+
+  /// Opens the accounts, and makes their tables when they are missing.
+  ///
+  /// - Parameters:
+  ///   - address: Where PostgreSQL is.
+  ///   - options: How it is used.
+  /// - Throws: `StoreError` when it cannot be reached.
+  package init(
+    at address: PostgresAddress,
+    options: PostgresStoreOptions = PostgresStoreOptions()
+  ) throws(StoreError) {
+    port = PostgresPort(to: address, options: options)
+    place = address.description
+    self.options = options
+    try port.prepare()
+  }
+
+  // MARK: Reading
+
+  private func bytes(_ text: String) -> PostgresValue { IdentityStatements.bytes(text) }
+
+  package func account(_ uid: String, in database: String) throws -> Account? {
+    let rows = try port.query(
+      "SELECT body FROM hearth.accounts WHERE database = $1 AND uid = $2",
+      [bytes(database), bytes(uid)]
+    )
+    return rows.count == 0 ? nil : try account(rows, 0)
+  }
+
+  package func account(of email: EmailAddress, in database: String) throws -> Account? {
+    let rows = try port.query(
+      "SELECT body FROM hearth.accounts WHERE database = $1 AND email = $2",
+      [bytes(database), bytes(email.text)]
+    )
+    return rows.count == 0 ? nil : try account(rows, 0)
+  }
+
+  package func accounts(in database: String, after uid: String?, limit: Int) throws -> [Account] {
+    let rows = try port.query(
+      "SELECT body FROM hearth.accounts WHERE database = $1 AND uid > $2 ORDER BY uid LIMIT $3",
+      [bytes(database), bytes(uid ?? ""), .integer(Int64(limit))]
+    )
+    return try (0..<rows.count).map { try account(rows, $0) }
+  }
+
+  package func session(ofToken hash: [UInt8]) throws -> RefreshRecord? {
+    let rows = try port.query(
+      """
+      SELECT s.body, t.replaced FROM hearth.tokens t JOIN hearth.sign_ins s ON s.id = t.sign_in
+      WHERE t.hash = $1
+      """,
+      [.bytes(hash)]
+    )
+    guard rows.count > 0 else { return nil }
+    return RefreshRecord(
+      session: try session(rows, 0, column: 0),
+      replaced: rows.isNull(0, 1) ? nil : rows.integer(0, 1)
+    )
+  }
+
+  package func code(_ hash: [UInt8]) throws -> OneTimeCode? {
+    let rows = try port.query("SELECT body FROM hearth.codes WHERE hash = $1", [.bytes(hash)])
+    return rows.count == 0 ? nil : try code(rows, 0, column: 0)
+  }
+
+  package func revocations(since second: Int64) throws -> [TokenAuthority.Revocation] {
+    let rows = try port.query(
+      "SELECT database, uid, valid_since FROM hearth.revocations WHERE valid_since > $1",
+      [.integer(second)]
+    )
+    return (0..<rows.count).map { row in
+      TokenAuthority.Revocation(
+        database: rows.text(row, 0),
+        uid: rows.text(row, 1),
+        validSince: rows.integer(row, 2)
+      )
+    }
+  }
+
+  package func secret(_ file: SecretFile) throws -> JSONValue? {
+    let rows = try port.query(
+      "SELECT body FROM hearth.secrets WHERE name = $1",
+      [.text(file.rawValue)]
+    )
+    return rows.count == 0 ? nil : try json(rows, 0, column: 0)
+  }
+
+  // MARK: Decoding
+
+  private func json(_ rows: PostgresRows, _ row: Int, column: Int) throws(StoreError) -> JSONValue {
+    guard let json = try? JSONParser.parse(rows.bytes(row, column)) else {
+      throw .damaged(place, because: "a row of the accounts cannot be read")
+    }
+    return json
+  }
+
+  private func account(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> Account {
+    guard let account = Account(json: try json(rows, row, column: 0)) else {
+      throw .damaged(place, because: "an account cannot be read")
+    }
+    return account
+  }
+
+  private func session(
+    _ rows: PostgresRows,
+    _ row: Int,
+    column: Int
+  ) throws(StoreError) -> SignInSession {
+    guard let session = SignInSession(json: try json(rows, row, column: column)) else {
+      throw .damaged(place, because: "a session cannot be read")
+    }
+    return session
+  }
+
+  private func code(
+    _ rows: PostgresRows,
+    _ row: Int,
+    column: Int
+  ) throws(StoreError) -> OneTimeCode {
+    guard let code = OneTimeCode(json: try json(rows, row, column: column)) else {
+      throw .damaged(place, because: "a code cannot be read")
+    }
+    return code
+  }
+
+  // MARK: Writing
+
+  package func apply(_ changes: [IdentityChange]) throws {
+    let limit = options.leaseLimit
+    try port.transact { connection throws(PostgresFailure) in
+      let statements = IdentityStatements(connection, within: limit)
+      for change in changes { try statements.apply(change) }
+    }
+  }
+
+  package func setSecret(_ file: SecretFile, to json: JSONValue) throws {
+    let limit = options.leaseLimit
+    try port.transact { connection throws(PostgresFailure) in
+      try IdentityStatements(connection, within: limit).setSecret(file, to: json)
+    }
+  }
+
+  package func close() throws { port.close() }
+
+  // MARK: Moving
+
+  package func contents() throws -> IdentityContents {
+    var contents = IdentityContents()
+    let accounts = try port.query("SELECT body FROM hearth.accounts ORDER BY database, uid")
+    contents.accounts = try (0..<accounts.count).map { try account(accounts, $0) }
+    let sessions = try port.query("SELECT body, used, id FROM hearth.sign_ins ORDER BY number")
+    for row in 0..<sessions.count {
+      let tokens = try port.query(
+        "SELECT hash, replaced FROM hearth.tokens WHERE sign_in = $1 ORDER BY number",
+        [.bytes(sessions.bytes(row, 2))]
+      )
+      contents.sessions.append(
+        IdentityContents.Session(
+          session: try session(sessions, row, column: 0),
+          used: sessions.integer(row, 1),
+          tokens: (0..<tokens.count).map {
+            IdentityContents.Token(
+              hash: tokens.bytes($0, 0),
+              replaced: tokens.isNull($0, 1) ? nil : tokens.integer($0, 1)
+            )
+          }
+        )
+      )
+    }
+    let codes = try port.query("SELECT hash, body FROM hearth.codes")
+    for row in 0..<codes.count {
+      contents.codes[codes.bytes(row, 0)] = try code(codes, row, column: 1)
+    }
+    contents.revocations = try revocations(since: .min)
+    for file in SecretFile.allCases { contents.secrets[file] = try secret(file) }
+    return contents
+  }
+
+  package func restore(_ contents: IdentityContents) throws {
+    guard try self.contents() == IdentityContents() else {
+      throw StoreError(.failed, "\(place): there are accounts or keys already")
+    }
+    let limit = options.leaseLimit
+    try port.transact { connection throws(PostgresFailure) in
+      let statements = IdentityStatements(connection, within: limit)
+      for account in contents.accounts { try statements.apply(.save(account)) }
+      for session in contents.sessions {
+        try statements.add(session.session, used: session.used)
+        for token in session.tokens { try statements.add(token, to: session.session.id) }
+      }
+      for (hash, code) in contents.codes { try statements.apply(.addCode(code, hash: hash)) }
+      for note in contents.revocations { try statements.apply(.revoke(note)) }
+      for (file, json) in contents.secrets { try statements.setSecret(file, to: json) }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package import RealtimeCore
+
+/// Everything that a store of accounts holds, to be moved into another.
+package struct IdentityContents: Sendable, Equatable {
+  /// A session with its tokens.
+  package struct Session: Sendable, Equatable {
+    /// The session.
+    package var session: SignInSession
+    /// When it was last continued, in milliseconds since 1970.
+    package var used: Int64
+    /// Its tokens, oldest first.
+    package var tokens: [Token]
+
+    /// Makes a description of a session.
+    package init(session: SignInSession, used: Int64, tokens: [Token]) {
+      self.session = session
+      self.used = used
+      self.tokens = tokens
+    }
+  }
+
+  /// A refresh token, by its hash.
+  package struct Token: Sendable, Equatable {
+    /// The hash.
+    package var hash: [UInt8]
+    /// When another took its place, in milliseconds since 1970; nil while it is the newest.
+    package var replaced: Int64?
+
+    /// Makes a description of a token.
+    package init(hash: [UInt8], replaced: Int64?) {
+      self.hash = hash
+      self.replaced = replaced
+    }
+  }
+
+  /// The accounts, by database and user.
+  package var accounts: [Account] = []
+  /// The sessions, oldest first.
+  package var sessions: [Session] = []
+  /// The codes by their hashes.
+  package var codes: [[UInt8]: OneTimeCode] = [:]
+  /// Whose earlier tokens do not count.
+  package var revocations: [TokenAuthority.Revocation] = []
+  /// What the files of secrets hold.
+  package var secrets: [SecretFile: JSONValue] = [:]
+
+  /// Makes the contents of an empty store.
+  package init() {}
+}
+
+/// A store of accounts that can be moved as a whole.
+package protocol MovableIdentityStore: IdentityStore {
+  /// Reads everything.
+  ///
+  /// - Throws: `StoreError` when it cannot be read.
+  func contents() throws -> IdentityContents
+
+  /// Takes everything that another store held.
+  ///
+  /// - Throws: `StoreError` when there are accounts or secrets already, or they cannot be stored.
+  func restore(_ contents: IdentityContents) throws
+}
