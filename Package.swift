@@ -200,9 +200,9 @@ let package = Package(
       "HearthProgram",
       in: "App",
       [
-        "BlogModel", "BlogPages", "BlogTUI", "DurableFiles", "RealtimeAuth", "RealtimeCore",
-        "RealtimeDatabase", "RealtimeHub", "RealtimeServer", "RealtimeTransport", "SQLiteStorage",
-        "SecurityRules",
+        "BlogModel", "BlogPages", "BlogTUI", "DurableFiles", "PostgresStorage", "RealtimeAuth",
+        "RealtimeCore", "RealtimeDatabase", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
+        "SQLiteStorage", "SecurityRules",
         product("ArgumentParser", "swift-argument-parser"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),

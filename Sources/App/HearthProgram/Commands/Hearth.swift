@@ -37,6 +37,7 @@ package struct Hearth: AsyncParsableCommand {
         name: "Data:",
         subcommands: [
           Get.self, SetValue.self, Watch.self, Import.self, Export.self, Backup.self, Fsck.self,
+          Migrate.self,
         ]
       ),
       CommandGroup(

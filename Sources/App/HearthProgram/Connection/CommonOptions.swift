@@ -110,6 +110,26 @@ struct CommonOptions: ParsableArguments {
   }
 }
 
+/// A storage that servers share, in the place of a data directory.
+struct StoreChoice: ParsableArguments {
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The PostgreSQL that has the databases, instead of a data directory: postgres://HOST/NAME.",
+      valueName: "url"
+    )
+  )
+  var store: String?
+
+  /// The databases of the storage, or else of the data directory.
+  ///
+  /// - Throws: ``CommandFailure`` when there is no home directory.
+  func databases(_ options: CommonOptions) throws -> any StoredDatabases {
+    if let store { return Storage.shared(at: store) }
+    return try options.places().databases()
+  }
+}
+
 /// Which database of a data directory a command is for.
 struct DatabaseChoice: ParsableArguments {
   @Option(
@@ -120,6 +140,8 @@ struct DatabaseChoice: ParsableArguments {
   )
   var ns: String?
 
+  @OptionGroup var place: StoreChoice
+
   /// The name of the database.
   var name: String { ns ?? DatabaseName.standard }
 
@@ -129,24 +151,35 @@ struct DatabaseChoice: ParsableArguments {
   /// - Returns: The database; without a name, it need not exist yet.
   /// - Throws: ``CommandFailure`` when there is no database of the name, with those that there are.
   func database(in places: ProgramPaths) throws -> any StoredDatabase {
-    let databases = places.databases()
+    let databases = databases(in: places)
     guard let ns else { return databases.database(name) }
     let names = try databases.names()
     guard names.contains(ns) else {
       let others = names.map { "\"\($0)\"" }.joined(separator: ", ")
       throw CommandFailure(
         .notFound,
-        "there is no database \"\(ns)\" in \(places.data); "
+        "there is no database \"\(ns)\" in \(place.store.map(Storage.name) ?? places.data); "
           + (names.isEmpty ? "it has none yet" : "it has \(others)")
       )
     }
     return databases.database(ns)
   }
 
+  /// All databases of the place that is meant.
+  func databases(in places: ProgramPaths) -> any StoredDatabases {
+    place.store.map { Storage.shared(at: $0) } ?? places.databases()
+  }
+
   /// Makes sure that a name is not meant for a database which is elsewhere.
   ///
   /// - Throws: ``CommandFailure`` when it is.
   func refuse(with options: CommonOptions) throws(CommandFailure) {
+    if place.store != nil, options.database != nil || options.ephemeral {
+      throw CommandFailure(
+        .usage,
+        "--store names a place of databases, and so does the URL; choose one"
+      )
+    }
     guard ns != nil, options.database != nil || options.ephemeral else { return }
     throw CommandFailure(
       .usage,

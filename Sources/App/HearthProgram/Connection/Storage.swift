@@ -2,11 +2,12 @@ import DurableFiles
 import Foundation
 package import Logging
 import NIOConcurrencyHelpers
+import PostgresStorage
 package import RealtimeHub
 package import RealtimeServer
 import SQLiteStorage
 
-/// How this program stores databases and accounts: the only file that names the implementation.
+/// How this program stores databases and accounts: the only file that names the implementations.
 package enum Storage {
   /// The databases of a data directory.
   ///
@@ -32,6 +33,42 @@ package enum Storage {
   package static func accounts(in directory: String) throws -> any IdentityStore {
     try SQLiteIdentityStore(directory: directory)
   }
+
+  /// Opens the accounts in a directory, to be moved.
+  static func movableAccounts(in directory: String) throws -> any MovableIdentityStore {
+    try SQLiteIdentityStore(directory: directory)
+  }
+
+  /// Whether a directory has accounts.
+  static func hasAccounts(in directory: String) -> Bool {
+    SQLiteIdentityStore.exists(in: directory)
+  }
+
+  /// The databases of a PostgreSQL, which several servers may share.
+  ///
+  /// - Parameters:
+  ///   - address: A connection string of libpq.
+  ///   - logger: Told how long reading takes, and what fails in the background.
+  ///   - logMark: The file that says how far somebody reads the commits, who must find the rest.
+  /// - Returns: The databases.
+  package static func shared(
+    at address: String,
+    logger: Logger? = nil,
+    logMark: String? = nil
+  ) -> any ClusterStore {
+    var options = logger.map { PostgresStoreOptions.logging(to: $0) } ?? PostgresStoreOptions()
+    options.logMark = logMark.map { LogMark(path: $0) }
+    options.copy = { try SQLiteDatabase.copy($0, to: $1) }
+    return PostgresTreeStores(at: PostgresAddress(address), options: options)
+  }
+
+  /// Opens the accounts in a PostgreSQL.
+  package static func sharedAccounts(at address: String) throws -> any MovableIdentityStore {
+    try PostgresIdentityStore(at: PostgresAddress(address))
+  }
+
+  /// What messages call the place of a connection string: it without the password.
+  static func name(of address: String) -> String { PostgresAddress(address).description }
 
   /// The name that a copy needs in a directory, so that it can be opened as a data directory.
   package static let fileName = "database.sqlite"
@@ -84,6 +121,45 @@ extension StoreOptions {
         )
       case .markFailed(let error):
         logger.warning("what is missing after a crash might not be noticed: \(error)")
+      }
+    }
+    return options
+  }
+}
+
+extension PostgresStoreOptions {
+  /// Options of stores that tell a log how long reading takes, and what fails in the background.
+  static func logging(to logger: Logger) -> PostgresStoreOptions {
+    var options = PostgresStoreOptions()
+    let begun = NIOLockedValueBox<[String: ContinuousClock.Instant]>([:])
+    options.report = { event in
+      switch event {
+      case .loading(let database, let rows):
+        begun.withLockedValue { $0[database] = .now }
+        logger.info(
+          "the database is being read",
+          metadata: ["database": "\(database)", "rows": "\(rows)"]
+        )
+      case .loaded(let database, let revision):
+        guard let start = begun.withLockedValue({ $0.removeValue(forKey: database) }) else {
+          return
+        }
+        logger.info(
+          "the database is read",
+          metadata: [
+            "database": "\(database)", "commit": "\(revision)",
+            "time": "\(ContinuousClock.now - start)",
+          ]
+        )
+      case .foldFailed(let error):
+        logger.warning("the log of commits grows, as it cannot be folded: \(error)")
+      case .reconnected(let database, let wasStored):
+        logger.notice(
+          "the connection to PostgreSQL was lost in a commit, and another one has settled it",
+          metadata: ["database": "\(database)", "stored": "\(wasStored)"]
+        )
+      case .renewalFailed(let error):
+        logger.warning("the lease could not be renewed: \(error)")
       }
     }
     return options

@@ -61,6 +61,7 @@ struct Backup: ParsableCommand {
 
   /// How many bytes the database has, or nil when that cannot be seen; the copy has about as many.
   private func sourceSize() throws -> Int64? {
+    guard choice.place.store == nil else { return nil }
     let data = try options.places().data
     let directory = choice.name == DatabaseName.standard ? data : "\(data)/databases/\(choice.name)"
     var status = stat()

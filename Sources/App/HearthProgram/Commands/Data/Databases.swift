@@ -19,11 +19,14 @@ struct Databases: ParsableCommand {
   )
 
   /// The databases of the data directory that the options name.
-  private static func stores(_ options: CommonOptions) throws -> any StoredDatabases {
+  private static func stores(
+    _ options: CommonOptions,
+    _ place: StoreChoice
+  ) throws -> any StoredDatabases {
     if options.ephemeral || options.database != nil {
       throw CommandFailure(.usage, "databases are made in a data directory (--data-dir)")
     }
-    return try options.places().databases()
+    return try place.databases(options)
   }
 }
 
@@ -35,10 +38,11 @@ extension Databases {
       abstract: "Print the names of the databases, one a line."
     )
 
+    @OptionGroup var place: StoreChoice
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      for name in try Databases.stores(options).names() {
+      for name in try Databases.stores(options, place).names() {
         options.json ? Output.line(.string(name)) : Output.line(untrusted: name)
       }
     }
@@ -53,6 +57,7 @@ extension Databases {
     @Argument(help: "Its name: \(DatabaseName.rule).", transform: DashedWord.restore)
     var name: String
 
+    @OptionGroup var place: StoreChoice
     @OptionGroup var options: CommonOptions
 
     func run() throws {
@@ -62,7 +67,7 @@ extension Databases {
           "\"\(name)\" cannot name a database: only \(DatabaseName.rule) can"
         )
       }
-      guard try Databases.stores(options).create(name) else {
+      guard try Databases.stores(options, place).create(name) else {
         throw CommandFailure(.conflict, "there is a database \"\(name)\" already")
       }
     }

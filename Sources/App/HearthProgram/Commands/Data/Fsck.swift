@@ -61,7 +61,8 @@ struct Fsck: AsyncParsableCommand {
       return
     }
     if options.database == nil, !options.ephemeral { try checkFiles() }
-    if choice.name == DatabaseName.standard { try await checkBlog() }
+    // The blog is looked at through a server; a storage of several is only read here.
+    if choice.name == DatabaseName.standard, choice.place.store == nil { try await checkBlog() }
   }
 
   /// Goes on with what is left of the blog's database, or of the one that is named.
@@ -70,7 +71,7 @@ struct Fsck: AsyncParsableCommand {
       throw CommandFailure(.usage, "--accept-loss is for a database of the data directory")
     }
     let places = try options.places()
-    guard let loss = try places.databases().database(choice.name).acceptLoss() else {
+    guard let loss = try choice.databases(in: places).database(choice.name).acceptLoss() else {
       throw CommandFailure(.conflict, "nothing is missing in the database \"\(choice.name)\"")
     }
     if options.json {
@@ -97,12 +98,13 @@ struct Fsck: AsyncParsableCommand {
     // Names the others when there is none of this name.
     if choice.ns != nil { _ = try choice.database(in: places) }
     var worst = ExitStatus.ok
-    let databases = places.databases()
+    let databases = choice.databases(in: places)
     for name in try choice.ns.map({ [$0] }) ?? databases.names() {
       do {
         let check = try Self.check(databases.database(name), called: name)
         // Of the blog's, when it is whole, the blog itself is told below.
-        if name != DatabaseName.standard || !check.faults.isEmpty { report(check, of: name) }
+        let isToldBelow = name == DatabaseName.standard && choice.place.store == nil
+        if !isToldBelow || !check.faults.isEmpty { report(check, of: name) }
         if !check.faults.isEmpty { worst = .failed }
       } catch {
         let failure = CommandFailure(error)

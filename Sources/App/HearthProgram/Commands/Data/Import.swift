@@ -43,6 +43,9 @@ struct Import: AsyncParsableCommand {
     }
     let places = try options.places()
     let database = try choice.database(in: places)
+    if choice.place.store != nil {
+      return try importInto(database, from: source, patience: .seconds(options.timeout))
+    }
     guard case .process(let server) = UnixSocketProbe.look(at: places.socket), server > 0 else {
       return try importInto(database, from: source, patience: .zero)
     }

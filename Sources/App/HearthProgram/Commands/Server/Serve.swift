@@ -22,12 +22,18 @@ struct Serve: AsyncParsableCommand {
       write was stored, it ends with status 1; started again, it reads what the disk has. SIGHUP reads \
       the rules and the certificate again. Administrators read the numbers at /.info/metrics.json.
 
+      With --store the databases, the accounts and the keys are in PostgreSQL, in the schema "hearth", \
+      which is made when it is missing. The URL is one of libpq, with its environment variables and \
+      password file; it needs libpq5. There is a socket only with --socket.
+
       Limits, with their defaults:
       \(ServeOptions.limitHelp)
       """
   )
 
   @OptionGroup var serving: ServeOptions
+
+  @OptionGroup var place: StoreChoice
 
   @OptionGroup var logging: LogOptions
 
@@ -62,19 +68,27 @@ struct Serve: AsyncParsableCommand {
 
   /// Whether the data are to be kept; an emulator keeps them only where it is told to.
   private var keepsData: Bool {
-    !options.ephemeral && (!serving.emulator || options.dataDir != nil)
+    place.store == nil && !options.ephemeral && (!serving.emulator || options.dataDir != nil)
   }
 
-  /// Whether there is a socket; an emulator has one only where it is told to.
-  private var hasSocket: Bool { !serving.emulator || options.socket != nil }
+  /// Whether there is a socket; an emulator, and a server of several, has one only where it is told to.
+  private var hasSocket: Bool {
+    !serving.emulator && place.store == nil || options.socket != nil
+  }
 
   private func serve() async throws {
+    if place.store != nil, serving.emulator || options.ephemeral {
+      throw CommandFailure(.usage, "--store keeps data, and --emulator and --ephemeral keep none")
+    }
     let places = try options.places()
     var serverOptions = try serving.serverOptions(socket: hasSocket ? places.socket : nil)
     serverOptions.localRules = try LocalRules.compiled()
     try network.apply(to: &serverOptions)
     try pages.apply(to: &serverOptions)
     try identities.apply(to: &serverOptions, keptIn: keepsData ? places : nil)
+    if let store = place.store {
+      serverOptions.identities.openStore = { try Storage.sharedAccounts(at: store) }
+    }
     if hasSocket, options.socket == nil { try PrivateDirectory.prepare(places.socketDirectory) }
     if serving.emulator { warnOfEmulator() }
     if serverOptions.isExposed { Output.message(NetworkOptions.warning) }
@@ -83,10 +97,7 @@ struct Serve: AsyncParsableCommand {
     }
     let logger = logging.logger("hearth.server", to: file)
     FileDescriptors.allowMany()
-    let stores: any TreeStores =
-      keepsData
-      ? Storage.databases(in: places.data, logger: logger, logMark: serving.logMark)
-      : MemoryTreeStores()
+    let stores = stores(in: places, logger: logger)
     let start = ContinuousClock.now
     let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
     let startTime = ContinuousClock.now - start
@@ -100,6 +111,14 @@ struct Serve: AsyncParsableCommand {
     defer { if keepsData, hasSocket { ServerRecord.remove(from: places.data) } }
     try announce(server, at: places, names: stores.names(), startTime: startTime)
     try await server.waitUntilStopped()
+  }
+
+  private func stores(in places: ProgramPaths, logger: Logger) -> any TreeStores {
+    if let store = place.store {
+      return Storage.shared(at: store, logger: logger, logMark: serving.logMark)
+    }
+    guard keepsData else { return MemoryTreeStores() }
+    return Storage.databases(in: places.data, logger: logger, logMark: serving.logMark)
   }
 
   private func warnOfEmulator() {
@@ -161,6 +180,7 @@ struct Serve: AsyncParsableCommand {
         ("port", server.port.map { .integer(Int64($0)) } ?? .null),
         ("socket", socket),
         ("data", keepsData ? .string(places.data) : .null),
+        ("store", place.store.map { .string(Storage.name(of: $0)) } ?? .null),
         ("databases", .array(names.map { .string($0) })),
         ("rules", .string(server.rulesState.rawValue)),
         ("emulator", .bool(serving.emulator)),

@@ -1,0 +1,141 @@
+import ArgumentParser
+import RealtimeCore
+import RealtimeHub
+import RealtimeServer
+
+/// Moves everything from one storage into another.
+struct Migrate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Move all databases, accounts and keys between a data directory and PostgreSQL.",
+    discussion: """
+      Each place is a data directory, or a PostgreSQL as postgres://HOST/NAME. Everything is taken \
+      over: the data, what became of the writes of each client, what connections have scheduled, the \
+      rules, the accounts with their sessions, and the keys. So clients go on where they were, once \
+      they reach a server of the new place.
+
+      No server may use the old place meanwhile, and the new one must be empty. What was written is \
+      read again and compared. The old place stays as it is.
+      """
+  )
+
+  @Argument(help: "The place that has everything now.", transform: DashedWord.restore)
+  var source: String
+
+  @Argument(help: "The place that is to have it.", transform: DashedWord.restore)
+  var target: String
+
+  @OptionGroup var options: CommonOptions
+
+  func run() throws {
+    let (source, target) = (try MigrationPlace(source), try MigrationPlace(target))
+    let databases = source.databases
+    let names = try databases.names()
+    guard !names.isEmpty || source.hasAccounts else {
+      throw CommandFailure(.notFound, "there is nothing in \(source.name)")
+    }
+    guard try target.databases.names().isEmpty else {
+      throw CommandFailure(.conflict, "there are databases in \(target.name) already")
+    }
+    var held: [any TreeStore] = []
+    // Nobody else has them until all are moved.
+    defer { for store in held { try? store.close() } }
+    for name in names {
+      guard let store = try databases.open(name) else { continue }
+      held.append(store)
+      try move(try store.load(), named: name, to: target.databases.database(name))
+    }
+    if source.hasAccounts { try moveAccounts(from: source, to: target) }
+  }
+
+  /// Moves a database, and compares what has arrived.
+  private func move(
+    _ tree: StoredTree,
+    named name: String,
+    to database: any StoredDatabase
+  ) throws {
+    try database.restore(tree)
+    let check = try database.check()
+    if let fault = check.faults.first { throw StoreError(.damaged, fault) }
+    guard try database.load() == tree else {
+      throw CommandFailure(.failed, "the database \"\(name)\" has not arrived as it was")
+    }
+    tell(
+      "\(name): everything up to commit \(tree.revision), compared",
+      [
+        JSONMember("database", .string(name)), JSONMember("revision", .integer(tree.revision)),
+        JSONMember("rows", .integer(Int64(check.rowCount))),
+      ]
+    )
+  }
+
+  private func moveAccounts(from source: MigrationPlace, to target: MigrationPlace) throws {
+    let old = try source.accounts()
+    defer { try? old.close() }
+    let contents = try old.contents()
+    guard contents != IdentityContents() else { return }
+    let new = try target.accounts()
+    defer { try? new.close() }
+    try new.restore(contents)
+    guard try new.contents() == contents else {
+      throw CommandFailure(.failed, "the accounts have not arrived as they were")
+    }
+    tell(
+      "\(contents.accounts.count) accounts with \(contents.sessions.count) sessions and the keys,"
+        + " compared",
+      [
+        JSONMember("accounts", .integer(Int64(contents.accounts.count))),
+        JSONMember("sessions", .integer(Int64(contents.sessions.count))),
+      ]
+    )
+  }
+
+  private func tell(_ line: String, _ members: [JSONMember]) {
+    options.json ? Output.line(.object(members)) : Output.line(untrusted: line)
+  }
+}
+
+/// A place that data are moved from or to.
+private enum MigrationPlace {
+  case directory(ProgramPaths)
+  case shared(String)
+
+  init(_ text: String) throws(CommandFailure) {
+    if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+      self = .shared(text)
+    } else {
+      self = .directory(
+        try ProgramPaths(dataDirectory: text, socket: nil, isEphemeral: false)
+      )
+    }
+  }
+
+  /// What messages call it.
+  var name: String {
+    switch self {
+    case .directory(let places): places.data
+    case .shared(let address): Storage.name(of: address)
+    }
+  }
+
+  var databases: any StoredDatabases {
+    switch self {
+    case .directory(let places): places.databases()
+    case .shared(let address): Storage.shared(at: address)
+    }
+  }
+
+  /// Whether there may be accounts.
+  var hasAccounts: Bool {
+    switch self {
+    case .directory(let places): Storage.hasAccounts(in: places.identities)
+    case .shared: true
+    }
+  }
+
+  func accounts() throws -> any MovableIdentityStore {
+    switch self {
+    case .directory(let places): try Storage.movableAccounts(in: places.identities)
+    case .shared(let address): try Storage.sharedAccounts(at: address)
+    }
+  }
+}
