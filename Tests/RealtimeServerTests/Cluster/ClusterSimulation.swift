@@ -78,6 +78,7 @@ struct ClusterSimulation {
   }
 
   private static let names = ["one", "two", "three", "four"]
+  private static let readOnly: Set = ["three", "four"]
   private static let faultTime = Duration.seconds(40)
   private static let quietTime = Duration.seconds(25)
 
@@ -178,9 +179,11 @@ struct ClusterSimulation {
     case .storage(let index, let run, let request, let sent):
       ask(request, from: index, run: run, sent: sent)
     case .arrival:
+      let name = Self.names[Int.random(in: 0..<Self.names.count, using: &random)]
       let client = Client(
-        database: Self.names[Int.random(in: 0..<Self.names.count, using: &random)],
-        isWrite: Bool.random(using: &random),
+        database: name,
+        // Where somebody writes, a server that is cut off learns of it before its lease ends.
+        isWrite: !Self.readOnly.contains(name) && Bool.random(using: &random),
         begin: now
       )
       schedule(.client(client, server: Int.random(in: 0..<servers.count, using: &random)), at: now)
