@@ -377,7 +377,10 @@ let package = Package(
     ),
     tests(
       "hearth",
-      ["FaultyServer", "FaultyStorage", "RealtimeCore", "TLSTestSupport", "hearth-lab"]
+      [
+        "FaultyServer", "FaultyStorage", "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase",
+        "TLSTestSupport", "hearth-lab",
+      ]
     ),
     tests(
       "BlogChecker",

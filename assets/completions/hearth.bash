@@ -173,13 +173,13 @@ _hearth() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    open|list|show|post|comment|star|unstar|delete|profile|sign-in|sign-up|sign-out|reset-password|accounts|get|set|watch|import|export|backup|fsck|serve|stop|databases|users|rules|info|doctor|demo|swarm|replay|manual|completion|help)
+    open|list|show|post|comment|star|unstar|delete|profile|sign-in|sign-up|sign-out|reset-password|accounts|get|set|watch|import|export|backup|fsck|serve|stop|cluster|databases|users|rules|info|doctor|demo|swarm|replay|manual|completion|help)
         # Offer subcommand argument completions
         "_hearth_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete profile sign-in sign-up sign-out reset-password accounts get set watch import export backup fsck serve stop databases users rules info doctor demo swarm replay manual completion help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete profile sign-in sign-up sign-out reset-password accounts get set watch import export backup fsck serve stop cluster databases users rules info doctor demo swarm replay manual completion help' -- "${cur}"))
         ;;
     esac
 }
@@ -1140,6 +1140,9 @@ _hearth_serve() {
     '--ns')
         return
         ;;
+    '--store')
+        return
+        ;;
     '--allow-origin')
         return
         ;;
@@ -1173,6 +1176,9 @@ _hearth_serve() {
         return
         ;;
     '--tls-key')
+        return
+        ;;
+    '--advertise')
         return
         ;;
     '--token-seconds')
@@ -1256,6 +1262,48 @@ _hearth_stop() {
     esac
 }
 
+_hearth_cluster() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
 _hearth_databases() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
@@ -1268,13 +1316,13 @@ _hearth_databases() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    list|create)
+    list|create|move)
         # Offer subcommand argument completions
         "_hearth_databases_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'list create' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'list create move' -- "${cur}"))
         ;;
     esac
 }
@@ -1283,11 +1331,14 @@ _hearth_databases_list() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
+    '--store')
+        return
+        ;;
     '--user')
         return
         ;;
@@ -1322,11 +1373,56 @@ _hearth_databases_create() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
+    '--store')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_databases_move() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        return
+        ;;
     '--user')
         return
         ;;

@@ -42,7 +42,7 @@ package struct Hearth: AsyncParsableCommand {
       ),
       CommandGroup(
         name: "Servers:",
-        subcommands: [Serve.self, Stop.self, Databases.self, Users.self, Rules.self]
+        subcommands: [Serve.self, Stop.self, Cluster.self, Databases.self, Users.self, Rules.self]
       ),
       CommandGroup(
         name: "Help and trials:",

@@ -146,7 +146,10 @@ final class ServerCore {
 extension ServerCore {
   /// What kind of rules is in force in the default database.
   var rulesState: DatabaseServer.RulesState {
-    guard let hub = databases.opened(options.namespace)?.hub else { return .locked }
+    guard let hub = databases.opened(options.namespace)?.hub else {
+      // Another server may lead it, or this one in a moment.
+      return if case .source = options.rules, leaders != nil { .document } else { .locked }
+    }
     if hub.rulesInForce.isDocument { return .document }
     switch options.rules {
     case .open where hub.storedRulesProblem == nil: return .open

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import RealtimeCore
 import RealtimeServer
 
@@ -14,7 +15,7 @@ struct Databases: ParsableCommand {
       of the blog. A new one allows nothing to anyone but administrators until it has rules: \
       PUT /.settings/rules.json?ns=NAME at the socket.
       """,
-    subcommands: [ListNames.self, Create.self],
+    subcommands: [ListNames.self, Create.self, Move.self],
     defaultSubcommand: ListNames.self
   )
 
@@ -70,6 +71,49 @@ extension Databases {
       guard try Databases.stores(options, place).create(name) else {
         throw CommandFailure(.conflict, "there is a database \"\(name)\" already")
       }
+    }
+  }
+}
+
+extension Databases {
+  /// Lets another server lead one.
+  struct Move: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Ask the server that leads a database to hand it over to another.",
+      discussion: """
+        Its clients are sent to the other server as soon as everything is stored that was under way; \
+        nothing is lost.
+        """
+    )
+
+    @Argument(help: "The name of the database.", transform: DashedWord.restore)
+    var name: String
+
+    @Argument(help: "The host of the server, as \"hearth cluster\" shows it.")
+    var host: String
+
+    @OptionGroup var place: StoreChoice
+
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+      let store = try place.cluster()
+      let view = try store.view()
+      guard let server = view.servers.first(where: { $0.host == host }) else {
+        let hosts = view.servers.map(\.host).joined(separator: ", ")
+        throw CommandFailure(.notFound, "there is no server at \"\(host)\" now, but at: \(hosts)")
+      }
+      guard let lease = view.leases.first(where: { $0.database == name }) else {
+        throw CommandFailure(.notFound, "no server leads a database \"\(name)\" now")
+      }
+      guard lease.holder != server.id else { return }
+      try store.move(name, to: server.id)
+      for _ in 0..<Int(options.timeout * 50) {
+        let now = try store.view().leases.first { $0.database == name }
+        if now?.holder == server.id { return }
+        poll(nil, 0, 20)
+      }
+      throw CommandFailure(.offline, "the database \"\(name)\" was not handed over in time")
     }
   }
 }

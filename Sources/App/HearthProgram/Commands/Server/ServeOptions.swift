@@ -94,6 +94,9 @@ struct ServeOptions: ParsableArguments {
     options.allowedOrigins = allowOrigin
     options.idleExit = try Self.duration(idleExit, of: "--idle-exit")
     options.metricsInterval = try Self.duration(metrics, of: "--metrics")
+    if store != nil, emulator {
+      throw CommandFailure(.usage, "an emulator keeps nothing, and cannot have --store")
+    }
     if let rules { options.rules = .source(try Rules.load(rules).source) }
     for setting in limit { try Self.set(setting, in: &options.limits) }
     return options
@@ -184,6 +187,17 @@ struct NetworkOptions: ParsableArguments {
   )
   var tlsKey: String?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Where clients reach this server and no other, when several share a storage; clients of others \
+      fall back from a host that disappears if its name begins with s-.
+      """,
+      valueName: "host[:port]"
+    )
+  )
+  var advertise: String?
+
   @Flag(
     help: """
       Let other machines connect without encryption: everyone in between can read and change all \
@@ -213,6 +227,12 @@ struct NetworkOptions: ParsableArguments {
     case (nil, _?): throw CommandFailure(.usage, "--tls-key needs the certificate (--tls-cert)")
     }
     options.allowsPlaintext = allowPlaintext
+    if let advertise {
+      guard options.port != nil else {
+        throw CommandFailure(.usage, "--advertise needs --port, which is what clients reach")
+      }
+      options.advertisedHost = advertise
+    }
     guard !options.isExposed || allowPlaintext else {
       throw CommandFailure(
         .usage,

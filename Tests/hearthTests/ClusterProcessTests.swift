@@ -1,0 +1,262 @@
+import Foundation
+import PostgresTestSupport
+import RealtimeDatabase
+import TestSupport
+import Testing
+
+/// Several servers in processes, as an operator starts them, on a PostgreSQL of the test's own.
+@Suite(
+  "Several servers on one PostgreSQL",
+  .enabled(if: PostgresServer.isInstalled),
+  .serialized,
+  .timeLimit(.minutes(5))
+)
+struct ClusterProcessTests {
+  /// What a test knows of the servers.
+  final class Cluster {
+    let place: Place
+    let url: String
+    private(set) var servers: [ServerProcess] = []
+
+    init(_ count: Int, at url: String) throws {
+      place = try Place()
+      self.url = url
+      try #"{"rules":{".read":true,".write":true}}"#
+        .write(toFile: place.directory + "/rules.json", atomically: true, encoding: .utf8)
+      for _ in 0..<count { try add() }
+    }
+
+    deinit {
+      for server in servers {
+        kill(server.process.processIdentifier, SIGCONT)
+        kill(server.process.processIdentifier, SIGKILL)
+        server.process.wait()
+      }
+    }
+
+    /// Starts a server, which may reach PostgreSQL in a way of its own.
+    func add(at url: String? = nil) throws {
+      servers.append(
+        try place.serve(
+          "--store",
+          url ?? self.url,
+          "--port",
+          "0",
+          "--rules",
+          place.directory + "/rules.json",
+          "--socket",
+          "\(place.directory)/\(servers.count).sock",
+          "--data-dir",
+          "\(place.directory)/data-\(servers.count)"
+        )
+      )
+    }
+
+    /// The number of the server that leads a database, among those that are looked at.
+    func leader(of name: String = "hearth", among numbers: [Int]? = nil) throws -> Int {
+      var found: Int?
+      try waitUntil("somebody leads \(name)", within: 30) {
+        for number in numbers ?? Array(servers.indices) {
+          let answer = try servers[number].request("GET", "/.json?shallow=true&ns=\(name)")
+          if answer.status == 200 { found = number }
+        }
+        return found != nil
+      }
+      return try #require(found)
+    }
+
+    func signal(_ number: Int, _ signal: Int32) {
+      kill(servers[number].process.processIdentifier, signal)
+    }
+
+    /// A client that knows the address of one server.
+    func client(of number: Int) throws -> Database {
+      try Database(url: "http://127.0.0.1:\(servers[number].port)?ns=hearth")
+    }
+  }
+
+  /// How long a leader that died may be missed by whoever waits, on a machine that does other things.
+  private static let patience = Duration.seconds(15)
+
+  /// Writes once more and more until it is told to end; counts what was acknowledged.
+  private func count(
+    in database: Database,
+    while body: () async throws -> Void
+  ) async throws -> (acknowledged: Int, stored: Int) {
+    let isDone = Flag()
+    let counter = database.reference(withPath: "count")
+    let writer = Task {
+      var acknowledged = 0
+      while !isDone.isSet {
+        // Several are on their way at any time.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<5 {
+            group.addTask { try await counter.setValue(ServerValue.increment(1)) }
+          }
+          try await group.waitForAll()
+        }
+        acknowledged += 5
+      }
+      return acknowledged
+    }
+    try await body()
+    isDone.set()
+    let acknowledged = try await writer.value
+    let stored = try await counter.getData().value as? Int ?? -1
+    return (acknowledged, stored)
+  }
+
+  /// Measures how long it takes until a write is acknowledged.
+  private func timeOfWrite(to database: Database) async throws -> Duration {
+    let start = ContinuousClock.now
+    try await database.reference(withPath: "probe").setValue(1)
+    return ContinuousClock.now - start
+  }
+
+  @Test("A leader is killed: its clients find the next one, and their writes arrive once")
+  func killed() async throws {
+    let postgres = try PostgresServer.shared.get()
+    let cluster = try Cluster(3, at: try postgres.makeDatabase())
+    let leader = try cluster.leader()
+    let other = (leader + 1) % 3
+    let database = try cluster.client(of: other)
+    let scheduled = try #require(WireClient(socket: cluster.servers[leader].socket))
+    let increment = #"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":{".sv":{"increment":1}}}}}"#
+    #expect(scheduled.send(increment))
+    #expect(scheduled.receive()?.contains(#""s":"ok""#) == true)
+    let counts = try await count(in: database) {
+      _ = try await timeOfWrite(to: database)
+      cluster.signal(leader, SIGKILL)
+      let time = try await timeOfWrite(to: database)
+      print("a killed leader was missed for \(time)")
+      #expect(time < Self.patience)
+    }
+    #expect(counts.stored == counts.acknowledged)
+    #expect(counts.acknowledged > 0)
+    let gone = try await database.reference(withPath: "gone").getData().value as? Int
+    #expect(gone == 1, "what the dead leader had been told to write later is written once")
+    await database.close()
+  }
+
+  @Test("A leader is frozen: another takes over, and when it wakes it says and stores nothing")
+  func frozen() async throws {
+    let postgres = try PostgresServer.shared.get()
+    let cluster = try Cluster(2, at: try postgres.makeDatabase())
+    let leader = try cluster.leader()
+    let other = 1 - leader
+    let database = try cluster.client(of: other)
+    try await database.reference(withPath: "x").setValue("old")
+    let socket = cluster.servers[leader].socket
+    let reader = try #require(WireClient(socket: socket))
+    let writer = try #require(WireClient(socket: socket))
+    cluster.signal(leader, SIGSTOP)
+    // These wait in the sockets of the frozen process until it wakes.
+    #expect(reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#))
+    #expect(writer.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":"late"}}}"#))
+    let time = try await timeOfWrite(to: database)
+    print("a frozen leader was missed for \(time)")
+    #expect(time < Self.patience)
+    try await database.reference(withPath: "x").setValue("new")
+    cluster.signal(leader, SIGCONT)
+    #expect(reader.receive() == nil, "it must not show what was current before")
+    #expect(writer.receive() == nil, "it must not claim to have stored anything")
+    #expect(try await database.reference(withPath: "x").getData().value as? String == "new")
+    #expect(try cluster.servers[leader].request("GET", "/x.json").status == 307)
+    await database.close()
+  }
+
+  @Test("A leader is cut off from PostgreSQL: it lets its clients go, and another takes over")
+  func cutOff() async throws {
+    let postgres = try PostgresServer.shared.get()
+    let url = try postgres.makeDatabase()
+    let proxy = try PostgresProxy(to: postgres)
+    let cluster = try Cluster(0, at: url)
+    try cluster.add(at: proxy.url(of: url))
+    #expect(try cluster.leader() == 0)
+    try cluster.add()
+    let database = try cluster.client(of: 1)
+    let counts = try await count(in: database) {
+      _ = try await timeOfWrite(to: database)
+      proxy.set(.silent)
+      let time = try await timeOfWrite(to: database)
+      print("a leader without PostgreSQL was missed for \(time)")
+      #expect(try cluster.leader(among: [1]) == 1)
+      proxy.set(.fair)
+    }
+    #expect(counts.stored == counts.acknowledged)
+    await database.close()
+  }
+
+  @Test("PostgreSQL is restarted: nothing is lost or written twice, and everybody goes on")
+  func restarted() async throws {
+    let postgres = try PostgresServer()
+    let cluster = try Cluster(2, at: try postgres.makeDatabase())
+    let leader = try cluster.leader()
+    let database = try cluster.client(of: 1 - leader)
+    let counts = try await count(in: database) {
+      _ = try await timeOfWrite(to: database)
+      postgres.stop()
+      try postgres.start()
+      let time = try await timeOfWrite(to: database)
+      print("after a restart of PostgreSQL the first write took \(time)")
+    }
+    #expect(counts.stored == counts.acknowledged)
+    await database.close()
+    postgres.stop()
+  }
+
+  @Test("The primary dies and the standby takes its place")
+  func failedOver() async throws {
+    let primary = try PostgresServer(settings: ["synchronous_standby_names=*"])
+    _ = try primary.sql(
+      "ALTER SYSTEM SET synchronous_commit = 'local'",
+      at: primary.url(of: "postgres")
+    )
+    let standby = try PostgresServer(standbyOf: primary)
+    let url =
+      "postgres://hearth@127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)/postgres"
+      + "?target_session_attrs=read-write"
+    let cluster = try Cluster(2, at: url)
+    let leader = try cluster.leader()
+    let database = try cluster.client(of: 1 - leader)
+    let counts = try await count(in: database) {
+      _ = try await timeOfWrite(to: database)
+      primary.stop(isCrash: true)
+      try standby.promote()
+      let time = try await timeOfWrite(to: database)
+      print("after a failover of PostgreSQL the first write took \(time)")
+    }
+    #expect(counts.stored == counts.acknowledged)
+    await database.close()
+    standby.stop()
+  }
+
+  @Test("Told to stop, a leader hands over first; told to move, it does so too")
+  func handedOver() async throws {
+    let postgres = try PostgresServer.shared.get()
+    let cluster = try Cluster(2, at: try postgres.makeDatabase())
+    let leader = try cluster.leader()
+    let other = 1 - leader
+    let database = try cluster.client(of: other)
+    let counts = try await count(in: database) {
+      _ = try await timeOfWrite(to: database)
+      cluster.signal(leader, SIGTERM)
+      let time = try await timeOfWrite(to: database)
+      print("handing over took \(time)")
+      #expect(cluster.servers[leader].process.wait() == 0)
+    }
+    #expect(counts.stored == counts.acknowledged)
+    await database.close()
+  }
+}
+
+/// Something that is so from some time on.
+private final class Flag: @unchecked Sendable {
+  // Safety: guarded by the lock.
+  private let lock = NSLock()
+  private var value = false
+
+  var isSet: Bool { lock.withLock { value } }
+
+  func set() { lock.withLock { value = true } }
+}
