@@ -167,7 +167,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
         [.bytes(sessions.bytes(row, 2))]
       )
       contents.sessions.append(
-        IdentityContents.Session(
+        IdentityContents.SignIn(
           session: try session(sessions, row, column: 0),
           used: sessions.integer(row, 1),
           tokens: (0..<tokens.count).map {

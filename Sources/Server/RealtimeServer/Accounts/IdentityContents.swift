@@ -3,7 +3,7 @@ package import RealtimeCore
 /// Everything that a store of accounts holds, to be moved into another.
 package struct IdentityContents: Sendable, Equatable {
   /// A session with its tokens.
-  package struct Session: Sendable, Equatable {
+  package struct SignIn: Sendable, Equatable {
     /// The session.
     package var session: SignInSession
     /// When it was last continued, in milliseconds since 1970.
@@ -36,7 +36,7 @@ package struct IdentityContents: Sendable, Equatable {
   /// The accounts, by database and user.
   package var accounts: [Account] = []
   /// The sessions, oldest first.
-  package var sessions: [Session] = []
+  package var sessions: [SignIn] = []
   /// The codes by their hashes.
   package var codes: [[UInt8]: OneTimeCode] = [:]
   /// Whose earlier tokens do not count.

@@ -180,7 +180,7 @@ struct IdentityWriter {
   }
 
   /// Adds a session with its tokens as another store had them.
-  func add(_ moved: IdentityContents.Session) throws {
+  func add(_ moved: IdentityContents.SignIn) throws {
     let session = moved.session
     try execute(
       "INSERT INTO sessions (id, database, uid, used, body) VALUES (?, ?, ?, ?, ?)",

@@ -205,7 +205,7 @@ package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendab
           arguments: [try row.decode(Data.self, forColumn: "id")]
         )
         contents.sessions.append(
-          IdentityContents.Session(
+          IdentityContents.SignIn(
             session: session,
             used: try row.decode(Int64.self, forColumn: "used"),
             tokens: try tokens.map {
