@@ -58,6 +58,13 @@ struct ConnectionMachine: Sendable {
   private var backoff = Backoff()
   /// The host that a server named, or nil for the database's own.
   private var host: String?
+  /// How often in a row a host that a server named did not greet.
+  private var unreached = 0
+  /// How long the first attempt at such a host may take, in milliseconds.
+  ///
+  /// Each further one has twice as long. A machine that hangs takes connections, and only the database's
+  /// own host knows another.
+  private static let namedHostPatience: Int64 = 3_000
   private var lastAttempt: Int64 = 0
   private var lastRequest: Int64 = 0
   private var hasBeenConnected = false
@@ -187,14 +194,22 @@ struct ConnectionMachine: Sendable {
   mutating func transportClosed(_ id: ConnectionID, at time: RepoTime) -> Loss? {
     guard current == id else { return nil }
     // The server may be gone to which the database's own host has sent the client.
-    if case .connecting = phase, host != nil { backoff.hostChanged() }
+    if case .connecting = phase { giveUpHost() }
     return end(interruptedBy: [], at: time)
   }
 
   /// The attempt took too long; nil if there is none any more.
   mutating func connectTimedOut(at time: RepoTime) -> Loss? {
     guard case .connecting = phase else { return nil }
+    giveUpHost()
     return close(because: .noAnswer, at: time)
+  }
+
+  /// Goes back to the database's own host at once, if it was another that let nobody in.
+  private mutating func giveUpHost() {
+    guard host != nil else { return }
+    unreached += 1
+    backoff.hostChanged()
   }
 
   mutating func reconnectTimerFired(at time: RepoTime) -> [RepoOutput] {
@@ -215,8 +230,12 @@ struct ConnectionMachine: Sendable {
     lastAttempt += 1
     let id = ConnectionID(lastAttempt)
     phase = .connecting(Attempt(id: id, since: time.monotonic))
+    let patience =
+      host == nil
+      ? configuration.connectTimeout
+      : min(configuration.connectTimeout, Self.namedHostPatience << min(unreached, 8))
     return [
-      .connect(id, host: host), .schedule(.connectTimeout, after: configuration.connectTimeout),
+      .connect(id, host: host), .schedule(.connectTimeout, after: patience),
       .schedule(.keepalive, after: configuration.noticeableSilence),
     ]
   }
@@ -270,6 +289,7 @@ struct ConnectionMachine: Sendable {
     let look = session.nextLook(at: time.monotonic)
     phase = .connected(session)
     if configuration.followsServerHost, !hello.host.isEmpty { host = hello.host }
+    unreached = 0
     let isFirst = !hasBeenConnected
     hasBeenConnected = true
     var outputs: [RepoOutput] = []
