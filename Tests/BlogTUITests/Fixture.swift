@@ -6,6 +6,13 @@ import BlogModel
 enum Fixture {
   static let now: Int64 = 1_700_000_000_000
   static let alice = Author(uid: "alice", name: "alice")
+  static let address = "blog.example.org:9000"
+  static let refused = ConnectionProblem(
+    reason: "cannot connect to \(address): connection refused",
+    cause: "connection refused",
+    address: address,
+    isPermanent: false
+  )
 
   static func ago(minutes: Int64) -> Int64 { now - minutes * 60_000 }
 

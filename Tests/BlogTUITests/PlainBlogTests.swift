@@ -31,8 +31,12 @@ struct PlainBlogTests {
     #expect(plain.take(.connection(.online)) == [])
     #expect(plain.take(.connection(.offline(retryInSeconds: 2))).count == 1)
     #expect(plain.take(.connection(.offline(retryInSeconds: 1))) == [])
-    #expect(plain.take(.connectionProblem(reason: "a wrong name")) == ["Offline: a wrong name."])
-    #expect(plain.take(.connectionProblem(reason: nil)) == [])
+    #expect(
+      plain.take(.connectionProblem(ConnectionProblem(reason: "a wrong name"))) == [
+        "Offline: a wrong name."
+      ]
+    )
+    #expect(plain.take(.connectionProblem(nil)) == [])
   }
 
   @Test("A post is read with its comments, and new ones are told")

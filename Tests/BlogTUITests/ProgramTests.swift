@@ -82,6 +82,13 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   func watchComments(on posts: [PostID]) { note("watch \(posts.joined(separator: ","))") }
   func deletePost(_ post: PostID) { note("delete \(post)") }
   func deleteComment(_ comment: String, on post: PostID) { note("delete \(post)/\(comment)") }
+  func probe() {}
+  func search(
+    _ number: Int,
+    in feed: FeedKind,
+    matching matches: @escaping @Sendable (Post) -> Bool
+  ) { note("search \(feed)") }
+  func stopSearching() { note("stop searching") }
 }
 
 @Suite("The program's loop")

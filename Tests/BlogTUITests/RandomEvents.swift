@@ -105,7 +105,7 @@ struct RandomEvents {
   }
 
   private mutating func blogEvent() -> BlogEvent {
-    switch below(13) {
+    switch below(16) {
     case 0...2: return .feed(feedKind(), posts: changedPosts())
     case 8: return .extent(feedKind(), extent())
     case 9: return .typing(postID(), [Typist(person: author(), at: time())])
@@ -121,6 +121,26 @@ struct RandomEvents {
       ]
       return .connection(states[below(4)])
     case 7: return .pendingWrites(number())
+    case 15:
+      let ends: [SearchProgress.End?] = [nil, nil, .complete, .full, .failed(text())]
+      return .found(
+        SearchProgress(
+          number: below(5),
+          found: changedPosts(),
+          searched: number(),
+          reached: chance(50) ? time() : nil,
+          end: ends[below(5)]
+        )
+      )
+    case 13: return .silence(chance(50) ? Silence(since: time(), address: text()) : nil)
+    case 14:
+      let problem = ConnectionProblem(
+        reason: text(),
+        cause: chance(50) ? text() : nil,
+        address: chance(50) ? text() : nil,
+        isPermanent: chance(50)
+      )
+      return .connectionProblem(chance(80) ? problem : nil)
     default: return chance(50) ? .succeeded(action()) : .failed(action(), reason: text())
     }
   }

@@ -83,8 +83,19 @@ enum ScreenCatalog {
       model.send(.tick(now: Fixture.now + 3_000))
     },
     listed("sign-in-lost") { model in
-      model.send(.blog(.connectionProblem(reason: "signing in was refused: the account is gone")))
+      let reason = "signing in was refused: the account is gone"
+      model.send(.blog(.connectionProblem(ConnectionProblem(reason: reason))))
       model.send(.blog(.connection(.offline(retryInSeconds: nil))))
+    },
+    listed("refused") { model in
+      model.send(.blog(.connectionProblem(Fixture.refused)))
+      model.send(.blog(.connection(.offline(retryInSeconds: 4))))
+    },
+    listed("silent") { model in
+      model.send(.blog(.silence(Silence(since: Fixture.now - 8_000, address: Fixture.address))))
+    },
+    screen("waiting", from: Fixture.started) { model in
+      model.send(.blog(.silence(Silence(since: Fixture.now - 8_000, address: Fixture.address))))
     },
     listed("search") { $0.type("/train") },
     listed("filtered") { $0.type("/bob", .enter) },

@@ -123,18 +123,72 @@ struct TruthTests {
     ] {
       var model = Fixture.loaded(Size(width: width, height: 24))
       model.send(.blog(.connection(.offline(retryInSeconds: nil))))
-      model.send(.blog(.connectionProblem(reason: reason)))
+      model.send(.blog(.connectionProblem(ConnectionProblem(reason: reason))))
       let status = model.rows[23]
       #expect(status.contains(text), "\(width) columns")
       #expect(status.contains("alice"))
       #expect(!status.contains("online"))
       // The line below the tabs has room for more of it.
       if width >= 80 { #expect(model.rows[1].contains("Offline: signing in was refused:")) }
-      model.send(.blog(.connectionProblem(reason: nil)))
+      model.send(.blog(.connectionProblem(nil)))
       model.send(.blog(.connection(.online)))
       #expect(model.rows[23].contains("online"))
       #expect(!model.rows[1].contains("refused"))
     }
+  }
+
+  @Test("A server that does not answer is told of, counted, and offline after ten seconds")
+  func silence() {
+    for (width, text) in [
+      (20, "◐ no answer for 8 s"), (40, "alice · local      ◐ no answer for 8 s"),
+      (80, "◐ no answer for 8 s"), (120, "◐ no answer for 8 s"),
+    ] {
+      var model = Fixture.loaded(Size(width: width, height: 24))
+      model.send(.blog(.roundTrip(milliseconds: 12)))
+      let silence = Silence(since: Fixture.now - 3_000, address: Fixture.address)
+      model.send(.blog(.silence(silence)))
+      #expect(status(model).contains("no answer for 3 s"), "\(width) columns")
+      #expect(!status(model).contains("12 ms"))
+      #expect(!status(model).contains("online"))
+      #expect(model.nextTick == .seconds(1))
+      model.send(.tick(now: Fixture.now + 5_000))
+      #expect(status(model).hasSuffix(text), "\(width): \(status(model))")
+      model.send(.tick(now: Fixture.now + 7_000))
+      #expect(status(model).contains("○ offline"), "\(width): \(status(model))")
+      if width == 120 {
+        #expect(status(model).hasSuffix("offline: no answer from blog.example.org:9000 for 10 s"))
+      }
+      model.send(.blog(.silence(nil)))
+      #expect(status(model).hasSuffix("● online"))
+    }
+  }
+
+  @Test(
+    "The cause of an outage comes first where it is narrow, with its address where there is room"
+  )
+  func causes() {
+    for (width, text) in [
+      (120, "○ cannot connect to blog.example.org:9000: connection refused; next try in 4 s"),
+      (80, "○ connection refused, blog.example.org:9000; next try in 4 s"),
+      (60, "○ connection refused; next try in 4 s"), (40, "○ connection refused, 4s"),
+      (20, "○ offline 4s"),
+    ] {
+      var model = Fixture.loaded(Size(width: width, height: 24))
+      model.send(.blog(.connectionProblem(Fixture.refused)))
+      model.send(.blog(.connection(.offline(retryInSeconds: 4))))
+      #expect(status(model).hasSuffix(text), "\(width): \(status(model))")
+    }
+  }
+
+  @Test("A terminal that opens on a server that hangs says what it waits for")
+  func waiting() {
+    var model = Fixture.started(Size(width: 80, height: 24))
+    model.send(.blog(.silence(Silence(since: Fixture.now - 8_000, address: Fixture.address))))
+    #expect(
+      model.rows.contains {
+        $0.contains("Waiting for an answer from blog.example.org:9000: 8 s so far.")
+      }
+    )
   }
 
   @Test("w shows who is here, on which terminal, since when")

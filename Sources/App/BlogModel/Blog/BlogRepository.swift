@@ -21,6 +21,19 @@ package protocol BlogRepository: Sendable {
   func read(_ feed: FeedKind, at post: PostID)
   /// Goes to the beginning of a list, wherever the reader was.
   func showFirst(of feed: FeedKind)
+  /// Looks through a whole list and tells what matches, in place of any search before.
+  ///
+  /// - Parameters:
+  ///   - number: Names the search in ``BlogEvent/found(_:)``.
+  ///   - feed: The list.
+  ///   - matches: Tells whether a post is looked for; called on any thread.
+  func search(
+    _ number: Int,
+    in feed: FeedKind,
+    matching matches: @escaping @Sendable (Post) -> Bool
+  )
+  /// Ends the search.
+  func stopSearching()
   /// Follows a post and its comments until ``close(_:)``.
   func open(_ post: PostID)
   /// No longer follows a post.
@@ -53,6 +66,8 @@ package protocol BlogRepository: Sendable {
   func deletePost(_ post: PostID)
   /// Deletes a comment of mine.
   func deleteComment(_ comment: String, on post: PostID)
+  /// Finds out whether the server is alive, since somebody is looking.
+  func probe()
 }
 
 /// Something that happened to the blog, as the screen must learn of it.
@@ -61,6 +76,8 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case feed(FeedKind, posts: [Post])
   /// So much of a list is kept from now on; told before the list itself.
   case extent(FeedKind, FeedExtent)
+  /// A search has come so far.
+  case found(SearchProgress)
   /// A list can no longer be followed.
   case feedFailed(FeedKind, reason: String)
   /// The open post is now this, or is gone.
@@ -85,8 +102,10 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case roundTrip(milliseconds: Int)
   /// The connection is now in this state.
   case connection(ConnectionState)
-  /// The server cannot be used, and waiting alone will not change that; nil when that is over.
-  case connectionProblem(reason: String?)
+  /// This is why there is no connection; nil when there is one again.
+  case connectionProblem(ConnectionProblem?)
+  /// The server answers nothing that it is asked; nil when it does.
+  case silence(Silence?)
   /// So many of my writes are not yet acknowledged.
   case pendingWrites(Int)
   /// Something I did has been acknowledged.
@@ -121,6 +140,48 @@ package enum ConnectionState: Sendable, Hashable, Codable {
   case online
   /// Not connected; another attempt comes in so many seconds, or nil while one is under way.
   case offline(retryInSeconds: Int?)
+}
+
+/// Why there is no connection.
+package struct ConnectionProblem: Sendable, Hashable, Codable {
+  /// What happened, in a sentence without a period that names the address where that matters.
+  package let reason: String
+  /// The reason alone, in a few words; nil unless the server was not reached.
+  package let cause: String?
+  /// Where the server was looked for; nil as the cause is.
+  package let address: String?
+  /// Whether waiting alone will not help.
+  package let isPermanent: Bool
+
+  /// Makes a problem.
+  package init(
+    reason: String,
+    cause: String? = nil,
+    address: String? = nil,
+    isPermanent: Bool = true
+  ) {
+    self.reason = reason
+    self.cause = cause
+    self.address = address
+    self.isPermanent = isPermanent
+  }
+}
+
+/// A server that answers nothing.
+package struct Silence: Sendable, Hashable, Codable {
+  /// How long it lasts, in milliseconds, until it counts as being offline.
+  package static let patience: Int64 = 10_000
+
+  /// Since when, in milliseconds since 1970 by the server's clock.
+  package let since: Int64
+  /// Where the server is, in words.
+  package let address: String
+
+  /// Makes a silence.
+  package init(since: Int64, address: String) {
+    self.since = since
+    self.address = address
+  }
 }
 
 /// Explains an error of the database in words: what was refused, where, by which rule.

@@ -1,4 +1,5 @@
 internal import Dispatch
+private import Foundation
 private import RealtimeCore
 package import RealtimeDatabase
 
@@ -18,7 +19,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var opened: [PostID: OpenedPost] = [:]
   private var pulse: Pulse?
   private var phase: ConnectionStatus.Phase?
-  private var connectionProblem: String?
+  private var connectionProblem: ConnectionProblem?
+  private var silence: Silence?
+  private var search: PostSearch?
   /// Whether writes of an earlier run wait to be sent; nil before that is known.
   private var restoredWrites: Bool?
   private(set) var people: PeopleWatch?
@@ -89,15 +92,37 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
         pulse?.stop()
       }
     }
-    let problem = status.problem.flatMap { $0.isPermanent ? $0.reason : nil }
+    let problem = status.problem.map(ConnectionProblem.init)
     if problem != connectionProblem {
       connectionProblem = problem
-      handler?(.connectionProblem(reason: problem))
+      handler?(.connectionProblem(problem))
+    }
+    let silence = silence(in: status)
+    if silence != self.silence {
+      self.silence = silence
+      handler?(.silence(silence))
     }
     sweepFragments(status)
     handler?(.connection(ConnectionState(status.phase)))
     handler?(.pendingWrites(status.pendingWrites))
   }
+
+  /// How long the server has been silent, over all attempts to connect to it again.
+  private func silence(in status: ConnectionStatus) -> Silence? {
+    if let start = status.silentSince {
+      let passed = Int64((Date().timeIntervalSince(start) * 1_000).rounded())
+      return silence ?? Silence(since: now - passed, address: Self.words(for: status.address))
+    }
+    let isAnswered = status.phase == .connected || status.problem?.isSilence == false
+    return isAnswered ? nil : silence
+  }
+
+  /// An address as people call it; nobody knows the paths of sockets.
+  fileprivate static func words(for address: String) -> String {
+    address.hasPrefix("/") ? "the local server" : address
+  }
+
+  package func probe() { database.probe() }
 
   /// Looks at what an earlier run has edited, once the server has all of it.
   private func sweepFragments(_ status: ConnectionStatus) {
@@ -145,6 +170,28 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   package func showFirst(of feed: FeedKind) {
     queue.async { [self] in feeds[feed]?.showHighest() }
+  }
+
+  package func search(
+    _ number: Int,
+    in feed: FeedKind,
+    matching matches: @escaping @Sendable (Post) -> Bool
+  ) {
+    let list = blog.paths.all(feed, of: me.uid)
+    queue.async { [self] in
+      search?.stop()
+      search = PostSearch(number, in: list, matching: matches) { [queue, weak self] progress in
+        queue.async { [weak self] in self?.handler?(.found(progress)) }
+      }
+      search?.start()
+    }
+  }
+
+  package func stopSearching() {
+    queue.async { [self] in
+      search?.stop()
+      search = nil
+    }
   }
 
   // MARK: One post
@@ -214,6 +261,22 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   }
 
   private var refusal: DatabaseErrorText { DatabaseErrorText(uid: me.uid) }
+}
+
+extension ConnectionStatus.Problem {
+  /// Whether the server only did not answer.
+  fileprivate var isSilence: Bool { summary == Self.noAnswer }
+}
+
+extension ConnectionProblem {
+  fileprivate init(_ problem: ConnectionStatus.Problem) {
+    self.init(
+      reason: problem.reason,
+      cause: problem.summary,
+      address: problem.address.map(LiveBlog.words),
+      isPermanent: problem.isPermanent
+    )
+  }
 }
 
 extension ConnectionState {

@@ -46,6 +46,15 @@ package struct BlogPaths: Sendable {
     }
   }
 
+  /// All posts of a list, ordered by their keys whatever the order of the list.
+  package func all(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
+    switch feed {
+    case .recent, .top: posts.queryOrderedByKey()
+    case .mine, .myTop: posts(of: uid).queryOrderedByKey()
+    case .author(let author): posts(of: author).queryOrderedByKey()
+    }
+  }
+
   /// The query of the first page of a list, in ascending order.
   package func query(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     list(feed, of: uid).queryLimited(toLast: Self.feedLength)

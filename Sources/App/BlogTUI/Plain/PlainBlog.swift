@@ -24,6 +24,7 @@ package struct PlainBlog: Sendable {
   private var open: PostID?
   private var comments: [Comment]?
   private var connection: ConnectionState?
+  private var toldProblem: String?
   private var mode = Mode.commands
 
   /// Makes a blog of which nothing is known yet.
@@ -42,12 +43,13 @@ package struct PlainBlog: Sendable {
       open = nil
       return ["The open post was deleted."]
     case .connection(let state): return take(state)
-    case .connectionProblem(let reason): return reason.map { ["Offline: \($0)."] } ?? []
+    case .connectionProblem(let problem): return take(problem)
+    case .silence(let silence): return silence.map { ["No answer from \($0.address)."] } ?? []
     case .feedFailed(_, let reason): return ["The posts cannot be read: \(reason)."]
     case .failed(let action, let reason): return ["Refused: \(Self.name(action)): \(reason)."]
     case .succeeded(let action): return ["Done: \(Self.name(action))."]
     case .feed, .extent, .post, .comments, .latestComments, .typing, .people, .readState,
-      .markAnswered, .notice, .notices, .roundTrip, .pendingWrites:
+      .markAnswered, .notice, .notices, .roundTrip, .pendingWrites, .found:
       return []
     }
   }
@@ -93,6 +95,16 @@ package struct PlainBlog: Sendable {
       + new.filter { comment in before[comment.id].map { $0.text != comment.text } ?? false }
       .map { "Changed comment: \(line($0))" }
       + comments.filter { !now.contains($0.id) }.map { "Deleted comment of \(name(of: $0))." }
+  }
+
+  private mutating func take(_ problem: ConnectionProblem?) -> [String] {
+    // What it is tried again for is told once, and not after each attempt.
+    guard let problem, problem.reason != toldProblem else {
+      if problem == nil { toldProblem = nil }
+      return []
+    }
+    toldProblem = problem.reason
+    return ["Offline: \(problem.reason)."]
   }
 
   private mutating func take(_ state: ConnectionState) -> [String] {

@@ -104,6 +104,7 @@ package final class Program<Terminal: TerminalDevice> {
   private func handle(_ event: TerminalEvent) {
     switch event {
     case .key(let key):
+      repository.probe()
       send(.key(key))
       // The blog often answers immediately; the next key then sees the result.
       takeInbox()
@@ -206,6 +207,9 @@ package final class Program<Terminal: TerminalDevice> {
     case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
     case .hearNotices(let areTold): repository.setNotices(areTold)
     case .notify(let text): terminal.notify(text)
+    case .search(let request):
+      repository.search(request.number, in: request.kind) { request.matches($0) }
+    case .stopSearching: repository.stopSearching()
     case .open(let id): repository.open(id)
     case .close(let id): repository.close(id)
     case .post(let title, let body):
@@ -258,7 +262,8 @@ extension Program {
     case .configureTerminal(let settings): terminal.apply(settings)
     case .watchWire(let isOn): environment.watchWire(isOn)
     case .network(let isOn): environment.setNetwork(isOn)
-    case .follow, .stopFollowing, .read, .showFirst, .open, .close, .post, .comment, .star, .edit,
+    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close, .post,
+      .comment, .star, .edit,
       .editComment, .watchComments, .mark, .markAllRead, .markStars, .typing, .hearNotices, .notify,
       .deletePost,
       .deleteComment, .redraw, .suspend, .bell, .quit, .changeAccount:
@@ -295,6 +300,7 @@ extension Program {
     case comments(PostID)
     case connection
     case connectionProblem
+    case silence
     case pendingWrites
   }
 
@@ -327,7 +333,8 @@ extension Program {
     case .connection: .connection
     case .pendingWrites: .pendingWrites
     case .connectionProblem: .connectionProblem
-    case .feedFailed, .succeeded, .failed, .notice, .markAnswered: nil
+    case .silence: .silence
+    case .feedFailed, .succeeded, .failed, .notice, .markAnswered, .found: nil
     }
   }
 }
@@ -337,7 +344,8 @@ extension Effect {
   var isWrite: Bool {
     switch self {
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment: true
-    case .follow, .stopFollowing, .read, .showFirst, .open, .close, .watchComments, .mark,
+    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close,
+      .watchComments, .mark,
       .markAllRead, .markStars, .typing, .hearNotices, .notify, .redraw, .suspend, .bell, .quit,
       .changeAccount, .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory,
       .keepSetting,
@@ -351,7 +359,8 @@ extension Effect {
     switch self {
     case .read, .watchComments: true
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .follow,
-      .stopFollowing, .showFirst, .open, .close, .mark, .markAllRead, .markStars, .typing,
+      .search, .stopSearching, .stopFollowing, .showFirst, .open, .close, .mark, .markAllRead,
+      .markStars, .typing,
       .hearNotices,
       .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally,
       .editTextExternally, .copy, .openLink,

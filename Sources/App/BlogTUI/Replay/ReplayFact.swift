@@ -69,11 +69,14 @@ extension ReplayFact {
       let isOnline = state == .online
       guard isOnline != (model.connection == .online) else { return [] }
       return [ReplayFact(.connection, "the connection is \(isOnline ? "there" : "gone")")]
-    case .connectionProblem(let reason):
-      return reason.map { [ReplayFact(.connection, $0)] } ?? []
+    case .connectionProblem(let problem):
+      return problem.map { [ReplayFact(.connection, $0.reason)] } ?? []
+    case .silence(let silence):
+      return silence.map { [ReplayFact(.connection, "no answer from \($0.address)")] } ?? []
     case .feedFailed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
     case .failed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
-    case .succeeded, .extent, .typing, .readState, .markAnswered, .notice, .notices, .roundTrip,
+    case .succeeded, .extent, .found, .typing, .readState, .markAnswered, .notice, .notices,
+      .roundTrip,
       .pendingWrites, .latestComments:
       return []
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import BlogModel
 import BlogTUI
 import Foundation
+import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
 
@@ -66,6 +67,7 @@ struct Doctor: AsyncParsableCommand {
       findings.append(Finding("home", .fault, error.description))
     }
     findings += [configuration(), Self.listening(at: port), Self.tmux()]
+    if options.database != nil { findings.append(await database()) }
     for finding in findings {
       if options.json {
         Output.line(
@@ -182,6 +184,65 @@ struct Doctor: AsyncParsableCommand {
       )
     case .unusable(let reason):
       return Finding("local server", .fault, "\(socket): \(reason); name another with --socket")
+    }
+  }
+
+  /// How long a database may take to greet, in seconds.
+  private static let patience = 5.0
+
+  /// Whether the database that the options name answers.
+  private func database() async -> Finding {
+    let subject = "database"
+    let open: Database
+    do {
+      let url = try options.databaseURL()
+      var configuration = DatabaseOptions()
+      configuration.trustRoots = options.trustRoots
+      open = try Database(url: url, options: configuration)
+    } catch {
+      let advice = "a URL is like https://blog.example.org:9000?ns=hearth"
+      return Finding(subject, .fault, "\(CommandFailure(error).description); \(advice)")
+    }
+    open.callbackQueue = DispatchQueue(label: "hearth.doctor")
+    let finding = await withCheckedContinuation { continuation in
+      let isDone = NIOLockedValueBox(false)
+      let finish: @Sendable (Finding) -> Void = { finding in
+        let isFirst = isDone.withLockedValue { isDone in
+          defer { isDone = true }
+          return !isDone
+        }
+        if isFirst { continuation.resume(returning: finding) }
+      }
+      open.observeConnection { status in
+        if status.phase == .connected {
+          finish(Finding(subject, .fine, "\(status.address) answers"))
+        } else if let problem = status.problem {
+          finish(Finding(subject, .fault, problem.reason + "; " + Self.advice(problem)))
+        }
+      }
+      open.goOnline()
+      DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
+        let text =
+          "no answer within \(Self.patience.formatted()) s; it may hang, or the way to it is cut"
+        finish(Finding(subject, .fault, text))
+      }
+    }
+    await open.close()
+    return finding
+  }
+
+  private static func advice(_ problem: ConnectionStatus.Problem) -> String {
+    switch problem.cause {
+    case .network: "check the address and port, and that hearth serve runs there"
+    case .refused, .signInRefused: "ask whoever runs it, or sign in with another account"
+    case .notADatabaseServer: "check the port"
+    case .protocolViolation: "one of the two programs is too old or has a fault"
+    case .untrustedCertificate: "name its certificate with --ca-file"
+    case .wrongHostName: "use the name in its certificate"
+    case .certificateOutOfDate: "check the clock of this machine, or have the certificate renewed"
+    case .notEncrypted: "write http:// if that is meant"
+    case .encryptionFailed: "look at the log of the server"
+    case .unusableTrustRoots: "check the file of --ca-file"
     }
   }
 

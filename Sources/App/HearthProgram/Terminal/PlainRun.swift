@@ -72,7 +72,7 @@ struct PlainRun {
       .markStars, .editTextExternally, .typing, .hearNotices, .notify, .deleteComment, .redraw,
       .suspend, .bell, .editExternally,
       .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire,
-      .watchComments, .network, .changeAccount:
+      .watchComments, .network, .changeAccount, .search, .stopSearching:
       break
     }
     return true

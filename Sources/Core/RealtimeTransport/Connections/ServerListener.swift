@@ -93,7 +93,10 @@ package final class ServerListener: Sendable {
           )
         }.flatMapErrorThrowing { error in
           let isInUse = (error as? IOError)?.errnoCode == EADDRINUSE
-          let reason = isInUse ? "another program is listening there" : FailureText.describe(error)
+          let reason =
+            isInUse
+            ? "another program is listening there (\"ss -ltnp\" shows which)"
+            : FailureText.describe(error)
           throw ListenError(
             isInUse ? .inUse : .failed,
             description: "\(address) cannot be used: \(reason)"

@@ -74,7 +74,7 @@ enum FailureText {
       if let first = error.connectionErrors.first {
         describe(first.error)
       } else {
-        "the host \(error.host) is not known"
+        "unknown host"
       }
     case SocketAddressError.unixDomainSocketPathTooLong:
       "the path of the socket is longer than \(SocketFile.pathBytes) bytes"

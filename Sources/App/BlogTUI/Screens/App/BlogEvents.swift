@@ -46,7 +46,9 @@ extension Model {
       return markOpenPostRead()
     case .connection(let state):
       session.connectionBecame(state)
-    case .connectionProblem(let reason): session.connectionProblem = reason
+    case .connectionProblem(let problem): session.connectionProblem = problem
+    case .silence(let silence): session.silence = silence
+    case .found(let progress): session.take(progress)
     case .pendingWrites(let count):
       session.pendingWrites = max(0, count)
       // The question was about pending writes; once they are acknowledged, there is nothing to ask.
@@ -63,6 +65,7 @@ extension Model {
 
   private mutating func update(openPost id: PostID, _ post: Post?) {
     guard let open = openPost, open.id == id else { return }
+    if session.feed.updateFound(id, to: post) { session.refilter() }
     openPost?.update(post: post)
     if post == nil, !open.isGone {
       session.message = .failure("This post was deleted. What you typed stays here; Esc goes back.")
@@ -155,6 +158,7 @@ extension BlogEvent {
   fileprivate var people: [Author] {
     switch self {
     case .feed(_, let posts): posts.map { Author(uid: $0.uid, name: $0.author) }
+    case .found(let progress): progress.found.map { Author(uid: $0.uid, name: $0.author) }
     case .post(_, let post?): [Author(uid: post.uid, name: post.author)]
     case .comments(_, let comments): comments.map { Author(uid: $0.uid, name: $0.author) }
     case .typing(_, let typists): typists.map(\.person)
@@ -164,7 +168,7 @@ extension BlogEvent {
       [author]
     case .notices(let entries): entries.compactMap(\.author)
     case .post(_, nil), .extent, .feedFailed, .latestComments, .readState, .markAnswered, .notice,
-      .roundTrip, .connection, .connectionProblem, .pendingWrites, .succeeded, .failed:
+      .roundTrip, .connection, .connectionProblem, .silence, .pendingWrites, .succeeded, .failed:
       []
     }
   }

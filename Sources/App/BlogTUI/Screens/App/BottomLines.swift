@@ -89,23 +89,26 @@ extension Painter {
   /// Paints the user and database at the left, and the connection state at the right.
   mutating func paintStatus() {
     let row = frame.status
-    let isNarrow = row.width < 60
-    var right = connectionText(isNarrow: isNarrow)
-    if session.pendingWrites > 0 {
-      let count = SafeText(session.pendingWrites)
-      let text = isNarrow ? glyphs.pending + count : count + " not acknowledged"
-      right.insert((text, theme.waiting), at: 0)
-    }
-    right.insert(contentsOf: facts(row.width), at: 0)
+    let gap = isNarrow ? 1 : 2
+    var right = facts(row.width)
     let drafts = session.drafts.count + session.commentDrafts.values.reduce(0) { $0 + $1.count }
     if drafts > 0, !isNarrow {
       let text = SafeText(drafts) + (drafts == 1 ? " draft" : " drafts")
       right.insert((text, theme.waiting), at: 0)
     }
-    let gap = isNarrow ? 1 : 2
+    if session.pendingWrites > 0 {
+      let count = SafeText(session.pendingWrites)
+      let text = isNarrow ? glyphs.pending + count : count + " not acknowledged"
+      right.append((text, theme.waiting))
+    }
+    // Who I am is told as well, if only in short, unless there is hardly any room.
+    let name = SafeText(untrusted: session.me.name, limit: SafeText.nameLimit).width
+    let identity = row.width < 30 ? 0 : min(name, isNarrow ? 6 : 12) + gap
+    let taken = right.reduce(identity) { $0 + $1.0.width + gap }
+    right.append(connectionText(in: row.width - (row.width < 30 ? 1 : 2) - taken))
     let width = right.reduce(gap * (right.count - 1)) { $0 + $1.0.width }
     var column = max(row.column + 1, row.endColumn - 1 - width)
-    let limit = column - row.column - 1 - gap
+    let limit = max(0, column - row.column - 1 - gap)
     for (text, style) in right {
       screen.put(text, at: Position(row: row.row, column: column), style: style, clip: row)
       column += text.width + gap
@@ -123,7 +126,8 @@ extension Painter {
       let age = Age.text(last, now: session.now)
       facts.append(("last event " + (age == "now" ? age : age + " ago"), theme.dim))
     }
-    if width >= 60, session.connection == .online, let milliseconds = session.reading.roundTrip {
+    let isHeard = session.connection == .online && session.silence == nil
+    if width >= 60, isHeard, let milliseconds = session.reading.roundTrip {
       facts.append((milliseconds < 1 ? "< 1 ms" : SafeText(milliseconds) + " ms", theme.dim))
     }
     return facts
@@ -144,29 +148,77 @@ extension Painter {
     screen.put(text, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
   }
 
-  private func connectionText(isNarrow: Bool) -> [(SafeText, Style)] {
-    if session.connection != .online, let problem = session.connectionProblem, !isNarrow {
-      let text = SafeText(untrusted: Model.clause(problem))
-      let room = max(20, frame.status.width / 2)
-      return [
-        (glyphs.offline + " " + text.truncated(to: room, ellipsis: glyphs.ellipsis), theme.bad)
-      ]
+}
+
+// MARK: The connection
+
+extension Painter {
+  /// The state of the connection in as many words as there is room for.
+  ///
+  /// - Parameter room: The number of cells.
+  /// - Returns: The text and its style.
+  private func connectionText(in room: Int) -> (SafeText, Style) {
+    let (glyph, style, texts) = connectionWords
+    let all = texts.map { glyph + " " + $0 }
+    return (all.first { $0.width <= room } ?? all.last ?? glyph, style)
+  }
+
+  /// The sign of the connection, its style, and what there is to say, the longest first.
+  private var connectionWords: (SafeText, Style, [SafeText]) {
+    if let seconds = session.silentSeconds, !session.isCutOff {
+      return silenceWords(seconds)
     }
     switch session.connection {
-    case .online:
-      return [(glyphs.online + " online", theme.good)]
-    case .connecting:
-      let text: SafeText = isNarrow ? " connecting" : " connecting" + glyphs.ellipsis
-      return [(glyphs.pending + text, theme.waiting)]
-    case .offline:
-      let text = glyphs.offline + " offline"
-      if session.isCutOff { return [(isNarrow ? text : text + " by :net off", theme.bad)] }
-      guard let seconds = session.secondsUntilRetry, seconds > 0 else {
-        return [(isNarrow ? text : text + ", trying now", theme.bad)]
-      }
-      let count = SafeText(seconds)
-      let retry = isNarrow ? " " + count + "s" : ", next try in " + count + " s"
-      return [(text + retry, theme.bad)]
+    case .online: return (glyphs.online, theme.good, ["online"])
+    case .connecting where session.connectionProblem == nil:
+      let text: SafeText = "connecting"
+      return (glyphs.pending, theme.waiting, [isNarrow ? text : text + glyphs.ellipsis, text])
+    case .connecting: return (glyphs.offline, theme.bad, outageWords(retry: nil))
+    case .offline: return (glyphs.offline, theme.bad, outageWords(retry: session.secondsUntilRetry))
     }
+  }
+
+  private var isNarrow: Bool { frame.status.width < 60 }
+
+  /// A server that answers nothing: at first that is told, then it counts as being offline.
+  private func silenceWords(_ seconds: Int) -> (SafeText, Style, [SafeText]) {
+    let count = SafeText(seconds) + " s"
+    guard Int64(seconds) * 1_000 >= Silence.patience else {
+      return (
+        glyphs.unsure, theme.waiting, ["no answer for " + count, "no answer " + count, count]
+      )
+    }
+    let text: SafeText = "no answer for " + count
+    let address = session.silence.map { SafeText(untrusted: $0.address, limit: 200) } ?? .empty
+    return (
+      glyphs.offline, theme.bad,
+      [
+        "offline: no answer from " + address + " for " + count, "offline: " + text,
+        "offline " + count, "offline",
+      ]
+    )
+  }
+
+  private func outageWords(retry: Int?) -> [SafeText] {
+    if session.isCutOff { return ["offline by :net off", "offline"] }
+    let seconds = retry.flatMap { $0 > 0 ? SafeText($0) : nil }
+    let long: SafeText = seconds.map { "next try in " + $0 + " s" } ?? "trying now"
+    let short: SafeText = seconds.map { " " + $0 + "s" } ?? .empty
+    let offline: [SafeText] = ["offline, " + long, "offline" + short, "offline"]
+    guard let problem = session.connectionProblem else { return offline }
+    let reason = SafeText(untrusted: Model.clause(problem.reason), limit: 400)
+    if problem.isPermanent {
+      if isNarrow { return offline.suffix(2) }
+      let room = max(20, frame.status.width / 2)
+      return [reason.truncated(to: room, ellipsis: glyphs.ellipsis)] + offline.suffix(2)
+    }
+    guard let cause = problem.cause.map({ SafeText(untrusted: $0, limit: 100) }) else {
+      return [reason + "; " + long] + offline
+    }
+    let address = problem.address.map { SafeText(untrusted: $0, limit: 200) } ?? .empty
+    return [
+      reason + "; " + long, cause + ", " + address + "; " + long, cause + "; " + long,
+      cause + "," + (seconds == nil ? " trying" : short), cause,
+    ] + offline.suffix(2)
   }
 }

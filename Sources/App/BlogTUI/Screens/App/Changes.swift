@@ -197,6 +197,11 @@ extension Session {
   mutating func star(_ post: Post) -> [Effect] {
     let isStarred = !(starIntents[post.id] ?? post.stars.contains(me.uid))
     starIntents[post.id] = isStarred
+    if var found = feed.foundOnly(post.id), found.stars.contains(me.uid) != isStarred {
+      found.starCount += isStarred ? 1 : -1
+      if isStarred { found.stars.insert(me.uid) } else { found.stars.remove(me.uid) }
+      if feed.updateFound(post.id, to: found) { refilter() }
+    }
     reading.add(.star(post.id, isStarred))
     note(post.id)
     return [.star(post.id, isStarred)]
@@ -281,6 +286,7 @@ extension Session {
     // A repeated state does not restart the countdown unless it has run out.
     if state != connection || secondsUntilRetry == 0 { connectionChangedAt = now }
     connection = state
+    if state != .online { reading.roundTrip = nil }
     for (id, delivery) in reading.deliveries {
       switch delivery {
       case .local, .sent: note(id)

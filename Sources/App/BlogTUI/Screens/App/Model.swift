@@ -122,6 +122,7 @@ extension Model {
   /// How long the screen stays accurate if nothing happens; nil means for ever.
   package var nextTick: Duration? {
     if let seconds = session.secondsUntilRetry, seconds > 0 { return .seconds(1) }
+    if session.silence != nil { return .seconds(1) }
     if let time = nextChange { return .milliseconds(max(1, time - session.now)) }
     let showsAges = openPost != nil || !session.feed.posts.isEmpty
     return showsAges ? .seconds(30) : nil

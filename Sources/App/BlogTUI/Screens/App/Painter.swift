@@ -128,29 +128,18 @@ struct Painter {
     session.feed.isFollowing && model.openPost == nil ? "Following the newest." : nil
   }
 
-  private var searchNotice: SafeText? {
-    guard model.openPost == nil, let search = session.search, !search.isEditing else { return nil }
-    let query = SafeText(untrusted: search.field.text, limit: 60)
-    return "/" + query + ": " + matchCount + ". Esc shows all."
-  }
-
   private var offlineNotice: SafeText? {
     switch session.connection {
-    case .online: return nil
+    case .online where session.isOnline: return nil
     case .connecting where session.connectionProblem == nil: return nil
-    case .connecting, .offline: break
+    case .online, .connecting, .offline: break
     }
-    if let reason = session.connectionProblem {
-      return SafeText(untrusted: "Offline: \(Model.clause(reason)).", limit: 400)
+    if let problem = session.connectionProblem, problem.isPermanent {
+      return SafeText(untrusted: "Offline: \(Model.clause(problem.reason)).", limit: 400)
     }
     return frame.upperRule.width < 72
       ? "Offline: this may be old."
       : "Offline: what you see may be old, what you write is sent later."
-  }
-
-  /// The number of posts that a search found, of how many.
-  var matchCount: SafeText {
-    SafeText(session.feed.list.ids.count) + " of " + SafeText(session.feed.posts.count)
   }
 
   private var unseenMark: (long: SafeText, short: SafeText) {

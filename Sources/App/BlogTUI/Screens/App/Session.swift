@@ -18,8 +18,10 @@ package struct Session: Sendable {
   package internal(set) var now: Int64
   /// How the database can be reached.
   package internal(set) var connection = ConnectionState.connecting
-  /// Why the server cannot be used, if waiting alone will not help.
-  package internal(set) var connectionProblem: String?
+  /// Why there is no connection, as far as it is known.
+  package internal(set) var connectionProblem: ConnectionProblem?
+  /// Since when the server answers nothing.
+  package internal(set) var silence: Silence?
   /// Whether the user has disconnected this terminal.
   package internal(set) var isCutOff = false
   /// When the connection entered that state.
@@ -30,6 +32,13 @@ package struct Session: Sendable {
   package internal(set) var tab = FeedKind.recent
   /// The search that limits the lists.
   package internal(set) var search: Search?
+  /// The search through what is not loaded, once Enter was pressed.
+  package internal(set) var restSearch: RestSearch?
+  /// The number of the last search, and of the one that the blog was asked for last.
+  var lastSearch = 0
+  var toldSearch: Int?
+  /// How many posts a list had when all of it was searched last.
+  var listLengths: [FeedKind: Int] = [:]
   /// What the user is told until the next key.
   package internal(set) var message: Message? {
     didSet { if let message { messageLog.add(message, at: now) } }
@@ -114,6 +123,19 @@ package struct Session: Sendable {
   /// All lists, that of an author too if there is one.
   var allFeeds: [FeedKind] {
     FeedKind.tabs + (reading.author.map { [.author(uid: $0.uid)] } ?? [])
+  }
+
+  /// How many seconds the server has not answered, by the present time.
+  package var silentSeconds: Int? {
+    silence.map { silence in
+      Int(clamping: max(0, now.subtractingReportingOverflow(silence.since).partialValue / 1_000))
+    }
+  }
+
+  /// Whether there is a connection, and the server has not been silent for so long that it counts as
+  /// none.
+  package var isOnline: Bool {
+    connection == .online && silentSeconds.map { Int64($0) * 1_000 < Silence.patience } ?? true
   }
 
   /// The seconds until another attempt to connect, by the present time.

@@ -36,6 +36,9 @@ enum Age {
     return day + " " + SafeText(untrusted: String(Clock.text(created).prefix(5)))
   }
 
+  /// The day by the calendar of UTC, such as `2024-05-03`.
+  static func day(_ created: Int64) -> SafeText { date(created, isShort: false) }
+
   /// The day by the calendar of UTC.
   private static func date(_ milliseconds: Int64, isShort: Bool) -> SafeText {
     let date = CalendarDay(milliseconds)

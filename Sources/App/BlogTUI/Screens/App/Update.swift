@@ -42,6 +42,10 @@ package enum Effect: Hashable, Sendable {
   case read(FeedKind, at: PostID)
   /// Go to the beginning of a list.
   case showFirst(FeedKind)
+  /// Search a whole list; ``BlogEvent/found(_:)`` tells how it goes.
+  case search(SearchRequest)
+  /// End the search.
+  case stopSearching
   /// Follow a post and its comments.
   case open(PostID)
   /// No longer follow a post.
@@ -114,6 +118,7 @@ package enum Effect: Hashable, Sendable {
 /// - Returns: What the program has to do, in order.
 package func update(_ model: inout Model, _ event: Event) -> [Effect] {
   handle(event, &model) + model.session.hearNotices() + model.watchComments()
+    + model.session.searchRest()
 }
 
 private func handle(_ event: Event, _ model: inout Model) -> [Effect] {

@@ -27,6 +27,10 @@ package struct Feed: Equatable, Sendable {
   package internal(set) var phase = Phase.idle
   /// All posts, in the order of the list, each identifier once.
   package private(set) var posts = OrderedPosts()
+  /// The posts that rows are made of: those, and what a search has found elsewhere in the list.
+  package private(set) var listed = OrderedPosts()
+  /// What a search has found, in the order of the list, loaded or not.
+  private var found: [Post] = []
   /// Whether the list goes on beyond those posts.
   package internal(set) var extent = FeedExtent()
   /// The rows in view and the selected one; fewer than the posts during a search.
@@ -46,13 +50,14 @@ package struct Feed: Equatable, Sendable {
 
   /// How many lines the texts of the posts take, where each row takes what it needs.
   private var textHeights: [PostID: TextHeight] = [:]
+  private var foundIsByStars = false
   private var unseen: Set<PostID> = []
   /// The last reported position, and the number of posts at that time.
   private var asked: (id: PostID, count: Int)?
 
   /// The post of that key, if it is in the list; found at once if it is near the selected one.
   package func post(_ id: PostID) -> Post? {
-    posts.index(of: id, near: list.selectedIndex ?? 0).map { posts[$0] }
+    listed.index(of: id, near: list.selectedIndex ?? 0).map { listed[$0] }
   }
 
   package var selectedPost: Post? { list.selection.flatMap { post($0) } }
@@ -84,7 +89,8 @@ package struct Feed: Equatable, Sendable {
 
   /// Shows only the posts that pass.
   mutating func filter(_ filter: PostFilter) {
-    let shown = filter.passesAll ? Array(posts) : posts.filter { filter.passes($0) }
+    listed = found.isEmpty ? posts : posts.merged(with: found, isByStars: foundIsByStars)
+    let shown = filter.passesAll ? Array(listed) : listed.filter { filter.passes($0) }
     let starts = filter.dividesDays ? Self.dayStarts(of: shown) : []
     let heights = filter.textRoom.map { rowHeights(of: shown, in: $0) } ?? [:]
     if filter.textRoom == nil { textHeights = [:] }
@@ -107,6 +113,29 @@ package struct Feed: Equatable, Sendable {
       }
     }
     return textHeights.mapValues { $0.lines + 2 }
+  }
+
+  /// Adds posts that a search has found; they are shown with the next filter.
+  mutating func add(found posts: [Post], isByStars: Bool) {
+    foundIsByStars = isByStars
+    found += posts
+    if isByStars { found.sort { ($0.starCount, $0.id) > ($1.starCount, $1.id) } }
+  }
+
+  /// Forgets what a search has found.
+  mutating func forgetFound() { found = [] }
+
+  /// Notes what has become of a post that a search has found; false if it has found no such post.
+  mutating func updateFound(_ id: PostID, to post: Post?) -> Bool {
+    guard let index = found.firstIndex(where: { $0.id == id }) else { return false }
+    if let post { found[index] = post } else { found.remove(at: index) }
+    return true
+  }
+
+  /// A post that a search has found and that is not loaded, so that nobody tells of its changes.
+  func foundOnly(_ id: PostID) -> Post? {
+    guard !found.isEmpty, posts.index(of: id, near: 0) == nil else { return nil }
+    return found.first { $0.id == id }
   }
 
   /// The posts that start a new day; posts without a time start none.
@@ -154,7 +183,7 @@ package struct Feed: Equatable, Sendable {
 
   /// Compares only what affects the screen.
   package static func == (left: Feed, right: Feed) -> Bool {
-    left.phase == right.phase && left.posts == right.posts && left.list == right.list
+    left.phase == right.phase && left.listed == right.listed && left.list == right.list
       && left.extent == right.extent && left.awaited == right.awaited
       && left.isFollowing == right.isFollowing && left.unseen == right.unseen
   }
@@ -198,6 +227,31 @@ package struct OrderedPosts: Equatable, Sendable {
       }
     }
     return nil
+  }
+
+  /// These posts and others, each once, in the order of the list; what is in both is taken from here.
+  ///
+  /// - Parameters:
+  ///   - others: Posts in the order of the list.
+  ///   - isByStars: Whether stars decide the order; otherwise the keys do.
+  /// - Returns: All of them.
+  /// - Complexity: O(n)
+  func merged(with others: [Post], isByStars: Bool) -> OrderedPosts {
+    let known = Set(posts.map(\.id))
+    var all: [Post] = []
+    all.reserveCapacity(posts.count + others.count)
+    var rest = posts[...]
+    for other in others where !known.contains(other.id) {
+      while let next = rest.first,
+        isByStars
+          ? (next.starCount, next.id) > (other.starCount, other.id) : next.id > other.id
+      {
+        all.append(next)
+        rest.removeFirst()
+      }
+      all.append(other)
+    }
+    return OrderedPosts(all + rest)
   }
 
   /// The posts inserted above the lowest remaining post of an earlier list.

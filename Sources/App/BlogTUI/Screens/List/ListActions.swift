@@ -111,7 +111,7 @@ enum ListActions {
         if model.session.search == nil, let effects = model.session.backFromAuthor() {
           return effects
         }
-        model.session.endSearch()
+        if !model.session.stopSearch() { model.session.endSearch() }
         return []
       }
     ),

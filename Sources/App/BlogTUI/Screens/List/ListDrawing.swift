@@ -25,13 +25,13 @@ extension Painter {
     var rows: [PostRow] = []
     // The last post is the oldest in most lists; measuring it keeps the columns stable while the
     // list is scrolled.
-    let oldest = time(feed.posts.last?.createdAt, isShort: isShort)
+    let oldest = time(feed.listed.last?.createdAt, isShort: isShort)
     var ageWidth = max(oldest.width, isShort ? 3 : 4)
     var guess = feed.list.top
     for item in feed.list.rows(in: room) {
-      guard let number = feed.posts.index(of: item.id, near: guess) else { continue }
+      guard let number = feed.listed.index(of: item.id, near: guess) else { continue }
       guess = number + 1
-      let post = feed.posts[number]
+      let post = feed.listed[number]
       let row = row(
         of: post,
         isSelected: item.isSelected,
@@ -114,13 +114,25 @@ extension Painter {
 
   private var emptyListText: [SafeText] {
     if let search = session.search, search.pattern != nil, !session.feed.posts.isEmpty {
-      let query = SafeText(untrusted: search.field.text, limit: 40)
-      return ["No post contains \"" + query + "\".", "Esc shows all posts."]
+      return nothingFoundText(search)
     }
     switch session.feed.phase {
     case .idle, .loading:
+      if let seconds = session.silentSeconds, let silence = session.silence {
+        let address = SafeText(untrusted: silence.address, limit: 200)
+        return [
+          "Waiting for an answer from " + address + ": " + SafeText(seconds) + " s so far.",
+          "The posts come as soon as it answers. q leaves.",
+        ]
+      }
       if case .offline = session.connection {
-        return ["Not loaded yet: the database cannot be reached.", "It is tried again and again."]
+        guard let problem = session.connectionProblem else {
+          return [
+            "Not loaded yet: the database cannot be reached.", "It is tried again and again.",
+          ]
+        }
+        let reason = SafeText(untrusted: Model.clause(problem.reason), limit: 400)
+        return ["Not loaded yet: " + reason + ".", "It is tried again and again."]
       }
       return ["Loading" + glyphs.ellipsis]
     case .failed(let reason):

@@ -129,7 +129,10 @@ extension Session {
 
   /// Reports the reader's position to the blog if it needs to load or drop posts.
   mutating func tellPosition() -> [Effect] {
-    guard let id = feed.positionToTell(isFiltered: search?.pattern != nil) else { return [] }
+    // A search of the whole list needs nothing more of it.
+    guard restSearch == nil,
+      let id = feed.positionToTell(isFiltered: search?.pattern != nil)
+    else { return [] }
     return [.read(tab, at: id)]
   }
 

@@ -145,12 +145,31 @@ private struct Needle: Hashable, Sendable {
   init(_ text: some StringProtocol) { bytes = Array(text.lowercased().utf8) }
 
   func isIn(_ text: String) -> Bool {
+    let isInASCII = text.utf8.withContiguousStorageIfAvailable(isInASCII) ?? nil
+    if let isInASCII { return isInASCII }
     let hay = Array(text.lowercased().utf8)
     guard !bytes.isEmpty else { return true }
     guard hay.count >= bytes.count else { return false }
     return (0...(hay.count - bytes.count)).contains { start in
       hay[start] == bytes[0] && hay[start..<(start + bytes.count)].elementsEqual(bytes)
     }
+  }
+}
+
+extension Needle {
+  /// Whether it is in a text of ASCII characters, without a copy of it; nil for any other text.
+  private func isInASCII(_ hay: UnsafeBufferPointer<UInt8>) -> Bool? {
+    guard hay.allSatisfy({ $0 < 0x80 }) else { return nil }
+    guard let first = bytes.first else { return true }
+    guard hay.count >= bytes.count else { return false }
+    return (0...(hay.count - bytes.count)).contains { start in
+      Self.lowercased(hay[start]) == first
+        && bytes.indices.allSatisfy { Self.lowercased(hay[start + $0]) == bytes[$0] }
+    }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    0x41 <= byte && byte <= 0x5A ? byte | 0x20 : byte
   }
 }
 

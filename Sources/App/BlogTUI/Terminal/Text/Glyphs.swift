@@ -27,6 +27,7 @@ package struct GlyphSet: Hashable, Sendable {
     pending: "◌",
     online: "●",
     offline: "○",
+    unsure: "◐",
     horizontal: "─",
     vertical: "│",
     topLeft: "┌",
@@ -55,6 +56,7 @@ package struct GlyphSet: Hashable, Sendable {
     pending: ".",
     online: "+",
     offline: "-",
+    unsure: "?",
     horizontal: "-",
     vertical: "|",
     topLeft: "+",
@@ -106,6 +108,8 @@ package struct GlyphSet: Hashable, Sendable {
   package let online: SafeText
   /// Somebody or something that is away.
   package let offline: SafeText
+  /// Somebody or something that may be away.
+  package let unsure: SafeText
   /// A piece of a horizontal line.
   package let horizontal: SafeText
   /// A piece of a vertical line.

@@ -1,6 +1,7 @@
 import BlogModel
 import Dispatch
 import Foundation
+import NIOConcurrencyHelpers
 import RealtimeDatabase
 
 /// A connection to the blog for one command, with a limit on how long it may take.
@@ -29,7 +30,9 @@ struct BlogSession {
     let me = try options.signIn(&configuration)
     let server = try options.localServer()
     try server?.ensureRunning()
-    configuration.readDeadline = isEndless ? nil : .seconds(options.timeout)
+    // The deadline of the command is the only one, so that there is one sentence for it.
+    configuration.readDeadline = nil
+    configuration.writeDeadline = nil
     configuration.maximumReconnectDelay = .seconds(1)
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
     let url = try options.databaseURL(namespace: namespace)
@@ -37,23 +40,67 @@ struct BlogSession {
     database = try Database(url: url, options: configuration)
     database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
     blog = Blog(database: database, me: me, stars: stars)
+    let outlook = NIOLockedValueBox(ConnectionOutlook())
+    // Somebody who waits is told for what; a script has its answer at the end.
+    let tellsMeanwhile = isEndless || isatty(STDERR_FILENO) == 1
     database.observeConnection { status in
-      guard let problem = status.problem, problem.isPermanent else { return }
-      Output.message(problem.reason)
-      exit(ExitStatus.offline.rawValue)
+      let (isNew, problem) = outlook.withLockedValue { ($0.take(status), $0.problem) }
+      guard let problem else { return }
+      if problem.isPermanent {
+        Output.message(problem.reason)
+        exit(ExitStatus.offline.rawValue)
+      }
+      if isNew, tellsMeanwhile { Output.message("\(problem.reason); it is tried again") }
     }
-    if !isEndless {
-      Self.startDeadline(options.timeout, of: options.database ?? "the local database")
-    }
+    if !isEndless { Self.startDeadline(options.timeout, outlook) }
   }
 
-  private static func startDeadline(_ seconds: Double, of name: String) {
+  private static func startDeadline(
+    _ seconds: Double,
+    _ outlook: NIOLockedValueBox<ConnectionOutlook>
+  ) {
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds) {
-      Output.message(
-        "\(name) did not answer within \(seconds.formatted()) seconds;"
-          + " the command may or may not have taken effect (--timeout sets another limit)"
-      )
+      Output.message(outlook.withLockedValue { $0.verdict(after: seconds) })
       exit(ExitStatus.offline.rawValue)
     }
+  }
+}
+
+/// What a command knows of its connection, for the sentence with which it gives up.
+struct ConnectionOutlook {
+  private var status: ConnectionStatus?
+  private var hasBeenConnected = false
+  private var toldReason: String?
+
+  /// Why there is no connection, if there is none.
+  var problem: ConnectionStatus.Problem? { status?.problem }
+
+  /// Takes over the state of the connection; returns whether there is a problem nobody has heard of.
+  mutating func take(_ status: ConnectionStatus) -> Bool {
+    self.status = status
+    if status.phase == .connected { hasBeenConnected = true }
+    guard let reason = status.problem?.reason, reason != toldReason else { return false }
+    toldReason = reason
+    return true
+  }
+
+  /// Why the command has not ended in time: the cause, what has become of what it wrote, and what to do.
+  func verdict(after seconds: Double) -> String {
+    let time = "\(seconds.formatted()) s"
+    var text: String
+    if let problem {
+      text = "\(problem.reason) (tried for \(time), --timeout sets another limit)"
+    } else {
+      let address = status?.address ?? "the database"
+      let name = address.hasPrefix("/") ? "the local server at \(address)" : address
+      text = "no answer from \(name) within \(time) (--timeout sets another limit)"
+    }
+    // Only a write leaves a doubt, and only one that can have left.
+    if let pending = status?.pendingWrites, pending > 0 {
+      text +=
+        hasBeenConnected
+        ? "; what was written may or may not have taken effect" : "; nothing was written"
+    }
+    return text
   }
 }

@@ -1,0 +1,87 @@
+import BlogModel
+import Foundation
+import RealtimeDatabase
+import RealtimeServer
+import Testing
+
+@Suite("Looking through a whole list", .timeLimit(.minutes(3)))
+struct PostSearchTests {
+  private static let length = 3_000
+
+  /// Everything that a search reports, once it has ended.
+  private func reports(
+    of number: Int,
+    _ probe: ScreenProbe,
+    in feed: FeedKind = .recent,
+    _ matches: @escaping @Sendable (Post) -> Bool
+  ) async throws -> [SearchProgress] {
+    probe.blog.search(number, in: feed, matching: matches)
+    try await probe.wait("the end of search \(number)") { probe in
+      Self.reports(of: number, probe).last?.end != nil
+    }
+    return Self.reports(of: number, probe)
+  }
+
+  private static func reports(of number: Int, _ probe: ScreenProbe) -> [SearchProgress] {
+    probe.all.compactMap { event in
+      if case .found(let progress) = event, progress.number == number { progress } else { nil }
+    }
+  }
+
+  @Test("Every post is looked at once, in pages, and only what is looked for is kept")
+  func whole() async throws {
+    let server = try await BlogServer()
+    try await server.seed(0..<Self.length)
+    let probe = try server.screen("ann")
+    let all = try await reports(of: 1, probe) { $0.title.hasSuffix("7") }
+    #expect(all.last?.end == .complete)
+    #expect(all.last?.searched == Self.length)
+    #expect(all.count > 3)
+    #expect(zip(all, all.dropFirst()).allSatisfy { $0.searched <= $1.searched })
+    let found = all.flatMap(\.found).map(\.id)
+    let expected = (0..<Self.length).reversed().filter { $0 % 10 == 7 }.map(BlogServer.key)
+    #expect(found == expected)
+    // No list was listened to, and no page was left with a listener.
+    #expect(try await server.requests()["get"] ?? 0 >= all.count)
+  }
+
+  @Test("Posts that nobody follows are found in my posts and an author's, whatever the order")
+  func feeds() async throws {
+    let server = try await BlogServer()
+    try await server.seed(0..<300, by: "ann")
+    try await server.seed(1_000..<1_250, by: "bob")
+    let probe = try server.screen("ann")
+    for (number, (feed, count)) in [
+      (FeedKind.recent, 550), (.top, 550), (.mine, 300), (.myTop, 300), (.author(uid: "bob"), 250),
+    ].enumerated() {
+      let all = try await reports(of: number + 1, probe, in: feed) { _ in false }
+      #expect(all.last?.searched == count, "\(feed.name)")
+      #expect(all.last?.end == .complete)
+    }
+  }
+
+  @Test("A search that finds too much ends, and so does one that another takes the place of")
+  func bounds() async throws {
+    let server = try await BlogServer()
+    try await server.seed(0..<Self.length)
+    let probe = try server.screen("ann")
+    let all = try await reports(of: 1, probe) { _ in true }
+    #expect(all.last?.end == .full)
+    #expect(all.flatMap(\.found).count == 2_000)
+    probe.blog.search(2, in: .recent) { _ in false }
+    _ = try await reports(of: 3, probe) { _ in false }
+    #expect(Self.reports(of: 2, probe).last?.end == nil)
+  }
+
+  @Test("A list that must not be read says why")
+  func refused() async throws {
+    let server = try await BlogServer(rules: .source(#"{"rules":{"users":{".read":true}}}"#))
+    let probe = try server.screen("ann")
+    let all = try await reports(of: 1, probe) { _ in true }
+    guard case .failed(let reason) = all.last?.end else {
+      Issue.record("it ended with \(String(describing: all.last?.end))")
+      return
+    }
+    #expect(reason.lowercased().contains("permission denied"))
+  }
+}
