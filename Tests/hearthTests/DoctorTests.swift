@@ -112,6 +112,31 @@ extension EndToEnd {
       #expect(found["local server"]?.text.hasPrefix("process ") == true)
     }
 
+    @Test(
+      "A database elsewhere that cannot be reached, hangs or is no URL is told of with its cause"
+    )
+    func database() throws {
+      let place = try Place()
+      let (status, found) = try findings(
+        place,
+        ["--database", "http://127.0.0.1:9?ns=hearth"]
+      )
+      #expect(status == 1)
+      let text = try #require(found["database"]?.text)
+      #expect(text.hasPrefix("cannot connect to 127.0.0.1:9: connection refused;"))
+      let (second, wrong) = try findings(place, ["--database", "nonsense"])
+      #expect(second == 1)
+      #expect(wrong["database"]?.text.contains("is not the URL of a database") == true)
+      let taken = try #require(Self.listeningPort())
+      defer { close(taken.descriptor) }
+      let (third, mute) = try findings(
+        place,
+        ["--database", "http://127.0.0.1:\(taken.port)?ns=hearth"]
+      )
+      #expect(third == 1)
+      #expect(mute["database"]?.text.hasPrefix("no answer within 5 s") == true)
+    }
+
     /// A port of this machine that this process listens at.
     private static func listeningPort() -> (descriptor: Int32, port: Int)? {
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -79,6 +79,40 @@ extension EndToEnd {
       #expect(check.status == 0, "\(check.output)")
     }
 
+    @Test(
+      "A server that hangs is told of within seconds, counted, offline after ten, and back at once"
+    )
+    func hung() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let socket = place.directory + "/run/own.sock"
+      let arguments = ["serve", "--socket", socket, "--data-dir", place.directory + "/own"]
+      let server = try Spawned(Place.program, arguments, environment: place.environment)
+      defer {
+        kill(server.processIdentifier, SIGCONT)
+        server.terminate()
+      }
+      let database = "unix:\(socket)?ns=hearth"
+      try waitUntil("the server answers", within: 60) {
+        try place.hearth("list", "--database", database).status == 0
+      }
+      let alice = try tmux.open("\(Place.program) --user alice --database '\(database)'")
+      try alice.waitFor("● online", within: 30)
+      kill(server.processIdentifier, SIGSTOP)
+      try alice.waitFor("◐ no answer for", within: 60)
+      #expect(try !alice.screen().contains(" ms "))
+      try alice.waitFor("○ offline: no answer", within: 30)
+      let carol = try tmux.open("\(Place.program) --user carol --database '\(database)'")
+      try carol.waitFor("Waiting for an answer from the local server", within: 30)
+      // A read leaves no doubt about anything.
+      let list = try place.hearth("list", "--database", database, "--timeout", "2")
+      #expect(list.status == 5)
+      #expect(list.errors.contains("no answer from the local server at \(socket) within 2 s"))
+      #expect(!list.errors.contains("may or may not"))
+      kill(server.processIdentifier, SIGCONT)
+      for pane in [alice, carol] { try pane.waitFor("● online", within: 60) }
+    }
+
     @Test(":net off cuts one terminal off, and :net on brings it what it missed")
     func network() throws {
       let place = try Place()
