@@ -229,6 +229,13 @@ final class ScreenProbe: Sendable {
     all.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
   }
 
+  /// Whom I follow, as it was told last.
+  var followed: Set<String>? {
+    all.reversed().lazy.compactMap { event in
+      if case .following(let people) = event { people } else { nil }
+    }.first
+  }
+
   /// The list of what others did, as it was told last.
   var noticeEntries: [NoticeEntry]? {
     all.reversed().lazy.compactMap { event in

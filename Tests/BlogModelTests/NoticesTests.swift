@@ -189,8 +189,8 @@ struct NoticesTests {
     try await alice.wait("the notices") { $0.noticeEntries != nil }
     let after = try await server.listens().now
     // My posts, the comments on twenty of them, two places of addresses, and twenty targets, which
-    // are the same for both.
-    #expect(after - before <= 1 + 20 + 2 + 20)
+    // are the same for both; and whom I follow.
+    #expect(after - before <= 1 + 20 + 2 + 20 + 1)
     // Ten comments on each of twenty posts, and those of the last post that only name me.
     #expect(alice.noticeEntries?.count == 210)
     alice.blog.setNotices(false)

@@ -57,11 +57,11 @@ struct MarkupTests {
   @Test(
     "leaves alone what is none",
     arguments: [
-      "snake_case_word", "2 * 3 * 4", "a * b", "**", "****", "*a", "a*", "** a **", "`a",
+      "snake_case_word", "2 * 3 * 4", "a * b", "**", "*a", "a*", "** a **", "`a",
       "#1 is not",
       "####### seven", "#no-blank but a tag", "-item", "1.item", "12345. item", "[a](b)", "[a]",
-      "[](https://x.org)",
-      "[a](javascript:alert(1))", "[a](https://x.org", "*a\u{301}", "http://", "mail a@b.org",
+
+      "[a](javascript:alert(1))", "*a\u{301}", "http://", "mail a@b.org",
       "___",
     ]
   )

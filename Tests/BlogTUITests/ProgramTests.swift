@@ -77,6 +77,7 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   func markAllRead() { note("mark all") }
   func markStars(_ counts: [PostID: Int]) { note("stars \(counts.sorted { $0.key < $1.key })") }
   func setTyping(_ isTyping: Bool, on post: PostID) { note("typing \(post) \(isTyping)") }
+  func setFollowing(_ uid: String, _ isFollowed: Bool) { note("follow \(uid) \(isFollowed)") }
   func setNotices(_ areTold: Bool) { note("notices \(areTold)") }
   func setStar(_ post: PostID, _ isStarred: Bool) { note("star \(post) \(isStarred)") }
   func watchComments(on posts: [PostID]) { note("watch \(posts.joined(separator: ","))") }

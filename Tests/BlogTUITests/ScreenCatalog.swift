@@ -162,6 +162,20 @@ enum ScreenCatalog {
   // MARK: Tools
 
   private static let tools: [(name: String, paint: Painting)] = [
+    screen("tag", from: { TagsTests.model($0, glyphs: $1) }) { model in
+      model.send(.blog(.following(["bob"])))
+      model.type("j", "#")
+      model.send(.blog(.feed(.tag("tea"), posts: Array(Fixture.posts.prefix(2)))))
+    },
+    screen("tags", from: { TagsTests.model($0, glyphs: $1) }) { $0.type("#") },
+    screen("markup", from: Fixture.loaded) { model in
+      var post = Fixture.posts[0]
+      post.body = markup
+      model.send(.blog(.feed(.recent, posts: [post])))
+      model.type(.enter)
+      model.send(.blog(.post(post.id, post)))
+      model.send(.blog(.comments(post.id, [])))
+    },
     screen("notices", from: { NoticesTests.model($0, glyphs: $1) }) { model in
       model.type(.key(.function(3)), "j")
     },
@@ -251,6 +265,21 @@ enum ScreenCatalog {
     }
   }
 }
+
+/// A text with all light markup, and with what is none.
+private let markup = """
+  A *very* good and **strong** loaf with `flour`, see [the book](https://example.org/x).
+
+  # Heading of @bob
+  - one thing that is long enough to be wrapped on a terminal of eighty columns, or on any narrower
+    1. numbered
+  > a quote
+  ```
+  let x = **code**
+  ```
+  ---
+  snake_case_word, 2 * 3, \u{1B}]8;;https://evil.example\u{7}[bank.com](https://evil.example/) #tea
+  """
 
 /// An open post with answers to comments.
 private func answered(_ size: Size, _ glyphs: GlyphSet) -> Model {

@@ -188,7 +188,7 @@ complete -c 'hearth' -f
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth" version' -l 'version' -d 'Show the version.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'open' -d 'Open the blog on the screen; what hearth does without a command.'
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'list' -d 'Print a list of posts: recent, top, mine or mytop.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'list' -d 'Print a list of posts: recent, top, mine, mytop, following or #TAG.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'show' -d 'Print a post and its comments.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'post' -d 'Write a post and print its id.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'comment' -d 'Write a comment on a post and print its id.'

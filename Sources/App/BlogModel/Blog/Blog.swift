@@ -58,8 +58,44 @@ package struct Blog: Sendable {
   /// - Returns: At most a hundred posts.
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func posts(_ feed: FeedKind) async throws -> [Post] {
+    switch feed {
+    case .tag(let tag): return try await posts(tagged: tag)
+    case .following: return try await followedPosts()
+    case .recent, .top, .mine, .myTop, .author: break
+    }
     let snapshot = try await paths.query(feed, of: me.uid).getData()
     return snapshot.childSnapshots.reversed().compactMap(Post.init)
+  }
+
+  private func posts(tagged tag: String) async throws -> [Post] {
+    let entries = try await paths.query(.tag(tag), of: me.uid).getData().childSnapshots
+    var posts: [Post] = []
+    for entry in entries.reversed() {
+      guard let post = Post(try await paths.post(entry.key).getData()) else { continue }
+      if TextMarks(of: post.title, post.body).tags.contains(tag) { posts.append(post) }
+    }
+    return posts
+  }
+
+  private func followedPosts() async throws -> [Post] {
+    let people = try await paths.query(.following, of: me.uid).getData().childSnapshots
+    var posts: [Post] = []
+    for person in people {
+      let query = paths.query(.author(uid: person.key), of: me.uid)
+      posts += try await query.getData().childSnapshots.compactMap(Post.init)
+    }
+    let sorted = posts.sorted { $1.id.utf16.lexicographicallyPrecedes($0.id.utf16) }
+    return Array(sorted.prefix(Int(BlogPaths.feedLength)))
+  }
+
+  /// Follows a person, or no longer.
+  package func setFollowing(
+    _ uid: String,
+    _ isFollowed: Bool,
+    completion: @escaping Completion
+  ) {
+    let place = paths.following(by: me.uid).child(of: ChildKey(uid))
+    place.setValue(isFollowed ? true : nil) { error, _ in completion(error) }
   }
 
   /// A post as it is now.

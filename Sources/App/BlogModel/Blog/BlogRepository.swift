@@ -60,7 +60,9 @@ package protocol BlogRepository: Sendable {
   func markStars(_ counts: [PostID: Int])
   /// Tells the others whether I am writing a comment.
   func setTyping(_ isTyping: Bool, on post: PostID)
-  /// Starts or ends to tell what others do to what I wrote, and to me.
+  /// Follows a person, or no longer.
+  func setFollowing(_ uid: String, _ isFollowed: Bool)
+  /// Starts or ends to tell what others do to what I wrote, and to me, and whom I follow.
   func setNotices(_ areTold: Bool)
   /// Deletes a post of mine with its comments.
   func deletePost(_ post: PostID)
@@ -98,6 +100,8 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case notice(Notice)
   /// This is what others did to what I wrote, and to me, newest first.
   case notices([NoticeEntry])
+  /// I follow these people, by identifier.
+  case following(Set<String>)
   /// The server took so many milliseconds to answer.
   case roundTrip(milliseconds: Int)
   /// The connection is now in this state.
@@ -130,6 +134,8 @@ package enum BlogAction: Sendable, Hashable, Codable {
   case deletePost(PostID)
   /// Deleting a comment of mine.
   case deleteComment(PostID, commentID: String)
+  /// Following (true) a person, or no longer.
+  case follow(uid: String, Bool)
 }
 
 /// How the database can be reached.
@@ -238,6 +244,7 @@ extension BlogAction {
       "/post-comments/\(post)/\(comment)"
     case .editComment(let post, let comment, _):
       "/post-comments/\(post)/\(comment)/text"
+    case .follow(let uid, _): "/following/\(uid)"
     }
   }
 }
@@ -249,6 +256,8 @@ extension FeedKind {
     case .recent, .top: "/posts"
     case .mine, .myTop: "/user-posts/\(uid)"
     case .author(let author): "/user-posts/\(author)"
+    case .tag(let tag): "/tags/\(tag)"
+    case .following: "/following/\(uid)"
     }
   }
 }

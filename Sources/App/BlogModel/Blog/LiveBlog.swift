@@ -15,7 +15,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private let database: Database
   let queue: DispatchQueue
   private var handler: (@Sendable (BlogEvent) -> Void)?
-  private var feeds: [FeedKind: FollowedFeed] = [:]
+  private var feeds: [FeedKind: any FeedSource] = [:]
   private var opened: [PostID: OpenedPost] = [:]
   private var pulse: Pulse?
   private var phase: ConnectionStatus.Phase?
@@ -28,6 +28,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private(set) var marks: ReadMarks?
   private(set) var notices: NoticeWatch?
   private(set) var latest: CommentWatch?
+  private(set) var following: FollowWatch?
 
   private struct OpenedPost {
     var comments = OrderedSnapshots<Comment>()
@@ -62,6 +63,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue, tell: tell)
     marks = ReadMarks(paths.seen(by: me.uid), tell: tell)
     notices = NoticeWatch(paths, me: me, queue: queue, now: { database.serverTime }, tell: tell)
+    following = FollowWatch(paths.following(by: me.uid), tell: tell)
     latest = CommentWatch(paths) { tell(.latestComments($0, $1)) }
     pulse = Pulse(paths.user(me.uid).child("username"), queue: queue) { milliseconds in
       tell(.roundTrip(milliseconds: milliseconds))
@@ -139,19 +141,39 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   package func follow(_ feed: FeedKind) {
     queue.async { [self] in
       if let followed = feeds[feed] { return followed.publish() }
-      let followed = FollowedFeed(
-        blog.paths.list(feed, of: me.uid),
-        isByStars: feed.isByStars,
-        queue: queue
-      ) { [weak self] posts, extent in
+      let tell: @Sendable ([Post], FeedExtent) -> Void = { [weak self] posts, extent in
         self?.handler?(.extent(feed, extent))
         self?.handler?(.feed(feed, posts: posts))
-      } fail: { [weak self] error in
+      }
+      let fail: @Sendable (any Error) -> Void = { [weak self] error in
         self?.feeds[feed] = nil
         self?.feedFailed(feed, with: error)
       }
+      let followed = source(of: feed, tell: tell, fail: fail)
       feeds[feed] = followed
       followed.start()
+    }
+  }
+
+  private func source(
+    of feed: FeedKind,
+    tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
+    fail: @escaping @Sendable (any Error) -> Void
+  ) -> any FeedSource {
+    func gathered(_ gathering: GatheredFeed.Gathering) -> GatheredFeed {
+      GatheredFeed(gathering, blog.paths, queue: queue, tell: tell, fail: fail)
+    }
+    switch feed {
+    case .tag(let tag): return gathered(.tag(tag))
+    case .following: return gathered(.following(uid: me.uid))
+    case .recent, .top, .mine, .myTop, .author:
+      return FollowedFeed(
+        blog.paths.list(feed, of: me.uid),
+        isByStars: feed.isByStars,
+        queue: queue,
+        tell: tell,
+        fail: fail
+      )
     }
   }
 
@@ -390,6 +412,14 @@ extension LiveBlog {
   }
 
   package func setNotices(_ areTold: Bool) {
-    queue.async { [self] in areTold ? notices?.start() : notices?.stop() }
+    queue.async { [self] in
+      areTold ? notices?.start() : notices?.stop()
+      areTold ? following?.start() : following?.stop()
+    }
+  }
+
+  package func setFollowing(_ uid: String, _ isFollowed: Bool) {
+    let completion = report(.follow(uid: uid, isFollowed))
+    blog.setFollowing(uid, isFollowed, completion: completion)
   }
 }

@@ -36,6 +36,8 @@ package struct BlogPaths: Sendable {
   }
 
   /// A whole list, in ascending order: what is shown first comes last.
+  ///
+  /// What belongs to a tag or to those who are followed is elsewhere; the list says where.
   package func list(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     switch feed {
     case .recent: posts.queryOrderedByKey()
@@ -43,16 +45,30 @@ package struct BlogPaths: Sendable {
     case .mine: posts(of: uid).queryOrderedByKey()
     case .myTop: posts(of: uid).queryOrdered(byChild: "starCount")
     case .author(let author): posts(of: author).queryOrderedByKey()
+    case .tag(let tag): self.tag(tag).queryOrderedByKey()
+    case .following: following(by: uid).queryOrderedByKey()
     }
   }
 
   /// All posts of a list, ordered by their keys whatever the order of the list.
+  ///
+  /// What belongs to a tag or to those who are followed is among all posts.
   package func all(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     switch feed {
-    case .recent, .top: posts.queryOrderedByKey()
+    case .recent, .top, .tag, .following: posts.queryOrderedByKey()
     case .mine, .myTop: posts(of: uid).queryOrderedByKey()
     case .author(let author): posts(of: author).queryOrderedByKey()
     }
+  }
+
+  /// The posts with a tag: by their keys, their authors.
+  package func tag(_ tag: String) -> DatabaseReference {
+    root.child(of: .tags).child(of: ChildKey(tag))
+  }
+
+  /// Whom a person follows, by identifier.
+  package func following(by uid: String) -> DatabaseReference {
+    root.child("following").child(of: ChildKey(uid))
   }
 
   /// The query of the first page of a list, in ascending order.
@@ -105,13 +121,24 @@ package enum FeedKind: Hashable, Sendable, Codable {
   case myTop
   /// The posts of one person, newest first.
   case author(uid: String)
+  /// The posts with a tag, newest first.
+  case tag(String)
+  /// The posts of those whom I follow, newest first.
+  case following
 
   /// The lists that everybody has, in the order of their tabs.
   package static let tabs: [FeedKind] = [.recent, .top, .mine, .myTop]
 
   /// The list of that name, as commands call it; nil if there is none.
   package init?(name: String) {
-    guard let kind = Self.tabs.first(where: { $0.name == name }) else { return nil }
+    if name.hasPrefix("#") {
+      guard let tag = TextMarks.key(ofTag: name) else { return nil }
+      self = .tag(tag)
+      return
+    }
+    guard let kind = (Self.tabs + [.following]).first(where: { $0.name == name }) else {
+      return nil
+    }
     self = kind
   }
 
@@ -123,6 +150,8 @@ package enum FeedKind: Hashable, Sendable, Codable {
     case .mine: "mine"
     case .myTop: "mytop"
     case .author(let uid): "author \(uid)"
+    case .tag(let tag): "#\(tag)"
+    case .following: "following"
     }
   }
 
@@ -130,7 +159,7 @@ package enum FeedKind: Hashable, Sendable, Codable {
   package var isByStars: Bool {
     switch self {
     case .top, .myTop: true
-    case .recent, .mine, .author: false
+    case .recent, .mine, .author, .tag, .following: false
     }
   }
 }

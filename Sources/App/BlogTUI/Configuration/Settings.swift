@@ -89,7 +89,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case .split: "Show list and post side by side when the terminal is wide."
     case .sendTyping: "Let others see that you are writing a comment."
     case .showTyping: "Show who is writing a comment."
-    case .notifications: "Tell of comments, answers, stars and mentions with the bell and on the desktop."
+    case .notifications:
+      "Tell of comments, answers, stars and mentions with the bell and on the desktop."
     }
   }
 }

@@ -49,7 +49,7 @@ package struct PlainBlog: Sendable {
     case .failed(let action, let reason): return ["Refused: \(Self.name(action)): \(reason)."]
     case .succeeded(let action): return ["Done: \(Self.name(action))."]
     case .feed, .extent, .post, .comments, .latestComments, .typing, .people, .readState,
-      .markAnswered, .notice, .notices, .roundTrip, .pendingWrites, .found:
+      .markAnswered, .notice, .notices, .following, .roundTrip, .pendingWrites, .found:
       return []
     }
   }
@@ -142,6 +142,7 @@ package struct PlainBlog: Sendable {
     case .editComment: "the change of the comment"
     case .deletePost: "deleting the post"
     case .deleteComment: "deleting the comment"
+    case .follow: "following"
     }
   }
 

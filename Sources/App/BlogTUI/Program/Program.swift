@@ -206,6 +206,7 @@ package final class Program<Terminal: TerminalDevice> {
     case .markStars(let counts): repository.markStars(counts)
     case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
     case .hearNotices(let areTold): repository.setNotices(areTold)
+    case .followAuthor(let uid, let isFollowed): repository.setFollowing(uid, isFollowed)
     case .notify(let text): terminal.notify(text)
     case .search(let request):
       repository.search(request.number, in: request.kind) { request.matches($0) }
@@ -262,9 +263,9 @@ extension Program {
     case .configureTerminal(let settings): terminal.apply(settings)
     case .watchWire(let isOn): environment.watchWire(isOn)
     case .network(let isOn): environment.setNetwork(isOn)
-    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close, .post,
-      .comment, .star, .edit,
-      .editComment, .watchComments, .mark, .markAllRead, .markStars, .typing, .hearNotices, .notify,
+    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close, .post, .comment, .star, .edit,
+      .editComment, .watchComments, .mark, .markAllRead, .markStars, .typing, .hearNotices,
+      .followAuthor, .notify,
       .deletePost,
       .deleteComment, .redraw, .suspend, .bell, .quit, .changeAccount:
       break
@@ -295,6 +296,7 @@ extension Program {
     case people
     case readState
     case notices
+    case following
     case roundTrip
     case post(PostID)
     case comments(PostID)
@@ -327,6 +329,7 @@ extension Program {
     case .people: .people
     case .readState: .readState
     case .notices: .notices
+    case .following: .following
     case .roundTrip: .roundTrip
     case .post(let id, _): .post(id)
     case .comments(let id, _): .comments(id)
@@ -343,10 +346,11 @@ extension Effect {
   /// Whether the blog reports its success or refusal.
   var isWrite: Bool {
     switch self {
-    case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment: true
-    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close,
-      .watchComments, .mark,
-      .markAllRead, .markStars, .typing, .hearNotices, .notify, .redraw, .suspend, .bell, .quit,
+    case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .followAuthor:
+      true
+    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close, .watchComments, .mark,
+      .markAllRead, .markStars, .typing, .hearNotices, .notify, .redraw, .suspend,
+      .bell, .quit,
       .changeAccount, .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory,
       .keepSetting,
       .configureTerminal, .watchWire, .network:
@@ -362,7 +366,7 @@ extension Effect {
       .search, .stopSearching, .stopFollowing, .showFirst, .open, .close, .mark, .markAllRead,
       .markStars, .typing,
       .hearNotices,
-      .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally,
+      .followAuthor, .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally,
       .editTextExternally, .copy, .openLink,
       .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire, .network:
       false

@@ -69,7 +69,8 @@ struct PlainRun {
     case .deletePost(let id): blog.deletePost(id)
     case .quit: return false
     case .follow, .stopFollowing, .read, .showFirst, .edit, .editComment, .mark, .markAllRead,
-      .markStars, .editTextExternally, .typing, .hearNotices, .notify, .deleteComment, .redraw,
+      .markStars, .editTextExternally, .typing, .hearNotices, .followAuthor, .notify,
+      .deleteComment, .redraw,
       .suspend, .bell, .editExternally,
       .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire,
       .watchComments, .network, .changeAccount, .search, .stopSearching:

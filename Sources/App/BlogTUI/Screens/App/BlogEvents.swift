@@ -28,6 +28,9 @@ extension Model {
       return openPost?.id == notice.post ? [] : session.take(notice)
     case .notices(let entries):
       return take(entries)
+    case .following(let people):
+      session.reading.following = people
+      relayout()
     case .roundTrip(let milliseconds):
       session.reading.roundTrip = milliseconds
     case .feedFailed(let kind, let reason):
@@ -99,6 +102,9 @@ extension Model {
       restore(comment: text, on: id, why: why)
     case .deletePost:
       session.message = .failure("The post was not deleted: \(why). d tries again.")
+    case .follow(_, let isFollowed):
+      let what = isFollowed ? "The author is not followed" : "The author is still followed"
+      session.message = .failure("\(what): \(why). f tries again.")
     case .deleteComment:
       session.message = .failure("The comment was not deleted: \(why). d tries again.")
     }
@@ -167,6 +173,7 @@ extension BlogEvent {
       .notice(.mention(_, _, let author)):
       [author]
     case .notices(let entries): entries.compactMap(\.author)
+    case .following: []
     case .post(_, nil), .extent, .feedFailed, .latestComments, .readState, .markAnswered, .notice,
       .roundTrip, .connection, .connectionProblem, .silence, .pendingWrites, .succeeded, .failed:
       []

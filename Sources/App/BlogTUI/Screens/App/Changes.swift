@@ -270,6 +270,7 @@ extension Session {
     switch action {
     case .post(let post, _, _), .star(let post, _), .edit(let post, _, _): id = post
     case .comment(_, let comment, _), .editComment(_, let comment, _): id = comment
+    case .follow: return
     case .deletePost(let gone), .deleteComment(_, let gone):
       endDeletion(gone)
       if succeeded { return }

@@ -35,7 +35,11 @@ package struct Reading: Equatable, Sendable {
   package internal(set) var deletions: [Deletion] = []
   /// Whose posts the additional list has.
   package internal(set) var author: Author?
-  /// The list that was shown before it.
+  /// The tag whose posts the additional list has.
+  package internal(set) var tag: String?
+  /// Whom I follow, by identifier.
+  package internal(set) var following: Set<String> = []
+  /// The list that was shown before the additional one.
   package internal(set) var tabBefore = FeedKind.recent
   /// Whether texts are shown as they were written, without their markup.
   package internal(set) var showsSource = false
@@ -83,6 +87,7 @@ package struct Reading: Equatable, Sendable {
       && left.showsSource == right.showsSource
       && left.roundTrip == right.roundTrip && left.lastEventAt == right.lastEventAt
       && left.changes == right.changes && left.deletions == right.deletions
+      && left.tag == right.tag && left.following == right.following
       && left.author == right.author && left.tabBefore == right.tabBefore
   }
 }

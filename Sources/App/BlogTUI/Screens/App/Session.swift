@@ -120,9 +120,14 @@ package struct Session: Sendable {
   /// The lists that are followed.
   package var followedFeeds: [FeedKind] { allFeeds.filter { self[$0].phase != .idle } }
 
-  /// All lists, that of an author too if there is one.
+  /// All lists: those that everybody has, and those of whom I follow, of an author, of a tag if there
+  /// are such.
   var allFeeds: [FeedKind] {
-    FeedKind.tabs + (reading.author.map { [.author(uid: $0.uid)] } ?? [])
+    var all = FeedKind.tabs
+    if !reading.following.isEmpty || tab == .following { all.append(.following) }
+    if let author = reading.author { all.append(.author(uid: author.uid)) }
+    if let tag = reading.tag { all.append(.tag(tag)) }
+    return all
   }
 
   /// How many seconds the server has not answered, by the present time.

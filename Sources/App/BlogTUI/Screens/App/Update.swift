@@ -72,6 +72,8 @@ package enum Effect: Hashable, Sendable {
   case typing(PostID, Bool)
   /// Start or stop notices of what others do to what I wrote, and to me.
   case hearNotices(Bool)
+  /// Follow (true) a person, or no longer.
+  case followAuthor(uid: String, Bool)
   /// Notify the user, who may be looking elsewhere.
   case notify(String)
   /// Delete a post of mine.

@@ -29,8 +29,10 @@ package struct Chooser: Equatable, Sendable {
     /// Commands.
     case palette
     case settings
-    /// Links of a post.
+    /// Links of a post, and its tags.
     case links
+    /// The tags of a post.
+    case tags
   }
 
   /// What choosing an item does.
@@ -39,6 +41,7 @@ package struct Chooser: Equatable, Sendable {
     case command(String)
     case setting(Setting)
     case link(String)
+    case tag(String)
   }
 
   /// One thing to choose.
@@ -55,7 +58,7 @@ package struct Chooser: Equatable, Sendable {
       case .action(let action): action.name
       case .command(let name): name
       case .setting(let setting): setting.rawValue
-      case .link: nil
+      case .link, .tag: nil
       }
     }
   }
@@ -93,6 +96,7 @@ package struct Chooser: Equatable, Sendable {
     case .palette: "Commands"
     case .settings: "Settings"
     case .links: "Links"
+    case .tags: "Tags"
     }
   }
 
@@ -240,6 +244,15 @@ extension Model {
     show(Chooser(.links, items: items))
   }
 
+  /// Shows the tags of the post or comment that is selected; a single one needs no choice.
+  mutating func chooseTag() -> [Effect] {
+    let tags = tagsInView
+    if tags.count == 1 { return showTag(tags[0]) }
+    let items = tags.map { Chooser.Item(title: "#" + $0, detail: "", choice: .tag($0)) }
+    show(Chooser(.tags, items: items))
+    return []
+  }
+
   mutating func show(_ new: Chooser) {
     chooser = new
     relayout()
@@ -261,6 +274,9 @@ extension Model {
     case .link(let link):
       chooser = nil
       return [.openLink(link)]
+    case .tag(let tag):
+      chooser = nil
+      return showTag(tag)
     }
   }
 }

@@ -1,3 +1,5 @@
+import BlogModel
+
 /// A command of the command line that is no action, or that takes words: all about it in one place.
 package struct Command: Sendable {
   /// One of the words that can be typed for a command.
@@ -106,6 +108,17 @@ package struct Command: Sendable {
       "ID",
       help: "open the post of that identifier",
       run: { model, rest in model.open(rest) }
+    ),
+    Command(
+      "tag",
+      "NAME",
+      help: "show the posts with a tag",
+      completions: { words, session in
+        guard words.count == 2 else { return [] }
+        let tags = session.feed.posts.flatMap { TextMarks(of: $0.title, $0.body).tags }
+        return Set(tags).sorted().map { Word($0) }
+      },
+      run: { model, rest in model.showTag(rest) }
     ),
     Command(
       "dump-screen",

@@ -63,6 +63,7 @@ enum ListActions {
     tab(.top, named: "show-top", key: "2", help: "the posts with the most stars"),
     tab(.mine, named: "show-mine", key: "3", help: "my posts"),
     tab(.myTop, named: "show-my-top", key: "4", help: "my posts with the most stars"),
+    tab(.following, named: "show-following", key: "5", help: "the posts of those whom I follow"),
     BoundAction(
       "next-list",
       keys: ["Tab"],
@@ -225,6 +226,25 @@ enum ReadingActions {
       help: "the posts of the author",
       unless: { $0.currentPost?.uid.isEmpty == false ? nil : .nothingThere },
       perform: { $0.showAuthor() }
+    ),
+    BoundAction(
+      "follow-author",
+      keys: ["f"],
+      in: ListActions.reading,
+      help: "follow the author or no longer",
+      unless: { model in
+        guard let post = model.currentPost, !post.uid.isEmpty else { return .nothingThere }
+        return post.uid == model.session.me.uid ? .note("Your own posts are under 3.") : nil
+      },
+      perform: { $0.toggleFollow() }
+    ),
+    BoundAction(
+      "tags",
+      keys: ["#"],
+      in: ListActions.reading,
+      help: "posts with a tag of this one",
+      unless: { $0.tagsInView.isEmpty ? .note("There is no #tag here.") : nil },
+      perform: { $0.chooseTag() }
     ),
     BoundAction(
       "toggle-read",

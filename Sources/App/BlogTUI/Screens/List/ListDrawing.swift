@@ -138,6 +138,10 @@ extension Painter {
     case .failed(let reason):
       let text = SafeText(untrusted: "This list cannot be read: \(Model.clause(reason)).")
       return [text, "r tries again."]
+    case .loaded where session.tab == .following:
+      return ["No posts of people whom you follow.", "f on a post follows its author."]
+    case .loaded where session.reading.tag.map({ session.tab == .tag($0) }) == true:
+      return ["No post has this tag.", "q goes back."]
     case .loaded:
       return ["No posts yet - why not add one?", "c writes a post."]
     }
@@ -231,6 +235,8 @@ struct TabBar {
     case .top: "Top"
     case .mine: "My posts"
     case .myTop: "My top posts"
+    case .following: "Following"
+    case .tag(let tag): SafeText(untrusted: tag, limit: 20)
     case .author:
       SafeText(untrusted: session.reading.author.map(session.names.shown) ?? "", limit: 20)
     }
@@ -238,7 +244,12 @@ struct TabBar {
 
   /// The key that shows the list; an author's list has none, since it is reached from a post.
   private static func number(_ kind: FeedKind) -> SafeText {
-    FeedKind.tabs.firstIndex(of: kind).map { SafeText($0 + 1) } ?? "@"
+    switch kind {
+    case .following: "5"
+    case .author: "@"
+    case .tag: "#"
+    case .recent, .top, .mine, .myTop: SafeText((FeedKind.tabs.firstIndex(of: kind) ?? 0) + 1)
+    }
   }
 
   private static func long(_ kind: FeedKind, in session: Session, counts: Bool) -> SafeText {

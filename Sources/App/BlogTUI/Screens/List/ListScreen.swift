@@ -175,7 +175,7 @@ extension Session {
     switch tab {
     case .recent, .top: kind = .recent
     case .mine, .myTop: kind = .mine
-    case .author: kind = .recent
+    case .author, .tag, .following: kind = .recent
     }
     var effects = leaveAuthor() + select(tab: kind)
     note(id)
@@ -187,18 +187,38 @@ extension Session {
 
   // MARK: The posts of an author
 
-  /// Closes the list of an author's posts.
+  /// Closes the list of an author's posts, or of those with a tag.
   mutating func leaveAuthor() -> [Effect] {
-    guard let author = reading.author else { return [] }
-    let kind = FeedKind.author(uid: author.uid)
+    let author = reading.author.map { FeedKind.author(uid: $0.uid) }
+    let open = [author, reading.tag.map { .tag($0) }].compactMap(\.self)
     reading.author = nil
-    self[kind] = Feed()
-    return [.stopFollowing(kind)]
+    reading.tag = nil
+    for kind in open { self[kind] = Feed() }
+    return open.map { .stopFollowing($0) }
   }
 
-  /// Returns from an author's list, if one is shown.
+  /// Whether the list that is shown has one of those lists behind which another one waits.
+  private var isAdditional: Bool {
+    switch tab {
+    case .author, .tag: true
+    case .recent, .top, .mine, .myTop, .following: false
+    }
+  }
+
+  /// Opens the list of an author's posts, or of those with a tag.
+  mutating func showAdditional(_ kind: FeedKind, author: Author? = nil) -> [Effect] {
+    let before = isAdditional ? reading.tabBefore : tab
+    let effects = leaveAuthor()
+    reading.tabBefore = before
+    reading.author = author
+    if case .tag(let tag) = kind { reading.tag = tag }
+    search = nil
+    return effects + select(tab: kind)
+  }
+
+  /// Returns from an author's list, or from that of a tag, if one is shown.
   mutating func backFromAuthor() -> [Effect]? {
-    guard case .author = tab else { return nil }
+    guard isAdditional else { return nil }
     let before = reading.tabBefore
     return leaveAuthor() + select(tab: before)
   }
@@ -252,14 +272,42 @@ extension Model {
   /// Shows the posts of the author of the current one.
   mutating func showAuthor() -> [Effect] {
     guard let post = currentPost, !post.uid.isEmpty else { return [] }
-    if case .author(post.uid) = session.tab { return closePost() }
-    var effects = closePost() + session.leaveAuthor()
-    if case .author = session.tab {} else { session.reading.tabBefore = session.tab }
-    session.reading.author = Author(uid: post.uid, name: post.author)
-    session.search = nil
-    effects += session.select(tab: .author(uid: post.uid))
+    let kind = FeedKind.author(uid: post.uid)
+    if session.tab == kind { return closePost() }
+    let author = Author(uid: post.uid, name: post.author)
+    let effects = closePost() + session.showAdditional(kind, author: author)
     relayout()
     return effects
+  }
+
+  /// Shows the posts with a tag.
+  mutating func showTag(_ text: String) -> [Effect] {
+    guard let tag = TextMarks.key(ofTag: text.trimmingBlanks) else {
+      session.message = .failure("A tag is one word of letters and digits, such as #tea.")
+      return []
+    }
+    if session.tab == .tag(tag) { return closePost() }
+    let effects = closePost() + session.showAdditional(.tag(tag))
+    relayout()
+    return effects
+  }
+
+  /// The tags of the post or comment that is selected.
+  var tagsInView: [String] {
+    if let comment = openPost?.selectedComment { return TextMarks(of: comment.text).tags }
+    return postInView.map { TextMarks(of: $0.title, $0.body).tags } ?? []
+  }
+
+  /// Follows the author of the current post, or no longer.
+  mutating func toggleFollow() -> [Effect] {
+    guard let post = currentPost else { return [] }
+    let isFollowed = !session.reading.following.contains(post.uid)
+    let name = session.name(of: post.uid, named: post.author)
+    session.message = .note(
+      isFollowed
+        ? "You follow \(name); 5 shows all whom you follow." : "You no longer follow \(name)."
+    )
+    return [.followAuthor(uid: post.uid, isFollowed)]
   }
 
   /// A click on a post selects it, and a click on the selected one opens it.

@@ -12,12 +12,23 @@ package struct SearchRequest: Hashable, Sendable {
   package let me: String
   /// What I have read.
   package let readState: ReadState?
+  /// Whom I follow.
+  package var following: Set<String> = []
 
   /// Whether a post is looked for.
   ///
   /// - Complexity: O(n) in the length of the post
   package func matches(_ post: Post) -> Bool {
-    pattern.matches(post, me: me, readState: readState)
+    isInList(post) && pattern.matches(post, me: me, readState: readState)
+  }
+
+  /// Whether a post that was read is one of the list: tags and people followed are looked for in all.
+  private func isInList(_ post: Post) -> Bool {
+    switch kind {
+    case .recent, .top, .mine, .myTop, .author: true
+    case .tag(let tag): TextMarks(of: post.title, post.body).tags.contains(tag)
+    case .following: following.contains(post.uid)
+    }
   }
 }
 
@@ -60,7 +71,8 @@ extension Session {
         kind: tab,
         pattern: pattern,
         me: me.uid,
-        readState: reading.state
+        readState: reading.state,
+        following: tab == .following ? reading.following : []
       )
       restSearch = RestSearch(request: request)
     }

@@ -15,7 +15,7 @@ package struct Search: Equatable, Sendable {
 
 /// A search pattern for posts; it ignores case.
 ///
-/// Adjacent words are searched as a phrase in title, author and text. `author:NAME`,
+/// Adjacent words are searched as a phrase in title, author and text. `author:NAME`, `#TAG`,
 /// `title:TEXT`, `stars>5` (also `<`, `>=`, `<=`, `=`), `mine`, `starred` and `unread` test one
 /// property; `!` negates a part; a part in quotes is text. All parts must match.
 package struct SearchPattern: Hashable, Sendable {
@@ -29,6 +29,8 @@ package struct SearchPattern: Hashable, Sendable {
     case text(Needle)
     case author(Needle)
     case title(Needle)
+    /// A tag that begins so.
+    case tag(String)
     case stars(Comparison, Int)
     case mine
     case starred
@@ -101,6 +103,7 @@ package struct SearchPattern: Hashable, Sendable {
     case "unread": return .unread
     default: break
     }
+    if part.first == "#", let tag = TextMarks.key(ofTag: String(part)) { return .tag(tag) }
     if let name = value(of: "author:", in: part) { return .author(Needle(name)) }
     if let title = value(of: "title:", in: part) { return .title(Needle(title)) }
     for comparison in Comparison.allCases {
@@ -126,6 +129,8 @@ package struct SearchPattern: Hashable, Sendable {
         switch term.test {
         case .text(let needle):
           needle.isIn(post.title) || needle.isIn(post.author) || needle.isIn(post.body)
+        case .tag(let tag):
+          TextMarks(of: post.title, post.body).tags.contains { $0.hasPrefix(tag) }
         case .author(let needle): needle.isIn(post.author) || needle.isIn(post.uid)
         case .title(let needle): needle.isIn(post.title)
         case .stars(let comparison, let number): comparison.holds(post.starCount, number)

@@ -12,10 +12,10 @@ extension FeedKind: ExpressibleByArgument {
 /// Prints a list of posts.
 struct List: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print a list of posts: recent, top, mine or mytop."
+    abstract: "Print a list of posts: recent, top, mine, mytop, following or #TAG."
   )
 
-  @Argument(help: "Which list: recent, top, mine or mytop.")
+  @Argument(help: "Which list: recent, top, mine, mytop, following or #TAG.")
   var feed: FeedKind = .recent
 
   @OptionGroup var options: CommonOptions

@@ -1,0 +1,119 @@
+import BlogModel
+import Foundation
+import RealtimeDatabase
+import RealtimeServer
+import Testing
+
+@Suite("Tags, and whom one follows", .timeLimit(.minutes(1)))
+struct TagTests {
+  private static let rules = ["blog.json", "blog-transactions.json"]
+
+  private func server(_ rules: String) async throws -> BlogServer {
+    try await BlogServer(rules: .source(StarIncrementTests.rules(rules)), isEmulator: true)
+  }
+
+  private func blog(_ server: BlogServer, _ name: String) throws -> Blog {
+    let me = try Author(userName: name)
+    return Blog(database: try server.database(as: name), me: me, stars: .increment)
+  }
+
+  @Test("The posts with a tag are a list that follows edits, stars and deletions", arguments: rules)
+  func tags(rules: String) async throws {
+    let server = try await server(rules)
+    let bob = try blog(server, "bob")
+    let one = try await bob.post(title: "One #Tea", body: "b")
+    let screen = try server.screen(
+      "alice",
+      on: try server.database(as: "alice"),
+      stars: .increment
+    )
+    let list = FeedKind.tag("tea")
+    screen.blog.follow(list)
+    try await screen.wait("the first") { $0.posts(list)?.map(\.id) == [one] }
+    let two = try await bob.post(title: "Two", body: "more #tea, no #teapot")
+    _ = try await bob.post(title: "Three", body: "#teapot")
+    try await screen.wait("the second, newest first") { $0.posts(list)?.map(\.id) == [two, one] }
+    try await bob.setStar(true, on: one)
+    try await screen.wait("its star") { $0.posts(list)?.last?.starCount == 1 }
+    try await bob.edit(post: two, title: "Two", body: "coffee")
+    try await screen.wait("one again") { $0.posts(list)?.map(\.id) == [one] }
+    // Elsewhere an entry may be left of a post that no longer has the tag; it is not shown.
+    try await server.administer(["tags/tea/\(two)": "bob"])
+    try await bob.edit(post: two, title: "Two", body: "coffee and #tea")
+    try await screen.wait("two again") { $0.posts(list)?.map(\.id) == [two, one] }
+    #expect(try await bob.posts(list).map(\.id) == [two, one])
+    try await bob.delete(post: one)
+    try await bob.delete(post: two)
+    try await screen.wait("none") { $0.posts(list) == [] }
+    screen.blog.stopFollowing(list)
+    let database = try server.database(as: "bob")
+    #expect(try await BlogCheck(reading: database.reference()).faults == [])
+  }
+
+  @Test(
+    "The posts of those whom one follows are a list, live, and so are those people",
+    arguments: rules
+  )
+  func following(rules: String) async throws {
+    let server = try await server(rules)
+    let bob = try blog(server, "bob")
+    let carol = try blog(server, "carol")
+    let one = try await bob.post(title: "One", body: "b")
+    let two = try await carol.post(title: "Two", body: "b")
+    let screen = try server.screen(
+      "alice",
+      on: try server.database(as: "alice"),
+      stars: .increment
+    )
+    screen.blog.setNotices(true)
+    screen.blog.follow(.following)
+    try await screen.wait("nobody") { $0.posts(.following) == [] }
+    screen.blog.setFollowing("bob", true)
+    try await screen.wait("bob") { $0.posts(.following)?.map(\.id) == [one] }
+    screen.blog.setFollowing("carol", true)
+    try await screen.wait("both") { $0.posts(.following)?.map(\.id) == [two, one] }
+    try await screen.wait("who they are") { $0.followed == ["bob", "carol"] }
+    let three = try await bob.post(title: "Three", body: "b")
+    try await screen.wait("a new one") { $0.posts(.following)?.first?.id == three }
+    screen.blog.setFollowing("bob", false)
+    try await screen.wait("carol alone") { $0.posts(.following)?.map(\.id) == [two] }
+    #expect(screen.refusals.isEmpty)
+    // Another terminal of mine knows them, and nobody else may.
+    let other = try blog(server, "alice")
+    #expect(try await other.posts(.following).map(\.id) == [two])
+    let stranger = try server.database(as: "bob").reference()
+    await #expect(throws: DatabaseError.self) {
+      _ = try await stranger.child("following/alice").getData()
+    }
+    // Somebody who is not there cannot be followed, and one is told.
+    screen.blog.setFollowing("nobody", true)
+    try await screen.wait("a refusal") { !$0.refusals.isEmpty }
+  }
+
+  @Test("A list that is gathered costs a bounded number of listens, and leaves none behind")
+  func cost() async throws {
+    let server = try await BlogServer()
+    var values: [String: Any] = [:]
+    for number in 0..<150 {
+      let id = BlogServer.key(number)
+      let post: [String: Any] = [
+        "uid": "u\(number)", "author": "u", "title": "t", "body": "#tea", "starCount": 0,
+      ]
+      values["posts/\(id)"] = post
+      values["user-posts/u\(number)/\(id)"] = post
+      values["tags/tea/\(id)"] = "u\(number)"
+      values["following/alice/u\(number)"] = true
+    }
+    try await server.administer(values)
+    let screen = try server.screen("alice")
+    try await server.waitForListens(2, "the people and what was read")
+    let before = try await server.listens().now
+    for list in [FeedKind.tag("tea"), .following] {
+      screen.blog.follow(list)
+      try await screen.wait("a hundred posts") { $0.posts(list)?.count == 100 }
+      #expect(try await server.listens().now - before <= 101)
+      screen.blog.stopFollowing(list)
+      try await server.waitForListens(before, "nothing is left behind")
+    }
+  }
+}
