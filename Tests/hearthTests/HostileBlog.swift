@@ -25,10 +25,14 @@ enum HostileBlog {
   /// The key of a post; the newest has the highest number.
   static func key(_ number: Int) -> String { "-NjFzz\(10 + number)AAAAAAAAAAAA" }
 
+  /// The key of a comment on the newest post.
+  private static func comment(_ number: Int) -> String { "-NjG00\(10 + number)AAAAAAAAAAAA" }
+
   /// The data: a post for each text, comments, people and somebody who is typing.
   static func json(now: Date) throws -> Data {
     var posts: [String: Any] = [:]
     var comments: [String: Any] = [:]
+    var addressed: [String: String] = [:]
     var typing: [String: Any] = [:]
     var present: [String: Any] = [:]
     for (number, text) in texts.enumerated() {
@@ -36,9 +40,12 @@ enum HostileBlog {
         "uid": "mallory", "author": texts[(number + 7) % texts.count], "title": text,
         "body": text + "\n" + everything, "starCount": 0,
       ]
-      comments["-NjG00\(10 + number)AAAAAAAAAAAA"] = [
-        "uid": "mallory", "author": text, "text": texts[(number + 3) % texts.count],
+      // Each answers the one before it and names alice, who finds all of them among her notices.
+      comments[comment(number)] = [
+        "uid": "mallory", "author": text, "text": texts[(number + 3) % texts.count] + " @alice",
+        "parent": comment(number - 1),
       ]
+      addressed[comment(number)] = key(texts.count - 1)
       present["t\(number)"] = ["name": text, "terminal": text, "since": 1_700_000_000_000]
       // In some minutes it still counts as just now.
       let time = Int((now.timeIntervalSince1970 + 600) * 1_000)
@@ -48,6 +55,7 @@ enum HostileBlog {
     return try JSONSerialization.data(withJSONObject: [
       "posts": posts, "user-posts": ["mallory": posts], "post-comments": [newest: comments],
       "presence": ["mallory": present], "typing": [newest: typing],
+      "mentions": ["alice": addressed], "replies": ["alice": addressed],
     ])
   }
 }

@@ -98,12 +98,16 @@ struct Import: AsyncParsableCommand {
     }
   }
 
+  private static let deepPlaces: Set<String> = [
+    "user-posts", "post-comments", "replies", "mentions", "tags", "following",
+  ]
+
   /// Whether the children of a place are entries, or have them below.
   private static func hasEntries(_ path: Path) -> Bool {
     switch path.count {
     case 0, 1: true
-    // These two keep their entries a level deeper: by person, and by post.
-    case 2: path.first == "user-posts" || path.first == "post-comments"
+    // These keep their entries a level deeper: by person, by post, by name and by tag.
+    case 2: deepPlaces.contains(path.first?.text ?? "")
     default: false
     }
   }
