@@ -89,7 +89,7 @@ struct ProgressLineTests {
     #expect(desk.shown() == "exporting  24,000 rows  12,000 rows/s")
     desk.wait(.seconds(2))
     line.set(24_000, of: 48_000)
-    #expect(desk.shown() == "exporting  50 %")
+    #expect(desk.shown() == "exporting  50 %  24,000 of 48,000 rows")
     let tiny = Desk(columns: 6)
     let other = tiny.line("exporting", .bytes, of: nil)
     tiny.wait(.seconds(2))

@@ -192,7 +192,8 @@ package final class ProgressLine: Sendable {
       let share = min(Double(done) / Double(total), 0.99)
       parts.append("\(Int(share * 100)) %")
       if unit != .seconds {
-        parts.append("\(amount(done)) of \(amount(total))")
+        let part = unit == .bytes ? amount(done) : Self.grouped(done)
+        parts.append("\(part) of \(amount(total))")
       }
       let left = unit == .seconds ? Double(total - done) : Double(total - done) / max(rate, 0.001)
       if done > 0, left >= 1 { parts.append("\(Self.duration(left)) left") }
