@@ -14,7 +14,14 @@ extension EndToEnd {
       var testDescription: String { name }
 
       /// The blocks marked as shell, with lines that end in a backslash joined to the next.
-      var blocks: [String] {
+      var blocks: [String] { Self.blocks(of: text) }
+
+      /// The blocks that can be run here: without those above which a remark says why they cannot.
+      var runnableBlocks: [String] {
+        Self.blocks(of: text.replacing(#/<!-- not run: [^>]+ -->\n```sh\n/#, with: "```\n"))
+      }
+
+      private static func blocks(of text: String) -> [String] {
         text.components(separatedBy: "```sh\n").dropFirst().map { part in
           part.components(separatedBy: "\n```")[0]
             .replacingOccurrences(of: "\\\n", with: " ")
@@ -80,6 +87,45 @@ extension EndToEnd {
           }
         }
       }
+    }
+
+    @Test("What the page about serving shows can be typed, each server in place of the one before")
+    func serving() throws {
+      let page = try #require(Self.pages.first { $0.name == "serving.md" })
+      let place = try Place()
+      // The port is another one, and what runs until it is ended goes to the background.
+      let script = """
+        set -euo pipefail
+        cd "$HOME"
+        ln -sfn '\(Place.package)/assets' assets
+        server= port=
+        finish() { if [ -n "$server" ]; then kill "$server"; wait "$server" || true; server=; fi; }
+        trap finish EXIT
+        hearth() {
+          if [ "$1" != serve ]; then '\(Place.program)' "$@"; return; fi
+          finish
+          local words=("${@/#9000/0}")
+          [[ " $* " == *" --port "* ]] || words+=(--port 0)
+          : > ready
+          '\(Place.program)' "${words[@]}" > ready 2> errors & server=$!
+          for _ in $(seq 400); do grep -q '"ready":true' ready && break; sleep 0.05; done
+          port=$(sed -n 's/.*"port":\\([0-9]*\\).*/\\1/p' ready)
+          [ -n "$port" ] || { cat errors >&2; return 1; }
+        }
+        curl() {
+          # A stream ends with the time that there is.
+          command curl -sS -m 3 "${@//127.0.0.1:9000/127.0.0.1:$port}" || [ $? = 28 ]
+        }
+        \(page.runnableBlocks.joined(separator: "\n"))
+        """
+      #expect(page.runnableBlocks.count >= 5 && page.runnableBlocks.count < page.blocks.count)
+      let outcome = try place.run(
+        ["-c", script],
+        of: "/bin/bash",
+        environment: place.environment
+      )
+      #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.errors)")
+      #expect(outcome.output.contains("<feed xmlns=\"http://www.w3.org/2005/Atom\">"))
     }
 
     @Test(
