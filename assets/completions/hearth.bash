@@ -173,13 +173,13 @@ _hearth() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    open|list|show|post|comment|star|unstar|delete|profile|sign-in|sign-up|sign-out|reset-password|accounts|get|set|watch|import|export|backup|fsck|serve|stop|cluster|databases|users|rules|info|doctor|demo|swarm|replay|manual|completion|help)
+    open|list|show|post|comment|star|unstar|delete|profile|sign-in|sign-up|sign-out|reset-password|accounts|get|set|watch|import|export|backup|fsck|migrate|serve|stop|cluster|databases|users|rules|info|doctor|demo|swarm|replay|manual|completion|help)
         # Offer subcommand argument completions
         "_hearth_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete profile sign-in sign-up sign-out reset-password accounts get set watch import export backup fsck serve stop cluster databases users rules info doctor demo swarm replay manual completion help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete profile sign-in sign-up sign-out reset-password accounts get set watch import export backup fsck migrate serve stop cluster databases users rules info doctor demo swarm replay manual completion help' -- "${cur}"))
         ;;
     esac
 }
@@ -958,12 +958,15 @@ _hearth_import() {
     repeating_flags=()
     non_repeating_flags=(--replace --json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')
@@ -1000,12 +1003,15 @@ _hearth_export() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')
@@ -1042,12 +1048,15 @@ _hearth_backup() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')
@@ -1084,7 +1093,7 @@ _hearth_fsck() {
     repeating_flags=()
     non_repeating_flags=(--repair --accept-loss --json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
@@ -1092,6 +1101,48 @@ _hearth_fsck() {
     '--ns')
         return
         ;;
+    '--store')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        return
+        ;;
+    '--socket')
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_migrate() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
     '--user')
         return
         ;;
@@ -1126,7 +1177,7 @@ _hearth_serve() {
     repeating_flags=()
     non_repeating_flags=(--emulator --allow-plaintext --no-sign-up --pages --json --ephemeral --version -h --help)
     repeating_options=(--allow-origin --limit)
-    non_repeating_options=(--port --rules --ns --idle-exit --log --metrics --log-level --log-format --log-size --address --tls-cert --tls-key --token-seconds --admin-key-file --pages-url --pages-title --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--port --rules --ns --idle-exit --log --metrics --store --log-level --log-format --log-size --address --tls-cert --tls-key --advertise --token-seconds --admin-key-file --pages-url --pages-title --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -1138,9 +1189,6 @@ _hearth_serve() {
         return
         ;;
     '--ns')
-        return
-        ;;
-    '--store')
         return
         ;;
     '--allow-origin')
@@ -1156,6 +1204,9 @@ _hearth_serve() {
         return
         ;;
     '--metrics')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--log-level')
@@ -1480,12 +1531,15 @@ _hearth_users_list() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')
@@ -1522,7 +1576,7 @@ _hearth_users_add() {
     repeating_flags=()
     non_repeating_flags=(--password-stdin --json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--name --ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--name --ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
@@ -1531,6 +1585,9 @@ _hearth_users_add() {
         return
         ;;
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')
@@ -1567,12 +1624,15 @@ _hearth_users_disable() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')
@@ -1609,12 +1669,15 @@ _hearth_users_enable() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')
@@ -1651,12 +1714,15 @@ _hearth_users_reset() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')
@@ -1693,12 +1759,15 @@ _hearth_users_delete() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')
@@ -1735,12 +1804,15 @@ _hearth_users_rotate-key() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--ns --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--user')

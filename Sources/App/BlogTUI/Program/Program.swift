@@ -263,7 +263,8 @@ extension Program {
     case .configureTerminal(let settings): terminal.apply(settings)
     case .watchWire(let isOn): environment.watchWire(isOn)
     case .network(let isOn): environment.setNetwork(isOn)
-    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close, .post, .comment, .star, .edit,
+    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close, .post,
+      .comment, .star, .edit,
       .editComment, .watchComments, .mark, .markAllRead, .markStars, .typing, .hearNotices,
       .followAuthor, .notify,
       .deletePost,
@@ -348,7 +349,8 @@ extension Effect {
     switch self {
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .followAuthor:
       true
-    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close, .watchComments, .mark,
+    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close,
+      .watchComments, .mark,
       .markAllRead, .markStars, .typing, .hearNotices, .notify, .redraw, .suspend,
       .bell, .quit,
       .changeAccount, .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory,

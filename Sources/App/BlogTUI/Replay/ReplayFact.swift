@@ -75,7 +75,8 @@ extension ReplayFact {
       return silence.map { [ReplayFact(.connection, "no answer from \($0.address)")] } ?? []
     case .feedFailed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
     case .failed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
-    case .succeeded, .extent, .found, .typing, .readState, .markAnswered, .notice, .notices, .following,
+    case .succeeded, .extent, .found, .typing, .readState, .markAnswered, .notice, .notices,
+      .following,
       .roundTrip,
       .pendingWrites, .latestComments:
       return []

@@ -258,7 +258,8 @@ final class ScriptedPeople {
         case .succeeded: seen.outcome = .done
         case .failed(_, let reason): seen.outcome = .refused(reason)
         case .feed, .extent, .feedFailed, .post, .comments, .latestComments, .typing, .people,
-          .readState, .markAnswered, .notice, .notices, .following, .roundTrip, .connectionProblem, .silence, .found,
+          .readState, .markAnswered, .notice, .notices, .following, .roundTrip, .connectionProblem,
+          .silence, .found,
           .pendingWrites:
           break
         }

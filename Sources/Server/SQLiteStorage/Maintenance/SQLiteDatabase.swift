@@ -67,7 +67,7 @@ package struct SQLiteDatabase: StoredDatabase {
     guard try store.load() == StoredTree() else {
       throw StoreError(.failed, "\(path): there is a database already, and it is not empty")
     }
-    try StoreError.translating(at: path) {
+    _ = try StoreError.translating(at: path) {
       _ = try store.commitDirectly(as: tree.revision) { database in
         let ledger = LedgerTable(database, path: path)
         for entry in tree.ledger { try ledger.save(entry) }

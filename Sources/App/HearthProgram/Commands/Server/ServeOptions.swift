@@ -94,9 +94,6 @@ struct ServeOptions: ParsableArguments {
     options.allowedOrigins = allowOrigin
     options.idleExit = try Self.duration(idleExit, of: "--idle-exit")
     options.metricsInterval = try Self.duration(metrics, of: "--metrics")
-    if store != nil, emulator {
-      throw CommandFailure(.usage, "an emulator keeps nothing, and cannot have --store")
-    }
     if let rules { options.rules = .source(try Rules.load(rules).source) }
     for setting in limit { try Self.set(setting, in: &options.limits) }
     return options
