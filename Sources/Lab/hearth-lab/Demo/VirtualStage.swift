@@ -214,14 +214,11 @@ final class VirtualTerminal: TerminalDevice {
     options.readDeadline = nil
     options.maximumReconnectDelay = .seconds(1)
     options.willConnect = willConnect
-    let me = try Author(userName: name)
-    let stars = StarMethod.automatic(at: url, for: me, &options)
     database = try Database(url: url, options: options)
     let blog = LiveBlog(
       database: database,
       name: "demo",
-      me: me,
-      stars: stars,
+      me: try Author(userName: name),
       terminal: TerminalName(key: "demo-\(name)", text: "demo")
     )
     program = Program(terminal: self, repository: blog, wake: wake)
