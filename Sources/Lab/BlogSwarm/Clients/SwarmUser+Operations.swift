@@ -68,7 +68,7 @@ extension SwarmUser {
 
   private func writePost(_ operation: PlannedOperation, due: Moment) -> Bool {
     let id = blog.paths.posts.childByAutoId().key ?? ""
-    let body = "from \(me.name) @\(due.microseconds)"
+    let body = "from \(me.name) +\(due.microseconds)"
     let title =
       if case .hot(let number) = operation.target {
         SwarmSettings.hotTitle(number)
@@ -83,7 +83,7 @@ extension SwarmUser {
   private func writeComment(_ operation: PlannedOperation, due: Moment) -> Bool {
     guard let post = candidates(operation).first else { return false }
     let id = blog.paths.comments(on: post.id).childByAutoId().key ?? ""
-    let text = "comment \(number).\(operation.number) @\(due.microseconds)"
+    let text = "comment \(number).\(operation.number) +\(due.microseconds)"
     let done = begin(operation, due: due, intent: .comment(post: post.id, comment: id, text: text))
     blog.write(comment: id, on: post.id, text: text) { [weak self] error in
       done(error)

@@ -211,7 +211,7 @@ extension SwarmUser {
 
   /// The time in a text of a swarm, which tells a reader how old the text is.
   static func dueTime(in text: String) -> Int64? {
-    text.lastIndex(of: "@").flatMap { Int64(text[text.index(after: $0)...]) }
+    text.lastIndex(of: "+").flatMap { Int64(text[text.index(after: $0)...]) }
   }
 }
 
