@@ -41,7 +41,8 @@ struct TreeViewTests {
           revision: 1,
           timestamp: 0,
           changes: [
-            Change(Path(wire: "small"), try Node(json: JSONValue.parse(json))), Change(Path(wire: "many"), many),
+            Change(Path(wire: "small"), try Node(json: JSONParser.parse(json))),
+            Change(Path(wire: "many"), many),
           ]
         )
       ])

@@ -138,7 +138,11 @@ package final class PostgresServer: Sendable {
         "-k", directory, "-c", "shared_buffers=32MB", "-c", "fsync=off", "-c", "max_connections=60",
         "-c", "wal_level=replica", "-c", "max_wal_senders=8",
       ] + settings.flatMap { ["-c", $0] }
-    _ = try Self.spawn(["sh", "-c", Self.watch, "sh", directory] + words, input: ends[0])
+    // The shell that watches is nobody's child here: a process that has ended and is not waited for would
+    // keep the testing library from learning of the end of others.
+    let watch = "{\n\(Self.watch)\n} <&0 &"
+    let starter = try Self.spawn(["sh", "-c", watch, "sh", directory] + words, input: ends[0])
+    while waitpid(starter, nil, 0) < 0, errno == EINTR {}
     close(ends[0])
     control.withLock { $0 = ends[1] }
     let deadline = ContinuousClock.now + .seconds(60)

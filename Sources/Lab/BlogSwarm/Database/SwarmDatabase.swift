@@ -206,7 +206,9 @@ package struct SwarmSweep: Sendable {
         var paths = posts.flatMap { post in
           ["posts/\(post)", "post-comments/\(post)", "typing/\(post)", "user-posts/\(uid)/\(post)"]
         }
-        if rest.isEmpty { paths += ["users", "seen", "presence", "following"].map { "\($0)/\(uid)" } }
+        if rest.isEmpty {
+          paths += ["users", "seen", "presence", "following"].map { "\($0)/\(uid)" }
+        }
         try await admin.patch("/", with: .object(paths.map { JSONMember($0, .null) }))
       } while !rest.isEmpty
     }
