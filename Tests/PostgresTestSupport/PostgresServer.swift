@@ -39,6 +39,8 @@ package final class PostgresServer: Sendable {
   package let directory: String
   /// Written to and closed to end it; negative while it is not running.
   private let control = Mutex<Int32>(-1)
+  /// The process of the shell that watches; 0 while there is none.
+  private let watcher = Mutex<pid_t>(0)
   private let settings: [String]
   private static let count = Mutex(0)
 
@@ -85,6 +87,7 @@ package final class PostgresServer: Sendable {
     let descriptor = control.withLock { $0 }
     if descriptor >= 0 {
       close(descriptor)
+      reap()
     } else {
       try? FileManager.default.removeItem(atPath: directory)
     }
@@ -138,11 +141,8 @@ package final class PostgresServer: Sendable {
         "-k", directory, "-c", "shared_buffers=32MB", "-c", "fsync=off", "-c", "max_connections=60",
         "-c", "wal_level=replica", "-c", "max_wal_senders=8",
       ] + settings.flatMap { ["-c", $0] }
-    // The shell that watches is nobody's child here: a process that has ended and is not waited for would
-    // keep the testing library from learning of the end of others.
-    let watch = "{\n\(Self.watch)\n} <&0 &"
-    let starter = try Self.spawn(["sh", "-c", watch, "sh", directory] + words, input: ends[0])
-    while waitpid(starter, nil, 0) < 0, errno == EINTR {}
+    let process = try Self.spawn(["sh", "-c", Self.watch, "sh", directory] + words, input: ends[0])
+    watcher.withLock { $0 = process }
     close(ends[0])
     control.withLock { $0 = ends[1] }
     let deadline = ContinuousClock.now + .seconds(60)
@@ -168,6 +168,18 @@ package final class PostgresServer: Sendable {
     _ = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     while access("\(directory)/data/postmaster.pid", F_OK) == 0 { usleep(10_000) }
     close(descriptor)
+    reap()
+  }
+
+  /// Waits for the shell that has watched: one that has ended and is not waited for would keep the testing
+  /// library from learning of the end of other processes.
+  private func reap() {
+    let process = watcher.withLock { process in
+      defer { process = 0 }
+      return process
+    }
+    guard process > 0 else { return }
+    while waitpid(process, nil, 0) < 0, errno == EINTR {}
   }
 
   /// Makes a standby the primary.

@@ -69,6 +69,19 @@ struct ClusterProcessTests {
       kill(servers[number].process.processIdentifier, signal)
     }
 
+    /// Waits until every thread of a server has stopped: the signal returns before that.
+    func waitUntilFrozen(_ number: Int) throws {
+      let tasks = "/proc/\(servers[number].process.processIdentifier)/task"
+      try waitUntil("the server is frozen") {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return !threads.isEmpty
+          && threads.allSatisfy { thread in
+            let state = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)
+            return state?.split(separator: ")").last?.hasPrefix(" T") == true
+          }
+      }
+    }
+
     /// A client that knows the address of one server.
     func client(of number: Int) throws -> Database {
       try Database(url: "http://127.0.0.1:\(servers[number].port)?ns=hearth")
@@ -150,6 +163,7 @@ struct ClusterProcessTests {
     let reader = try #require(WireClient(socket: socket))
     let writer = try #require(WireClient(socket: socket))
     cluster.signal(leader, SIGSTOP)
+    try cluster.waitUntilFrozen(leader)
     // These wait in the sockets of the frozen process until it wakes.
     #expect(reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#))
     #expect(writer.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":"late"}}}"#))
