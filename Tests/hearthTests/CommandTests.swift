@@ -37,7 +37,7 @@ extension EndToEnd {
       #expect(abs(created / 1_000 - Date().timeIntervalSince1970) < 60)
 
       let shown = try place.hearth("show", id).output
-      #expect(shown.hasPrefix("Tea\nalice, now, 1 stars\n\n  First line\n  second line\n"))
+      #expect(shown.hasPrefix("Tea\nalice, now, 1 star\n\n  First line\n  second line\n"))
       #expect(shown.contains("bob, now\n  Lovely\n"))
 
       #expect(try place.hearth("list", "mine", "--user", "bob").output.isEmpty)
