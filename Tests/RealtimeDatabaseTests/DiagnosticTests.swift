@@ -69,6 +69,12 @@ struct DiagnosticTests {
       #expect(lines.contains { $0.hasSuffix(" in 0 ms | value: 1") })
       #expect(lines.contains("try 1 at /n | read: null | proposed: nothing, it gives up"))
       #expect(lines.last == "transaction aborted after 1 try in 0 ms | value: null")
+      // Programs count by these, whatever the words are.
+      let steps = all.compactMap(\.transactionStep)
+      #expect(steps.first == .beginning)
+      #expect(steps.dropFirst().first == .attempt(1))
+      #expect(steps.suffix(3) == [.beginning, .attempt(1), .end])
+      #expect(steps.count { $0 == .end } == 2)
       #expect(lines.contains { $0.hasPrefix("transaction committed after ") })
     }
   }

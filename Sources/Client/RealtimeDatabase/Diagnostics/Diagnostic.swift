@@ -50,6 +50,16 @@ package struct Diagnostic: Sendable, Equatable {
   /// - Complexity: O(length), which is bounded
   package var details: [String] { subject.details }
 
+  /// How far a transaction has come; nil when it is about something else.
+  package var transactionStep: TransactionStep? {
+    guard case .transaction = kind else { return nil }
+    return switch subject {
+    case .attempt(let number, _, _, _): .attempt(number)
+    case .outcome: .end
+    case .words, .frame, .observation, .event, .write: .beginning
+    }
+  }
+
   /// About how many bytes are kept for it.
   package var byteCount: Int { 100 + subject.byteCount }
 
@@ -58,6 +68,16 @@ package struct Diagnostic: Sendable, Equatable {
     left.time == right.time && left.kind == right.kind && left.title == right.title
       && left.details == right.details
   }
+}
+
+/// What a transaction does, apart from the words about it.
+package enum TransactionStep: Sendable, Hashable {
+  /// It is under way.
+  case beginning
+  /// Its function was asked for new data, for the first time (1) or again.
+  case attempt(Int)
+  /// It has ended, whether it was committed or not.
+  case end
 }
 
 /// The data of a diagnostic, before anybody asks for its text.

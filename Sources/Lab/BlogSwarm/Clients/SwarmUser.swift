@@ -220,14 +220,13 @@ package final class SwarmUser: @unchecked Sendable {
 
   private func countAttempts() {
     database.observeDiagnostics { [queue, weak self] diagnostic in
-      guard case .transaction = diagnostic.kind else { return }
-      let isAttempt = diagnostic.title.hasPrefix("attempt")
-      let isEnd = !isAttempt && !diagnostic.title.hasSuffix("begins")
-      let words = diagnostic.title.split(separator: " ")
-      let number = isAttempt && words.count > 1 ? Int(words[1]) : nil
+      guard let step = diagnostic.transactionStep else { return }
       queue.async { [weak self] in
-        if isAttempt { self?.tally.countAttempt(number: number ?? 1) }
-        if isEnd { self?.tally.transactions += 1 }
+        switch step {
+        case .beginning: break
+        case .attempt(let number): self?.tally.countAttempt(number: number)
+        case .end: self?.tally.transactions += 1
+        }
       }
     }
   }

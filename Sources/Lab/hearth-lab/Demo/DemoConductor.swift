@@ -131,15 +131,12 @@ struct DemoCrowd: Sendable {
     await database.close()
   }
 
-  /// An attempt tells its number, and each after the first is a repetition.
+  /// Each attempt of a transaction after its first is a repetition.
   private func note(_ diagnostic: Diagnostic, on board: DemoBoard) {
-    guard case .transaction = diagnostic.kind, diagnostic.title.hasPrefix("attempt ") else {
-      return
-    }
-    let isFirst = diagnostic.title.hasPrefix("attempt 1 ")
+    guard case .attempt(let number) = diagnostic.transactionStep else { return }
     board.with { figures in
       figures.attempts += 1
-      if !isFirst { figures.retries += 1 }
+      if number > 1 { figures.retries += 1 }
     }
   }
 }
