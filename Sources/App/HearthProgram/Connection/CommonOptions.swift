@@ -1,7 +1,7 @@
 import ArgumentParser
-import BlogModel
+package import BlogModel
 import Foundation
-import RealtimeDatabase
+package import RealtimeDatabase
 import RealtimeHub
 import RealtimeServer
 
@@ -216,15 +216,41 @@ struct StarOptions: ParsableArguments {
   ///   - options: How it is connected to; at a local socket it will say who that is.
   /// - Returns: The method.
   func method(at url: String, for author: Author, _ options: inout DatabaseOptions) -> StarMethod {
-    let isLocal = url.hasPrefix("unix:")
-    let method: StarMethod =
-      switch stars {
-      case .auto: isLocal || options.tokenProvider != nil ? .increment : .transaction
-      case .transaction: .transaction
-      case .increment: .increment
-      }
-    guard isLocal, method == .increment else { return method }
+    switch stars {
+    case .auto: .automatic(at: url, for: author, &options)
+    case .transaction: .transaction
+    case .increment: .increment(at: url, for: author, &options)
+    }
+  }
+}
+
+extension StarMethod {
+  /// One gesture is one update wherever rules see to it that it counts once: at a local socket, and where
+  /// somebody is signed in.
+  ///
+  /// - Parameters:
+  ///   - url: The database.
+  ///   - author: Who uses it.
+  ///   - options: How it is connected to; at a local socket it will say who that is.
+  /// - Returns: The method.
+  package static func automatic(
+    at url: String,
+    for author: Author,
+    _ options: inout DatabaseOptions
+  ) -> StarMethod {
+    guard isLocal(url) || options.tokenProvider != nil else { return .transaction }
+    return increment(at: url, for: author, &options)
+  }
+
+  fileprivate static func increment(
+    at url: String,
+    for author: Author,
+    _ options: inout DatabaseOptions
+  ) -> StarMethod {
+    guard isLocal(url) else { return .increment }
     options.localUser = author.uid
     return .localIncrement
   }
+
+  private static func isLocal(_ url: String) -> Bool { url.hasPrefix("unix:") }
 }

@@ -45,8 +45,10 @@ struct ScriptRun {
     let clock = NIOLockedValueBox(Self.start)
     let digit = NIOLockedValueBox<UInt8>(0)
     let socket = directory + "/socket"
+    var serverOptions = DatabaseServer.Options(socketPath: socket, namespace: "hearth")
+    serverOptions.localRules = try LocalRules.compiled()
     let server = try await DatabaseServer.start(
-      DatabaseServer.Options(socketPath: socket, namespace: "hearth"),
+      serverOptions,
       store: MemoryTreeStore(),
       logger: Logger(label: "script", factory: { _ in SwiftLogNoOpLogHandler() }),
       clock: { clock.withLockedValue { $0 } }
@@ -61,9 +63,18 @@ struct ScriptRun {
       }
     }
     let url = "unix:\(socket)?ns=hearth"
-    let database = try Database(url: url, options: databaseOptions)
     let others = ScriptedPeople(url: url, options: databaseOptions)
-    let failure = try play(script, on: database, with: others, clock: clock)
+    let me = try Author(userName: "alice")
+    let stars = StarMethod.automatic(at: url, for: me, &databaseOptions)
+    let database = try Database(url: url, options: databaseOptions)
+    let blog = LiveBlog(
+      database: database,
+      name: "script",
+      me: me,
+      stars: stars,
+      terminal: TerminalName(key: "me", text: "script")
+    )
+    let failure = try play(script, as: blog, on: database, with: others, clock: clock)
     await others.close()
     await database.close()
     await server.stop()
@@ -72,17 +83,11 @@ struct ScriptRun {
 
   private func play(
     _ script: Script,
+    as blog: LiveBlog,
     on database: Database,
     with others: ScriptedPeople,
     clock: NIOLockedValueBox<Int64>
   ) throws -> Script.Failure? {
-    let me = try Author(userName: "alice")
-    let blog = LiveBlog(
-      database: database,
-      name: "script",
-      me: me,
-      terminal: TerminalName(key: "me", text: "script")
-    )
     let wakes = DispatchSemaphore(value: 0)
     let configuration = options.files.read()
     let isASCII = configuration.settings.isOn(.ascii)
@@ -233,11 +238,15 @@ final class ScriptedPeople {
   private var left: [Database] = []
 
   private func join(_ name: String) throws -> Person {
+    let me = try Author(userName: name)
+    var options = options
+    let stars = StarMethod.automatic(at: url, for: me, &options)
     let database = try Database(url: url, options: options)
     let blog = LiveBlog(
       database: database,
       name: "script",
-      me: try Author(userName: name),
+      me: me,
+      stars: stars,
       terminal: TerminalName(key: name, text: "script")
     )
     let seen = NIOLockedValueBox(Seen())

@@ -214,11 +214,14 @@ final class VirtualTerminal: TerminalDevice {
     options.readDeadline = nil
     options.maximumReconnectDelay = .seconds(1)
     options.willConnect = willConnect
+    let me = try Author(userName: name)
+    let stars = StarMethod.automatic(at: url, for: me, &options)
     database = try Database(url: url, options: options)
     let blog = LiveBlog(
       database: database,
       name: "demo",
-      me: try Author(userName: name),
+      me: me,
+      stars: stars,
       terminal: TerminalName(key: "demo-\(name)", text: "demo")
     )
     program = Program(terminal: self, repository: blog, wake: wake)
