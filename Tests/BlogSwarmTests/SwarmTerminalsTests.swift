@@ -27,6 +27,8 @@ struct SwarmTerminalsTests {
       SwarmTerminals.list(["head", "────", "  hot 1 · by ann      ann  \(end)", "────", "?", "t"])
     }
     #expect(list(" now  ☆    3") == list("  1m  ☆    3"))
+    #expect(list(" now  ☆    3") == list("  1m   ❝ 3  ☆    3"))
+    #expect(list(" now  ☆    3") == list("  1m ❝ 10+  ☆    3"))
     #expect(list(" now  ☆    3") != list(" now  ☆    4"))
     #expect(list(" now  ☆    3") != list(" now  ★    3"))
     #expect(SwarmTerminals.row(list(" now  ☆    3")[0]) == .init(title: "hot 1", stars: 3))

@@ -66,7 +66,7 @@ extension EndToEnd {
       #expect(bad.errors.contains("cut.jsonl: line 3: it is not JSON"))
       let text = place.directory + "/notes.txt"
       try "mine".write(toFile: text, atomically: true, encoding: .utf8)
-      #expect(try place.hearth("replay", text).errors.contains("no recording of hearth"))
+      #expect(try place.hearth("replay", text).errors.contains("not a recording of hearth"))
       let script = place.directory + "/script.txt"
       #expect(try place.hearth("--script", script, "--record", text).status == 2)
       #expect(try String(contentsOfFile: text, encoding: .utf8) == "mine")

@@ -30,6 +30,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private(set) var latest: CommentWatch?
   private(set) var following: FollowWatch?
 
+  /// The posts and comments that this terminal has deleted.
+  private var deleted: Set<String> = []
+
   private struct OpenedPost {
     var comments = OrderedSnapshots<Comment>()
     var post: Post?
@@ -353,7 +356,7 @@ extension LiveBlog {
         title: title,
         body: body,
         before: known(post),
-        completion: completion
+        completion: unlessDeleted(post, completion)
       )
     }
   }
@@ -362,13 +365,33 @@ extension LiveBlog {
     let completion = report(.editComment(post, commentID: comment, text: text))
     queue.async { [self] in
       let before = opened[post]?.comments.element(comment)
-      blog.rewrite(comment: comment, on: post, text: text, before: before, completion: completion)
+      blog.rewrite(
+        comment: comment,
+        on: post,
+        text: text,
+        before: before,
+        completion: unlessDeleted(comment, completion)
+      )
+    }
+  }
+
+  /// An edit that finds nothing to change was no failure if I have deleted it since.
+  private func unlessDeleted(
+    _ key: String,
+    _ completion: @escaping BlogCompletion
+  ) -> BlogCompletion {
+    { [queue, weak self] error in
+      queue.async { [weak self] in
+        let isMine = error is BlogError && self?.deleted.contains(key) == true
+        completion(isMine ? nil : error)
+      }
     }
   }
 
   package func deletePost(_ post: PostID) {
     let completion = report(.deletePost(post))
     queue.async { [self] in
+      deleted.insert(post)
       let traces = known(post).map(BlogTrace.all) ?? []
       blog.remove(post: post) { [blog] error in
         if error == nil { blog.removeTraces(traces) }
@@ -381,6 +404,7 @@ extension LiveBlog {
     let action = BlogAction.deleteComment(post, commentID: comment)
     let completion = report(action)
     queue.async { [self] in
+      deleted.insert(comment)
       let found = opened[post]?.comments.element(comment)
       let parent = found?.parent.flatMap { opened[post]?.comments.element($0) }
       let traces = found.map { BlogTrace.all(of: $0, on: post, answering: parent) } ?? []

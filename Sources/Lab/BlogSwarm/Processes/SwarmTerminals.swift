@@ -89,16 +89,16 @@ package struct SwarmTerminals: Sendable {
     )
   }
 
-  /// The lines of the list, without how old posts are and without the marks in front of them.
+  /// The lines of the list, without how old posts are, how many comments they have, and the marks in front.
   ///
   /// The age of a post grows by itself, and each terminal looks at its clock at another moment. What is
-  /// selected and what has been read is each user's own.
+  /// selected and what has been read is each user's own. Comments are counted around what is on the screen.
   static func list(_ lines: [String]) -> [String] {
     let shown = lines.last == "" ? lines.dropLast() : lines[...]
     return shown.dropFirst(frame.above).dropLast(frame.below).map { line in
       let marks = line.prefix { "▌• ".contains($0) }
       let unmarked = String(repeating: " ", count: marks.count) + line.dropFirst(marks.count)
-      return unmarked.replacing(#/ +\S+( +[★☆] +\d+)$/#) { String($0.1) }
+      return unmarked.replacing(#/ +\S+(?: +❝ \d+\+?)?( +[★☆] +\d+)$/#) { String($0.1) }
     }
   }
 
