@@ -34,6 +34,14 @@ struct SwarmTerminalsTests {
     #expect(SwarmTerminals.row(list(" now  ☆    3")[0]) == .init(title: "hot 1", stars: 3))
   }
 
+  @Test("A screen is online when its bar says so")
+  func online() {
+    #expect(SwarmTerminals.isOnline(["▌ hot 1", " terminal0   15 here  94 ms  ● online", ""]))
+    #expect(!SwarmTerminals.isOnline(["● online", " terminal0   ○ offline, trying now", ""]))
+    #expect(!SwarmTerminals.isOnline([" terminal0   ◐ no answer for 4 s"]))
+    #expect(!SwarmTerminals.isOnline([]))
+  }
+
   @Test("Views agree when each is the same wherever it is looked at")
   func agreement() {
     #expect(SwarmRun.agree([["recent": ["a"]], ["recent": ["a"], "top": ["b"]]]))

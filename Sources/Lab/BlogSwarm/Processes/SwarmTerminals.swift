@@ -62,24 +62,37 @@ package struct SwarmTerminals: Sendable {
     "\(directory)/\(name(number))"
   }
 
-  /// Waits until all screens show the same, from the beginning of the list, and takes them down.
+  /// Waits until all screens are online and show the same, from the beginning of the list, and takes them down.
+  ///
+  /// Screens that are offline may well show the same, but not what the database has by now.
   ///
   /// - Returns: The screens, in the order of the terminals, as they were last.
   package func capture() async -> [CapturedScreen] {
     let deadline = Moment.now.advanced(by: Self.patience)
     for number in 0..<count { _ = tmux(["send-keys", "-t", Self.name(number), "Home"]) }
     while true {
-      let screens = (0..<count).map(screen)
+      let texts = (0..<count).map(text)
+      let screens = texts.enumerated().map { Self.screen($0.offset, $0.element) }
       let areEqual = Set(screens.map(\.lines)).count == 1
-      if areEqual, screens.first?.rows.isEmpty == false { return screens }
+      if areEqual, texts.allSatisfy(Self.isOnline), screens.first?.rows.isEmpty == false {
+        return screens
+      }
       if Moment.now > deadline { return screens }
       await Pause.lasting(.milliseconds(200))
     }
   }
 
-  private func screen(_ number: Int) -> CapturedScreen {
+  private func text(_ number: Int) -> [String] {
     let text = tmux(["capture-pane", "-p", "-t", Self.name(number)]) ?? ""
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  /// Whether the bar of a screen says that it is connected.
+  static func isOnline(_ lines: [String]) -> Bool {
+    lines.last { !$0.isEmpty }?.hasSuffix("● online") == true
+  }
+
+  private static func screen(_ number: Int, _ lines: [String]) -> CapturedScreen {
     let list = Self.list(lines)
     return CapturedScreen(
       terminal: Self.name(number),
