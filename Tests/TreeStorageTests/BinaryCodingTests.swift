@@ -79,15 +79,94 @@ struct BinaryCodingTests {
       }
       var reader = BinaryReader(bytes)
       _ = try? reader.commit()
-      reader = BinaryReader(bytes)
-      _ = try? reader.storedNode()
+      _ = try? storedNode(bytes)
     }
   }
 
   @Test("refuses nesting without end")
   func depth() {
     let level: [UInt8] = [NodeTag.children.rawValue, 1, 1, UInt8(ascii: "a")]
-    var reader = BinaryReader((0..<100_000).flatMap { _ in level })
-    #expect(throws: BinaryReader.Failure.self) { _ = try reader.storedNode() }
+    #expect(throws: BinaryReader.Failure.self) {
+      _ = try storedNode((0..<100_000).flatMap { _ in level })
+    }
+  }
+
+  // MARK: Rows
+
+  private func storedNode(_ bytes: [UInt8]) throws -> Node? {
+    var reader = BinaryReader(bytes)
+    var builder = PackedNodeBuilder()
+    guard case .packed(let node) = try reader.storedNode(with: &builder) else { return nil }
+    return node
+  }
+
+  private func written(_ node: Node) throws -> [UInt8] {
+    var writer = BinaryWriter()
+    try writer.write(node)
+    return writer.bytes
+  }
+
+  @Test("of a row gives the same node, packed or not", arguments: 1...3 as ClosedRange<UInt64>)
+  func rows(seed: UInt64) throws {
+    var model = StoreModel(seed: seed)
+    var sizes = (packed: 0, others: 0)
+    for _ in 0..<1_000 {
+      for change in model.nextBatch(commits: 1).commits.flatMap(\.changes)
+      where !change.node.isEmpty {
+        let node = try #require(try storedNode(written(change.node)))
+        #expect(exactText(node) == exactText(change.node))
+        #expect(node.children?.isPacked == change.node.children?.isPacked)
+        if node.children?.isPacked == true { sizes.packed += 1 } else { sizes.others += 1 }
+      }
+    }
+    #expect(sizes.packed > 50 && sizes.others > 50)
+  }
+
+  @Test("of a row keeps what cannot be packed")
+  func unpackedRows() throws {
+    func children(_ count: Int, of leaf: (Int) -> Node) -> Node {
+      Node(sortedChildren: (0..<count).map { (ChildKey(String($0)), leaf($0)) })
+    }
+    let nodes = [
+      children(40) { .integer(Int64($0)) },
+      children(20) { _ in .string(String(repeating: "ü", count: 60)) },
+      children(2) { .leaf(.double(Double($0)), priority: nil) },
+      children(2) { .leaf(.integer(1), priority: $0 == 1 ? Priority(.string("p")) : nil) },
+      Node(sortedChildren: [(ChildKey(String(repeating: "k", count: 300)), .bool(true))]),
+      Node(
+        sortedChildren: [(ChildKey("a"), children(3) { _ in .bool(false) })],
+        priority: .integer(1)
+      ),
+    ]
+    for node in nodes {
+      let copy = try #require(try storedNode(written(node)))
+      #expect(exactText(copy) == exactText(node))
+      #expect(copy.children?.isPacked == false)
+    }
+  }
+
+  @Test("of a row that ends too early, is out of order or no UTF-8 is refused")
+  func damagedRows() throws {
+    let node = Node(sortedChildren: [
+      (ChildKey("a"), .string("text")),
+      (
+        ChildKey("b"),
+        Node(sortedChildren: [(ChildKey("c"), .integer(-300)), (ChildKey("d"), .bool(true))])
+      ),
+      (ChildKey("e"), .leaf(.double(0.5))),
+    ])
+    let bytes = try written(node)
+    for end in bytes.indices {
+      #expect(throws: BinaryReader.Failure.self) { _ = try storedNode(Array(bytes[..<end])) }
+    }
+    #expect(throws: BinaryReader.Failure.self) { _ = try storedNode(bytes + [0]) }
+    let swapped = bytes.map { $0 == UInt8(ascii: "a") ? UInt8(ascii: "f") : $0 }
+    #expect { _ = try storedNode(swapped) } throws: { error in
+      (error as? BinaryReader.Failure)?.reason == "its keys are out of order"
+    }
+    let broken = bytes.map { $0 == UInt8(ascii: "x") ? 0xFF : $0 }
+    #expect { _ = try storedNode(broken) } throws: { error in
+      (error as? BinaryReader.Failure)?.reason == "a text is not valid UTF-8"
+    }
   }
 }

@@ -150,7 +150,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
   }
 
   /// Whether the key of one text comes before that of another, both valid UTF-8.
-  static func precedes(
+  package static func precedes(
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
   ) -> Bool {

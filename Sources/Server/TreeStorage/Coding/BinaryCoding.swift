@@ -1,3 +1,5 @@
+internal import RealtimeCore
+
 /// Writes values as bytes: small numbers in few bytes, text with its length in front.
 package struct BinaryWriter {
   /// What has been written.
@@ -67,7 +69,7 @@ package struct BinaryReader {
   }
 
   private let bytes: ArraySlice<UInt8>
-  private var position: Int
+  var position: Int
   private let end: Int
 
   /// Reads a part of an array.
@@ -124,12 +126,30 @@ package struct BinaryReader {
 
   /// Reads a text.
   package mutating func text() throws(Failure) -> String {
+    let range = try textRange()
+    return withText(range) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Reads a text, and says where it is.
+  mutating func textRange() throws(Failure) -> Range<Int> {
     let length = try count()
-    guard let text = String(utf8: bytes[position..<(position + length)]) else {
-      throw Failure(reason: "a text is not valid UTF-8")
-    }
+    let range = position..<(position + length)
+    guard bytes[range].isUTF8 else { throw Failure(reason: "a text is not valid UTF-8") }
     position += length
-    return text
+    return range
+  }
+
+  /// Lends a text that has been read.
+  func withText<Result>(
+    _ range: Range<Int>,
+    _ body: (UnsafeBufferPointer<UInt8>) -> Result
+  ) -> Result {
+    bytes[range].withUnsafeBufferPointer(body)
+  }
+
+  /// Whether the key of one text that has been read comes before that of another.
+  func precedes(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+    withText(left) { left in withText(right) { ChildKey.precedes(left, $0) } }
   }
 
   private mutating func unsigned() throws(Failure) -> UInt64 {
@@ -144,10 +164,16 @@ package struct BinaryReader {
   }
 }
 
+extension ArraySlice<UInt8> {
+  /// Whether the bytes are valid UTF-8.
+  ///
+  /// A span is checked without the generic code that `String(validating:as:)` goes through.
+  var isUTF8: Bool { (try? UTF8Span(validating: span)) != nil }
+}
+
 extension String {
   /// Makes a string of bytes, or nil when they are not valid UTF-8.
   init?(utf8 bytes: ArraySlice<UInt8>) {
-    // A span is checked without the generic code that `String(validating:as:)` goes through.
     guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
     self.init(copying: text)
   }

@@ -17,6 +17,16 @@ package enum NodeRow {
     _ value: ArraySlice<UInt8>,
     key: ArraySlice<UInt8>
   ) throws(BinaryReader.Failure) -> BinaryReader.StoredNode {
+    var builder = PackedNodeBuilder()
+    return try decode(value, key: key, with: &builder)
+  }
+
+  /// Reads a row by an empty builder, which serves for many rows.
+  static func decode(
+    _ value: ArraySlice<UInt8>,
+    key: ArraySlice<UInt8>,
+    with builder: inout PackedNodeBuilder
+  ) throws(BinaryReader.Failure) -> BinaryReader.StoredNode {
     let end = max(value.startIndex, value.endIndex - sealBytes)
     var found: UInt32 = 0
     for byte in value[end...].reversed() { found = found << 8 | UInt32(byte) }
@@ -24,7 +34,7 @@ package enum NodeRow {
       throw BinaryReader.Failure(reason: "its checksum is wrong")
     }
     var reader = BinaryReader(value[..<end])
-    return try reader.storedNode()
+    return try reader.storedNode(with: &builder)
   }
 
   /// The bytes of a packed row.

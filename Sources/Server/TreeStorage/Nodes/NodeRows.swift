@@ -29,9 +29,10 @@ package struct NodeRows: Sendable {
   package func forEachNode(
     _ body: (ArraySlice<UInt8>, BinaryReader.StoredNode) throws -> Void
   ) throws {
+    var builder = PackedNodeBuilder()
     try forEachRow { path, value in
       do {
-        try body(path, try NodeRow.decode(value, key: path))
+        try body(path, try NodeRow.decode(value, key: path, with: &builder))
       } catch let failure as BinaryReader.Failure {
         throw DamagedRow(key: path, by: failure)
       }
