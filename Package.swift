@@ -88,6 +88,13 @@ let package = Package(
     .library(name: "RealtimeDatabase", targets: ["RealtimeDatabase"]),
     .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
   ],
+  traits: [
+    .default(enabledTraits: ["OfflineStorage"]),
+    .trait(
+      name: "OfflineStorage",
+      description: "RealtimeDatabase can keep data and pending writes on the disk, with SQLite."
+    ),
+  ],
   dependencies: [
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -123,7 +130,11 @@ let package = Package(
       in: "Client",
       [
         "DurableFiles", "RealtimeCore", "RealtimeSync", "RealtimeTransport",
-        product("GRDB", "GRDB.swift"),
+        .product(
+          name: "GRDB",
+          package: "GRDB.swift",
+          condition: .when(traits: ["OfflineStorage"])
+        ),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),

@@ -68,12 +68,20 @@ extension Repo {
     identity: String,
     observers: OfflineStoreObservers
   ) throws(OfflineStoreError) -> (store: any OfflineStore, state: OfflineState) {
+    #if OfflineStorage
     let environment = ProcessInfo.processInfo.environment
     let file = OfflineFile(
       directory: directory ?? OfflineFile.defaultDirectory(environment),
       identity: identity
     )
     return try SQLiteOfflineStore.open(file, observers: observers)
+    #else
+    throw OfflineStoreError(
+      .unavailable,
+      description: "nothing is kept on disk: this program was built without OfflineStorage, "
+        + "a trait of the package that has RealtimeDatabase"
+    )
+    #endif
   }
 
   private func opened(

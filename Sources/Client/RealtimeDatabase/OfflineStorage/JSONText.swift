@@ -1,3 +1,4 @@
+#if OfflineStorage
 import GRDB
 import RealtimeCore
 
@@ -93,3 +94,4 @@ enum JSONText {
     )
   }
 }
+#endif

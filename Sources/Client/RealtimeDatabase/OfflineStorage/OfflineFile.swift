@@ -1,3 +1,4 @@
+#if OfflineStorage
 import DurableFiles
 import Foundation
 import GRDB
@@ -121,3 +122,4 @@ extension OfflineStoreError {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if OfflineStorage
 import GRDB
 import RealtimeCore
 import RealtimeSync
@@ -248,3 +249,4 @@ struct PieceTable {
       .execute(arguments: [query])
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if OfflineStorage
 import Dispatch
 import Foundation
 import GRDB
@@ -310,3 +311,4 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     observers.onProblem(problem)
   }
 }
+#endif
