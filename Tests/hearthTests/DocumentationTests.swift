@@ -1,4 +1,6 @@
 import Foundation
+import PostgresTestSupport
+import TLSTestSupport
 import TestSupport
 import Testing
 
@@ -6,57 +8,37 @@ extension EndToEnd {
   /// What README and the pages of `assets/docs` tell people to type.
   @Suite("Documentation")
   struct DocumentationTests {
-    /// A page with its blocks of shell commands.
-    struct Page: CustomTestStringConvertible, Sendable {
-      let name: String
-      let text: String
+    @Test("The pages are found, and have commands")
+    func pagesAreFound() {
+      #expect(DocumentationPage.all.count >= 12)
+      #expect(DocumentationPage.all.flatMap(\.commands).count >= 50)
+    }
 
-      var testDescription: String { name }
-
-      /// The blocks marked as shell, with lines that end in a backslash joined to the next.
-      var blocks: [String] { Self.blocks(of: text) }
-
-      /// The blocks that can be run here: without those above which a remark says why they cannot.
-      var runnableBlocks: [String] {
-        Self.blocks(of: text.replacing(#/<!-- not run: [^>]+ -->\n```sh\n/#, with: "```\n"))
-      }
-
-      private static func blocks(of text: String) -> [String] {
-        text.components(separatedBy: "```sh\n").dropFirst().map { part in
-          part.components(separatedBy: "\n```")[0]
-            .replacingOccurrences(of: "\\\n", with: " ")
-        }
-      }
-
-      /// The commands of hearth, as words, without what follows in a comment.
-      var commands: [[String]] {
-        blocks.flatMap { $0.split(separator: "\n") }.compactMap { line in
-          let code = line.components(separatedBy: " #")[0]
-          guard let start = code.range(of: "hearth "), !code.contains("swift run") else {
-            return nil
-          }
-          let before = code[..<start.lowerBound]
-          guard before.isEmpty || before.hasSuffix("$(") else { return nil }
-          return code[start.upperBound...].split(separator: " ")
-            .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "()\"")) }
-        }
+    @Test("Each page begins with whom it is for")
+    func pagesSayForWhom() {
+      for page in DocumentationPage.all where page.name != "README.md" {
+        let lines = page.text.split(separator: "\n", maxSplits: 2)
+        #expect(lines[0].hasPrefix("# "), "\(page.name)")
+        #expect(lines[1].hasPrefix("For "), "\(page.name): \(lines[1])")
       }
     }
 
-    static let pages: [Page] = {
-      let docs = Place.package + "/assets/docs"
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: docs)) ?? []
-      let paths = names.filter { $0.hasSuffix(".md") }.sorted().map { docs + "/" + $0 }
-      return ([Place.package + "/README.md"] + paths).compactMap { path in
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
-        return Page(name: (path as NSString).lastPathComponent, text: text)
+    @Test("Every page is named in README, every link leads to a file, and README is short")
+    func links() throws {
+      let readme = try #require(DocumentationPage.all.first { $0.name == "README.md" })
+      #expect(readme.text.split { $0.isWhitespace }.count <= 1_000)
+      for page in DocumentationPage.all {
+        if page.name != "README.md" {
+          #expect(readme.text.contains("(assets/docs/\(page.name))"), "\(page.name)")
+        }
+        let folder = Place.package + (page.name == "README.md" ? "" : "/assets/docs")
+        for link in page.text.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/) {
+          #expect(
+            FileManager.default.fileExists(atPath: "\(folder)/\(link.1)"),
+            "\(page.name): \(link.1)"
+          )
+        }
       }
-    }()
-
-    @Test("The pages are found, and have commands")
-    func pagesAreFound() {
-      #expect(Self.pages.count >= 8)
-      #expect(Self.pages.flatMap(\.commands).count >= 30)
     }
 
     @Test("Each command exists and takes the options it is shown with")
@@ -69,7 +51,7 @@ extension EndToEnd {
         helps[command] = found
         return found
       }
-      for page in Self.pages {
+      for page in DocumentationPage.all {
         for words in page.commands {
           // Commands are one or two words; what follows are their arguments.
           var command: [String] = []
@@ -89,76 +71,61 @@ extension EndToEnd {
       }
     }
 
-    @Test("What the page about serving shows can be typed, each server in place of the one before")
-    func serving() throws {
-      let page = try #require(Self.pages.first { $0.name == "serving.md" })
-      let place = try Place()
-      // The port is another one, and what runs until it is ended goes to the background.
-      let script = """
-        set -euo pipefail
-        cd "$HOME"
-        ln -sfn '\(Place.package)/assets' assets
-        server= port=
-        finish() { if [ -n "$server" ]; then kill "$server"; wait "$server" || true; server=; fi; }
-        trap finish EXIT
-        hearth() {
-          if [ "$1" != serve ]; then '\(Place.program)' "$@"; return; fi
-          finish
-          local words=("${@/#9000/0}")
-          [[ " $* " == *" --port "* ]] || words+=(--port 0)
-          : > ready
-          '\(Place.program)' "${words[@]}" > ready 2> errors & server=$!
-          for _ in $(seq 400); do grep -q '"ready":true' ready && break; sleep 0.05; done
-          port=$(sed -n 's/.*"port":\\([0-9]*\\).*/\\1/p' ready)
-          [ -n "$port" ] || { cat errors >&2; return 1; }
-        }
-        curl() {
-          # A stream ends with the time that there is.
-          command curl -sS -m 3 "${@//127.0.0.1:9000/127.0.0.1:$port}" || [ $? = 28 ]
-        }
-        \(page.runnableBlocks.joined(separator: "\n"))
-        """
-      #expect(page.runnableBlocks.count >= 5 && page.runnableBlocks.count < page.blocks.count)
-      let outcome = try place.run(
-        ["-c", script],
-        of: "/bin/bash",
-        environment: place.environment
-      )
-      #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.errors)")
-      #expect(outcome.output.contains("<feed xmlns=\"http://www.w3.org/2005/Atom\">"))
-    }
+    /// What a reader of a page has done before, beside reading the pages it names.
+    private static let beforehand = [
+      "accounts.md": """
+      hearth serve --port 9000 --tls-cert chain.pem --tls-key key.pem --rules assets/rules/blog.json
+      hearth profile add team --database "https://blog.example.org:9000?ns=hearth"
+      """,
+      "cluster.md": """
+      hearth databases create blog --store "$STORE"
+      "$program" serve --store "$STORE" --port 0 --data-dir second --socket second.sock \
+        --advertise s-2.blog.example.org > second.out 2> second.err & second=$!
+      for _ in $(seq 400); do grep -q '"ready":true' second.out && break; sleep 0.05; done
+      """,
+      "postgresql.md": "hearth post --title First --body Hello",
+      "scripting.md": "id=$(hearth post --title First --body Hello)",
+    ]
 
     @Test(
-      "What README and the page about scripting show can be typed from top to bottom",
-      arguments: pages.filter { ["README.md", "scripting.md"].contains($0.name) }
+      "What the pages show can be typed, each from top to bottom",
+      arguments: DocumentationPage.all.filter { !$0.runnableBlocks.isEmpty }
     )
-    func commandsRun(page: Page) throws {
+    func commandsRun(page: DocumentationPage) throws {
       let place = try Place()
-      // Blocks for a person at a screen, for several machines and for building are left to them.
-      let left = ["apt-get", "serve --port", "--profile", "--script", "replay"]
-      let blocks = page.blocks.filter { block in !left.contains { block.contains($0) } }
-      #expect(!blocks.isEmpty)
+      // What is not run says why, and most is.
+      #expect(page.runnableBlocks.count * 2 >= page.blocks.count)
+      let authority = try CertificateAuthority()
+      let issued = try authority.issue()
+      for (name, text) in [
+        "ca.pem": authority.certificate, "chain.pem": issued.certificate, "key.pem": issued.key,
+      ] {
+        try text.write(toFile: "\(place.directory)/\(name)", atomically: true, encoding: .utf8)
+        chmod("\(place.directory)/\(name)", 0o600)
+      }
+      var environment = place.environment
+      // The directories are those that the pages name.
+      environment["XDG_DATA_HOME"] = nil
+      environment["XDG_STATE_HOME"] = nil
+      if page.text.contains("postgres://") && page.name != "README.md" {
+        guard PostgresServer.isInstalled else { return }
+        let server = try PostgresServer.shared.get()
+        environment["STORE"] = try server.makeDatabase()
+        environment["EMPTY_STORE"] = try server.makeDatabase()
+      }
       let script = """
-        set -euo pipefail
-        cd "$HOME"
-        ln -sfn '\(Place.package)/assets' assets
-        hearth() {
-          if [ "$1" = watch ]; then
-            # It runs until it is ended; the first lines are enough.
-            timeout 3 '\(Place.program)' "$@" || [ $? = 124 ]
-          else
-            '\(Place.program)' "$@"
-          fi
-        }
-        \(page.name == "scripting.md" ? "id=$(hearth post --title First --body Hello)" : "")
-        \(blocks.joined(separator: "\n"))
+        program='\(Place.program)' assets='\(Place.package)/assets'
+        \(DocumentationPage.shell)
+        \(Self.beforehand[page.name] ?? "")
+        \(page.runnableBlocks.joined(separator: "\n"))
+        echo "typed to the end"
         """
-      let outcome = try place.run(
-        ["-c", script],
-        of: "/bin/bash",
-        environment: place.environment
-      )
+      let outcome = try place.run(["-c", script], of: "/bin/bash", environment: environment)
       #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.errors)")
+      #expect(outcome.output.hasSuffix("typed to the end\n"))
+      if page.name == "serving.md" {
+        #expect(outcome.output.contains("<feed xmlns=\"http://www.w3.org/2005/Atom\">"))
+      }
     }
   }
 }

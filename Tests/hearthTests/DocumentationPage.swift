@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+/// A page of the documentation, with its blocks of shell commands.
+struct DocumentationPage: CustomTestStringConvertible, Sendable {
+  let name: String
+  let text: String
+
+  var testDescription: String { name }
+
+  /// README and the pages of `assets/docs`.
+  static let all: [DocumentationPage] = {
+    let docs = Place.package + "/assets/docs"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: docs)) ?? []
+    let paths = names.filter { $0.hasSuffix(".md") }.sorted().map { docs + "/" + $0 }
+    return ([Place.package + "/README.md"] + paths).compactMap { path in
+      guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+      return DocumentationPage(name: (path as NSString).lastPathComponent, text: text)
+    }
+  }()
+
+  /// The blocks marked as shell, with lines that end in a backslash joined to the next.
+  var blocks: [String] { Self.blocks(of: text) }
+
+  /// The blocks that can be run here: without those above which a remark says why they cannot, and
+  /// without those that build, which `.ci/run` runs.
+  var runnableBlocks: [String] {
+    Self.blocks(of: text.replacing(/<!-- not run: [^>]+ -->\n```sh\n/, with: "```\n"))
+      .filter { !$0.contains("apt-get") }
+  }
+
+  private static func blocks(of text: String) -> [String] {
+    text.components(separatedBy: "```sh\n").dropFirst().map { part in
+      part.components(separatedBy: "\n```")[0]
+        .replacingOccurrences(of: "\\\n", with: " ")
+    }
+  }
+
+  /// The commands of hearth, as words, without what follows in a comment.
+  var commands: [[String]] {
+    blocks.flatMap { $0.split(separator: "\n") }.compactMap { line in
+      let code = line.components(separatedBy: " #")[0]
+      guard let start = code.range(of: "hearth "), !code.contains("swift run") else {
+        return nil
+      }
+      let before = code[..<start.lowerBound]
+      guard before.isEmpty || before.hasSuffix("$(") else { return nil }
+      return code[start.upperBound...].split(separator: " ")
+        .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "()\"")) }
+    }
+  }
+
+  /// What stands before the blocks of a page, so that they run in a directory of their own.
+  ///
+  /// Commands are as on the page but for addresses: machines of others are this one, ports are free
+  /// ones, the stores of the environment are those of PostgreSQL. A server goes to the background, in
+  /// place of the one before; a screen is a terminal of tmux, which is left when it shows something.
+  /// Passwords come from here.
+  static let shell = #"""
+    set -euo pipefail
+    cd "$HOME"
+    ln -sfn "$assets" assets
+    server= port= second=
+    finish() {
+      if [ -n "$server" ]; then kill "$server"; wait "$server" || true; server=; fi
+    }
+    leave() {
+      finish
+      if [ -n "$second" ]; then kill "$second"; wait "$second" || true; fi
+      tmux -S "$HOME/tmux" kill-server 2> /dev/null || true
+      "$program" stop > /dev/null 2>&1 || true
+    }
+    trap leave EXIT
+    port() { sed -n 's/.*"port":\([0-9]*\).*/\1/p' "$1"; }
+    # screen TEXT ARGUMENTS: runs hearth in a terminal until it shows a text.
+    screen() {
+      local text=$1
+      shift
+      tmux -S "$HOME/tmux" -f /dev/null new-session -d -x 100 -y 30 "$program" "$@"
+      for _ in $(seq 400); do
+        if tmux -S "$HOME/tmux" capture-pane -p 2> /dev/null | grep -q -- "$text"; then
+          tmux -S "$HOME/tmux" kill-server
+          return
+        fi
+        sleep 0.05
+      done
+      echo "the screen of hearth $* does not show $text:" >&2
+      tmux -S "$HOME/tmux" capture-pane -p >&2
+      return 1
+    }
+    hearth() {
+      local word before= words=()
+      for word in "$@"; do
+        word=${word//https:\/\/blog.example.org:9000/https:\/\/localhost:$port}
+        word=${word//0.0.0.0/127.0.0.1}
+        case "$before $word" in
+          "--port "*) word=0 ;;
+          *" postgres://"*) if [ "$1" = migrate ]; then word=$EMPTY_STORE; else word=$STORE; fi ;;
+        esac
+        before=$word
+        words+=("$word")
+      done
+      case "$*" in
+        serve*)
+          finish
+          [[ " $* " == *" --port "* ]] || words+=(--port 0)
+          : > ready
+          "$program" "${words[@]}" > ready 2> errors & server=$!
+          for _ in $(seq 400); do
+            if grep -q '"ready":true' ready || ! kill -0 "$server" 2> /dev/null; then break; fi
+            sleep 0.05
+          done
+          port=$(port ready)
+          if [ -z "$port" ]; then cat errors >&2; return 1; fi ;;
+        watch*)
+          # It runs until it is ended; the first lines are enough.
+          timeout 3 "$program" "${words[@]}" || [ $? = 124 ] ;;
+        "databases move"*)
+          # A database is led once somebody has used it, by the server whose turn it is.
+          command curl -sSk -m 20 "https://127.0.0.1:$port/.json?ns=$3" > /dev/null
+          command curl -sS -m 20 "http://127.0.0.1:$(port second.out)/.json?ns=$3" > /dev/null
+          "$program" "${words[@]}" ;;
+        "profile add"*) "$program" "${words[@]}" --ca-file ca.pem ;;
+        sign-up* | sign-in* | "users add"*)
+          echo "correct horse" | "$program" "${words[@]}" --password-stdin ;;
+        --profile*) screen 'Make an account' "${words[@]}" ;;
+        --script*) screen 'Recent' "${words[@]}" ;;
+        replay*) screen 'The beginning' "${words[@]}" ;;
+        *) "$program" "${words[@]}" ;;
+      esac
+    }
+    curl() {
+      # A stream ends with the time that there is.
+      command curl -sS -m 3 "${@//127.0.0.1:9000/127.0.0.1:$port}" || [ $? = 28 ]
+    }
+    """#
+}
