@@ -185,7 +185,32 @@ package struct AcceptedLoss: Sendable, Equatable {
 /// Tells a tool how far a storage is with work that reads a whole database.
 package enum StorageProgress {
   /// Called now and then with how many rows have been read, and how many there are if that is known.
+  package typealias Report = @Sendable (_ done: Int, _ total: Int?) -> Void
+
+  /// Holds a function: as the value of a task-local variable, a function alone makes optimized
+  /// programs of Swift 6.3 crash.
+  private final class Observer: Sendable {
+    let report: Report
+
+    init(_ report: @escaping Report) { self.report = report }
+  }
+
+  @TaskLocal private static var observer: Observer?
+
+  /// What a storage calls on the thread of the one who asked for the work; nil if nobody asks.
+  package static var report: Report? { observer?.report }
+
+  /// Does work whose progress is told.
   ///
-  /// A storage calls it on the thread of the one who asked for the work.
-  @TaskLocal package static var report: (@Sendable (_ done: Int, _ total: Int?) -> Void)?
+  /// - Parameters:
+  ///   - report: Is told of the progress of storages, on this thread.
+  ///   - work: The work.
+  /// - Returns: What the work returns.
+  /// - Throws: What the work throws.
+  package static func reporting<Value>(
+    to report: @escaping Report,
+    _ work: () throws -> Value
+  ) rethrows -> Value {
+    try $observer.withValue(Observer(report)) { try work() }
+  }
 }

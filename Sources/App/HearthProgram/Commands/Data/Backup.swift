@@ -38,7 +38,7 @@ struct Backup: ParsableCommand {
     let file = try OutputFile(path)
     let progress = ProgressLine("copying", counting: .bytes, of: try sourceSize())
     let check = try progress.following(file.partialPath) {
-      try StorageProgress.$report.withValue({ done, total in
+      try StorageProgress.reporting(to: { done, total in
         progress.turn(to: "checking the copy, \(ProgressLine.grouped(Int64(done))) rows")
       }) {
         try source.backUp(to: file.partialPath)

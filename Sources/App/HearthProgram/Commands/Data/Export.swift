@@ -34,7 +34,7 @@ struct Export: AsyncParsableCommand {
       if let output { try output.write(safe) } else { Output.text(safe) }
     }
     if let database {
-      try StorageProgress.$report.withValue({ progress.set(Int64($0), of: $1.map(Int64.init)) }) {
+      try StorageProgress.reporting(to: { progress.set(Int64($0), of: $1.map(Int64.init)) }) {
         try export(database, to: sink)
       }
     } else {

@@ -123,7 +123,7 @@ struct Fsck: AsyncParsableCommand {
     let progress = ProgressLine("checking the pages of \(name)", counting: .things("rows"))
     defer { progress.finish() }
     let isReading = NIOLockedValueBox(false)
-    return try StorageProgress.$report.withValue({ done, total in
+    return try StorageProgress.reporting(to: { done, total in
       let isFirst = isReading.withLockedValue { isReading in
         defer { isReading = true }
         return !isReading
