@@ -30,8 +30,9 @@ final class Place {
     _ = try? hearth("stop")
   }
 
-  /// The program under test, built beside the tests.
-  static let program = built("hearth")
+  /// The program under test, built beside the tests, or the one that `HEARTH_PROGRAM` names.
+  static let program =
+    ProcessInfo.processInfo.environment["HEARTH_PROGRAM"] ?? built("hearth")
 
   /// A program that was built beside the tests.
   static func built(_ name: String) -> String {
