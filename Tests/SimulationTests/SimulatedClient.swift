@@ -9,7 +9,8 @@ struct SimulatedClient {
   var core: RepoCore
   /// How far its clock is off.
   let skew: Int64
-  var link: Int?
+  /// The link of its connection, and that of the one beside it while it is silent.
+  var links: [ConnectionID: Int] = [:]
   /// The connection before, which the next one names to the server.
   var lastPeer: PeerID?
   var timers: [RepoTimer: Int] = [:]
@@ -29,6 +30,7 @@ struct SimulatedClient {
       statisticsName: "sdk.test"
     )
     configuration.maximumReconnectDelay = 4_000
+    configuration.opensSpares = true
     core = RepoCore(configuration: configuration)
   }
 }

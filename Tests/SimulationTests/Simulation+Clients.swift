@@ -21,11 +21,10 @@ extension Simulation {
   private mutating func perform(_ output: RepoOutput, of index: Int, isGet: Bool) {
     switch output {
     case .connect(let id, _): connect(index, id)
-    case .disconnect:
-      if let link = clients[index].link { closeAtClient(link) }
-      clients[index].link = nil
+    case .disconnect(let id, _):
+      if let link = clients[index].links.removeValue(forKey: id) { closeAtClient(link) }
     case .send(let id, let message):
-      if let link = clients[index].link, links[link].connection == id { send(message, up: link) }
+      if let link = clients[index].links[id] { send(message, up: link) }
     case .schedule(let timer, let pause):
       let generation = Int(makeNumber())
       clients[index].timers[timer] = generation
@@ -128,7 +127,7 @@ extension Simulation {
   /// Ends the program of a client and starts it again.
   mutating func restart(_ index: Int) {
     mark("client restart")
-    if let link = clients[index].link { closeAtClient(link) }
+    for (_, link) in clients[index].links { closeAtClient(link) }
     clients[index] = SimulatedClient(
       number: index,
       incarnation: clients[index].incarnation + 1,

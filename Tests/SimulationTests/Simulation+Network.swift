@@ -18,7 +18,9 @@ extension Simulation {
     )
     link.previous = clients[index].lastPeer
     links.append(link)
-    clients[index].link = links.count - 1
+    if let silent = clients[index].links.values.first, links[silent].isClientOpen { mark("spare") }
+    clients[index].links[connection] = links.count - 1
+    if clients[index].links.count > 2 { fail("client \(index) has more than two connections") }
     agenda.add(.accept(link: links.count - 1), at: now + delay)
   }
 
@@ -97,6 +99,7 @@ extension Simulation {
     let link = links[number]
     guard link.isClientOpen, now < link.down.cutAt else { return }
     if case .hello = message {
+      if clients[link.client].links.count > 1 { mark("spare greeted") }
       clients[link.client].lastPeer = link.peer
       feed(link.client, .transportOpened(link.connection))
     }
@@ -135,7 +138,9 @@ extension Simulation {
     guard link.isClientOpen else { return }
     links[number].isClientOpen = false
     guard clients[link.client].incarnation == link.incarnation else { return }
-    if clients[link.client].link == number { clients[link.client].link = nil }
+    if clients[link.client].links[link.connection] == number {
+      clients[link.client].links[link.connection] = nil
+    }
     feed(link.client, .transportClosed(link.connection, reason: "lost"))
   }
 
@@ -158,7 +163,7 @@ extension Simulation {
     let end = now + 200 + Int64(random.below(4_000))
     for index in clients.indices where random.once(in: 2) {
       isolatedUntil[index] = end
-      if let link = clients[index].link { cut(link) }
+      for (_, link) in clients[index].links.sorted(by: { $0.value < $1.value }) { cut(link) }
     }
   }
 

@@ -76,6 +76,7 @@ struct SimulationTests {
       "batch failed before others", "client restart",
       "read of the server", "hub disconnects", "set", "unavailable", "invalid_data",
       "range merge", "partition", "unreachable", "request doubled", "answer doubled", "slow peer",
+      "spare", "spare greeted",
     ]
     #expect(wanted.filter { marks[$0] == nil } == [])
   }

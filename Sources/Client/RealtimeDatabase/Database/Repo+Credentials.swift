@@ -74,7 +74,7 @@ extension Repo {
         result = .failure(error)
       }
       self.submit(isUse: false) { repo in
-        guard case .connecting(id) = repo.core.phase else { return }
+        guard repo.core.isTrying(id) else { return }
         switch result {
         case .success(let token) where token?.userID == provider.userID:
           repo.tokenChanged(token)

@@ -31,7 +31,8 @@ package final actor Repo {
   /// The inputs that arrived while another one was being handled.
   private var inputs: [RepoInput] = []
   private var isHandling = false
-  private var connection: (id: ConnectionID, client: ClientConnection)?
+  /// The connection or the attempt at one, and the attempt beside it while it is silent.
+  private var connections: [ConnectionID: ClientConnection] = [:]
   private var timers: [RepoTimer: Scheduled<Void>] = [:]
   /// The session of the last connection, which the next one tells the server.
   private var session: String?
@@ -99,6 +100,8 @@ package final actor Repo {
     )
     configuration.getDeadline = options.readConnectionDeadline.map(Self.milliseconds)
     configuration.followsServerHost = true
+    // Whoever listens at a socket of this machine has no other in its place.
+    configuration.opensSpares = target.isNetwork
     configuration.keepaliveInterval = Self.milliseconds(options.keepaliveInterval)
     configuration.patience = Self.milliseconds(options.patience)
     configuration.transactionTries = options.transactionTries
@@ -161,17 +164,13 @@ package final actor Repo {
     case .connect(let id, let host): connect(id, host: host)
     case .disconnect(let id, let cause):
       if cause == .noAnswer { problem = ConnectionStatus.Problem(noAnswerFrom: target) }
-      if connection?.id == id {
-        connection?.client.close()
-        connection = nil
-      }
+      connections.removeValue(forKey: id)?.close()
     case .send(let id, let message):
-      guard connection?.id == id else { return }
+      guard let connection = connections[id] else { return }
       let bytes = message.encoded()
       recorder?.sent(message, as: bytes, at: time)
-      connection?.client.send(bytes)
-    case .sendKeepalive(let id):
-      if connection?.id == id { connection?.client.sendKeepalive() }
+      connection.send(bytes)
+    case .sendKeepalive(let id): connections[id]?.sendKeepalive()
     case .schedule(let timer, let milliseconds): schedule(timer, after: milliseconds)
     case .cancelTimer(let timer): timers.removeValue(forKey: timer)?.cancel()
     case .raise(let id, let event): raise(event, for: id)
@@ -293,8 +292,8 @@ extension Repo {
   }
 
   private func open(_ id: ConnectionID, to target: ConnectionTarget) {
-    guard case .connecting(id) = core.phase else { return }
-    let client = ClientConnection(
+    guard core.isTrying(id) else { return }
+    connections[id] = ClientConnection(
       to: target,
       lastSession: session,
       trust: options.trust,
@@ -305,11 +304,10 @@ extension Repo {
     } onClose: { end in
       self.assumeIsolated { $0.closed(id, because: end) }
     }
-    connection = (id, client)
   }
 
   private func received(_ bytes: [UInt8], from id: ConnectionID) {
-    guard connection?.id == id else { return }
+    guard connections[id] != nil else { return }
     recorder?.received(bytes, at: Self.wallClock())
     do throws(MessageError) {
       let message = try ServerMessage(decoding: bytes)
@@ -327,14 +325,14 @@ extension Repo {
   private func closed(_ id: ConnectionID, because end: ConnectionEnd) {
     logger.debug("\(end)")
     // What the engine has closed itself is no news, and not why.
-    guard let connection, connection.id == id else { return }
-    self.connection = nil
-    ended(id, because: ConnectionStatus.Problem(end, of: connection.client.target))
+    guard let connection = connections.removeValue(forKey: id) else { return }
+    ended(id, because: ConnectionStatus.Problem(end, of: connection.target))
   }
 
   /// A connection or an attempt has ended.
   func ended(_ id: ConnectionID, because problem: ConnectionStatus.Problem) {
-    self.problem = problem
+    // What became of a second attempt says nothing of the connection.
+    if core.isCurrent(id) { self.problem = problem }
     handle(.transportClosed(id, reason: problem.reason))
   }
 
@@ -343,8 +341,10 @@ extension Repo {
     timers[timer] = eventLoop.scheduleTask(in: .milliseconds(milliseconds)) {
       self.assumeIsolated { repo in
         repo.timers[timer] = nil
-        if timer == .keepalive, let connection = repo.connection, connection.client.isUploading {
-          repo.handle(.transportProgress(connection.id))
+        if timer == .keepalive {
+          for (id, connection) in repo.connections where connection.isUploading {
+            repo.handle(.transportProgress(id))
+          }
         }
         repo.handle(.timerFired(timer))
       }

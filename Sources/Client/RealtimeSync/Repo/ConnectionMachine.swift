@@ -17,6 +17,9 @@ enum RequestPurpose: Sendable, Equatable {
 ///
 /// A loss always leads to `interrupted`. The owner then deals with what the loss means for
 /// everything else and calls ``reconnect(at:)``, which moves on unless there is a reason not to.
+///
+/// While a server that was asked for something is silent there is a spare beside the connection or the
+/// attempt; see ``SpareConnection``.
 struct ConnectionMachine: Sendable {
   private enum Phase: Sendable {
     /// There are reasons not to connect, or none and ``reconnect(at:)`` is about to be called.
@@ -56,6 +59,7 @@ struct ConnectionMachine: Sendable {
   private let configuration: RepoConfiguration
   private var phase = Phase.interrupted([.waitingForOpen])
   private var backoff = Backoff()
+  private var spare: SpareConnection?
   /// The host that a server named, or nil for the database's own.
   private var host: String?
   /// How often in a row a host that a server named did not greet.
@@ -108,6 +112,14 @@ struct ConnectionMachine: Sendable {
     case .interrupted, .waiting: nil
     }
   }
+
+  /// Whether an attempt to connect is under way and its socket is wanted.
+  func isTrying(_ id: ConnectionID) -> Bool {
+    if case .connecting(let attempt) = phase, attempt.id == id { true } else { isSpare(id) }
+  }
+
+  /// Whether this is the attempt beside a silent server.
+  func isSpare(_ id: ConnectionID) -> Bool { spare?.attempt?.id == id }
 
   private var session: ServerSession? {
     if case .connected(let session) = phase { session } else { nil }
@@ -182,10 +194,15 @@ struct ConnectionMachine: Sendable {
     because cause: DisconnectCause = .intended,
     at time: RepoTime
   ) -> Loss {
-    let loss = disconnect(interruptedBy: [], because: cause, at: time)
-    if let host, !loss.outputs.isEmpty {
+    var loss = disconnect(interruptedBy: [], because: cause, at: time)
+    guard !loss.outputs.isEmpty else { return loss }
+    if let host {
       self.host = host
       backoff.hostChanged()
+      loss.outputs += dropSpare()
+    } else if cause == .noAnswer {
+      // The database's own host may know who has taken the place of this one.
+      self.host = nil
     }
     return loss
   }
@@ -220,6 +237,7 @@ struct ConnectionMachine: Sendable {
   /// Starts or schedules the next attempt after a loss, unless there is a reason not to.
   mutating func reconnect(at time: RepoTime) -> [RepoOutput] {
     guard case .interrupted(let reasons) = phase, reasons.isEmpty else { return [] }
+    if let attempt = spare?.attempt { return adopt(attempt, at: time) }
     let pause = backoff.next(configuration, random: time.random)
     guard pause > 0 else { return connect(at: time) }
     phase = .waiting(until: time.monotonic + pause)
@@ -230,14 +248,17 @@ struct ConnectionMachine: Sendable {
     lastAttempt += 1
     let id = ConnectionID(lastAttempt)
     phase = .connecting(Attempt(id: id, since: time.monotonic))
-    let patience =
-      host == nil
-      ? configuration.connectTimeout
-      : min(configuration.connectTimeout, Self.namedHostPatience << min(unreached, 8))
     return [
-      .connect(id, host: host), .schedule(.connectTimeout, after: patience),
+      .connect(id, host: host), .schedule(.connectTimeout, after: greetingPatience),
       .schedule(.keepalive, after: configuration.noticeableSilence),
     ]
+  }
+
+  /// How long an attempt at the host may take.
+  private var greetingPatience: Int64 {
+    host == nil
+      ? configuration.connectTimeout
+      : min(configuration.connectTimeout, Self.namedHostPatience << min(unreached, 8))
   }
 
   private mutating func disconnect(
@@ -370,9 +391,12 @@ struct ConnectionMachine: Sendable {
       attempt.isSilent = time.monotonic - attempt.since >= configuration.noticeableSilence
       phase = .connecting(attempt)
     }
-    let liveness = modifySession { $0.liveness(at: time.monotonic) } ?? .alive([])
-    if case .silent = liveness, !requests.isEmpty { silences += 1 }
-    return liveness
+    switch modifySession({ $0.liveness(at: time.monotonic) }) ?? .alive([]) {
+    case .alive(let outputs): return .alive(outputs + beginSpare(at: time))
+    case .silent:
+      if !requests.isEmpty { silences += 1 }
+      return .silent
+    }
   }
 
   /// Changes the session in place: it is taken out of the phase so that nothing is copied.
@@ -384,6 +408,76 @@ struct ConnectionMachine: Sendable {
     phase = .interrupted([])
     defer { phase = .connected(session) }
     return body(&session)
+  }
+}
+
+/// The spare beside a silent server.
+extension ConnectionMachine {
+  /// Begins to look for another server if this one is silent.
+  private mutating func beginSpare(at time: RepoTime) -> [RepoOutput] {
+    guard configuration.opensSpares, spare == nil, let silentSince else { return [] }
+    spare = SpareConnection()
+    // Who was greeted and then left without an answer waits longer each time, as with its patience.
+    let due = configuration.noticeableSilence << Int64(min(silences, Self.longestPatience))
+    let rest = silentSince + due - time.monotonic
+    return rest > 0 ? [.schedule(.spare, after: rest)] : trySpare(host: nil, at: time)
+  }
+
+  private mutating func trySpare(host: String?, at time: RepoTime) -> [RepoOutput] {
+    lastAttempt += 1
+    return spare?.tries(ConnectionID(lastAttempt), host: host, at: time.monotonic) ?? []
+  }
+
+  /// The pause before the next attempt is over, or the attempt has taken too long.
+  mutating func spareTimerFired(at time: RepoTime) -> [RepoOutput] {
+    spare?.wentUnanswered()
+    return trySpare(host: nil, at: time)
+  }
+
+  /// A server sends the spare on to another host.
+  mutating func spareRedirected(to host: String, at time: RepoTime) -> [RepoOutput] {
+    let isFollowed = configuration.followsServerHost && !host.isEmpty && spare?.mayLeap == true
+    return isFollowed ? trySpare(host: host, at: time) : spareFailed(at: time)
+  }
+
+  /// The spare was refused, or its socket has closed.
+  mutating func spareFailed(at time: RepoTime) -> [RepoOutput] { spare?.rests(at: time) ?? [] }
+
+  /// Gives the spare up once the server has spoken, or nothing is to be connected.
+  mutating func dropNeedlessSpare() -> [RepoOutput] {
+    spare == nil || silentSince != nil ? [] : dropSpare()
+  }
+
+  private mutating func dropSpare() -> [RepoOutput] {
+    guard var spare else { return [] }
+    self.spare = nil
+    return spare.leave() + [.cancelTimer(.spare)]
+  }
+
+  /// The spare is greeted before the silent server has spoken: it is the connection from now on.
+  ///
+  /// - Returns: The end of the silent one. The greeting comes next.
+  mutating func promoteSpare(at time: RepoTime) -> Loss {
+    guard let attempt = spare?.attempt else { return Loss() }
+    spare = nil
+    if !requests.isEmpty { silences += 1 }
+    var loss = disconnect(interruptedBy: [], because: .noAnswer, at: time)
+    loss.outputs.append(.cancelTimer(.spare))
+    phase = .connecting(Attempt(id: attempt.id, since: attempt.since))
+    return loss
+  }
+
+  /// Goes on with the spare after the end of what was silent.
+  private mutating func adopt(_ attempt: SpareConnection.Attempt, at time: RepoTime) -> [RepoOutput]
+  {
+    spare = nil
+    host = attempt.host
+    phase = .connecting(Attempt(id: attempt.id, since: attempt.since))
+    let gone = time.monotonic - attempt.since
+    return [
+      .cancelTimer(.spare), .schedule(.connectTimeout, after: max(1, greetingPatience - gone)),
+      .schedule(.keepalive, after: max(1, configuration.noticeableSilence - gone)),
+    ]
   }
 }
 

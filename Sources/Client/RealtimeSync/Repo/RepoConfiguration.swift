@@ -40,6 +40,9 @@ package struct RepoConfiguration: Sendable {
   package var patience: Int64 = 10_000
   /// The time from the start of an attempt to the server's greeting, in milliseconds.
   package var connectTimeout: Int64 = 30_000
+  /// Whether the database's own host is asked for another server, with a second connection, while one that
+  /// was asked for something is noticeably silent.
+  package var opensSpares = false
   /// How long a read waits for a connection before it falls back to older data, in milliseconds.
   ///
   /// Nil waits forever.

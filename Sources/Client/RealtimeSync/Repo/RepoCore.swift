@@ -47,6 +47,12 @@ package struct RepoCore: Sendable {
   /// How far the connection is.
   package var phase: ConnectionPhase { connection.publicPhase }
 
+  /// Whether an attempt to connect is under way, be it the only one or one beside a silent server.
+  package func isTrying(_ id: ConnectionID) -> Bool { connection.isTrying(id) }
+
+  /// Whether this is the connection, or the attempt at one, of which ``phase`` tells.
+  package func isCurrent(_ id: ConnectionID) -> Bool { connection.current == id }
+
   /// Since when, by the monotonic clock, the server has left everything unanswered that it was asked,
   /// the greeting included; nil while that is not worth a word.
   package var silentSince: Int64? { connection.silentSince }
@@ -99,13 +105,16 @@ package struct RepoCore: Sendable {
     case .message(let id, let message): receive(message, on: id)
     case .transportProgress(let id): connection.progressed(id, at: now)
     case .transportClosed(let id, let reason):
-      if let loss = connection.transportClosed(id, at: now) {
+      if connection.isSpare(id) {
+        outputs += connection.spareFailed(at: now)
+      } else if let loss = connection.transportClosed(id, at: now) {
         log("the connection ended: \(reason)")
         lost(loss)
       }
     case .storeSize(let size): data.pruneStore(ofSize: size, configuration: configuration)
     case .timerFired(let timer): timerFired(timer)
     }
+    outputs += connection.dropNeedlessSpare()
     let changes = data.takeStoreChanges()
     if !changes.isEmpty { outputs.append(.persist(changes)) }
     let result = outputs
@@ -168,6 +177,7 @@ package struct RepoCore: Sendable {
         log("the server has been silent for too long")
         lost(connection.close(because: .noAnswer, at: now))
       }
+    case .spare: outputs += connection.spareTimerFired(at: now)
     case .getDeadline(let token): failGet(token)
     case .transactionRetry(let path):
       perform(transactions.sendReady(around: path, in: &data, time: now))
@@ -177,6 +187,7 @@ package struct RepoCore: Sendable {
   // MARK: The connection
 
   private mutating func receive(_ message: ServerMessage, on id: ConnectionID) {
+    if connection.isSpare(id) { return receiveOnSpare(message) }
     guard connection.received(from: id, at: now) else { return }
     switch message {
     case .hello(let hello): greeted(hello)
@@ -213,8 +224,26 @@ package struct RepoCore: Sendable {
     outputs += data.setConnected(true).outputs
   }
 
+  /// Deals with what arrives beside a silent server.
+  private mutating func receiveOnSpare(_ message: ServerMessage) {
+    switch message {
+    case .hello(let hello):
+      log("another connection takes the place of the one that is silent")
+      ended(connection.promoteSpare(at: now))
+      greeted(hello)
+    case .reset(let host): outputs += connection.spareRedirected(to: host, at: now)
+    case .shutdown: outputs += connection.spareFailed(at: now)
+    default: break
+    }
+  }
+
   /// Deals with the end of a connection or an attempt, and goes on to the next.
   private mutating func lost(_ loss: ConnectionMachine.Loss) {
+    ended(loss)
+    outputs += connection.reconnect(at: now)
+  }
+
+  private mutating func ended(_ loss: ConnectionMachine.Loss) {
     outputs += loss.outputs
     data.connectionLost()
     if loss.wasConnected {
@@ -226,7 +255,6 @@ package struct RepoCore: Sendable {
       }
       outputs += requests.getDeadlines()
     }
-    outputs += connection.reconnect(at: now)
   }
 
   private mutating func answered(

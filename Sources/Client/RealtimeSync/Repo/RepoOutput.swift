@@ -3,6 +3,8 @@ package import RealtimeCore
 /// Something that an engine wants done; the caller performs the outputs in order.
 package enum RepoOutput: Sendable {
   /// Open a connection, to the host that a server named or, if nil, to the database's own.
+  ///
+  /// There may be another one, which is silent.
   case connect(ConnectionID, host: String?)
   /// Close a connection; its later reports are ignored.
   case disconnect(ConnectionID, DisconnectCause)
@@ -71,6 +73,8 @@ package enum RepoTimer: Hashable, Sendable {
   case connectTimeout
   /// It is time to check whether the connection is idle or dead.
   case keepalive
+  /// The pause before the next attempt beside a silent server is over, or the attempt took too long.
+  case spare
   /// A read has waited too long for a connection.
   case getDeadline(RequestToken)
   /// The pause before the transactions at a path are sent again is over.

@@ -56,6 +56,11 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether it is reached by an address of the network.
+  package var isNetwork: Bool {
+    if case .tcp = endpoint { true } else { false }
+  }
+
   /// Whether no other machine takes part.
   package var isLoopback: Bool {
     switch endpoint {
