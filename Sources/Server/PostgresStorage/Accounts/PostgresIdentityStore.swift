@@ -152,6 +152,17 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     }
   }
 
+  package func addSecret(_ file: SecretFile, _ json: JSONValue) throws -> JSONValue {
+    _ = try port.query(
+      "INSERT INTO hearth.secrets (name, body) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+      [.text(file.rawValue), bytes(json.text)]
+    )
+    guard let known = try secret(file) else {
+      throw StoreError(.failed, "\(place): \(file.rawValue) was removed while it was made")
+    }
+    return known
+  }
+
   package func close() throws { port.close() }
 
   // MARK: Moving

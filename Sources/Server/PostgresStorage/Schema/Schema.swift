@@ -41,8 +41,13 @@ enum Schema {
 
   /// The version of the schema; 0 when there is none.
   private static func version(_ connection: PostgresConnection, at place: String) throws -> Int {
+    // Not `to_regclass`: what it has not found once it does not find in the same transaction either, and
+    // another program may make it while this one waits for the lock.
     let known = try connection.query(
-      "SELECT to_regclass('hearth.format') IS NOT NULL",
+      """
+      SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n
+        ON n.oid = c.relnamespace WHERE n.nspname = 'hearth' AND c.relname = 'format')
+      """,
       within: .seconds(10)
     )
     guard known.bool(0, 0) else { return 0 }

@@ -187,17 +187,17 @@ package final actor AccountService {
       keys = stored
     } else {
       let made = KeyRing(random: Randomness.bytes(48), now: now)
-      try store.setSecret(.keys, to: made.json)
-      // Another server may have made some at the same moment: what is stored counts.
-      keys = try store.secret(.keys).flatMap { KeyRing(json: $0) } ?? made
+      // Another server may make some at the same moment: those that are stored first count.
+      keys = KeyRing(json: try store.addSecret(.keys, made.json)) ?? made
     }
     let authority = TokenAuthority(
       keys: keys,
       revocations: try revocations(in: store, since: (now - IdentityKeeping.revocation) / 1_000),
       isShared: isShared
     )
-    if try store.secret(.customTokenKey).flatMap({ SigningKey(json: $0) }) == nil {
-      try store.setSecret(.customTokenKey, to: SigningKey(created: now).json)
+    let made = SigningKey(created: now).json
+    if SigningKey(json: try store.addSecret(.customTokenKey, made)) == nil {
+      try store.setSecret(.customTokenKey, to: made)
     }
     return authority
   }

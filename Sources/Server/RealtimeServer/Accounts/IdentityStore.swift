@@ -56,10 +56,25 @@ package protocol IdentityStore: Sendable {
   /// - Throws: `StoreError` when it cannot be written.
   func setSecret(_ file: SecretFile, to json: JSONValue) throws
 
+  /// Makes a file of secrets unless there is one.
+  ///
+  /// - Returns: What it holds then; of several servers that make it at once, all get the same.
+  /// - Throws: `StoreError` when it cannot be read or written.
+  func addSecret(_ file: SecretFile, _ json: JSONValue) throws -> JSONValue
+
   /// Ends the use of the store.
   ///
   /// - Throws: `StoreError` when something cannot be closed.
   func close() throws
+}
+
+extension IdentityStore {
+  /// Makes a file of secrets unless there is one, in a store that only one server uses.
+  package func addSecret(_ file: SecretFile, _ json: JSONValue) throws -> JSONValue {
+    if let known = try secret(file) { return known }
+    try setSecret(file, to: json)
+    return json
+  }
 }
 
 /// A file of secrets beside the accounts.

@@ -75,6 +75,14 @@ package final class MemoryIdentityStore: IdentityStore {
     state.withLockedValue { $0.secrets[file] = json }
   }
 
+  package func addSecret(_ file: SecretFile, _ json: JSONValue) -> JSONValue {
+    state.withLockedValue { state in
+      let known = state.secrets[file] ?? json
+      state.secrets[file] = known
+      return known
+    }
+  }
+
   package func apply(_ changes: [IdentityChange]) {
     state.withLockedValue { state in
       for change in changes { Self.apply(change, to: &state) }

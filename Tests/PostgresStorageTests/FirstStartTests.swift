@@ -1,0 +1,51 @@
+import Dispatch
+import PostgresTestSupport
+import RealtimeCore
+import RealtimeServer
+import Synchronization
+import Testing
+
+@testable import PostgresStorage
+
+/// Servers that start at the same moment with a PostgreSQL that has nothing in it.
+@Suite(
+  "Several first starts at once",
+  .enabled(if: PostgresServer.isInstalled),
+  .timeLimit(.minutes(2))
+)
+struct FirstStartTests {
+  /// Does something several times at once, and returns what comes of it.
+  private func atOnce<Value: Sendable>(
+    _ count: Int,
+    _ body: @escaping @Sendable (Int) throws -> Value
+  ) -> [Result<Value, any Error>] {
+    let results = Mutex<[Result<Value, any Error>]>([])
+    DispatchQueue.concurrentPerform(iterations: count) { number in
+      let result = Result { try body(number) }
+      results.withLock { $0.append(result) }
+    }
+    return results.withLock { $0 }
+  }
+
+  @Test("all have the schema, which one of them has made", arguments: 1...6)
+  func schema(round: Int) throws {
+    let address = PostgresAddress(try PostgresServer.shared.get().makeDatabase())
+    let results = atOnce(6) { _ in try PostgresTreeStores(at: address).create("hearth") }
+    let made = try results.map { try $0.get() }
+    #expect(made.count { $0 } == 1)
+    #expect(made.count == 6)
+  }
+
+  @Test("all get the secrets that one of them has made", arguments: 1...3)
+  func secrets(round: Int) throws {
+    let address = PostgresAddress(try PostgresServer.shared.get().makeDatabase())
+    let results = atOnce(6) { number in
+      let store = try PostgresIdentityStore(at: address)
+      defer { try? store.close() }
+      return try store.addSecret(.keys, .object(("a", .integer(Int64(number)))))
+    }
+    let known = try results.map { try $0.get() }
+    #expect(Set(known.map(\.text)).count == 1)
+    #expect(known.count == 6)
+  }
+}
