@@ -50,7 +50,8 @@ struct SimulatedStorage {
       leases: grants.keys.sorted().compactMap { name in
         guard let grant = grants[name], grant.end > now else { return nil }
         return lease(name, grant, at: now)
-      }
+      },
+      time: now
     )
   }
 

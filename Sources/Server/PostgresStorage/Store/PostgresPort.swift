@@ -160,7 +160,7 @@ final class PostgresPort: @unchecked Sendable {
     try prepare()
     return Self.view(
       try query(
-        "SELECT * FROM hearth.announce($1, $2, $3)",
+        "SELECT *, \(Self.time) FROM hearth.announce($1, $2, $3)",
         [.text(server.id.description), .text(server.host), .integer(duration.milliseconds)]
       )
     )
@@ -168,11 +168,15 @@ final class PostgresPort: @unchecked Sendable {
 
   func view() throws(StoreError) -> ClusterView {
     try prepare()
-    return Self.view(try query("SELECT * FROM hearth.cluster()"))
+    return Self.view(try query("SELECT *, \(Self.time) FROM hearth.cluster()"))
   }
 
+  /// The time of PostgreSQL in microseconds since 1970.
+  private static let time = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+
   private static func view(_ rows: PostgresRows) -> ClusterView {
-    var view = ClusterView(servers: [], leases: [])
+    var view = ClusterView(servers: [], leases: [], time: .zero)
+    if rows.count > 0 { view.time = .microseconds(rows.integer(0, 6)) }
     for row in 0..<rows.count {
       if rows.text(row, 0) == "server" {
         view.servers.append(

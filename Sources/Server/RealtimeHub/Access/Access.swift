@@ -180,6 +180,22 @@ struct Access: Sendable {
         at: timestamp
       )
     }
+    return try Self.accept(verified, asFor: authentication, at: timestamp)
+  }
+
+  /// Takes a credential that has been verified, here or by another server.
+  ///
+  /// - Parameters:
+  ///   - verified: What it says.
+  ///   - authentication: Whom an administrator wants to act as.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: Who it is, and what the client is told of that.
+  /// - Throws: A ``CredentialError`` when the credential has ended, or the wish cannot be granted.
+  static func accept(
+    _ verified: VerifiedCredential,
+    asFor authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) -> (state: AuthState, members: [JSONMember]) {
     if let expires = verified.expires, expires <= timestamp {
       throw CredentialError(.expiredToken, AuthState.expiry)
     }

@@ -38,9 +38,36 @@ extension TreeHub {
     with authentication: ClientRequest.Authentication,
     at timestamp: Int64
   ) throws(CredentialError) {
-    now = timestamp
     guard let base = access.base(of: peer) else { return }
-    var state = try access.verify(authentication, base: base, at: timestamp).state
+    signIn(
+      peer,
+      to: try access.verify(authentication, base: base, at: timestamp).state,
+      at: timestamp
+    )
+  }
+
+  /// Signs in a peer that makes a single request, with a credential that another server has verified.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - verified: What the credential says.
+  ///   - authentication: Whom an administrator acts as.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Throws: A ``CredentialError`` when it does not count any more; then nothing has changed.
+  package mutating func signIn(
+    _ peer: PeerID,
+    verified: VerifiedCredential,
+    asFor authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) {
+    guard access.base(of: peer) != nil else { return }
+    let accepted = try Access.accept(verified, asFor: authentication, at: timestamp)
+    signIn(peer, to: accepted.state, at: timestamp)
+  }
+
+  private mutating func signIn(_ peer: PeerID, to accepted: AuthState, at timestamp: Int64) {
+    now = timestamp
+    var state = accepted
     // The answer is what the impersonated user would get, without an explanation.
     state.isExplained = false
     writes.setOwner(state.identity, of: peer)

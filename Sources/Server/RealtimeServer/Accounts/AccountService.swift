@@ -202,6 +202,9 @@ package final actor AccountService {
     return authority
   }
 
+  /// A secret that servers with the same accounts share, and that stays when the keys of tokens change.
+  nonisolated var sharedSecret: [UInt8] { authority.keys.refreshSecret }
+
   /// The verifier for the hub of a database.
   package nonisolated func verifier(of database: String) -> IdentityVerifier {
     IdentityVerifier(authority, database: database, administratorKey: settings.administratorKey)

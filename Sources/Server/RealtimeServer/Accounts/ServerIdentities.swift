@@ -47,6 +47,9 @@ final class ServerIdentities {
     return NoSignIn()
   }
 
+  /// A secret that servers with the same accounts share; nil where there are none.
+  var sharedSecret: [UInt8]? { service?.sharedSecret }
+
   /// The same for a database that is opened before the identities are.
   func laterVerifier(of database: String) -> any CredentialVerifier {
     LaterVerifier(identities: NIOLoopBound(self, eventLoop: eventLoop), database: database)

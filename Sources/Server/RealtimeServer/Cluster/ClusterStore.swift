@@ -131,10 +131,13 @@ package struct ClusterView: Sendable, Equatable {
   package var servers: [ClusterServer]
   /// The leases that count, ordered by their databases.
   package var leases: [Lease]
+  /// The moment, by the clock of the storage, from any start.
+  package var time: Duration
 
   /// Makes a view.
-  package init(servers: [ClusterServer], leases: [Lease]) {
+  package init(servers: [ClusterServer], leases: [Lease], time: Duration) {
     self.servers = servers
     self.leases = leases
+    self.time = time
   }
 }

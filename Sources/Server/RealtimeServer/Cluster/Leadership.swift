@@ -137,6 +137,13 @@ package struct Leadership: Sendable {
   /// How old the last answer of the storage is, from when it was asked for.
   package func lag(at now: Duration) -> Duration? { sight.map { now - $0.sent } }
 
+  /// The time by the clock of the storage: as it was said last, and what has gone by here since.
+  ///
+  /// It is ahead by as long as the answer took, at most.
+  package func storageTime(at now: Duration) -> Duration? {
+    sight.map { $0.view.time + now - $0.sent }
+  }
+
   /// Takes an input.
   ///
   /// - Parameters:

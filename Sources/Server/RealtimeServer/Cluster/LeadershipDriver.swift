@@ -134,6 +134,12 @@ final class LeadershipDriver: DatabaseLeaders {
     handle(.asked(name, request: lastRequest))
   }
 
+  /// The time by the clock of the storage, in milliseconds since any moment; nil while it is unknown.
+  var storageTime: Int64? { isRunning ? machine.storageTime(at: clock())?.milliseconds : nil }
+
+  /// The run of this server.
+  var id: String { me.id.description }
+
   func lost(_ term: LeaseTerm) {
     term.until = .zero
     guard let lease = leases[term.database], lease.epoch == term.epoch else { return }
@@ -217,7 +223,7 @@ final class LeadershipDriver: DatabaseLeaders {
     let promise = requests.removeValue(forKey: request)
     switch place {
     case .here: promise?.succeed(.here)
-    case .there(let server): promise?.succeed(.there(host: server.host))
+    case .there(let server): promise?.succeed(.there(host: server.host, server: server.id.description))
     case .nowhere(let reason): promise?.succeed(.nowhere(reason))
     }
   }

@@ -132,7 +132,8 @@ package final class MemoryClusterStore: ClusterStore {
           wanted: grant.wanted
         )
       }
-      .sorted { $0.database < $1.database }
+      .sorted { $0.database < $1.database },
+      time: now
     )
   }
 }

@@ -38,8 +38,8 @@ protocol LedDatabases: AnyObject {
 enum DatabasePlace: Equatable {
   /// At this server.
   case here
-  /// At the server of a host.
-  case there(host: String)
+  /// At another server: its host, and the name of its run.
+  case there(host: String, server: String)
   /// Nowhere at the moment, and why.
   case nowhere(String)
   /// Nowhere: there is none of this name.
@@ -48,8 +48,10 @@ enum DatabasePlace: Equatable {
 
 /// Why a request is not answered here: another server leads its database.
 struct Redirection: Error, Equatable {
-  /// The host, and the port unless it is the usual one.
+  /// The host of that server, and the port unless it is the usual one.
   let host: String
+  /// The name of its run.
+  let server: String
 }
 
 /// The time for which this server leads a database; confined to the event loop.

@@ -275,9 +275,9 @@ extension DatabaseRegistry: LedDatabases {
         } else {
           promise.fail(RESTError(503, "the database cannot be opened"))
         }
-      case .success(.there(let host)):
+      case .success(.there(let host, let server)):
         self.hosts[name] = host
-        promise.fail(Redirection(host: host))
+        promise.fail(Redirection(host: host, server: server))
       case .success(.nowhere(let reason)): promise.fail(RESTError(503, reason))
       case .success(.absent): promise.fail(Self.absence)
       case .failure(let error): promise.fail(error)

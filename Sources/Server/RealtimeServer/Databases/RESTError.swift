@@ -83,28 +83,17 @@ extension RESTError {
 extension Redirection {
   /// Sends a client to the other server, with everything that it has asked for.
   ///
-  /// Clients leave an `Authorization` line out when they are sent to another host, so what was in it
-  /// becomes the parameter that means the same.
-  ///
   /// - Parameters:
   ///   - request: What the client has asked for.
-  ///   - database: The name of the database, as it need not be told from the other host.
+  ///   - target: The path and the parameters for the other server.
   ///   - isSecure: Whether this server is reached with encryption.
   /// - Returns: An answer with status 307, or 503 at a socket.
-  func answer(to request: HTTPRequest, database: String, isSecure: Bool) -> HTTPAnswer {
+  func answer(to request: HTTPRequest, target: String, isSecure: Bool) -> HTTPAnswer {
     guard !request.peer.isLocal else { return RESTError(self).answer }
     // A load balancer may take the encryption off.
     let forwarded = request.headerList("X-Forwarded-Proto").first?.lowercased()
     let scheme = isSecure || forwarded == "https" ? "https" : "http"
-    var location = "\(scheme)://\(host)\(request.target)"
-    func add(_ name: String, _ value: String) {
-      location += "\(location.contains("?") ? "&" : "?")\(name)=\(HTTPRequest.escape(value))"
-    }
-    if request.parameter("ns") == nil { add("ns", database) }
-    let words = (request.header("Authorization") ?? "").split(separator: " ")
-    if words.count == 2, words[0].lowercased() == "bearer" {
-      add("access_token", String(words[1]))
-    }
+    let location = "\(scheme)://\(host)\(target)"
     var answer = HTTPAnswer.json(307, Array(#"{"error":"another server leads the database"}"#.utf8))
     answer.headerLines = [
       HTTPAnswer.HeaderLine("Location", location),

@@ -11,14 +11,23 @@ struct RESTCredential {
   let base: Identity
   /// The credential, or nil when there is none.
   let authentication: ClientRequest.Authentication?
+  /// What another server has found out about the credential, which did not come along.
+  let verified: VerifiedCredential?
 
   /// Reads the credential of a request, without a look at whether it counts.
   ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - verified: What a server has found out that has sent the request on; then what else comes with it
+  ///     does not count.
   /// - Throws: ``RESTError`` when it cannot be read.
-  init(_ request: HTTPRequest) throws(RESTError) {
+  init(_ request: HTTPRequest, verified: VerifiedCredential? = nil) throws(RESTError) {
     base = DatabaseCore.identity(of: request.peer)
+    self.verified = verified
     let override = try Self.override(of: request)
-    if let token = try Self.bearer(of: request) ?? request.parameter("access_token") {
+    if verified != nil {
+      authentication = ClientRequest.Authentication(credential: "", override: override)
+    } else if let token = try Self.bearer(of: request) ?? request.parameter("access_token") {
       authentication = ClientRequest.Authentication(
         credential: token,
         isAdministrative: true,
@@ -62,7 +71,11 @@ extension DatabaseCore {
     let id = openInternal(peer, as: credential.base)
     guard let authentication = credential.authentication else { return id }
     do throws(CredentialError) {
-      try hub.signIn(id, with: authentication, at: context.clock())
+      if let verified = credential.verified {
+        try hub.signIn(id, verified: verified, asFor: authentication, at: context.clock())
+      } else {
+        try hub.signIn(id, with: authentication, at: context.clock())
+      }
     } catch {
       closeInternal(id)
       throw RESTError(error)

@@ -40,11 +40,16 @@ struct RESTRequest: Sendable {
   /// Reads a request; nil when its path is none of REST.
   init?(
     _ request: HTTPRequest,
+    from sender: Result<RESTCredential, RESTError>? = nil,
     depthLimit: Int = Limits.jsonDepth
   ) throws(RESTError) {
     guard let path = try RESTPath.location(in: request.path) else { return nil }
     self.path = path
-    credential = try RESTCredential(request)
+    if let sender {
+      credential = try sender.get()
+    } else {
+      credential = try RESTCredential(request)
+    }
     method = try Self.method(of: request)
     options = try RESTOptions(request, method: method)
     query =

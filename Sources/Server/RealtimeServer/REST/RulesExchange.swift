@@ -101,8 +101,15 @@ struct RulesRequest {
   /// Reads a request.
   ///
   /// - Throws: ``RESTError`` when something about it is wrong, other than the rules.
-  init(_ request: HTTPRequest) throws(RESTError) {
-    credential = try RESTCredential(request)
+  init(
+    _ request: HTTPRequest,
+    from sender: Result<RESTCredential, RESTError>? = nil
+  ) throws(RESTError) {
+    if let sender {
+      credential = try sender.get()
+    } else {
+      credential = try RESTCredential(request)
+    }
     switch try RESTRequest.method(of: request) {
     case .get, .head:
       switch request.parameter("format") {

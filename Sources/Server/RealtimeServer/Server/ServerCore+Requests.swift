@@ -10,14 +10,14 @@ extension ServerCore {
   ///
   /// Neither the path nor the parameters go to the log: they are data and credentials.
   func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
-    let isSecure = options.tls != nil
-    let name = name(in: request)
-    let reply = reply(to: request).flatMapErrorThrowing { error in
+    let sender = sender(of: request)
+    let reply = reply(to: request, from: sender).assumeIsolated().flatMapErrorThrowing { error in
       if let redirection = error as? Redirection {
-        return .answer(redirection.answer(to: request, database: name, isSecure: isSecure))
+        return .answer(self.redirect(request, by: redirection, from: sender))
       }
       return .answer((error as? RESTError ?? RESTError(500, "the server failed")).answer)
     }
+    .nonisolated()
     let logger = logger
     reply.whenSuccess { reply in
       let status =
@@ -41,7 +41,8 @@ extension ServerCore {
     }
     let database = databases.opened(name(in: request))
     do throws(RESTError) {
-      let credential = try RESTCredential(request)
+      let credential = try sender(of: request, isCarriedOut: false).get()
+      if credential.verified != nil { return .ofKnown }
       if let authentication = credential.authentication {
         guard credential.base != .administrator else { return .ofKnown }
         do throws(CredentialError) {
@@ -62,16 +63,20 @@ extension ServerCore {
     }
   }
 
-  private func reply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+  private func reply(
+    to request: HTTPRequest,
+    from sender: Result<RESTCredential, RESTError>
+  ) -> EventLoopFuture<HTTPReply> {
     if request.path == Self.metricsPath { return metricsReply(to: request) }
-    if RulesRequest.isMeant(by: request) { return rulesReply(to: request) }
+    if RulesRequest.isMeant(by: request) { return rulesReply(to: request, from: sender) }
     if let route = IdentityRoute(path: request.path) {
       return identityReply(to: request, route: route)
     }
     if let pages = options.pages(at: request.path) { return pageReply(to: request, from: pages) }
     let rest: RESTRequest
+    let depthLimit = options.limits.jsonDepth
     do throws(RESTError) {
-      guard let read = try RESTRequest(request, depthLimit: options.limits.jsonDepth) else {
+      guard let read = try RESTRequest(request, from: sender, depthLimit: depthLimit) else {
         return eventLoop.makeSucceededFuture(.answer(.notREST))
       }
       rest = read
@@ -85,9 +90,12 @@ extension ServerCore {
     }
   }
 
-  private func rulesReply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+  private func rulesReply(
+    to request: HTTPRequest,
+    from sender: Result<RESTCredential, RESTError>
+  ) -> EventLoopFuture<HTTPReply> {
     do throws(RESTError) {
-      let rules = try RulesRequest(request)
+      let rules = try RulesRequest(request, from: sender)
       if let refusal { throw refusal }
       return database(for: request).flatMap { RulesExchange.run(rules, on: $0) }
     } catch {

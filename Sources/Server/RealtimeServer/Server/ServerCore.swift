@@ -31,6 +31,8 @@ final class ServerCore {
   var metricsTask: Scheduled<Void>?
   /// Since when each page is as it is.
   let pageVersions = PageVersions()
+  /// The tickets of redirects that were used here.
+  var usedTickets = UsedTickets()
   /// Decides who leads which database, where several servers share the storage.
   let leaders: LeadershipDriver?
 

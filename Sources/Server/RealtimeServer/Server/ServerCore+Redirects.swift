@@ -1,0 +1,149 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+/// Sending requests on to the server that leads their database, and taking those that others have sent on.
+extension ServerCore {
+  /// Who sends a request: by a credential that came with it, or by the ticket of a redirect.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - isCarriedOut: Whether it is carried out now, which uses its ticket up.
+  /// - Returns: Who it is, or why that cannot be told.
+  func sender(
+    of request: HTTPRequest,
+    isCarriedOut: Bool = true
+  ) -> Result<RESTCredential, RESTError> {
+    do throws(RESTError) {
+      guard leaders != nil, request.parameter(RedirectTicket.parameter) != nil else {
+        return .success(try RESTCredential(request))
+      }
+      let verified = try redeem(request, isCarriedOut: isCarriedOut)
+      return .success(try RESTCredential(request, verified: verified))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Sends a request on.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - redirection: Where it is to go.
+  ///   - sender: Who sends it.
+  /// - Returns: The answer; a refusal when a credential that cannot go along does not count.
+  func redirect(
+    _ request: HTTPRequest,
+    by redirection: Redirection,
+    from sender: Result<RESTCredential, RESTError>
+  ) -> HTTPAnswer {
+    var target = RedirectTicket.split(request.target).target
+    let name = name(in: request)
+    func add(_ parameter: String, _ value: String) {
+      target += "\(target.contains("?") ? "&" : "?")\(parameter)=\(HTTPRequest.escape(value))"
+    }
+    if request.parameter("ns") == nil { add("ns", name) }
+    do throws(RESTError) {
+      if !request.peer.isLocal, let verified = try verified(request, from: try sender.get()) {
+        let asked = Self.ticketed(request, target: target, database: name)
+        guard let time = leaders?.storageTime, let secret = identities.sharedSecret,
+          let ticket = RedirectTicket(
+            server: redirection.server,
+            request: asked,
+            end: time + RedirectTicket.lifetime,
+            credential: verified
+          )
+          .sealed(with: secret)
+        else {
+          throw RESTError(
+            503,
+            "the database is led by the server at \(redirection.host): ask there"
+          )
+        }
+        add(RedirectTicket.parameter, ticket)
+      }
+    } catch {
+      return error.answer
+    }
+    return redirection.answer(to: request, target: target, isSecure: options.tls != nil)
+  }
+
+  /// What counts of a credential that does not go along with a redirect; nil when there is none.
+  ///
+  /// A token that is in the address anyway stays there.
+  private func verified(
+    _ request: HTTPRequest,
+    from sender: RESTCredential
+  ) throws(RESTError) -> VerifiedCredential? {
+    if let verified = sender.verified { return verified }
+    guard request.header("Authorization") != nil, let authentication = sender.authentication else {
+      return nil
+    }
+    do throws(CredentialError) {
+      return try identities.verifier(of: name(in: request))
+        .verify(authentication, at: context.clock())
+    } catch {
+      throw RESTError(error)
+    }
+  }
+
+  /// Takes the ticket of a request that another server has sent here.
+  private func redeem(
+    _ request: HTTPRequest,
+    isCarriedOut: Bool
+  ) throws(RESTError) -> VerifiedCredential {
+    let (target, text) = RedirectTicket.split(request.target)
+    guard let leaders, let time = leaders.storageTime, let secret = identities.sharedSecret else {
+      throw RESTError(503, "the server is not ready")
+    }
+    let name = name(in: request)
+    guard let text, let ticket = RedirectTicket(text, sealedWith: secret) else {
+      throw Self.ticketRefusal("is none of these servers")
+    }
+    guard ticket.request == Self.ticketed(request, target: target, database: name) else {
+      throw Self.ticketRefusal("is for another request")
+    }
+    guard ticket.server == leaders.id else { throw Self.ticketRefusal("is for another server") }
+    let end = ticket.end + RedirectTicket.margin
+    guard time < end, ticket.end <= time + RedirectTicket.lifetime + RedirectTicket.margin else {
+      throw Self.ticketRefusal("has expired")
+    }
+    if identities.verifier(of: name).isShutOut(ticket.credential.auth) {
+      throw RESTError(401, "Auth token is revoked.")
+    }
+    if isCarriedOut, !usedTickets.use(text, until: end, at: time) {
+      throw Self.ticketRefusal("has been used already")
+    }
+    return ticket.credential
+  }
+
+  private static func ticketRefusal(_ reason: String) -> RESTError {
+    RESTError(
+      401,
+      "the ticket in the address \(reason): send the request with its token to the first address again"
+    )
+  }
+
+  /// What a ticket is bound to; a header line may stand for the method.
+  private static func ticketed(
+    _ request: HTTPRequest,
+    target: String,
+    database: String
+  ) -> TicketedRequest {
+    let method = (try? RESTRequest.method(of: request).rawValue) ?? request.method
+    return TicketedRequest(method: method, target: target, database: database)
+  }
+}
+
+extension RedirectTicket {
+  /// The path and parameters of a request without its ticket, and the ticket, which comes last.
+  static func split(_ target: String) -> (target: String, ticket: String?) {
+    guard let mark = target.lastIndex(where: { $0 == "?" || $0 == "&" }) else {
+      return (target, nil)
+    }
+    let last = target[target.index(after: mark)...]
+    guard last.hasPrefix("\(parameter)=") else { return (target, nil) }
+    return (String(target[..<mark]), String(last.dropFirst(parameter.count + 1)))
+  }
+}
