@@ -1,7 +1,7 @@
 private import Foundation
 private import Synchronization
 
-/// Stands between a program and a PostgreSQL, and does what networks do.
+/// Stands between a program and a PostgreSQL, or another server, and does what networks do.
 package final class PostgresProxy: Sendable {
   /// What becomes of what is sent.
   package enum Weather: Sendable {
@@ -18,19 +18,24 @@ package final class PostgresProxy: Sendable {
   private struct State {
     var weather = Weather.fair
     var connections: [Int32] = []
+    var target: Int
   }
 
   /// The port of 127.0.0.1 that programs connect to.
   package let port: Int
-  private let target: Int
   private let listener: Int32
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// Makes a proxy for a PostgreSQL.
   ///
   /// - Throws: ``PostgresServer/Failure`` when there is no port.
-  package init(to server: PostgresServer) throws {
-    target = server.port
+  package convenience init(to server: PostgresServer) throws { try self.init(to: server.port) }
+
+  /// Makes a proxy for a port of 127.0.0.1, which ``aim(at:)`` may tell later.
+  ///
+  /// - Throws: ``PostgresServer/Failure`` when there is no port.
+  package init(to target: Int = 0) throws {
+    state = Mutex(State(target: target))
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = Self.address(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -61,6 +66,11 @@ package final class PostgresProxy: Sendable {
   package func url(of url: String) -> String {
     url.replacingOccurrences(of: ":\(target)/", with: ":\(port)/")
   }
+
+  /// Tells where connections lead from now on.
+  package func aim(at port: Int) { state.withLock { $0.target = port } }
+
+  private var target: Int { state.withLock { $0.target } }
 
   /// Changes what becomes of what is sent from now on.
   package func set(_ weather: Weather) {

@@ -81,6 +81,11 @@ struct ServerProcess {
 extension Place {
   /// Starts a server and waits until it is ready.
   func serve(_ arguments: String...) throws -> ServerProcess {
+    try serve(arguments)
+  }
+
+  /// Starts a server and waits until it is ready.
+  func serve(_ arguments: [String]) throws -> ServerProcess {
     try ServerProcess(self, arguments)
   }
 }

@@ -20,7 +20,11 @@ final class LeadershipDriver: DatabaseLeaders {
   private let clock: @Sendable () -> Duration
   private var machine: Leadership
   private var terms: [String: LeaseTerm] = [:]
-  private var requests: [Int: EventLoopPromise<DatabasePlace>] = [:]
+  private var requests: [Int: (database: String, promise: EventLoopPromise<DatabasePlace>)] = [:]
+  private var watch = LeaderWatch()
+  private var nextLook: Scheduled<Void>?
+  /// Finds out whether a server can be reached where clients are sent.
+  private let isReached: @Sendable (String) async -> Bool
   private var lastRequest = 0
   private var outputs = CircularBuffer<Leadership.Output>()
   private var isPerforming = false
@@ -40,9 +44,11 @@ final class LeadershipDriver: DatabaseLeaders {
     timing: LeaseTiming,
     eventLoop: any EventLoop,
     logger: Logger,
-    clock: @escaping @Sendable () -> Duration
+    clock: @escaping @Sendable () -> Duration,
+    isReached: @escaping @Sendable (String) async -> Bool
   ) {
     self.store = store
+    self.isReached = isReached
     me = ClusterServer(id: id, host: "")
     self.timing = timing
     self.eventLoop = eventLoop
@@ -95,6 +101,7 @@ final class LeadershipDriver: DatabaseLeaders {
   private func shutDown() -> EventLoopFuture<Void> {
     isRunning = false
     wake?.task.cancel()
+    nextLook?.cancel()
     let promise = eventLoop.makePromise(of: Void.self)
     announcer.shutdownGracefully { [helpers] _ in
       helpers.shutdownGracefully { _ in promise.succeed(()) }
@@ -130,7 +137,7 @@ final class LeadershipDriver: DatabaseLeaders {
 
   private func ask(_ name: String, _ promise: EventLoopPromise<DatabasePlace>) {
     lastRequest += 1
-    requests[lastRequest] = promise
+    requests[lastRequest] = (name, promise)
     handle(.asked(name, request: lastRequest))
   }
 
@@ -220,11 +227,60 @@ final class LeadershipDriver: DatabaseLeaders {
   }
 
   private func answer(_ request: Int, _ place: Leadership.Place) {
-    let promise = requests.removeValue(forKey: request)
+    guard let (database, promise) = requests.removeValue(forKey: request) else { return }
     switch place {
-    case .here: promise?.succeed(.here)
-    case .there(let server): promise?.succeed(.there(host: server.host, server: server.id.description))
-    case .nowhere(let reason): promise?.succeed(.nowhere(reason))
+    case .here: promise.succeed(.here)
+    case .there(let server):
+      promise.succeed(.there(host: server.host, server: server.id.description))
+      watch(.sent(database, to: server))
+    case .nowhere(let reason): promise.succeed(.nowhere(reason))
+    }
+  }
+
+  // MARK: The reach of others
+
+  private func watch(_ input: LeaderWatch.Input) {
+    guard isRunning else { return }
+    for output in watch.handle(input, at: clock()) {
+      switch output {
+      case .look(let server): look(at: server)
+      case .ask(let database): askFor(database)
+      }
+    }
+    nextLook?.cancel()
+    nextLook = watch.deadline.map { deadline in
+      let delay = TimeAmount(max(.zero, deadline - clock())) + .milliseconds(1)
+      return eventLoop.assumeIsolated().scheduleTask(in: delay) { self.watch(.time) }
+    }
+  }
+
+  private func look(at server: ClusterServer) {
+    let promise = eventLoop.makePromise(of: Bool.self)
+    promise.completeWithTask { [isReached] in await isReached(server.host) }
+    promise.futureResult.assumeIsolated().whenSuccess { isReached in
+      self.watch(.looked(server.id, isReached: isReached, leads: self.databases(ledBy: server.id)))
+    }
+  }
+
+  /// What a server leads whose leases are renewed, by what the storage said last.
+  private func databases(ledBy id: ServerID) -> Set<String> {
+    let leases = machine.isCutOff ? [] : machine.view?.leases ?? []
+    return Set(
+      leases.filter { $0.holder == id && $0.remaining >= timing.suspicion }.map(\.database)
+    )
+  }
+
+  private func askFor(_ database: String) {
+    logger.warning(
+      "the leader cannot be reached where clients are sent: asks it to hand over",
+      metadata: ["database": "\(database)"]
+    )
+    run(on: helpers) { [store, me] in
+      try store.move(database, to: me.id)
+    } then: { driver, result in
+      if case .failure(let error) = result {
+        driver.logger.error("the leader could not be asked to hand over: \(error)")
+      }
     }
   }
 

@@ -132,6 +132,7 @@ public final class DatabaseServer: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let ending = ServerEnding(group: group)
     let eventLoop = group.next()
+    let reach = ServerReach(on: eventLoop, isSecure: settled.tls != nil)
     let core = try await eventLoop.submit {
       let context = ServerContext(
         eventLoop: eventLoop,
@@ -146,7 +147,8 @@ public final class DatabaseServer: Sendable {
           timing: settled.leadership,
           eventLoop: eventLoop,
           logger: logger,
-          clock: uptime
+          clock: uptime,
+          isReached: reach.isReached
         )
       }
       let core = ServerCore(stores: stores, leaders: leaders, context: context)

@@ -1,0 +1,86 @@
+import RealtimeServer
+import Testing
+
+@Suite("A leader that its clients do not reach")
+struct LeaderWatchTests {
+  private let leader = ClusterServer(id: ServerID("l"), host: "s-1")
+
+  /// A watch, with clients that come every second while `isBusy`, of a leader that can be reached as told.
+  private func run(
+    _ seconds: Int,
+    from start: Int = 0,
+    watch: inout LeaderWatch,
+    isBusy: Bool = true,
+    isReached: Bool,
+    leads: Bool = true
+  ) -> (looks: Int, asked: [Int]) {
+    var looks = 0
+    var asked: [Int] = []
+    for second in start..<(start + seconds) {
+      let now = Duration.seconds(1_000 + second)
+      var outputs =
+        isBusy ? watch.handle(.sent("d", to: leader), at: now) : watch.handle(.time, at: now)
+      while !outputs.isEmpty {
+        switch outputs.removeFirst() {
+        case .look(leader):
+          looks += 1
+          outputs += watch.handle(
+            .looked(leader.id, isReached: isReached, leads: leads ? ["d", "e"] : []),
+            at: now + .milliseconds(200)
+          )
+        case .look: Issue.record("a look at somebody else")
+        case .ask(let name):
+          #expect(name == "d")
+          asked.append(second)
+        }
+      }
+    }
+    return (looks, asked)
+  }
+
+  @Test(
+    "is asked to hand over once it has been out of reach for five seconds, and again in a minute"
+  )
+  func asks() {
+    var watch = LeaderWatch()
+    #expect(run(3, watch: &watch, isReached: true) == (3, []))
+    let lost = run(100, from: 3, watch: &watch, isReached: false)
+    #expect(lost.looks == 100)
+    #expect(lost.asked == [8, 68])
+  }
+
+  @Test("is left alone when it is reached now and then, or was never reached")
+  func leaves() {
+    var never = LeaderWatch()
+    #expect(run(100, watch: &never, isReached: false).asked == [])
+    var watch = LeaderWatch()
+    for round in 0..<10 {
+      let start = round * 6
+      #expect(run(1, from: start, watch: &watch, isReached: true).asked == [])
+      #expect(run(5, from: start + 1, watch: &watch, isReached: false).asked == [])
+    }
+  }
+
+  @Test("is not asked once it does not lead any more, as one that has died")
+  func dead() {
+    var watch = LeaderWatch()
+    _ = run(3, watch: &watch, isReached: true)
+    #expect(run(20, from: 3, watch: &watch, isReached: false, leads: false).asked == [])
+    #expect(run(1, from: 23, watch: &watch, isReached: false).asked == [23])
+  }
+
+  @Test("is not watched while nobody is sent there")
+  func rests() {
+    var watch = LeaderWatch()
+    #expect(watch.handle(.time, at: .seconds(1)) == [])
+    #expect(watch.deadline == nil)
+    _ = run(1, watch: &watch, isReached: true)
+    let quiet = run(100, from: 1, watch: &watch, isBusy: false, isReached: false)
+    #expect(quiet.looks == 10)
+    #expect(quiet.asked == [], "nobody is there who would have it")
+    #expect(watch.deadline == nil)
+    // What was seen long ago does not count.
+    let late = run(4, from: 200, watch: &watch, isReached: false)
+    #expect(late.asked == [])
+  }
+}
