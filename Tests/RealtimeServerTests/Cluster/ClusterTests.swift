@@ -116,6 +116,32 @@ struct ClusterTests {
     await cluster.stop()
   }
 
+  @Test("Clocks that are days apart change nothing: leases, handing over and tickets")
+  func clocksApart() async throws {
+    let cluster = try await TestCluster(0)
+    for days in [0, 40, 3] { try await cluster.add(ahead: .seconds(days * 86_400)) }
+    let (leader, others) = try await cluster.leader()
+    #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
+    leader.store.cut()
+    for other in others {
+      var answer = try await cluster.ask(other, "GET", "/x.json")
+      if answer.status == 307 {
+        answer = try await cluster.ask(cluster.leader().leader, "GET", "/x.json")
+      }
+      #expect(answer.body == "1")
+    }
+    let next = try await cluster.leader().leader
+    #expect(next.host != leader.host)
+    leader.store.mend()
+    try await cluster.until("the one that was cut off sends clients on") {
+      cluster.storage.view().servers.count == 3
+    }
+    #expect(try await cluster.ask(leader, "GET", "/x.json").status == 307)
+    await next.server.stop()
+    #expect(try await cluster.leader().leader.host != next.host)
+    await cluster.stop()
+  }
+
   @Test("A write that fails without a word ends nothing but the lease")
   func unknownOutcome() async throws {
     let cluster = try await TestCluster(1)

@@ -45,11 +45,12 @@ final class TestCluster: Sendable {
     }
   }
 
-  /// Starts another server.
+  /// Starts another server, whose clock may be ahead of that of the storage.
   @discardableResult
-  func add() async throws -> Member {
+  func add(ahead: Duration = .zero) async throws -> Member {
     let store = CuttableStore(storage)
     let clock = LeapingClock()
+    clock.leap(by: ahead)
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.leadership.lease = .milliseconds(1_500)
     options.leadership.renewal = .milliseconds(300)
