@@ -44,7 +44,11 @@ package struct BlogCheck: Sendable {
     }
   }
 
-  private init(_ node: Node) {
+  /// Checks a whole blog, as ``init(_:)`` of a snapshot does.
+  ///
+  /// - Parameter node: The data of the whole database.
+  /// - Complexity: O(size)
+  package init(_ node: Node) {
     let posts = node[.posts]
     let copies = node[.userPosts]
     for (id, post) in posts.entries {

@@ -51,6 +51,12 @@ struct Fsck: AsyncParsableCommand {
         "only the blog can be repaired, and not a file or another database"
       )
     }
+    if repair, choice.place.store != nil {
+      throw CommandFailure(
+        .usage,
+        "a storage is only read here: repair the blog through one of its servers (--database URL)"
+      )
+    }
     if let file {
       guard choice.ns == nil else {
         throw CommandFailure(.usage, "--ns names a database of the data directory, not of a file")
@@ -62,7 +68,20 @@ struct Fsck: AsyncParsableCommand {
     }
     if options.database == nil, !options.ephemeral { try checkFiles() }
     // The blog is looked at through a server; a storage of several is only read here.
-    if choice.name == DatabaseName.standard, choice.place.store == nil { try await checkBlog() }
+    guard choice.name == DatabaseName.standard else { return }
+    if choice.place.store == nil { try await checkBlog() } else { try checkStoredBlog() }
+  }
+
+  /// Looks at the blog as a storage of several servers has it.
+  private func checkStoredBlog() throws {
+    let progress = ProgressLine("reading the blog", counting: .things("rows"))
+    let tree = try choice.databases(in: try options.places()).database(choice.name).load()
+    let check = BlogCheck(tree.root)
+    progress.finish()
+    let report = FsckReport(isJSON: options.json)
+    for fault in check.faults + check.leftovers { report.tell(fault) }
+    report.finish(check)
+    if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
   }
 
   /// Goes on with what is left of the blog's database, or of the one that is named.
@@ -103,7 +122,7 @@ struct Fsck: AsyncParsableCommand {
       do {
         let check = try Self.check(databases.database(name), called: name)
         // Of the blog's, when it is whole, the blog itself is told below.
-        let isToldBelow = name == DatabaseName.standard && choice.place.store == nil
+        let isToldBelow = name == DatabaseName.standard
         if !isToldBelow || !check.faults.isEmpty { report(check, of: name) }
         if !check.faults.isEmpty { worst = .failed }
       } catch {
