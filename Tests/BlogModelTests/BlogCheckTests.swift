@@ -27,8 +27,8 @@ struct BlogCheckTests {
     let found = try await faults(["posts": ["p": wrong], "user-posts": ["u": ["p": wrong]]])
     #expect(
       found == [
-        "/posts/p: starCount is 2, but there are 1 stars",
-        "/user-posts/u/p: starCount is 2, but there are 1 stars",
+        "/posts/p: starCount is 2, but there is 1 star",
+        "/user-posts/u/p: starCount is 2, but there is 1 star",
       ]
     )
   }

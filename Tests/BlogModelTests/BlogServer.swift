@@ -27,6 +27,11 @@ final class BlogServer: Sendable {
     server = try await DatabaseServer.start(options, stores: stores)
   }
 
+  /// A server with the rules of that name in `assets/rules`, which believes who one says one is.
+  convenience init(shippedRules name: String) async throws {
+    try await self.init(rules: .source(StarIncrementTests.rules(name)), isEmulator: true)
+  }
+
   /// Changes several places at once, whatever the rules say.
   func administer(_ values: [String: Any]) async throws {
     let port = try #require(server.port)
@@ -92,6 +97,17 @@ final class BlogServer: Sendable {
   /// The blog as one person calls it.
   func blog(_ name: String) throws -> Blog {
     Blog(database: try database(), me: try Author(userName: name))
+  }
+
+  /// The blog as one person calls it who has signed in.
+  func signedInBlog(_ name: String) throws -> Blog {
+    let me = try Author(userName: name)
+    return Blog(database: try database(as: name), me: me, stars: .increment)
+  }
+
+  /// The blog as the screen of one person follows it who has signed in.
+  func signedInScreen(_ name: String) throws -> ScreenProbe {
+    try screen(name, on: try database(as: name), stars: .increment)
   }
 
   /// The blog as one person's screen follows it.

@@ -8,28 +8,19 @@ import Testing
 struct NoticesTests {
   private static let rules = ["blog.json", "blog-transactions.json"]
 
-  private func server(_ rules: String) async throws -> BlogServer {
-    try await BlogServer(rules: .source(StarIncrementTests.rules(rules)), isEmulator: true)
-  }
-
-  private func blog(_ server: BlogServer, _ name: String) throws -> Blog {
-    let me = try Author(userName: name)
-    return Blog(database: try server.database(as: name), me: me, stars: .increment)
-  }
-
   private func screen(_ server: BlogServer, _ name: String) throws -> ScreenProbe {
-    let probe = try server.screen(name, on: try server.database(as: name), stars: .increment)
+    let probe = try server.signedInScreen(name)
     probe.blog.setNotices(true)
     return probe
   }
 
   @Test("is one list: comments, answers, names and stars, live and after a start", arguments: rules)
   func list(rules: String) async throws {
-    let server = try await server(rules)
+    let server = try await BlogServer(shippedRules: rules)
     let alice = try screen(server, "alice")
     try await alice.wait("an empty list") { $0.noticeEntries == [] }
-    let ann = try blog(server, "alice")
-    let bob = try blog(server, "bob")
+    let ann = try server.signedInBlog("alice")
+    let bob = try server.signedInBlog("bob")
     let tea = try await ann.post(title: "Tea", body: "Come over")
     let comment = try await bob.comment(on: tea, text: "On my way")
     try await bob.setStar(true, on: tea)
@@ -68,9 +59,9 @@ struct NoticesTests {
 
   @Test("rings once for each, and not for what was there before")
   func ringing() async throws {
-    let server = try await server("blog.json")
-    let ann = try blog(server, "alice")
-    let bob = try blog(server, "bob")
+    let server = try await BlogServer(shippedRules: "blog.json")
+    let ann = try server.signedInBlog("alice")
+    let bob = try server.signedInBlog("bob")
     let tea = try await ann.post(title: "Tea", body: "b")
     let mine = try await ann.comment(on: tea, text: "Anyone?")
     _ = try await bob.comment(on: tea, text: "old @alice")
@@ -87,12 +78,12 @@ struct NoticesTests {
 
   @Test("is read on all terminals once the post is read, or the number of stars is known")
   func reading() async throws {
-    let server = try await server("blog.json")
+    let server = try await BlogServer(shippedRules: "blog.json")
     try await server.administer(["seen/alice/before": 1])
     let first = try screen(server, "alice")
     let second = try screen(server, "alice")
-    let ann = try blog(server, "alice")
-    let bob = try blog(server, "bob")
+    let ann = try server.signedInBlog("alice")
+    let bob = try server.signedInBlog("bob")
     let tea = try await ann.post(title: "Tea", body: "b")
     let comment = try await bob.comment(on: tea, text: "Hello")
     try await bob.setStar(true, on: tea)
@@ -105,16 +96,16 @@ struct NoticesTests {
     try await second.wait("the comment read") { $0.unreadNotices == ["stars " + tea] }
     first.blog.markStars([tea: 1])
     try await second.wait("the stars read") { $0.unreadNotices == [] }
-    try await blog(server, "carol").setStar(true, on: tea)
+    try await server.signedInBlog("carol").setStar(true, on: tea)
     try await second.wait("another star") { $0.unreadNotices == ["stars " + tea] }
     #expect(second.refusals.isEmpty)
   }
 
   @Test("forgets what was deleted")
   func deleting() async throws {
-    let server = try await server("blog.json")
+    let server = try await BlogServer(shippedRules: "blog.json")
     let alice = try screen(server, "alice")
-    let bob = try blog(server, "bob")
+    let bob = try server.signedInBlog("bob")
     let bread = try await bob.post(title: "Bread", body: "b")
     let comment = try await bob.comment(on: bread, text: "for @alice")
     try await alice.wait("the mention") { $0.noticeEntries?.map(\.id) == [comment] }

@@ -8,25 +8,12 @@ import Testing
 struct TagTests {
   private static let rules = ["blog.json", "blog-transactions.json"]
 
-  private func server(_ rules: String) async throws -> BlogServer {
-    try await BlogServer(rules: .source(StarIncrementTests.rules(rules)), isEmulator: true)
-  }
-
-  private func blog(_ server: BlogServer, _ name: String) throws -> Blog {
-    let me = try Author(userName: name)
-    return Blog(database: try server.database(as: name), me: me, stars: .increment)
-  }
-
   @Test("The posts with a tag are a list that follows edits, stars and deletions", arguments: rules)
   func tags(rules: String) async throws {
-    let server = try await server(rules)
-    let bob = try blog(server, "bob")
+    let server = try await BlogServer(shippedRules: rules)
+    let bob = try server.signedInBlog("bob")
     let one = try await bob.post(title: "One #Tea", body: "b")
-    let screen = try server.screen(
-      "alice",
-      on: try server.database(as: "alice"),
-      stars: .increment
-    )
+    let screen = try server.signedInScreen("alice")
     let list = FeedKind.tag("tea")
     screen.blog.follow(list)
     try await screen.wait("the first") { $0.posts(list)?.map(\.id) == [one] }
@@ -55,16 +42,12 @@ struct TagTests {
     arguments: rules
   )
   func following(rules: String) async throws {
-    let server = try await server(rules)
-    let bob = try blog(server, "bob")
-    let carol = try blog(server, "carol")
+    let server = try await BlogServer(shippedRules: rules)
+    let bob = try server.signedInBlog("bob")
+    let carol = try server.signedInBlog("carol")
     let one = try await bob.post(title: "One", body: "b")
     let two = try await carol.post(title: "Two", body: "b")
-    let screen = try server.screen(
-      "alice",
-      on: try server.database(as: "alice"),
-      stars: .increment
-    )
+    let screen = try server.signedInScreen("alice")
     screen.blog.setNotices(true)
     screen.blog.follow(.following)
     try await screen.wait("nobody") { $0.posts(.following) == [] }
@@ -79,7 +62,7 @@ struct TagTests {
     try await screen.wait("carol alone") { $0.posts(.following)?.map(\.id) == [two] }
     #expect(screen.refusals.isEmpty)
     // Another terminal of mine knows them, and nobody else may.
-    let other = try blog(server, "alice")
+    let other = try server.signedInBlog("alice")
     #expect(try await other.posts(.following).map(\.id) == [two])
     let stranger = try server.database(as: "bob").reference()
     await #expect(throws: DatabaseError.self) {
@@ -88,6 +71,65 @@ struct TagTests {
     // Somebody who is not there cannot be followed, and one is told.
     screen.blog.setFollowing("nobody", true)
     try await screen.wait("a refusal") { !$0.refusals.isEmpty }
+  }
+
+  private func seed(
+    _ server: BlogServer,
+    _ numbers: some Sequence<Int>,
+    by uid: String
+  ) async throws {
+    var values: [String: Any] = ["following/alice/\(uid)": true]
+    for number in numbers {
+      let id = BlogServer.key(number)
+      let post: [String: Any] = [
+        "uid": uid, "author": uid, "title": "\(number)", "body": "#tea", "starCount": 0,
+      ]
+      values["posts/\(id)"] = post
+      values["user-posts/\(uid)/\(id)"] = post
+      values["tags/tea/\(id)"] = uid
+    }
+    try await server.administer(values)
+  }
+
+  /// Reads a list to its end and back to its beginning; nothing may be missing, doubled or out of order
+  /// in between.
+  private func readAll(_ list: FeedKind, of count: Int, on screen: ScreenProbe) async throws {
+    screen.blog.follow(list)
+    let witness = FeedWitness(list, untouched: 0..<count)
+    try await screen.wait("the first page") { $0.posts(list)?.isEmpty == false }
+    #expect(screen.posts(list)?.first?.id == BlogServer.key(count - 1))
+    while screen.extent(list)?.hasOlder == true {
+      guard let last = screen.posts(list)?.last?.id else { break }
+      screen.blog.read(list, at: last)
+      try await screen.wait("older than \(last)") {
+        $0.posts(list)?.last?.id != last || $0.extent(list)?.hasOlder == false
+      }
+    }
+    #expect(screen.posts(list)?.last?.id == BlogServer.key(0))
+    #expect((screen.posts(list)?.count ?? 0) < count)
+    while screen.extent(list)?.hasNewer == true {
+      guard let first = screen.posts(list)?.first?.id else { break }
+      screen.blog.read(list, at: first)
+      try await screen.wait("newer than \(first)") {
+        $0.posts(list)?.first?.id != first || $0.extent(list)?.hasNewer == false
+      }
+    }
+    #expect(screen.posts(list)?.first?.id == BlogServer.key(count - 1))
+    #expect(witness.fault(in: screen) == nil)
+    // And to the beginning at once, from the end.
+    screen.blog.stopFollowing(list)
+  }
+
+  @Test("Both lists are read on as far as one scrolls, with little kept of them")
+  func pages() async throws {
+    let server = try await BlogServer()
+    // Carol writes seldom, and much of what is between is Bob's.
+    let carol = Set(stride(from: 0, to: 700, by: 50))
+    try await seed(server, (0..<700).filter { !carol.contains($0) }, by: "bob")
+    try await seed(server, carol, by: "carol")
+    let screen = try server.screen("alice")
+    try await readAll(.tag("tea"), of: 700, on: screen)
+    try await readAll(.following, of: 700, on: screen)
   }
 
   @Test("A list that is gathered costs a bounded number of listens, and leaves none behind")

@@ -1,4 +1,5 @@
 import BlogModel
+import Foundation
 import Testing
 
 @testable import BlogTUI
@@ -122,9 +123,9 @@ struct AnswersTests {
     #expect(model.openPost?.newestComment == "c6")
     var flat = Self.model([Self.comment("c1")])
     flat.type("G", "z")
-    #expect(flat.message?.text.string == "No answers here: select a comment that has some.")
+    #expect(flat.message?.text.string == "No answers here: select a comment that has some")
     flat.type("Z")
-    #expect(flat.message?.text.string == "No comment here has answers.")
+    #expect(flat.message?.text.string == "No comment here has answers")
   }
 
   @Test("of mine are shown when they arrive, also in a thread that is folded")
@@ -166,6 +167,67 @@ struct AnswersTests {
     model.type("c", .paste(String(repeating: "line\n", count: 100)))
     #expect(model.openPost?.fieldHeight == model.session.fieldLimit)
     #expect(model.rows.contains { $0.contains("Notes from a slow train") })
+  }
+
+  private func refuse(_ text: String, _ answered: BlogComment?, in model: inout Model) {
+    let action = BlogAction.comment("p11", commentID: "c9", text: text, answering: answered)
+    model.send(.blog(.failed(action, reason: "no")))
+  }
+
+  @Test("A refused answer comes back as an answer to the same comment, and is sent as one")
+  func refused() {
+    var model = Self.model()
+    model.type("G", "r", "Yes")
+    let answered = model.openPost?.answered
+    #expect(answered != nil)
+    #expect(model.type(.enter).last == .comment("p11", text: "Yes", answering: answered))
+    refuse("Yes", answered, in: &model)
+    #expect(model.openPost?.field.text == "Yes")
+    #expect(model.openPost?.answered == answered)
+    #expect(model.message?.text.string.hasPrefix("Your answer was not saved") == true)
+    #expect(model.type("c", .enter).last == .comment("p11", text: "Yes", answering: answered))
+  }
+
+  @Test("A refused answer waits as one: while another is typed, among the drafts, for another run")
+  func refusedWhileTyping() {
+    var model = Self.model()
+    model.type("c", "Two")
+    refuse("One", Self.comments[1], in: &model)
+    let draft = CommentDraft("One", answering: Self.comments[1])
+    #expect(model.session.commentDrafts == ["p11": [draft]])
+    #expect(model.unsent.comments == ["p11": [draft, "Two"]])
+    #expect(model.type(.enter).last == .comment("p11", text: "Two"))
+    #expect(model.openPost?.answered == Self.comments[1])
+    #expect(
+      model.type("c", .enter).last == .comment("p11", text: "One", answering: Self.comments[1])
+    )
+    // Left with its post, it is a draft that says whom it answers, and that is gone on with.
+    refuse("One", Self.comments[1], in: &model)
+    model.type(.escape, .escape, "C")
+    #expect(
+      model.rows.contains { $0.contains("Answer to Mei on ") || $0.contains("Answer to mei on ") }
+    )
+    model.type(.enter)
+    #expect(model.openPost?.answered == Self.comments[1])
+    #expect(model.openPost?.field.text == "One")
+  }
+
+  @Test("A refused change of a comment comes back as a change of that comment")
+  func refusedChange() {
+    var model = Self.model()
+    let action = BlogAction.editComment("p11", commentID: "c3", text: "better")
+    model.send(.blog(.failed(action, reason: "no")))
+    #expect(model.openPost?.editing?.id == "c3")
+    #expect(model.type("c", .enter).last == .editComment("p11", commentID: "c3", text: "better"))
+  }
+
+  @Test("Drafts are written as they always were, and answers with what they answer")
+  func coding() throws {
+    let plain = try JSONEncoder().encode(["p": [CommentDraft("a")]])
+    #expect(String(decoding: plain, as: UTF8.self) == #"{"p":["a"]}"#)
+    let drafts: [CommentDraft] = ["a", CommentDraft("b", answering: Self.comments[0])]
+    let coded = try JSONEncoder().encode(drafts)
+    #expect(try JSONDecoder().decode([CommentDraft].self, from: coded) == drafts)
   }
 
   @Test("^E opens the comment in the editor, and brings it back")

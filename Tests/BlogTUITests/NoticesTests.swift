@@ -205,7 +205,7 @@ struct DraftsTests {
     #expect(model.rows[7].contains("Another⏎line"))
     var none = Fixture.loaded()
     none.type("C")
-    #expect(none.message?.text.string == "There are no drafts.")
+    #expect(none.message?.text.string == "There are no drafts")
   }
 
   @Test("are gone on with where they were begun")

@@ -1,4 +1,5 @@
 import BlogModel
+import Foundation
 import Testing
 
 @testable import BlogTUI
@@ -126,6 +127,33 @@ struct ProgramTests {
     #expect(calls == ["follow recent", "notices true", "post Hello: World", "stop recent"])
     #expect(program.model.feed.list.selection == "new")
     #expect(terminal.screens.last?.text().contains("▌·Hello") == true)
+  }
+
+  @Test("While a search brings in page after page, each key is answered by the next frame")
+  func keysDuringSearch() {
+    let repository = RecordingRepository()
+    let terminal = ScriptedTerminal([])
+    let program = Program(terminal: terminal, repository: repository, wake: {})
+    program.begin()
+    _ = program.turn([.woken])
+    repository.emit(.extent(.recent, FeedExtent(hasOlder: true)))
+    _ = program.turn(keys("/zebra\n"))
+    for page in 0..<40 {
+      let found = (0..<40).map { number in
+        let id = "a\(String(format: "%05d", 99_999 - page * 40 - number))"
+        return Post(id: id, uid: "zoe", author: "zoe", title: "A zebra \(id)", body: "b")
+      }
+      let searched = (page + 1) * 2_000
+      repository.emit(.found(SearchProgress(number: 1, found: found, searched: searched)))
+      let drawn = terminal.screens.count
+      _ = program.turn([.woken, .key(.character("j"))])
+      // One frame shows both: what was found, and where the key has led.
+      #expect(terminal.screens.count == drawn + 1)
+      #expect(program.model.feed.list.ids.count == (page + 1) * 40)
+      #expect(program.model.feed.list.selectedIndex == page + 1)
+    }
+    _ = program.turn([.key(.escape)])
+    #expect(repository.calls.last == "stop searching")
   }
 
   @Test("An open post is closed at the end, whatever the end is")

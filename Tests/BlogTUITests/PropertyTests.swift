@@ -33,6 +33,11 @@ struct PropertyTests {
     }
   }
 
+  /// Whether a scalar joins emoji, where that alone is what it does.
+  private static func joins(_ scalar: Unicode.Scalar, in cell: Cell) -> Bool {
+    cell.isJoined && (scalar == "\u{200D}" || scalar == "\u{FE0F}")
+  }
+
   /// What is wrong with a screen, if anything.
   static func problem(of screen: Screen, _ model: Model) -> String? {
     if screen.size != model.size { return "the screen is \(screen.size)" }
@@ -47,7 +52,7 @@ struct PropertyTests {
         }
         let isUnsafe = cell.text.unicodeScalars.contains { scalar in
           scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-            || scalar.properties.isDefaultIgnorableCodePoint
+            || scalar.properties.isDefaultIgnorableCodePoint && !Self.joins(scalar, in: cell)
             || (0x202A...0x202E).contains(scalar.value)
         }
         if isUnsafe { return "row \(row) shows \(cell.text.debugDescription)" }

@@ -56,6 +56,11 @@ enum ScreenCatalog {
       let mine = Fixture.posts.filter { $0.uid == "alice" }
       model.send(.blog(.feed(.myTop, posts: mine.sorted { $0.starCount > $1.starCount })))
     },
+    listed("following") { model in
+      model.type("5")
+      model.send(.blog(.following(["bob"])))
+      model.send(.blog(.feed(.following, posts: Array(Fixture.posts.prefix(3)))))
+    },
     screen("author", from: busy) { model in
       model.type("a")
       let kind = FeedKind.author(uid: "bob")

@@ -40,7 +40,7 @@ struct TagsTests {
     #expect(model.type(.escape).contains(.stopFollowing(.tag("bread"))))
     #expect(model.tab == .recent)
     model.type("G", "#")
-    #expect(model.message?.text.string == "There is no #tag here.")
+    #expect(model.message?.text.string == "There is no #tag here")
     model.type(":tag two words", .enter)
     #expect(model.message?.kind == .failure)
   }
@@ -63,7 +63,7 @@ struct TagsTests {
     var model = Self.model()
     #expect(!model.rows[0].contains("Following"))
     #expect(model.type("f") == [.followAuthor(uid: "bob", true)])
-    #expect(model.message?.text.string == "You follow bob; 5 shows all whom you follow.")
+    #expect(model.message?.text.string == "You follow bob; 5 shows all whom you follow")
     model.send(.blog(.following(["bob"])))
     #expect(model.rows[0].contains("5 Following"))
     #expect(model.type("5") == [.follow(.following)])
@@ -79,7 +79,7 @@ struct TagsTests {
     #expect(!model.rows[0].contains("Following"))
     model.type("j")
     #expect(model.type("f") == [])
-    #expect(model.message?.text.string == "Your own posts are under 3.")
+    #expect(model.message?.text.string == "Your own posts are under 3")
     model.send(.blog(.failed(.follow(uid: "bob", true), reason: "permission denied")))
     #expect(model.message?.kind == .failure)
   }

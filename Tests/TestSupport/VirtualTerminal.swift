@@ -11,11 +11,14 @@ package struct VirtualTerminal {
     package var text = " "
     /// How it shows it.
     package var pen = Pen()
+    /// Where it leads, if it is part of a link.
+    package var link: String?
 
     /// Makes a cell.
-    package init(text: String = " ", pen: Pen = Pen()) {
+    package init(text: String = " ", pen: Pen = Pen(), link: String? = nil) {
       self.text = text
       self.pen = pen
+      self.link = link
     }
   }
 
@@ -36,6 +39,10 @@ package struct VirtualTerminal {
   package private(set) var pictures: [[[Cell]]] = []
   /// What no program should write.
   package private(set) var offences: [String] = []
+  /// Whether it draws emoji that belong together in two cells, as newer terminals do.
+  package var joinsEmoji = false
+  /// What it has answered to those who asked where the cursor is.
+  package private(set) var answers = ""
   /// What was written beside the cells: titles, notifications, the clipboard.
   package private(set) var strings: [String] = []
 
@@ -45,7 +52,8 @@ package struct VirtualTerminal {
   private var wraps = false
   private var isGraphic = [false, false]
   private var shifted = 0
-  private var saved = (row: 0, column: 0)
+  private var saved = (row: 0, column: 0, pen: Pen())
+  private var link: String?
   private var region: ClosedRange<Int>
   private var state = State.ground
   private var rest: [UInt8] = []
@@ -108,7 +116,7 @@ package struct VirtualTerminal {
     case .string(let text): string(text, scalar)
     case .stringEscape(let text):
       if scalar != "\\" { offences.append("ESC in a string") }
-      strings.append(text)
+      end(text)
       state = .ground
     }
   }
@@ -141,8 +149,8 @@ package struct VirtualTerminal {
     case "(", ")":
       shiftedDesignator = scalar == "(" ? 0 : 1
       state = .designator
-    case "7": saved = (row, column)
-    case "8": (row, column, wraps) = (saved.row, saved.column, false)
+    case "7": saved = (row, column, pen)
+    case "8": (row, column, pen, wraps) = (saved.row, saved.column, saved.pen, false)
     case "M": if row == region.lowerBound { scroll(region, by: -1) } else { row = max(0, row - 1) }
     case "D": down()
     case "E":
@@ -164,7 +172,7 @@ package struct VirtualTerminal {
   private mutating func string(_ text: String, _ scalar: Unicode.Scalar) {
     switch scalar.value {
     case 0x07:
-      strings.append(text)
+      end(text)
       state = .ground
     case 0x1B: state = .stringEscape(text)
     case 0x00...0x1F, 0x7F: offences.append("control in a string")
@@ -175,7 +183,32 @@ package struct VirtualTerminal {
     }
   }
 
+  /// A link begins or ends, or a string is kept.
+  private mutating func end(_ text: String) {
+    guard text.hasPrefix("8;") else { return strings.append(text) }
+    let parts = text.split(separator: ";", maxSplits: 2, omittingEmptySubsequences: false)
+    if parts.count < 3 { offences.append("OSC \(text)") }
+    link = parts.count == 3 && !parts[2].isEmpty ? String(parts[2]) : nil
+  }
+
+  /// Whether a scalar belongs to the emoji before it, which then takes two cells.
+  private mutating func joins(_ scalar: Unicode.Scalar) -> Bool {
+    var place = wraps ? column : column - 1
+    while place > 0, cells[row][place].text.isEmpty { place -= 1 }
+    guard joinsEmoji, place >= 0, place + 1 < width,
+      cells[row][place].text.unicodeScalars.first?.properties.isEmoji == true,
+      cells[row][place].text.unicodeScalars.last == "\u{200D}" || scalar == "\u{FE0F}"
+        || scalar.properties.isEmojiModifier
+    else { return false }
+    cells[row][place].text.unicodeScalars.append(scalar)
+    cells[row][place + 1] = Cell(text: "", pen: pen, link: link)
+    column = min(width - 1, place + 2)
+    wraps = place + 2 >= width
+    return true
+  }
+
   private mutating func put(_ scalar: Unicode.Scalar) {
+    if joins(scalar) { return }
     let cells = Self.width(scalar)
     guard cells > 0 else {
       if cells < 0 { offences.append("a character of unknown width, \(scalar.value)") }
@@ -187,8 +220,8 @@ package struct VirtualTerminal {
     }
     let graphic = isGraphic[shifted] ? Self.graphics[scalar] : nil
     last = String(Character(graphic ?? scalar))
-    self.cells[row][column] = Cell(text: last, pen: pen)
-    if cells == 2 { self.cells[row][column + 1] = Cell(text: "", pen: pen) }
+    self.cells[row][column] = Cell(text: last, pen: pen, link: link)
+    if cells == 2 { self.cells[row][column + 1] = Cell(text: "", pen: pen, link: link) }
     column += cells
     wraps = column >= width
     column = min(column, width - 1)
@@ -277,6 +310,7 @@ extension VirtualTerminal {
       region = (first - 1)...max(first - 1, min(height, bottom) - 1)
       (row, column) = (0, 0)
     case "Z": column = max(0, (column - 1) / 8 * 8)
+    case "n" where numbers == [6]: answers += "\u{1B}[\(row + 1);\(column + 1)R"
     case "h", "l", "t", "n", "i": break
     default: offences.append("CSI \(numbers)\(final)")
     }

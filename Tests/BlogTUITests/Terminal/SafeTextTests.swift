@@ -56,8 +56,8 @@ struct SafeTextTests {
   @Test("Invisible characters, joiners and variation selectors are left out")
   func invisible() {
     #expect(line("a\u{200B}b\u{200C}c\u{FEFF}d\u{AD}e\u{3164}f\u{E0041}") == "abcdef")
-    #expect(line("❤\u{FE0F}") == "❤")
-    #expect(line("👨\u{200D}👩") == "👨👩")
+    #expect(line("a\u{FE0F}b\u{200D}c") == "abc")
+    #expect(line("👨\u{200D}a\u{200D}👩") == "👨a👩")
     #expect(line("x\u{FFF9}y\u{1D173}") == "xy")
   }
 
@@ -74,10 +74,35 @@ struct SafeTextTests {
     #expect(body("a\n\u{301}") == "a\n\u{25CC}\u{301}")
   }
 
-  @Test("A skin tone is left out after a hand and stays alone")
-  func skinTones() {
-    #expect(line("👍🏽") == "👍")
+  @Test(
+    "Emoji that belong together are one cluster of two cells",
+    arguments: [
+      ("👍🏽", "👍"), ("❤\u{FE0F}", "❤ "), ("👨\u{200D}👩\u{200D}👧\u{200D}👦", "👨"),
+      ("🏳\u{FE0F}\u{200D}🌈", "🏳 "), ("👩🏽\u{200D}❤\u{FE0F}\u{200D}💋\u{200D}👩🏿", "👩"),
+      ("🧑🏻\u{200D}🚀", "🧑"), ("🏃\u{200D}♀\u{FE0F}", "🏃"),
+    ]
+  )
+  func joined(text: String, plain: String) {
+    let safe = SafeText(untrusted: text)
+    #expect(safe.string == text)
+    #expect(safe.clusters.count == 1 && safe.width == 2)
+    #expect(safe.clusters.first?.plainText == plain)
+    #expect(safe.clusters.first?.asciiForms.count == 2)
+    #expect(SafeText(untrusted: "a\(text)b").string == "a\(text)b")
+  }
+
+  @Test("What does not belong together is not joined, however many joiners are between")
+  func notJoined() {
     #expect(line("🏽") == "🏽")
+    #expect(line("👍🏽🏿") == "👍🏽")
+    #expect(line("🎉🏽") == "🎉🏽")
+    #expect(line("👍\u{200D}\u{200D}\u{200D}") == "👍")
+    #expect(line("🎉\u{FE0F}") == "🎉")
+    #expect(line("👨\u{301}\u{200D}👩") == "👨\u{301}👩")
+    let many = String(repeating: "👩\u{200D}", count: 100_000)
+    let text = SafeText(untrusted: many)
+    #expect(text.clusters.allSatisfy { $0.text.unicodeScalars.count <= 9 })
+    #expect(text.string.last == "…")
   }
 
   @Test("Characters of unknown width become a box, and those that are none a question mark")

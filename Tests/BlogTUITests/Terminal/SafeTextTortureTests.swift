@@ -21,7 +21,17 @@ struct SafeTextTortureTests {
     }
   }
 
+  /// Joined emoji are emoji and what joins them, two cells wide, and nothing else.
+  private func checkJoined(_ cluster: Cluster) {
+    let scalars = Array(cluster.text.unicodeScalars)
+    #expect(cluster.width == 2 && (2...19).contains(scalars.count))
+    #expect(scalars.first?.properties.isEmoji == true && scalars.last != "\u{200D}")
+    #expect(scalars.allSatisfy { $0.properties.isEmoji || ["\u{200D}", "\u{FE0F}"].contains($0) })
+    #expect(scalars.allSatisfy { $0.value >= 0x2000 })
+  }
+
   private func checkHarmless(_ cluster: Cluster) {
+    guard !cluster.isJoined else { return checkJoined(cluster) }
     let scalars = Array(cluster.text.unicodeScalars)
     #expect(scalars.count >= 1 && scalars.count <= 1 + SafeText.markLimit)
     for (index, scalar) in scalars.enumerated() {

@@ -122,8 +122,8 @@ package enum BlogEvent: Sendable, Equatable, Codable {
 package enum BlogAction: Sendable, Hashable, Codable {
   /// Writing a post; the key is known at once.
   case post(PostID, title: String, body: String)
-  /// Writing a comment.
-  case comment(PostID, commentID: String, text: String)
+  /// Writing a comment, or an answer to one.
+  case comment(PostID, commentID: String, text: String, answering: Comment? = nil)
   /// Starring (true) or unstarring (false) a post.
   case star(PostID, Bool)
   /// Changing a post of mine.
@@ -240,7 +240,7 @@ extension BlogAction {
     switch self {
     case .post(let post, _, _), .star(let post, _), .edit(let post, _, _), .deletePost(let post):
       "/posts/\(post)"
-    case .comment(let post, let comment, _), .deleteComment(let post, let comment):
+    case .comment(let post, let comment, _, _), .deleteComment(let post, let comment):
       "/post-comments/\(post)/\(comment)"
     case .editComment(let post, let comment, _):
       "/post-comments/\(post)/\(comment)/text"

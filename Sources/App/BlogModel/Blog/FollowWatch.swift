@@ -8,7 +8,7 @@ final class FollowWatch: @unchecked Sendable {
   private var handle: DatabaseHandle?
 
   init(_ place: DatabaseReference, tell: @escaping @Sendable (BlogEvent) -> Void) {
-    people = place.queryOrderedByKey().queryLimited(toLast: GatheredFeed.people)
+    people = place.queryOrderedByKey().queryLimited(toLast: PeopleFeed.people)
     self.tell = tell
   }
 

@@ -163,18 +163,17 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
     fail: @escaping @Sendable (any Error) -> Void
   ) -> any FeedSource {
-    func gathered(_ gathering: GatheredFeed.Gathering) -> GatheredFeed {
-      GatheredFeed(gathering, blog.paths, queue: queue, tell: tell, fail: fail)
-    }
     switch feed {
-    case .tag(let tag): return gathered(.tag(tag))
-    case .following: return gathered(.following(uid: me.uid))
+    case .tag(let tag):
+      return TaggedFeed(tag, blog.paths, queue: queue, tell: tell, fail: fail)
+    case .following:
+      return PeopleFeed(followedBy: me.uid, blog.paths, queue: queue, tell: tell, fail: fail)
     case .recent, .top, .mine, .myTop, .author:
       return FollowedFeed(
         blog.paths.list(feed, of: me.uid),
         isByStars: feed.isByStars,
         queue: queue,
-        tell: tell,
+        tell: { entries, extent in tell(entries.compactMap(\.post), extent) },
         fail: fail
       )
     }
@@ -336,7 +335,7 @@ extension LiveBlog {
       on: post,
       text: text,
       answering: answering,
-      completion: report(.comment(post, commentID: id, text: text))
+      completion: report(.comment(post, commentID: id, text: text, answering: answering))
     )
     return id
   }

@@ -12,6 +12,8 @@ struct FeedPage {
   struct Part {
     let range: FeedRange
     let token: Int
+    /// Whether the children only name posts that are elsewhere.
+    let isIndex: Bool
     var entries: OrderedSnapshots<FeedEntry>
     let query: DatabaseQuery
     var handle: DatabaseHandle = 0
@@ -158,6 +160,7 @@ struct FeedPage {
   func counts(around position: IndexEntry) -> (above: Int, below: Int) {
     let entries = entries
     let index = Self.index(of: position, in: entries)
+    guard !part.isIndex else { return (entries.count - index, index) }
     return (
       entries[index...].count { $0.post != nil }, entries[..<index].count { $0.post != nil }
     )

@@ -9,27 +9,33 @@ internal import RealtimeDatabase
 /// end, each by one query; those far away are given up, so that the memory does not depend on the
 /// length of the list. Nothing leaves the screen of a reader because of what comes elsewhere.
 final class FollowedFeed: @unchecked Sendable {
-  /// How many posts a page has when it is found.
-  static let pageLength = Int(BlogPaths.feedLength)
-  /// How many posts may gather in a page before it is divided.
-  static let longestPage = 250
-  /// How many pages are kept, unless so few posts are left in them that the reader is near an end.
-  static let pageLimit = 8
-  /// How near to an end the next page is read.
-  static let margin = 60
+  /// How much of a list is read and kept.
+  struct Bounds {
+    /// How many posts a page has when it is found.
+    var pageLength = Int(BlogPaths.feedLength)
+    /// How many posts may gather in a page before it is divided.
+    var longestPage = 250
+    /// How many pages are kept, unless so few posts are left in them that the reader is near an end.
+    var pageLimit = 8
+    /// How near to an end the next page is read.
+    var margin = 60
+  }
 
   private let list: DatabaseQuery
   private let isByStars: Bool
+  /// Whether the children only name posts that are elsewhere.
+  private let isIndex: Bool
+  private let bounds: Bounds
   private let order: Index
   private let queue: DispatchQueue
-  private let tell: @Sendable ([Post], FeedExtent) -> Void
+  private let tell: @Sendable ([FeedEntry], FeedExtent) -> Void
   private let fail: @Sendable (any Error) -> Void
 
   /// The pages, from the highest to the lowest.
   private var pages: [FeedPage] = []
   private var lastToken = 0
-  /// The post where the reader is, as it was when that was told.
-  private var anchor: FeedEntry?
+  /// The post where the reader is, and where it stood when that was told.
+  private var anchor: (id: String, position: IndexEntry)?
   private var isPublishing = false
   /// What was told last.
   private var told: (entries: [FeedEntry], extent: FeedExtent)?
@@ -37,12 +43,16 @@ final class FollowedFeed: @unchecked Sendable {
   init(
     _ list: DatabaseQuery,
     isByStars: Bool,
+    isIndex: Bool = false,
+    bounds: Bounds = Bounds(),
     queue: DispatchQueue,
-    tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
+    tell: @escaping @Sendable ([FeedEntry], FeedExtent) -> Void,
     fail: @escaping @Sendable (any Error) -> Void
   ) {
     self.list = list
     self.isByStars = isByStars
+    self.isIndex = isIndex
+    self.bounds = bounds
     order = list.query.index
     self.queue = queue
     self.tell = tell
@@ -51,7 +61,7 @@ final class FollowedFeed: @unchecked Sendable {
 
   /// Begins with the highest posts.
   func start() {
-    pages = [FeedPage(observe(FeedRange(limit: .highest(Self.pageLength))))]
+    pages = [FeedPage(observe(FeedRange(limit: .highest(bounds.pageLength))))]
   }
 
   /// Ends all observers.
@@ -72,21 +82,25 @@ final class FollowedFeed: @unchecked Sendable {
 
   /// Learns where the reader is, and reads on where little is left.
   func read(at post: PostID) {
-    anchor = entry(post) ?? anchor
+    if let entry = entry(post) { anchor = (entry.id, entry.position) }
+    readAround()
+  }
+
+  /// Learns next to which place of a list in the order of its keys the reader is, whoever is there.
+  func read(near key: String) {
+    anchor = (key, order.entry(for: ChildKey(key), node: .empty))
     readAround()
   }
 
   private func readAround() {
     guard anchor != nil else { return }
     let (above, below) = distances
-    if below <= Self.margin { readOlder() }
-    if above < Self.margin { readNewer() }
+    if below <= bounds.margin { readOlder() }
+    if above < bounds.margin { readNewer() }
   }
 
-  /// A post of the list, as far as it is known.
-  func post(_ id: PostID) -> Post? { entry(id)?.post }
-
-  private func entry(_ post: PostID) -> FeedEntry? {
+  /// A child of the list, as far as it is known.
+  func entry(_ post: PostID) -> FeedEntry? {
     pages.lazy.compactMap { $0.entry(post) }.first
   }
 
@@ -94,7 +108,7 @@ final class FollowedFeed: @unchecked Sendable {
   /// is where it was.
   private var distances: (above: Int, below: Int) {
     guard let anchor else { return (0, .max) }
-    let position = (entry(anchor.id) ?? anchor).position
+    let position = entry(anchor.id)?.position ?? anchor.position
     return pages.reduce((0, 0)) { sum, page in
       guard page.isLoaded else { return sum }
       let (above, below) = page.counts(around: position)
@@ -104,23 +118,23 @@ final class FollowedFeed: @unchecked Sendable {
 
   private func readOlder() {
     guard !pages.isEmpty, let end = pages[pages.count - 1].endBelow() else { return }
-    pages.append(FeedPage(observe(FeedRange(upper: end, limit: .highest(Self.pageLength)))))
+    pages.append(FeedPage(observe(FeedRange(upper: end, limit: .highest(bounds.pageLength)))))
   }
 
   private func readNewer() {
     guard !pages.isEmpty, let end = pages[0].endAbove() else { return }
-    let range = FeedRange(lower: end, limit: .lowest(Self.pageLength))
+    let range = FeedRange(lower: end, limit: .lowest(bounds.pageLength))
     pages.insert(FeedPage(observe(range)), at: 0)
   }
 
   /// Gives up the pages that are farthest from the reader, unless they are near.
   private func trim() {
-    while pages.count > Self.pageLimit {
+    while pages.count > bounds.pageLimit {
       let (above, below) = distances
       let isAbove = above > below
       guard let page = isAbove ? pages.first : pages.last else { return }
       let left = (isAbove ? above : below) - page.entries.count
-      guard left > Self.margin else { return }
+      guard left > bounds.margin else { return }
       forget(isAbove ? pages.removeFirst() : pages.removeLast())
     }
   }
@@ -128,7 +142,7 @@ final class FollowedFeed: @unchecked Sendable {
   /// Divides a page that has become long, so that its parts can be given up.
   private func divide() {
     for index in pages.indices {
-      let ranges = pages[index].rangesToDivide(over: Self.longestPage, higher: Self.pageLength)
+      let ranges = pages[index].rangesToDivide(over: bounds.longestPage, higher: bounds.pageLength)
       if !ranges.isEmpty { pages[index].next = ranges.map(observe) }
     }
   }
@@ -140,7 +154,13 @@ final class FollowedFeed: @unchecked Sendable {
     let token = lastToken
     let query = range.query(in: list, isByStars: isByStars)
     let entries = OrderedSnapshots<FeedEntry>(by: order)
-    var part = FeedPage.Part(range: range, token: token, entries: entries, query: query)
+    var part = FeedPage.Part(
+      range: range,
+      token: token,
+      isIndex: isIndex,
+      entries: entries,
+      query: query
+    )
     part.handle = query.observe(
       [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
     ) { [weak self] event, snapshot, _ in
@@ -233,7 +253,7 @@ final class FollowedFeed: @unchecked Sendable {
       return
     }
     told = (entries, extent)
-    tell(entries.compactMap(\.post), extent)
+    tell(entries, extent)
   }
 
   /// All entries as they are shown, from the highest to the lowest, each once.

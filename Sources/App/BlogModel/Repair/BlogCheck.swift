@@ -165,7 +165,7 @@ package struct BlogCheck: Sendable {
     if count != Double(stars) {
       report(
         path,
-        "starCount is \(post[.starCount].json(.value).text), but there are \(stars) stars",
+        "starCount is \(post[.starCount].json(.value).text), but there \(stars == 1 ? "is 1 star" : "are \(stars) stars")",
         .count(path)
       )
     }

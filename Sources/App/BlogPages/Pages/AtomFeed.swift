@@ -50,7 +50,7 @@ struct AtomFeed {
     xml.tag("</author>")
     let body = String(post.body.prefix(PostEntry.longestBody))
     // The HTML of the content is the text of this element.
-    xml.append(.element("content", ["type": "html"], LightMarkdown.html(body).text))
+    xml.append(.element("content", ["type": "html"], MarkedText.html(body).text))
     xml.tag("</entry>\n")
   }
 

@@ -62,7 +62,7 @@ struct Layout {
     main.append(byline(post.author, at: post.createdAt, isExact: true))
     main.append(stars(post.starCount))
     main.tag("</p>\n<div class=\"prose\">\n")
-    main.append(LightMarkdown.html(String(post.body.prefix(PostEntry.longestBody))))
+    main.append(MarkedText.html(String(post.body.prefix(PostEntry.longestBody))))
     if post.body.utf8.count > PostEntry.longestBody,
       post.body.dropFirst(PostEntry.longestBody).first != nil
     {
@@ -148,7 +148,7 @@ struct Layout {
       html.tag("<li>\n<p class=\"meta\">")
       html.append(byline(comment.author, at: comment.createdAt, isExact: true))
       html.tag("</p>\n<div class=\"prose\">\n")
-      html.append(LightMarkdown.html(String(comment.text.prefix(CommentEntry.longestText))))
+      html.append(MarkedText.html(String(comment.text.prefix(CommentEntry.longestText))))
       html.tag("</div>\n</li>\n")
     }
     html.tag("</ol>\n")

@@ -10,6 +10,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   case bell
   /// Whole frames at once.
   case synchronized = "synchronized-output"
+  /// Links that the terminal can open.
+  case hyperlinks
   /// Where the cursor is while nothing is typed.
   case cursor
   /// The number of columns of text.
@@ -45,7 +47,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     switch self {
     case .theme: .theme
     case .color: .choice(["auto", "always", "never"])
-    case .ascii, .mouse, .bell, .synchronized, .sendTyping, .showTyping, .notifications,
+    case .ascii, .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .showTyping,
+      .notifications,
       .dayRules:
       .flag
     case .cursor: .choice(["selection", "hidden"])
@@ -62,7 +65,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case .theme: .word("dark")
     case .color: .word("auto")
     case .ascii, .notifications, .dayRules: .flag(false)
-    case .mouse, .bell, .synchronized, .sendTyping, .showTyping: .flag(true)
+    case .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .showTyping: .flag(true)
     case .cursor: .word("selection")
     case .textWidth: .number(100)
     case .density: .word("compact")
@@ -80,6 +83,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case .mouse: "Use the mouse; without it, the terminal selects text as usual."
     case .bell: "Ring the bell when something was refused."
     case .synchronized: "Draw each change of the screen at once, if the terminal can."
+    case .hyperlinks: "Let the terminal open the links of posts, if it can."
     case .cursor:
       "Keep the terminal's cursor on the selected row, for screen readers and magnifiers."
     case .textWidth: "How wide text may get, in columns."

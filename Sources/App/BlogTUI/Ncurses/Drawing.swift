@@ -109,6 +109,7 @@ extension NcursesTerminal {
     placeCursor(next.cursor)
     wnoutrefresh(window)
     doupdate()
+    drawBeyond(changes, before: before, next: next)
     shown = next
   }
 
@@ -160,7 +161,7 @@ extension NcursesTerminal {
         start = column
         style = cell.style
       }
-      text += repertoire == .ascii ? cell.asciiText : cell.text
+      text += repertoire == .ascii ? cell.asciiText : cell.plainText
       column += cell.width
     }
     flush(&text, at: Position(row: change.row, column: start), style: style)

@@ -152,6 +152,8 @@ extension NcursesTerminal {
       mouseReport = MouseReport()
     } else if code == KeyDecoder.Code.canSynchronize || code == KeyDecoder.Code.cannotSynchronize {
       wasAnswered(canSynchronize: code == KeyDecoder.Code.canSynchronize)
+    } else if let answer = EmojiMeasure.answer(of: code) {
+      wasMeasured(answer.number, isRight: answer.isRight)
     } else if code == KEY_MOUSE {
       events += mouseKeys().map { .key($0) }
     } else if let key = KeyDecoder.key(code: code) {

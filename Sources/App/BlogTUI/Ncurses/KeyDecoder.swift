@@ -23,6 +23,7 @@ enum KeyDecoder {
     static let mouseReport: Int32 = 4_006
     static let canSynchronize: Int32 = 4_007
     static let cannotSynchronize: Int32 = 4_008
+    static let firstMeasure: Int32 = 4_100
   }
 
   /// Sequences that terminals send although their terminfo entry does not say so.

@@ -21,18 +21,26 @@ package struct TerminalOptions: Hashable, Sendable {
   package var usesOnlyASCII: Bool
   /// Whether each change is shown at once where the terminal can do that.
   package var usesSynchronizedOutput: Bool
+  /// Whether links of texts become links of the terminal, if it is known to open them.
+  package var usesLinks: Bool
+  /// Whether the terminal draws emoji that belong together in two cells; nil if it is to be asked.
+  package var joinsEmoji: Bool?
 
   /// Makes options; those left out are what most users want.
   package init(
     colorMode: ColorMode = .automatic,
     usesMouse: Bool = true,
     usesOnlyASCII: Bool = false,
-    usesSynchronizedOutput: Bool = true
+    usesSynchronizedOutput: Bool = true,
+    usesLinks: Bool = true,
+    joinsEmoji: Bool? = nil
   ) {
     self.colorMode = colorMode
     self.usesMouse = usesMouse
     self.usesOnlyASCII = usesOnlyASCII
     self.usesSynchronizedOutput = usesSynchronizedOutput
+    self.usesLinks = usesLinks
+    self.joinsEmoji = joinsEmoji
   }
 }
 
@@ -106,6 +114,15 @@ package final class NcursesTerminal {
   var canSynchronize = false
   /// Whether an answer of the terminal may still be under way.
   private var awaitsAnswer = false
+  /// Whether links are written, as the user wants them and the terminal opens them.
+  private(set) var drawsLinks = false
+  private let opensLinks: Bool
+  /// Whether the terminal draws emoji that belong together in two cells.
+  private(set) var joinsEmoji = false
+  /// The answers about emoji that have not come yet; empty if nothing was asked, or all is known.
+  private var openMeasures: Set<Int> = []
+  /// Hears what the terminal has answered, whether emoji can be joined.
+  package var didMeasure: ((Bool) -> Void)?
 
   /// The signs for the program's own chrome.
   package var glyphs: GlyphSet { .of(repertoire) }
@@ -166,7 +183,7 @@ package final class NcursesTerminal {
     }
   }
 
-  static func environment(_ name: String) -> String? {
+  nonisolated static func environment(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
   }
 
@@ -190,6 +207,8 @@ package final class NcursesTerminal {
     usesMouse = options.usesMouse
     usesSynchronizedOutput = options.usesSynchronizedOutput
     assembler = ScalarAssembler(isUTF8: nc_is_utf8() != 0)
+    opensLinks =
+      nc_is_ansi() != 0 && TerminalAbilities.opensLinks(type: type) { Self.environment($0) }
     repertoire = nc_is_utf8() != 0 && !options.usesOnlyASCII ? .unicode : .ascii
     colorCount = Self.startColors(options.colorMode)
     size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
@@ -199,7 +218,9 @@ package final class NcursesTerminal {
     TerminalGuard.activate(restoring: Self.restoringBytes())
     adoptSize()
     setExtraModes(true)
+    drawsLinks = opensLinks && options.usesLinks
     if usesSynchronizedOutput, Self.understandsQueries(type) { ask() }
+    if repertoire == .unicode, nc_is_ansi() != 0 { prepareEmoji(options.joinsEmoji, type: type) }
   }
 
   private static func startColors(_ mode: TerminalOptions.ColorMode) -> Int {
@@ -301,8 +322,12 @@ package final class NcursesTerminal {
   }
 
   func writeDirectly(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = write(output, bytes, bytes.count)
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+      guard count > 0 || errno == EINTR else { return }
+      bytes = bytes.dropFirst(max(0, count))
+    }
   }
 
   /// Asks whether the terminal can show whole frames at once.
@@ -317,14 +342,47 @@ package final class NcursesTerminal {
     self.canSynchronize = canSynchronize
   }
 
+  /// Uses what is known of the terminal, or asks it.
+  private func prepareEmoji(_ known: Bool?, type: String) {
+    if let known {
+      joinsEmoji = known
+    } else if Self.understandsQueries(type), let question = EmojiMeasure.question(rows: size.height)
+    {
+      for (sequence, code) in EmojiMeasure.answers { define_key(sequence, code) }
+      openMeasures = Set(EmojiMeasure.probes.indices)
+      awaitsAnswer = true
+      writeDirectly(question)
+    }
+  }
+
+  /// Takes an answer about emoji; whoever asked for all of them hears once.
+  func wasMeasured(_ number: Int, isRight: Bool) {
+    guard openMeasures.remove(number) != nil else { return }
+    if !isRight { openMeasures = [] }
+    guard openMeasures.isEmpty else { return }
+    joinsEmoji = isRight
+    if joinsEmoji, shown?.cells.contains(where: \.isJoined) == true { redraw() }
+    didMeasure?(isRight)
+  }
+
   /// Follows what the user has chosen meanwhile.
   ///
   /// - Parameters:
   ///   - usesMouse: Whether the wheel and clicks are reported.
   ///   - usesOnlyASCII: Whether only ASCII is drawn.
   ///   - usesSynchronizedOutput: Whether each change is shown at once where that is possible.
-  package func apply(usesMouse: Bool, usesOnlyASCII: Bool, usesSynchronizedOutput: Bool) {
+  ///   - usesLinks: Whether links of texts become links of the terminal.
+  package func apply(
+    usesMouse: Bool,
+    usesOnlyASCII: Bool,
+    usesSynchronizedOutput: Bool,
+    usesLinks: Bool = true
+  ) {
     guard isOpen else { return }
+    if drawsLinks != (opensLinks && usesLinks) {
+      drawsLinks = opensLinks && usesLinks
+      redraw()
+    }
     self.usesSynchronizedOutput = usesSynchronizedOutput
     let characters: CharacterRepertoire = nc_is_utf8() != 0 && !usesOnlyASCII ? .unicode : .ascii
     if characters != repertoire {

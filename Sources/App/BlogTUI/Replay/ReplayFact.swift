@@ -92,7 +92,12 @@ extension ReplayFact {
   ) -> [ReplayFact] {
     let feed = model[kind]
     guard feed.phase == .loaded else {
-      return [ReplayFact(.other, "\(posts.count) posts of the list \(kind.name) came")]
+      return [
+        ReplayFact(
+          .other,
+          "\(posts.count) \(posts.count == 1 ? "post" : "posts") of the list \(kind.name) came"
+        )
+      ]
     }
     var facts = posts.enumerated().flatMap { number, post -> [ReplayFact] in
       let former = feed.posts.index(of: post.id, near: number).map { feed.posts[$0] }

@@ -56,9 +56,11 @@ struct Doctor: AsyncParsableCommand {
   func run() async throws {
     var findings = [
       Finding("version", .fine, "hearth \(SDKVersion.current)"), Self.terminal(), Self.text(),
+      Self.links(),
     ]
     do throws(CommandFailure) {
       let places = try options.places()
+      findings.append(Self.emoji(TerminalMemory(directory: places.state)))
       findings += [
         Self.directory("data", at: places.data), Self.directory("state", at: places.state),
         Self.disk(at: places.data), Self.server(at: places.socket),
@@ -113,6 +115,23 @@ struct Doctor: AsyncParsableCommand {
       .warning,
       "the locale uses \(encoding.name), so screens show ASCII only; set LANG=C.UTF-8"
     )
+  }
+
+  @MainActor
+  private static func links() -> Finding {
+    TerminalAbilities.opensLinks()
+      ? Finding("links", .fine, "the terminal can open those of posts")
+      : Finding("links", .fine, "the terminal is not known to open links; o opens those of a post")
+  }
+
+  private static func emoji(_ memory: TerminalMemory) -> Finding {
+    let text =
+      switch memory.joinsEmoji {
+      case true?: "the terminal draws families and skin tones"
+      case false?: "the terminal does not join emoji; the first one of a family stands for it"
+      case nil: "the terminal was not asked yet; the first screen in it does"
+      }
+    return Finding("emoji", .fine, text)
   }
 
   private static func directory(_ subject: String, at path: String) -> Finding {

@@ -21,13 +21,20 @@ package enum Output {
 
   /// Writes text of others as one line.
   package static func line(untrusted text: String) {
-    line(SafeText(untrusted: text, mode: .singleLine).string)
+    line(plain(text, .singleLine))
+  }
+
+  /// Text of others without anything that cannot be seen, such as what joins emoji on a screen.
+  private static func plain(_ text: String, _ mode: SafeText.Mode) -> String {
+    var scalars = SafeText(untrusted: text, mode: mode).string.unicodeScalars
+    scalars.removeAll { $0 == "\u{200D}" || $0 == "\u{FE0F}" }
+    return String(scalars)
   }
 
   /// Writes text of others as lines.
   static func lines(untrusted text: String, indent: String = "") {
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      line(indent + SafeText(untrusted: String(part), mode: .multiLine).string)
+      line(indent + plain(String(part), .multiLine))
     }
   }
 
@@ -39,7 +46,7 @@ package enum Output {
   /// Writes a message for the person, after the name of the program.
   package static func message(_ text: String) {
     let safe = text.split(separator: "\n", omittingEmptySubsequences: false)
-      .map { SafeText(untrusted: String($0), mode: .singleLine).string }
+      .map { plain(String($0), .singleLine) }
     write("hearth: \(safe.joined(separator: "\n"))\n", to: STDERR_FILENO)
   }
 
@@ -158,6 +165,7 @@ extension Comment {
       ("uid", .string(uid)),
       ("author", .string(author)),
       ("text", .string(text)),
+      ("parent", parent.map { .string($0) } ?? .null),
       ("createdAt", createdAt.map { .integer($0) } ?? .null)
     )
   }

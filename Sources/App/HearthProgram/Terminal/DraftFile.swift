@@ -1,3 +1,4 @@
+import BlogModel
 import BlogTUI
 import DurableFiles
 import Foundation
@@ -96,10 +97,34 @@ final class DraftFile {
     let posts = unsent.posts.map { draft in
       JSONValue.object(("title", .string(draft.title)), ("body", .string(draft.body)))
     }
-    let comments = unsent.comments.sorted { $0.key < $1.key }.map { post, texts in
-      JSONMember(post, .array(texts.map { .string($0) }))
+    let sorted = unsent.comments.sorted { $0.key < $1.key }
+    let comments = sorted.map { post, drafts in
+      JSONMember(post, .array(drafts.map { .string($0.text) }))
     }
-    return .object(("posts", .array(posts)), ("comments", .object(comments)))
+    // What they answer stands beside them: versions that know no answers still find every text.
+    let answered = sorted.map { post, drafts in
+      JSONMember(post, .array(drafts.map { $0.answered.map(json) ?? .null }))
+    }
+    return .object(
+      ("posts", .array(posts)),
+      ("comments", .object(comments)),
+      ("answered", .object(answered))
+    )
+  }
+
+  private static func json(_ comment: Comment) -> JSONValue {
+    .object(
+      ("id", .string(comment.id)),
+      ("uid", .string(comment.uid)),
+      ("author", .string(comment.author)),
+      ("text", .string(comment.text))
+    )
+  }
+
+  private static func comment(_ json: JSONValue?) -> Comment? {
+    guard let id = json?["id"]?.string, let uid = json?["uid"]?.string else { return nil }
+    let (author, text) = (json?["author"]?.string ?? "", json?["text"]?.string ?? "")
+    return Comment(id: id, uid: uid, author: author, text: text)
   }
 
   private static func read(_ path: String) -> Unsent {
@@ -109,9 +134,15 @@ final class DraftFile {
     let posts = (json["posts"]?.elements ?? []).map {
       Draft(title: $0["title"]?.string ?? "", body: $0["body"]?.string ?? "")
     }
-    var comments: [String: [String]] = [:]
+    var comments: [PostID: [CommentDraft]] = [:]
     if case .object(let members)? = json["comments"] {
-      for member in members { comments[member.name] = member.value.elements?.compactMap(\.string) }
+      for member in members {
+        let answered = json["answered"]?[member.name]?.elements ?? []
+        comments[member.name] = member.value.elements?.enumerated().compactMap { number, text in
+          let place = answered.indices.contains(number) ? answered[number] : nil
+          return text.string.map { CommentDraft($0, answering: comment(place)) }
+        }
+      }
     }
     return Unsent(posts: posts, comments: comments)
   }

@@ -136,7 +136,11 @@ struct Open: AsyncParsableCommand {
     let history = CommandHistory(directory: places.state)
     let files = screen.files
     let configuration = files.read()
-    let terminal = try TerminalScreen(TerminalOptions(configuration.settings))
+    let memory = TerminalMemory(directory: places.state)
+    var abilities = TerminalOptions(configuration.settings)
+    abilities.joinsEmoji = memory.joinsEmoji
+    let terminal = try TerminalScreen(abilities)
+    terminal.whenMeasured(memory.keep(joinsEmoji:))
     var environment = Environment.system(
       places,
       files: files,
@@ -255,7 +259,10 @@ extension Open {
         return .someone(try options.author(auth))
       }
       let settings = screen.files.read()
-      let terminal = try TerminalScreen(TerminalOptions(settings.settings))
+      var abilities = TerminalOptions(settings.settings)
+      // The blog asks for what the terminal can do, not the door to it.
+      abilities.joinsEmoji = false
+      let terminal = try TerminalScreen(abilities)
       defer { terminal.close() }
       let desk = SignInDesk(
         terminal: terminal,

@@ -106,7 +106,8 @@ extension TerminalOptions {
       colorMode: ColorChoice(rawValue: settings.word(.color))?.mode ?? .automatic,
       usesMouse: settings.isOn(.mouse),
       usesOnlyASCII: settings.isOn(.ascii),
-      usesSynchronizedOutput: settings.isOn(.synchronized)
+      usesSynchronizedOutput: settings.isOn(.synchronized),
+      usesLinks: settings.isOn(.hyperlinks)
     )
   }
 }

@@ -72,9 +72,13 @@ package final class TerminalScreen: TerminalDevice {
     terminal.apply(
       usesMouse: settings.isOn(.mouse),
       usesOnlyASCII: settings.isOn(.ascii),
-      usesSynchronizedOutput: settings.isOn(.synchronized)
+      usesSynchronizedOutput: settings.isOn(.synchronized),
+      usesLinks: settings.isOn(.hyperlinks)
     )
   }
+
+  /// Has somebody hear what the terminal answers about emoji.
+  package func whenMeasured(_ hear: @escaping (Bool) -> Void) { terminal.didMeasure = hear }
 
   /// Gives the terminal back as it was.
   package func close() { terminal.close() }

@@ -90,16 +90,16 @@ extension Model {
         session[kind].awaited = nil
       }
       restore(title: title, body: body, reason: reason)
-    case .comment(let id, _, let text):
-      restore(comment: text, on: id, why: why)
+    case .comment(let id, _, let text, let answered):
+      restore(CommentDraft(text, answering: answered), on: id, why: why)
     case .star(_, true):
       session.message = .failure("The star was not saved: \(why). s tries again.")
     case .star(_, false):
       session.message = .failure("The star was not removed: \(why). s tries again.")
     case .edit(_, let title, let body):
       restore(title: title, body: body, reason: reason)
-    case .editComment(let id, _, let text):
-      restore(comment: text, on: id, why: why)
+    case .editComment(let id, let comment, let text):
+      restore(CommentDraft(text), editing: comment, on: id, why: why)
     case .deletePost:
       session.message = .failure("The post was not deleted: \(why). d tries again.")
     case .follow(_, let isFollowed):
@@ -110,15 +110,23 @@ extension Model {
     }
   }
 
-  private mutating func restore(comment text: String, on id: PostID, why: String) {
+  /// Restores a refused comment as what it was: a comment, an answer, or a change of a comment.
+  private mutating func restore(
+    _ draft: CommentDraft,
+    editing comment: String? = nil,
+    on id: PostID,
+    why: String
+  ) {
+    let what = draft.answered == nil ? "comment" : "answer"
     if let open = openPost, open.id == id, open.field.isEmpty {
-      openPost?.field.setText(text)
+      openPost?.take(draft)
+      openPost?.editing = comment.flatMap { key in open.comments?.first { $0.id == key } }
       relayout()
-      session.message = .failure("Your comment was not saved: \(why). It is back in its line.")
+      session.message = .failure("Your \(what) was not saved: \(why). It is back in its line.")
       return
     }
-    session.commentDrafts[id, default: []].append(text)
-    session.message = .failure("Your comment was not saved: \(why). It is kept with its post.")
+    session.commentDrafts[id, default: []].append(draft)
+    session.message = .failure("Your \(what) was not saved: \(why). It is kept with its post.")
   }
 
   /// Restores a refused post without touching what is being typed.

@@ -110,7 +110,7 @@ extension Model {
   private mutating func edit(_ comment: Comment) {
     guard let open = openPost else { return }
     if open.editing == nil, !open.field.isEmpty {
-      session.commentDrafts[open.id, default: []].append(open.field.text)
+      session.commentDrafts[open.id, default: []].append(open.draft)
     }
     openPost?.editing = comment
     openPost?.answered = nil
@@ -269,7 +269,7 @@ extension Session {
     let id: String
     switch action {
     case .post(let post, _, _), .star(let post, _), .edit(let post, _, _): id = post
-    case .comment(_, let comment, _), .editComment(_, let comment, _): id = comment
+    case .comment(_, let comment, _, _), .editComment(_, let comment, _): id = comment
     case .follow: return
     case .deletePost(let gone), .deleteComment(_, let gone):
       endDeletion(gone)

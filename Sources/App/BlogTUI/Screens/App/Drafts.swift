@@ -19,15 +19,64 @@ package struct Draft: Hashable, Sendable, Codable {
   package var isEmpty: Bool { title.isEmpty && body.isEmpty }
 }
 
+/// An unsent or refused comment.
+package struct CommentDraft: Hashable, Sendable {
+  /// The text.
+  package var text: String
+  /// The comment that it answers; nil for one about the post.
+  package var answered: Comment?
+
+  /// Makes a draft.
+  package init(_ text: String, answering answered: Comment? = nil) {
+    self.text = text
+    self.answered = answered
+  }
+}
+
+extension CommentDraft: ExpressibleByStringLiteral {
+  /// Makes a draft about the post itself.
+  package init(stringLiteral text: String) { self.init(text) }
+}
+
+/// A draft that answers nothing is written as its text alone, as recordings have always had it.
+extension CommentDraft: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case text
+    case answered
+  }
+
+  package init(from decoder: any Decoder) throws {
+    if let text = try? decoder.singleValueContainer().decode(String.self) {
+      self.init(text)
+      return
+    }
+    let parts = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      try parts.decode(String.self, forKey: .text),
+      answering: try parts.decodeIfPresent(Comment.self, forKey: .answered)
+    )
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    guard let answered else {
+      var text = encoder.singleValueContainer()
+      return try text.encode(self.text)
+    }
+    var parts = encoder.container(keyedBy: CodingKeys.self)
+    try parts.encode(text, forKey: .text)
+    try parts.encode(answered, forKey: .answered)
+  }
+}
+
 /// Everything that was typed and not sent.
 package struct Unsent: Hashable, Sendable, Codable {
   /// Posts; the last one is offered first.
   package var posts: [Draft]
   /// Comments, by the post that they are about; the last one is offered first.
-  package var comments: [PostID: [String]]
+  package var comments: [PostID: [CommentDraft]]
 
   /// Makes a collection of texts.
-  package init(posts: [Draft] = [], comments: [PostID: [String]] = [:]) {
+  package init(posts: [Draft] = [], comments: [PostID: [CommentDraft]] = [:]) {
     self.posts = posts
     self.comments = comments
   }
@@ -61,10 +110,10 @@ enum PostLimits {
   /// What is wrong with a post of these lengths; nil if it can be sent.
   static func problem(titleCount: Int, bodyCount: Int) -> SafeText? {
     if titleCount > title {
-      return "The title is " + SafeText(titleCount - title) + " characters too long."
+      return "The title is " + characters(titleCount - title) + " too long."
     }
     if bodyCount > body {
-      return "The text is " + SafeText(bodyCount - body) + " characters too long."
+      return "The text is " + characters(bodyCount - body) + " too long."
     }
     return nil
   }
@@ -73,6 +122,10 @@ enum PostLimits {
   static func problem(comment: String) -> String? {
     let excess = comment.utf16.count - self.comment
     return excess > 0
-      ? "The comment is \(excess) characters too long. Shorten it, or post it." : nil
+      ? "The comment is \(characters(excess).string) too long. Shorten it, or post it." : nil
+  }
+
+  private static func characters(_ count: Int) -> SafeText {
+    SafeText(count) + (count == 1 ? " character" : " characters")
   }
 }

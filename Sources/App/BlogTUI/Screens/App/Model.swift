@@ -94,7 +94,7 @@ extension Model {
   package var unsent: Unsent {
     var comments = session.commentDrafts
     if let openPost, !openPost.field.isEmpty {
-      comments[openPost.id, default: []].append(openPost.field.text)
+      comments[openPost.id, default: []].append(openPost.draft)
     }
     return Unsent(posts: unsentDrafts, comments: comments)
   }
@@ -102,7 +102,7 @@ extension Model {
   /// Comments that were typed and not sent.
   package var unsentComments: [String] {
     let typed = openPost.map { $0.field.isEmpty ? [] : [$0.field.text] } ?? []
-    return session.commentDrafts.values.flatMap(\.self) + typed
+    return session.commentDrafts.values.flatMap { $0.map(\.text) } + typed
   }
 
   /// Whether something is typed and not sent, or written and not acknowledged.

@@ -46,7 +46,7 @@ package struct Session: Sendable {
   /// Posts that were not sent or were refused; the last one is offered first.
   package internal(set) var drafts: [Draft]
   /// Comments that were not sent or were refused.
-  package internal(set) var commentDrafts: [PostID: [String]] = [:]
+  package internal(set) var commentDrafts: [PostID: [CommentDraft]] = [:]
   /// The key table and the first key of a sequence.
   package internal(set) var keys = KeyTable.standard
   /// What files, variables and options say about the screens.

@@ -86,7 +86,7 @@ extension Session {
       return [.network(false)]
     case "on":
       isCutOff = false
-      message = .note("This terminal connects again.")
+      message = .note("This terminal connects again")
       return [.network(true)]
     case "":
       message = .note(isCutOff ? "This terminal is cut off." : "This terminal is not cut off.")

@@ -1,7 +1,7 @@
 import BlogModel
 
 /// What was typed and not sent: posts and comments, one in each row.
-struct DraftsScreen: AppScreen {
+struct DraftsScreen: RowScreen {
   static let layer = ScreenLayer.page
 
   /// A text that was not sent.
@@ -9,11 +9,11 @@ struct DraftsScreen: AppScreen {
     /// A post.
     case post(Draft)
     /// A comment on a post.
-    case comment(PostID, text: String)
+    case comment(PostID, CommentDraft)
   }
 
   /// The rows, by the numbers of the items.
-  fileprivate(set) var list = ListView<Int>()
+  var list = ListView<Int>()
   fileprivate(set) var items: [Item] = []
   /// What was thrown away here and can be taken back, the last one last.
   fileprivate var removed: [Item] = []
@@ -33,30 +33,13 @@ struct DraftsScreen: AppScreen {
   /// The last draft comes first, as it is what `c` goes on with.
   fileprivate mutating func update(_ session: Session) {
     items = session.drafts.reversed().map { .post($0) }
-    for (post, texts) in session.commentDrafts.sorted(by: { $0.key > $1.key }) {
-      items += texts.reversed().map { .comment(post, text: $0) }
+    for (post, drafts) in session.commentDrafts.sorted(by: { $0.key > $1.key }) {
+      items += drafts.reversed().map { .comment(post, $0) }
     }
     list.update(ids: Array(items.indices))
   }
 
   func context(in session: Session) -> Context { .drafts }
-
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
-    list.move(by: direction)
-    return []
-  }
-
-  mutating func resize(in session: Session) {
-    let room = Frame(session.size).page.size
-    list.setRowHeight(room.height >= 8 ? 2 : 1)
-    list.resize(to: room)
-  }
 
   func draw(on painter: inout Painter) { painter.paint(self) }
 }
@@ -71,8 +54,8 @@ extension Session {
     switch item {
     case .post(let draft):
       if let index = drafts.lastIndex(of: draft) { drafts.remove(at: index) }
-    case .comment(let post, let text):
-      guard let index = commentDrafts[post]?.lastIndex(of: text) else { return }
+    case .comment(let post, let draft):
+      guard let index = commentDrafts[post]?.lastIndex(of: draft) else { return }
       commentDrafts[post]?.remove(at: index)
       if commentDrafts[post]?.isEmpty == true { commentDrafts[post] = nil }
     }
@@ -82,7 +65,7 @@ extension Session {
   fileprivate mutating func add(_ item: DraftsScreen.Item) {
     switch item {
     case .post(let draft): drafts.append(draft)
-    case .comment(let post, let text): commentDrafts[post, default: []].append(text)
+    case .comment(let post, let draft): commentDrafts[post, default: []].append(draft)
     }
   }
 }
@@ -133,14 +116,14 @@ extension Model {
     session.remove(item)
     draftsScreen?.removed.append(item)
     updateDrafts()
-    session.message = .note("The draft is thrown away; u brings it back.")
+    session.message = .note("The draft is thrown away; u brings it back")
   }
 
   fileprivate mutating func restoreDraft() {
     guard let item = draftsScreen?.removed.popLast() else { return }
     session.add(item)
     updateDrafts()
-    session.message = .note("The draft is back.")
+    session.message = .note("The draft is back")
   }
 }
 
@@ -159,7 +142,7 @@ enum DraftsActions {
       help: "posts and comments that were not sent",
       unless: { model in
         model.session.drafts.isEmpty && model.session.commentDrafts.isEmpty
-          ? .note("There are no drafts.") : nil
+          ? .note("There are no drafts") : nil
       },
       change: { $0.openDrafts() }
     ),
@@ -186,7 +169,7 @@ enum DraftsActions {
       keys: ["u"],
       in: [.drafts],
       help: "bring the last one back",
-      unless: { $0.draftsScreen?.removed.isEmpty == false ? nil : .note("Nothing to undo.") },
+      unless: { $0.draftsScreen?.removed.isEmpty == false ? nil : .note("Nothing to undo") },
       change: { $0.restoreDraft() }
     ),
     BoundAction(
@@ -226,10 +209,17 @@ extension Painter {
       let title = SafeText(untrusted: draft.title, limit: 200)
       first = "Post: " + (title.isEmpty ? "(no title)" : title)
       second = SafeText(untrusted: draft.problem ?? draft.body, limit: 300)
-    case .comment(let post, let text):
+    case .comment(let post, let draft):
       let title = model.knownPost(post)?.title ?? "a post that is not loaded"
-      first = "Comment on " + SafeText(untrusted: title, limit: 200)
-      second = SafeText(untrusted: text, limit: 300)
+      let what: SafeText
+      if let answered = draft.answered {
+        let name = session.shownName(of: answered.uid, named: answered.author)
+        what = "Answer to " + name + " on "
+      } else {
+        what = "Comment on "
+      }
+      first = what + SafeText(untrusted: title, limit: 200)
+      second = SafeText(untrusted: draft.text, limit: 300)
     }
     let line = rect.line(0)
     let heading = Rect(row: line.row, column: line.column + 1, width: line.width - 1, height: 1)

@@ -234,7 +234,7 @@ enum ReadingActions {
       help: "follow the author or no longer",
       unless: { model in
         guard let post = model.currentPost, !post.uid.isEmpty else { return .nothingThere }
-        return post.uid == model.session.me.uid ? .note("Your own posts are under 3.") : nil
+        return post.uid == model.session.me.uid ? .note("Your own posts are under 3") : nil
       },
       perform: { $0.toggleFollow() }
     ),
@@ -243,7 +243,7 @@ enum ReadingActions {
       keys: ["#"],
       in: ListActions.reading,
       help: "posts with a tag of this one",
-      unless: { $0.tagsInView.isEmpty ? .note("There is no #tag here.") : nil },
+      unless: { $0.tagsInView.isEmpty ? .note("There is no #tag here") : nil },
       perform: { $0.chooseTag() }
     ),
     BoundAction(

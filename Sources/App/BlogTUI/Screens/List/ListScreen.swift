@@ -305,7 +305,7 @@ extension Model {
     let name = session.name(of: post.uid, named: post.author)
     session.message = .note(
       isFollowed
-        ? "You follow \(name); 5 shows all whom you follow." : "You no longer follow \(name)."
+        ? "You follow \(name); 5 shows all whom you follow" : "You no longer follow \(name)"
     )
     return [.followAuthor(uid: post.uid, isFollowed)]
   }

@@ -3,11 +3,11 @@ import BlogModel
 /// What others did to what I wrote, and to me: comments, answers, stars, my name.
 ///
 /// It stands behind the post that is opened from it, so that going back leads here again.
-struct NoticesScreen: AppScreen {
+struct NoticesScreen: RowScreen {
   static let layer = ScreenLayer.reading
 
   /// The rows, by the keys of the notices.
-  fileprivate(set) var list = ListView<String>()
+  var list = ListView<String>()
   /// Stars that came while nobody knew when; they stay at the top as long as the list is open.
   private let pinned: Set<String>
 
@@ -37,23 +37,6 @@ struct NoticesScreen: AppScreen {
   }
 
   func context(in session: Session) -> Context { .notices }
-
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
-    list.move(by: direction)
-    return []
-  }
-
-  mutating func resize(in session: Session) {
-    let room = Frame(session.size).page.size
-    list.setRowHeight(room.height >= 8 ? 2 : 1)
-    list.resize(to: room)
-  }
 
   func draw(on painter: inout Painter) { painter.paint(self) }
 }

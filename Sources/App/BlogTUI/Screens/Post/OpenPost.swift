@@ -57,10 +57,20 @@ package struct OpenPost: Equatable, Sendable {
   private var me = ""
 
   /// Opens a post, with what the list already knows of it.
-  init(id: PostID, known: Post?, comment: String) {
+  init(id: PostID, known: Post?, comment: CommentDraft?) {
     self.id = id
     post = known
-    field = TextArea(text: comment, limit: PostLimits.editor)
+    field = TextArea(text: comment?.text ?? "", limit: PostLimits.editor)
+    answered = comment?.answered
+  }
+
+  /// What is in the line, as it is kept.
+  var draft: CommentDraft { CommentDraft(field.text, answering: editing == nil ? answered : nil) }
+
+  /// Puts a draft into the line, or empties it.
+  mutating func take(_ draft: CommentDraft?) {
+    field.setText(draft?.text ?? "")
+    answered = draft?.answered
   }
 
   /// The number of the selected comment.

@@ -78,6 +78,7 @@ extension Painter {
       let cells = Rect(row: row.row, column: column, width: width, height: 1).intersection(row)
       let style = style(of: part.looks)
       screen.restyle(cells) { _ in style }
+      if let address = part.address { screen.link(cells, to: address) }
       column += width
       clusters = clusters.dropFirst(part.range.count)
     }
@@ -188,7 +189,7 @@ extension Painter {
   mutating func paintPreview() {
     let room = session.previewRect
     guard let post = session.feed.selectedPost else { return }
-    var preview = OpenPost(id: post.id, known: post, comment: "")
+    var preview = OpenPost(id: post.id, known: post, comment: nil)
     preview.resize(text: room.size, source: session.sourceView)
     preview.hide(session.reading.hidden)
     if let comments = session.reading.latestComments[post.id] { preview.update(comments: comments) }

@@ -143,7 +143,7 @@ extension Session {
 extension Model {
   /// Opens a post in front of the list, with its unsent comment.
   mutating func open(_ id: PostID) -> [Effect] {
-    let comment = session.takeCommentDraft(id) ?? ""
+    let comment = session.takeCommentDraft(id)
     var post = OpenPost(id: id, known: knownPost(id), comment: comment)
     post.hide(session.reading.hidden)
     if let state = session.reading.state { post.noteRead(state, me: session.me.uid) }
@@ -156,7 +156,7 @@ extension Model {
   mutating func closePost() -> [Effect] {
     guard let open = openPost else { return [] }
     if !open.field.isEmpty, open.editing?.text != open.field.text {
-      session.commentDrafts[open.id, default: []].append(open.field.text)
+      session.commentDrafts[open.id, default: []].append(open.draft)
     }
     let effects = session.endTyping() + markOpenPostRead()
     openPost = nil
@@ -195,11 +195,10 @@ extension Model {
   mutating func sendComment() -> [Effect] {
     guard let open = openPost else { return [] }
     let text = open.field.text
-    let next = session.takeCommentDraft(open.id) ?? ""
-    openPost?.field.setText(next)
+    let next = session.takeCommentDraft(open.id)
+    openPost?.take(next)
     openPost?.isWriting = false
     openPost?.editing = nil
-    openPost?.answered = nil
     relayout()
     let effects = session.endTyping()
     if let edited = open.editing {
@@ -226,9 +225,9 @@ extension Model {
   mutating func leaveComment() -> [Effect] {
     openPost?.isWriting = false
     if let open = openPost, open.editing?.text == open.field.text {
-      let next = session.takeCommentDraft(open.id) ?? ""
+      let next = session.takeCommentDraft(open.id)
       openPost?.editing = nil
-      openPost?.field.setText(next)
+      openPost?.take(next)
     }
     if openPost?.field.isEmpty == true { openPost?.answered = nil }
     relayout()
@@ -288,7 +287,7 @@ extension Model {
 
 extension Session {
   /// The comment on the post that was typed or came back last.
-  mutating func takeCommentDraft(_ id: PostID) -> String? {
+  mutating func takeCommentDraft(_ id: PostID) -> CommentDraft? {
     let draft = commentDrafts[id]?.popLast()
     if commentDrafts[id]?.isEmpty == true { commentDrafts[id] = nil }
     return draft
@@ -368,7 +367,7 @@ enum PostActions {
       help: "hide or show the answers to the selected comment",
       perform: { model in
         if model.openPost?.toggleFold() != true {
-          model.session.message = .note("No answers here: select a comment that has some.")
+          model.session.message = .note("No answers here: select a comment that has some")
         }
         return []
       }
@@ -380,7 +379,7 @@ enum PostActions {
       help: "hide or show all answers",
       perform: { model in
         if model.openPost?.toggleFolds() != true {
-          model.session.message = .note("No comment here has answers.")
+          model.session.message = .note("No comment here has answers")
         }
         return []
       }
@@ -395,7 +394,7 @@ enum PostActions {
         model.relayout()
         let isRaw = model.session.reading.showsSource
         model.session.message = .note(
-          isRaw ? "Texts are shown as they were written." : "Texts are shown with their markup."
+          isRaw ? "Texts are shown as they were written" : "Texts are shown with their markup"
         )
       }
     ),

@@ -20,6 +20,12 @@ package struct Cell: Hashable, Sendable {
     isContinuation ? "" : cluster.asciiForms.map(\.text).joined()
   }
 
+  /// What the cell shows on a terminal that cannot join emoji: the first one, in the same cells.
+  var plainText: String { cluster.plainText }
+
+  /// Whether it shows emoji that only some terminals join.
+  var isJoined: Bool { cluster.isJoined }
+
   /// Whether some terminals give the text another width than the table does.
   ///
   /// The rest of such a row may have to be drawn again.
@@ -52,6 +58,8 @@ package struct Screen: Hashable, Sendable {
   package var cursor: Position?
   /// All the cells, row after row.
   private(set) var cells: [Cell]
+  /// The addresses that cells lead to, by the numbers in their styles, from 1.
+  private(set) var addresses: [String] = []
 
   /// Makes a screen of blank cells.
   package init(size: Size) {
@@ -140,10 +148,50 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
+  /// How many addresses one screen can have; the number has a byte in each cell.
+  private static let addressLimit = 255
+
+  /// Has the cells of the rectangle lead to an address, on terminals that can do that.
+  ///
+  /// Anything but printable ASCII is no address, and is left out; so is what is beyond the limit.
+  package mutating func link(_ rect: Rect, to address: String) {
+    guard address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !address.isEmpty,
+      let number = number(of: address)
+    else { return }
+    restyle(rect) {
+      var style = $0
+      style.link = number
+      return style
+    }
+  }
+
+  /// The address that a cell leads to.
+  func address(of cell: Cell) -> String? {
+    let number = Int(cell.style.link)
+    return number > 0 && number <= addresses.count ? addresses[number - 1] : nil
+  }
+
+  private mutating func number(of address: String) -> UInt8? {
+    if let index = addresses.firstIndex(of: address) { return UInt8(index + 1) }
+    guard addresses.count < Self.addressLimit else { return nil }
+    addresses.append(address)
+    return UInt8(addresses.count)
+  }
+
+  /// The style of a cell of another screen, with the number that its address has here.
+  private mutating func adopted(_ style: Style, from other: Screen, _ cell: Cell) -> Style {
+    guard style.link != 0 else { return style }
+    var style = style
+    style.link = other.address(of: cell).flatMap { number(of: $0) } ?? 0
+    return style
+  }
+
   /// Draws another screen into the rectangle, cut at its edges; the cursor stays where it was.
   package mutating func put(_ other: Screen, in rect: Rect) {
     let area = bounds.intersection(rect)
-    if rect.column >= 0, rect.endColumn <= size.width, other.size.width == rect.width {
+    if rect.column >= 0, rect.endColumn <= size.width, other.size.width == rect.width,
+      other.addresses.isEmpty
+    {
       return copy(other, to: rect, in: area)
     }
     for row in area.row..<area.endRow {
@@ -153,7 +201,8 @@ package struct Screen: Hashable, Sendable {
         if cell.isContinuation, column > area.column { continue }
         let fits = cell.width == 1 || cell.width == 2 && column + 1 < area.endColumn
         let cluster = fits ? cell.cluster : .space
-        set(cluster, at: row * size.width + column, style: cell.style)
+        let style = adopted(cell.style, from: other, cell)
+        set(cluster, at: row * size.width + column, style: style)
       }
     }
   }
@@ -289,18 +338,23 @@ extension Screen {
       }
     }
     var changes: [ScreenChange] = []
+    // With other addresses, the same number means something else.
+    let keepsAddresses = addresses == old.addresses
     for number in 0..<size.height {
       let (new, before) = (row(number), old.row(number))
-      if new == before { continue }
+      if new == before, keepsAddresses || !new.contains(where: { $0.style.link != 0 }) { continue }
       // Both screens have the same size, so a cell has the same index in both.
       var index = new.startIndex
       while index < new.endIndex {
-        guard new[index] != before[index] else {
+        func isChanged(_ index: Int) -> Bool {
+          new[index] != before[index] || !keepsAddresses && new[index].style.link != 0
+        }
+        guard isChanged(index) else {
           index += 1
           continue
         }
         let start = new[index].isContinuation ? index - 1 : index
-        while index < new.endIndex, new[index] != before[index] || new[index].isContinuation {
+        while index < new.endIndex, isChanged(index) || new[index].isContinuation {
           index += 1
         }
         let change = ScreenChange(

@@ -85,9 +85,11 @@ package struct Style: Hashable, Sendable {
   package static let plain = Style()
 
   private static let attributesShift: UInt64 = 2 * Color.bitCount
+  private static let attributesMask: UInt8 = 15
+  private static let linkShift: UInt64 = 56
 
-  // The foreground, the background and the attributes, from the lowest bit on: cells are compared
-  // and copied by the thousand for every key, and this way each is three words without gaps.
+  // The foreground, the background, the attributes and the link, from the lowest bit on: cells are
+  // compared and copied by the thousand for every key, and this way each is three words without gaps.
   private var bits: UInt64
 
   /// Makes a style; everything left out is the terminal's default.
@@ -98,7 +100,7 @@ package struct Style: Hashable, Sendable {
   ) {
     bits =
       foreground.bits | background.bits << Color.bitCount
-      | UInt64(attributes.rawValue) << Self.attributesShift
+      | UInt64(attributes.rawValue & Self.attributesMask) << Self.attributesShift
   }
 
   /// The colour of the letters.
@@ -115,8 +117,17 @@ package struct Style: Hashable, Sendable {
 
   /// Bold, dim, underline and reverse.
   package var attributes: Attributes {
-    get { Attributes(rawValue: UInt8(truncatingIfNeeded: bits >> Self.attributesShift)) }
+    get {
+      let value = UInt8(truncatingIfNeeded: bits >> Self.attributesShift)
+      return Attributes(rawValue: value & Self.attributesMask)
+    }
     set { self = Style(foreground: foreground, background: background, attributes: newValue) }
+  }
+
+  /// The number of the link on its screen that a cell belongs to; 0 if it belongs to none.
+  var link: UInt8 {
+    get { UInt8(truncatingIfNeeded: bits >> Self.linkShift) }
+    set { bits = bits & (1 << Self.linkShift - 1) | UInt64(newValue) << Self.linkShift }
   }
 
   /// The same style with more attributes.

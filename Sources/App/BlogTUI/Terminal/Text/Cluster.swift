@@ -11,16 +11,16 @@ package struct Cluster: Hashable, Sendable {
   static let continuation = Cluster(low: 0, high: 0)
 
   /// The bits that a scalar takes.
-  private static let scalarBits: UInt64 = 21
-  private static let scalarMask: UInt64 = 1 << scalarBits - 1
+  fileprivate static let scalarBits: UInt64 = 21
+  fileprivate static let scalarMask: UInt64 = 1 << scalarBits - 1
   /// Where the width is in the second word.
-  private static let widthShift: UInt64 = 62
+  fileprivate static let widthShift: UInt64 = 62
 
   // Three scalars, then two more and the width; 0 where there is none, as no control is ever shown.
-  private var low: UInt64
-  private var high: UInt64
+  fileprivate var low: UInt64
+  fileprivate var high: UInt64
 
-  private init(low: UInt64, high: UInt64) {
+  fileprivate init(low: UInt64, high: UInt64) {
     self.low = low
     self.high = high
   }
@@ -44,8 +44,9 @@ package struct Cluster: Hashable, Sendable {
   /// Whether there are combining marks after the base.
   var hasMarks: Bool { low >> Self.scalarBits != 0 }
 
-  /// The characters: a base and at most ``SafeText/markLimit`` combining marks.
+  /// The characters: a base and at most ``SafeText/markLimit`` combining marks, or joined emoji.
   package var text: String {
+    if isJoined { return joinedText }
     guard let base else { return "" }
     var text = String(Character(base))
     guard hasMarks else { return text }
@@ -59,8 +60,9 @@ package struct Cluster: Hashable, Sendable {
   /// Whether this is a blank at which a line may be broken.
   package var isSpace: Bool { !hasMarks && (base == " " || base == "\u{3000}") }
 
-  /// Adds a combining mark; at most ``SafeText/markLimit`` of them are kept.
+  /// Adds a combining mark; at most ``SafeText/markLimit`` of them are kept, and none on joined emoji.
   mutating func add(_ mark: Unicode.Scalar) {
+    guard !isJoined else { return }
     let value = UInt64(mark.value)
     for number in 1...2 {
       let shift = UInt64(number) * Self.scalarBits
@@ -74,8 +76,142 @@ package struct Cluster: Hashable, Sendable {
     }
   }
 
-  private static func scalar(_ word: UInt64) -> Unicode.Scalar? {
+  fileprivate static func scalar(_ word: UInt64) -> Unicode.Scalar? {
     let value = UInt32(truncatingIfNeeded: word & scalarMask)
     return value == 0 ? nil : Unicode.Scalar(value)
+  }
+}
+
+/// Emoji that belong together and take two cells: with a skin tone, as a picture, or as a family.
+///
+/// Each one is 17 bits: which, its tone, and whether it is asked to be a picture. The first is kept as the
+/// base of any other cluster is, so that everything that asks for the base sees an emoji; where its first
+/// mark would be is a number that is no scalar.
+extension Cluster {
+  /// One of the emoji.
+  private struct Part {
+    var base: Unicode.Scalar
+    /// From 1 to 5, or 0.
+    var tone: UInt64 = 0
+    var isPicture = false
+
+    /// Fails for what is no emoji that can be kept.
+    init?(_ base: Unicode.Scalar) {
+      guard Part.place(of: base) != nil else { return nil }
+      self.base = base
+    }
+
+    init?(bits: UInt64) {
+      let place = UInt32(truncatingIfNeeded: bits & 0x1FFF)
+      let value = place < 0x1000 ? 0x2000 + place : 0x1F000 + place - 0x1000
+      guard bits & 0x1FFF != 0, let base = Unicode.Scalar(value) else { return nil }
+      self.base = base
+      tone = bits >> 13 & 7
+      isPicture = bits >> 16 & 1 == 1
+    }
+
+    var bits: UInt64 { (Part.place(of: base) ?? 0) | flags << 13 }
+    /// The tone, and whether it is a picture.
+    var flags: UInt64 { tone | (isPicture ? 8 : 0) }
+
+    /// Where it is among all emoji, in 13 bits.
+    private static func place(of scalar: Unicode.Scalar) -> UInt64? {
+      let properties = scalar.properties
+      guard properties.isEmoji, !properties.isEmojiModifier else { return nil }
+      switch scalar.value {
+      // Letters of flags are emoji, but join by other rules.
+      case 0x1F1E6...0x1F1FF: return nil
+      case 0x2010...0x2FFF: return UInt64(scalar.value - 0x2000)
+      case 0x1F000...0x1FFFF: return UInt64(scalar.value - 0x1F000 + 0x1000)
+      default: return nil
+      }
+    }
+
+    func write(to text: inout String) {
+      text.unicodeScalars.append(base)
+      if isPicture { text.unicodeScalars.append("\u{FE0F}") }
+      let tone = tone > 0 ? Unicode.Scalar(0x1F3FA + UInt32(tone)) : nil
+      if let tone { text.unicodeScalars.append(tone) }
+    }
+  }
+
+  private static let joinedMark: UInt64 = scalarMask
+  private static let partBits: UInt64 = 17
+  /// How many emoji can belong together.
+  private static let partLimit = 5
+
+  /// Whether it is emoji that belong together.
+  var isJoined: Bool { low >> Self.scalarBits & Self.scalarMask == Self.joinedMark }
+
+  /// Whether it can begin what belongs together.
+  var isEmoji: Bool { isJoined || !hasMarks && base.flatMap(Part.init) != nil }
+
+  private var parts: [Part] {
+    guard let base, var first = Part(base) else { return [] }
+    guard isJoined else { return [first] }
+    let flags = low >> (2 * Self.scalarBits)
+    first.tone = flags & 7
+    first.isPicture = flags >> 3 & 1 == 1
+    let words = [
+      low >> (2 * Self.scalarBits + 4), high, high >> Self.partBits, high >> (2 * Self.partBits),
+    ]
+    return [first] + words.compactMap { Part(bits: $0 & (1 << Self.partBits - 1)) }
+  }
+
+  private init(_ parts: [Part]) {
+    low = UInt64(parts[0].base.value) | Self.joinedMark << Self.scalarBits
+    high = 2 << Self.widthShift
+    low |= parts[0].flags << (2 * Self.scalarBits)
+    if parts.count > 1 { low |= parts[1].bits << (2 * Self.scalarBits + 4) }
+    for (number, part) in parts.dropFirst(2).enumerated() {
+      high |= part.bits << (UInt64(number) * Self.partBits)
+    }
+  }
+
+  private var joinedText: String {
+    var text = ""
+    for (number, part) in parts.enumerated() {
+      if number > 0 { text.unicodeScalars.append("\u{200D}") }
+      part.write(to: &text)
+    }
+    return text
+  }
+
+  /// What stands for it where emoji are not joined: the first one, in as many cells.
+  var plainText: String {
+    guard isJoined, let base else { return text }
+    let isNarrow = TextWidth.width(of: base) == 1
+    return String(Character(base)) + (isNarrow ? " " : "")
+  }
+
+  /// The last emoji as a picture; nil if there is nothing to ask for.
+  func asPicture() -> Cluster? {
+    guard !hasMarks || isJoined else { return nil }
+    var parts = parts
+    guard let last = parts.indices.last, parts[last].tone == 0,
+      !parts[last].base.properties.isEmojiPresentation
+    else { return nil }
+    parts[last].isPicture = true
+    return Cluster(parts)
+  }
+
+  /// The last emoji with a skin tone; nil if it has no skin, or has a tone.
+  func toned(_ tone: Unicode.Scalar) -> Cluster? {
+    guard !hasMarks || isJoined, (0x1F3FB...0x1F3FF).contains(tone.value) else { return nil }
+    var parts = parts
+    guard let last = parts.indices.last, parts[last].base.properties.isEmojiModifierBase,
+      parts[last].tone == 0
+    else { return nil }
+    parts[last].tone = UInt64(tone.value - 0x1F3FA)
+    parts[last].isPicture = false
+    return Cluster(parts)
+  }
+
+  /// All of it joined with one more; nil if that is no emoji, or they become too many.
+  func joined(with scalar: Unicode.Scalar) -> Cluster? {
+    guard !hasMarks || isJoined, let next = Part(scalar) else { return nil }
+    let parts = parts
+    guard !parts.isEmpty, parts.count < Self.partLimit else { return nil }
+    return Cluster(parts + [next])
   }
 }

@@ -1,7 +1,8 @@
 /// Turns any string into clusters that are safe to draw; the only maker of ``SafeText``.
 ///
 /// Works on scalars and not on characters: a cell of ncurses holds one spacing scalar and a few
-/// marks, and everything that would join further (emoji sequences) looks different everywhere.
+/// marks. Emoji that belong together are one cluster of two cells; a terminal that does not join them
+/// shows the first one there.
 struct Sanitizer {
   private static let tabWidth = 4
   private static let ellipsis = Cluster("…", width: 1)
@@ -14,6 +15,10 @@ struct Sanitizer {
   private var base: Unicode.Scalar?
   private var marks = 0
   private var afterCarriageReturn = false
+  /// Whether the last cluster is an emoji, to which more may belong.
+  private var isAfterEmoji = false
+  /// Whether a joiner has come since.
+  private var isJoining = false
 
   init(mode: SafeText.Mode, limit: Int) {
     self.mode = mode
@@ -62,6 +67,7 @@ struct Sanitizer {
       clusters.append(Cluster(scalar, width: 1))
       base = scalar
       marks = 0
+      isAfterEmoji = false
     case 0x09:
       addTab()
     case 0x0A:
@@ -91,6 +97,7 @@ struct Sanitizer {
     if scalar.value & 0xFFFE == 0xFFFE || (0xFDD0...0xFDEF).contains(scalar.value) {
       return begin("\u{FFFD}", width: 1)
     }
+    if isAfterEmoji, joins(scalar) { return }
     let properties = scalar.properties
     if properties.isDefaultIgnorableCodePoint { return }
     guard let width = TextWidth.width(of: scalar) else { return begin("\u{25A1}", width: 1) }
@@ -104,14 +111,35 @@ struct Sanitizer {
   }
 
   private mutating func begin(_ scalar: Unicode.Scalar, width: Int) {
-    clusters.append(Cluster(scalar, width: width))
+    let cluster = Cluster(scalar, width: width)
+    clusters.append(cluster)
     base = scalar
     marks = 0
+    isAfterEmoji = scalar.value >= 0x2010 && cluster.isEmoji
+    isJoining = false
+  }
+
+  /// Whether a scalar belongs to the emoji before it, which is then changed.
+  private mutating func joins(_ scalar: Unicode.Scalar) -> Bool {
+    guard let last = clusters.indices.last else { return false }
+    if scalar == "\u{200D}" {
+      isJoining = true
+      return true
+    }
+    let whole =
+      scalar == "\u{FE0F}"
+      ? clusters[last].asPicture()
+      : clusters[last].toned(scalar) ?? (isJoining ? clusters[last].joined(with: scalar) : nil)
+    guard let whole else { return false }
+    clusters[last] = whole
+    isJoining = false
+    return true
   }
 
   private mutating func addMark(_ scalar: Unicode.Scalar) {
     if base == nil { begin("\u{25CC}", width: 1) }
     guard marks < SafeText.markLimit, let last = clusters.indices.last else { return }
+    isAfterEmoji = false
     clusters[last].add(scalar)
     marks += 1
   }
@@ -141,6 +169,7 @@ struct Sanitizer {
       lineBreaks.append(clusters.count)
       lineStart = clusters.count
       base = nil
+      isAfterEmoji = false
     }
   }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import BlogPages
 
 @Suite("Light markdown as HTML")
-struct LightMarkdownTests {
+struct MarkedTextTests {
   @Test(
     "shows what its author meant",
     arguments: [
@@ -20,7 +20,7 @@ struct LightMarkdownTests {
     ]
   )
   func shown(source: String, html: String) {
-    #expect(Self.plain(LightMarkdown.html(source)) == html)
+    #expect(Self.plain(MarkedText.html(source)) == html)
   }
 
   @Test(
@@ -33,7 +33,7 @@ struct LightMarkdownTests {
     ]
   )
   func links(source: String, address: String, rest: String) {
-    let html = Self.plain(LightMarkdown.html(source))
+    let html = Self.plain(MarkedText.html(source))
     #expect(
       html.contains("href=\"\(address)\" rel=\"nofollow ugc noopener noreferrer\""),
       "\(html)"
@@ -51,7 +51,7 @@ struct LightMarkdownTests {
     ]
   )
   func noLinks(source: String) {
-    let html = LightMarkdown.html(source).text
+    let html = MarkedText.html(source).text
     #expect(!html.contains("href=\"") || html.contains("href=\"http://a.example\""), "\(html)")
     #expect(!html.contains("href=\"javascript") && !html.contains("href=\"data"), "\(html)")
   }
@@ -66,7 +66,7 @@ struct LightMarkdownTests {
     let clock = ContinuousClock()
     func time(_ count: Int) -> Duration {
       let text = String(repeating: pattern, count: count)
-      return clock.measure { _ = LightMarkdown.html(text) }
+      return clock.measure { _ = MarkedText.html(text) }
     }
     // Sixteen times the text: sixty times the time would be far from linear, a square is 256 times.
     let short = (0..<3).map { _ in time(400) }.min() ?? .zero

@@ -2,10 +2,11 @@
 package struct Link: Hashable, Sendable {
   /// The address.
   package let text: String
+  /// The host that it leads to, with its port; what stands before an `@` is none.
   package let host: String
 
   /// The number of links of one text that are offered.
-  static let limit = 200
+  package static let limit = 200
 
   private static let schemes = ["https://", "http://"]
   private static let closing: [Character: Character] = [")": "(", "]": "[", "}": "{", ">": "<"]
@@ -28,13 +29,19 @@ package struct Link: Hashable, Sendable {
     text.indices.first { index in schemes.contains { text[index...].hasPrefix($0) } }
   }
 
-  /// The printable characters of ASCII that addresses may contain.
   private static func isAllowed(_ character: Character) -> Bool {
-    guard let value = character.asciiValue else { return false }
-    return value > 0x20 && value < 0x7F && !"\"<>\\^`{|}".contains(character)
+    let scalars = character.unicodeScalars
+    guard let first = scalars.first, scalars.count == 1 else { return false }
+    return isAllowed(first)
   }
 
-  private init?(_ text: Substring) {
+  /// Whether it is one of the printable characters of ASCII that addresses may contain.
+  package static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value > 0x20 && scalar.value < 0x7F && !"\"<>\\^`{|}".unicodeScalars.contains(scalar)
+  }
+
+  /// Takes the address that a text of allowed characters begins with; nil if it begins with none.
+  init?(_ text: Substring) {
     var address = text
     while let last = address.last {
       if ".,;:!?'".contains(last) {
@@ -48,8 +55,10 @@ package struct Link: Hashable, Sendable {
       }
     }
     guard let scheme = Self.schemes.first(where: { address.hasPrefix($0) }) else { return nil }
-    let host = address.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
-    guard !host.isEmpty else { return nil }
+    let authority = address.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+    // `https://bank.com@evil.example/` leads to evil.example.
+    let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+    guard !host.isEmpty, !host.hasPrefix(":") else { return nil }
     self.text = String(address)
     self.host = String(host)
   }

@@ -1,0 +1,155 @@
+internal import Dispatch
+internal import RealtimeCore
+internal import RealtimeDatabase
+
+// Safety: everything is touched only on `queue`, the callback queue of the database.
+/// The posts of the people whom a person follows: a list of each, merged.
+///
+/// Each list is read in pages around the reader. What is shown ends where the first of them ends that
+/// goes on: below that, posts may be missing. The number of people is bounded, and so is what is kept of
+/// each, so that the cost does not grow with the blog.
+final class PeopleFeed: FeedSource, @unchecked Sendable {
+  /// How many people can be followed.
+  static let people: UInt = 100
+  /// How much is kept of each.
+  private static let bounds = FollowedFeed.Bounds(
+    pageLength: 30,
+    longestPage: 75,
+    pageLimit: 6,
+    margin: 20
+  )
+
+  /// The list of one person.
+  private struct Person {
+    let feed: FollowedFeed
+    /// What it has told last, newest first; nil until it has.
+    var entries: [FeedEntry]?
+    var extent = FeedExtent()
+  }
+
+  private let uid: String
+  private let paths: BlogPaths
+  private let queue: DispatchQueue
+  private let tell: @Sendable ([Post], FeedExtent) -> Void
+  private let fail: @Sendable (any Error) -> Void
+  private let index: DatabaseQuery
+  private var handle: DatabaseHandle?
+  private var isKnown = false
+  private var persons: [String: Person] = [:]
+  private var isPublishing = false
+
+  init(
+    followedBy uid: String,
+    _ paths: BlogPaths,
+    queue: DispatchQueue,
+    tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
+    fail: @escaping @Sendable (any Error) -> Void
+  ) {
+    self.uid = uid
+    self.paths = paths
+    self.queue = queue
+    self.tell = tell
+    self.fail = fail
+    index = paths.following(by: uid).queryOrderedByKey().queryLimited(toLast: Self.people)
+  }
+
+  func start() {
+    handle = index.observe(
+      .value,
+      with: { [weak self] snapshot in self?.take(snapshot.childSnapshots.map(\.key)) },
+      withCancel: { [fail] error in fail(error) }
+    )
+  }
+
+  func stop() {
+    if let handle { index.removeObserver(withHandle: handle) }
+    handle = nil
+    for person in persons.values { person.feed.stop() }
+    persons = [:]
+  }
+
+  func read(at post: PostID) {
+    for person in persons.values { person.feed.read(near: post) }
+  }
+
+  func showHighest() {
+    for person in persons.values { person.feed.showHighest() }
+    publish()
+  }
+
+  func post(_ id: PostID) -> Post? { persons.values.lazy.compactMap { $0.feed.post(id) }.first }
+
+  // MARK: People
+
+  private func take(_ uids: [String]) {
+    isKnown = true
+    let wanted = Set(uids)
+    for uid in persons.keys where !wanted.contains(uid) {
+      persons.removeValue(forKey: uid)?.feed.stop()
+    }
+    for uid in uids where persons[uid] == nil { watch(uid) }
+    publish()
+  }
+
+  private func watch(_ uid: String) {
+    let feed = FollowedFeed(
+      paths.posts(of: uid).queryOrderedByKey(),
+      isByStars: false,
+      bounds: Self.bounds,
+      queue: queue,
+      tell: { [weak self] entries, extent in self?.take(entries, extent, of: uid) },
+      // Somebody whose posts may not be read has none.
+      fail: { [weak self] _ in self?.take([], FeedExtent(), of: uid) }
+    )
+    persons[uid] = Person(feed: feed)
+    feed.start()
+  }
+
+  private func take(_ entries: [FeedEntry], _ extent: FeedExtent, of uid: String) {
+    guard persons[uid] != nil else { return }
+    persons[uid]?.entries = entries
+    persons[uid]?.extent = extent
+    publish()
+  }
+
+  // MARK: Telling
+
+  /// Tells the list once what happens at the same time has happened, and all people are known.
+  func publish() {
+    guard !isPublishing else { return }
+    isPublishing = true
+    queue.async { [weak self] in
+      guard let self else { return }
+      isPublishing = false
+      guard handle != nil, isKnown, persons.values.allSatisfy({ $0.entries != nil }) else { return }
+      let (posts, extent) = merged
+      tell(posts, extent)
+    }
+  }
+
+  /// All that is known without gaps, newest first.
+  private var merged: (posts: [Post], extent: FeedExtent) {
+    var lowest: IndexEntry?
+    var highest: IndexEntry?
+    for person in persons.values {
+      guard let first = person.entries?.first, let last = person.entries?.last else { continue }
+      if person.extent.hasOlder { lowest = max(lowest ?? last.position, last.position) }
+      if person.extent.hasNewer { highest = min(highest ?? first.position, first.position) }
+    }
+    var shown: [FeedEntry] = []
+    for (uid, person) in persons {
+      for entry in person.entries ?? [] where entry.post?.uid == uid {
+        if let lowest, entry.position < lowest { continue }
+        if let highest, highest < entry.position { continue }
+        shown.append(entry)
+      }
+    }
+    shown.sort { $1.position < $0.position }
+    let extent = FeedExtent(
+      hasOlder: persons.values.contains { $0.extent.hasOlder },
+      hasNewer: persons.values.contains { $0.extent.hasNewer },
+      pending: Set(shown.filter(\.isPending).map(\.id))
+    )
+    return (shown.compactMap(\.post), extent)
+  }
+}

@@ -1,0 +1,150 @@
+internal import Dispatch
+internal import RealtimeCore
+internal import RealtimeDatabase
+
+/// What a screen follows as a list.
+protocol FeedSource: AnyObject {
+  func start()
+  func stop()
+  /// Tells the list again.
+  func publish()
+  /// Learns where the reader is.
+  func read(at post: PostID)
+  /// Goes to the beginning of the list.
+  func showHighest()
+  /// A post of the list, as far as it is known.
+  func post(_ id: PostID) -> Post?
+}
+
+extension FollowedFeed: FeedSource {
+  func post(_ id: PostID) -> Post? { entry(id)?.post }
+}
+
+// Safety: everything is touched only on `queue`, the callback queue of the database.
+/// The posts with a tag: an index that is read in pages, as any list is, and an observer for each post
+/// that those pages name.
+///
+/// How many posts are observed depends on how much of a list is kept, and not on its length.
+final class TaggedFeed: FeedSource, @unchecked Sendable {
+  /// How much of the index is kept: each entry costs an observer.
+  private static let bounds = FollowedFeed.Bounds(pageLimit: 4)
+
+  private struct Place {
+    let query: DatabaseQuery
+    var handle: DatabaseHandle = 0
+    var isKnown = false
+    var post: Post?
+    var isPending = false
+  }
+
+  private let tag: String
+  private let paths: BlogPaths
+  private let queue: DispatchQueue
+  private let tell: @Sendable ([Post], FeedExtent) -> Void
+  private let fail: @Sendable (any Error) -> Void
+  private var index: FollowedFeed?
+  /// The keys that the index has told, newest first, and how much of it that is.
+  private var told: (keys: [PostID], extent: FeedExtent)?
+  private var places: [PostID: Place] = [:]
+  private var isPublishing = false
+
+  init(
+    _ tag: String,
+    _ paths: BlogPaths,
+    queue: DispatchQueue,
+    tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
+    fail: @escaping @Sendable (any Error) -> Void
+  ) {
+    self.tag = tag
+    self.paths = paths
+    self.queue = queue
+    self.tell = tell
+    self.fail = fail
+  }
+
+  func start() {
+    let index = FollowedFeed(
+      paths.tag(tag).queryOrderedByKey(),
+      isByStars: false,
+      isIndex: true,
+      bounds: Self.bounds,
+      queue: queue,
+      tell: { [weak self] entries, extent in self?.take(entries.map(\.id), extent) },
+      fail: { [weak self] error in
+        self?.stop()
+        self?.fail(error)
+      }
+    )
+    self.index = index
+    index.start()
+  }
+
+  func stop() {
+    index?.stop()
+    index = nil
+    for key in places.keys { forget(key) }
+  }
+
+  func read(at post: PostID) { index?.read(at: post) }
+
+  func showHighest() { index?.showHighest() }
+
+  func post(_ id: PostID) -> Post? { places[id]?.post }
+
+  // MARK: Places
+
+  private func take(_ keys: [PostID], _ extent: FeedExtent) {
+    guard index != nil else { return }
+    told = (keys, extent)
+    let wanted = Set(keys)
+    for key in places.keys where !wanted.contains(key) { forget(key) }
+    for key in keys where places[key] == nil { watch(key) }
+    publish()
+  }
+
+  private func watch(_ key: PostID) {
+    let query = paths.post(key)
+    places[key] = Place(query: query)
+    places[key]?.handle = query.observe(
+      .value,
+      with: { [weak self] snapshot in self?.take(snapshot, at: key) },
+      withCancel: { [weak self] _ in self?.take(nil, at: key) }
+    )
+  }
+
+  private func forget(_ key: PostID) {
+    guard let place = places.removeValue(forKey: key) else { return }
+    place.query.removeObserver(withHandle: place.handle)
+  }
+
+  private func take(_ snapshot: DataSnapshot?, at key: PostID) {
+    guard places[key] != nil else { return }
+    // An entry of the index may be older than the post.
+    places[key]?.post = snapshot.flatMap(Post.init).flatMap { post in
+      TextMarks(of: post.title, post.body).tags.contains(tag) ? post : nil
+    }
+    places[key]?.isPending = snapshot?.metadata.hasPendingWrites == true
+    places[key]?.isKnown = true
+    publish()
+  }
+
+  // MARK: Telling
+
+  /// Tells the list once what happens at the same time has happened, and all places are known.
+  func publish() {
+    guard !isPublishing else { return }
+    isPublishing = true
+    queue.async { [weak self] in
+      guard let self else { return }
+      isPublishing = false
+      guard index != nil, let told, places.values.allSatisfy(\.isKnown) else { return }
+      let pending = places.filter { $0.value.isPending && $0.value.post != nil }.map(\.key)
+      let extent = FeedExtent(
+        hasOlder: told.extent.hasOlder,
+        hasNewer: told.extent.hasNewer,
+        pending: Set(pending)
+      )
+      tell(told.keys.compactMap { self.places[$0]?.post }, extent)
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import BlogModel
+
+/// Shows a text as its author meant it: paragraphs, headings, quotes, lists, code, emphasis and links.
+///
+/// What is meant is read by ``LightMarkdown``, as on a terminal; this only puts it into elements. The
+/// address of a link is always the one that can be read or hovered over.
+struct MarkedText {
+  private typealias Markdown = LightMarkdown<Character>
+
+  /// A group of lines that is one element.
+  private enum Group: Hashable {
+    case paragraph
+    case code
+    case quote
+    case list(isNumbered: Bool)
+  }
+
+  private var html = HTML()
+  private var group: Group?
+  /// Whether a line has been written in the group.
+  private var hasLine = false
+
+  /// The text as HTML.
+  static func html(_ text: String) -> HTML {
+    var marked = MarkedText()
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for line in Markdown.lines(of: lines.lazy.map { Array($0) }) { marked.put(line) }
+    marked.end()
+    return marked.html
+  }
+
+  // MARK: Lines
+
+  private mutating func put(_ line: Markdown.Line) {
+    switch line.kind {
+    case .fence:
+      let isOpen = group == .code
+      end()
+      if !isOpen { begin(.code) }
+    case .code:
+      html.put(String(line.runs.flatMap(\.units)))
+      html.tag("\n")
+    case .rule:
+      end()
+      html.tag("<hr/>\n")
+    case .heading(let level):
+      end()
+      // The title of the post is above them.
+      html.tag(level <= 2 ? "<h3 dir=\"auto\">" : "<h4 dir=\"auto\">")
+      put(line.runs)
+      html.tag(level <= 2 ? "</h3>\n" : "</h4>\n")
+    case .quote:
+      begin(.quote)
+      breakLine()
+      put(line.runs)
+    case .item(let isNumbered):
+      begin(.list(isNumbered: isNumbered))
+      html.tag("<li dir=\"auto\">")
+      put(line.runs)
+      html.tag("</li>\n")
+    case .text:
+      guard line.runs.contains(where: { !$0.units.allSatisfy(\.isWhitespace) }) else {
+        return end()
+      }
+      begin(.paragraph)
+      breakLine()
+      put(line.runs)
+    }
+  }
+
+  /// A line break of the author stays one.
+  private mutating func breakLine() {
+    if hasLine { html.tag("<br/>\n") }
+    hasLine = true
+  }
+
+  private mutating func begin(_ new: Group) {
+    guard new != group else { return }
+    end()
+    group = new
+    switch new {
+    case .paragraph: html.tag("<p dir=\"auto\">")
+    case .code: html.tag("<pre><code>")
+    case .quote: html.tag("<blockquote><p dir=\"auto\">")
+    case .list(let isNumbered): html.tag(isNumbered ? "<ol>\n" : "<ul>\n")
+    }
+  }
+
+  private mutating func end() {
+    switch group {
+    case .paragraph: html.tag("</p>\n")
+    case .code: html.tag("</code></pre>\n")
+    case .quote: html.tag("</p></blockquote>\n")
+    case .list(let isNumbered): html.tag(isNumbered ? "</ol>\n" : "</ul>\n")
+    case nil: break
+    }
+    group = nil
+    hasLine = false
+  }
+
+  // MARK: Within a line
+
+  /// Parts of a line; emphasis that goes on from one to the next is one element.
+  private mutating func put(_ runs: [Markdown.Run]) {
+    var open: [Markdown.Look] = []
+    for run in runs {
+      while let last = open.last, !open.allSatisfy(run.looks.contains) {
+        end(last)
+        open.removeLast()
+      }
+      for look in [Markdown.Look.strong, .emphasis]
+      where run.looks.contains(look) && !open.contains(look) {
+        html.tag(look == .strong ? "<strong>" : "<em>")
+        open.append(look)
+      }
+      put(run)
+    }
+    while let last = open.popLast() { end(last) }
+  }
+
+  private mutating func end(_ look: Markdown.Look) {
+    html.tag(look == .strong ? "</strong>" : "</em>")
+  }
+
+  private mutating func put(_ run: Markdown.Run) {
+    let text = String(run.units)
+    if let link = run.link {
+      html.append(
+        .element("a", ["href": link.text, "rel": "nofollow ugc noopener noreferrer"], text)
+      )
+    } else if run.looks.contains(.code) {
+      html.append(.element("code", String(run.units.dropFirst(run.signs).dropLast(run.signs))))
+    } else {
+      html.put(text)
+    }
+  }
+}
