@@ -94,7 +94,9 @@ extension CheckReport {
     )
     for line in lines where line.violationCount > 0 {
       rows.append("")
-      rows.append("\(line.name): \(line.violationCount) violations")
+      rows.append(
+        "\(line.name): \(line.violationCount) \(line.violationCount == 1 ? "violation" : "violations")"
+      )
       for violation in line.violations.prefix(3) {
         rows.append("  \(violation.location): \(violation.problem)")
         rows += violation.evidence.map { "    \($0)" }

@@ -21,7 +21,7 @@ package enum SwarmPhase: Hashable, Sendable {
     var parts: [String] = []
     if !busy.isEmpty {
       parts.append(
-        "\(busy.reduce(0, +)) things under way in \(count(busy.count, "process", "processes"))"
+        "\(busy.reduce(0, +)) things under way in \(SwarmWords.count(busy.count, "process", "processes"))"
       )
     }
     if !silent.isEmpty { parts.append("an answer of \(names(silent))") }
@@ -50,9 +50,6 @@ package enum SwarmPhase: Hashable, Sendable {
     return processes.count > 3 ? "\(shown) and \(processes.count - 3) more" : shown
   }
 
-  private static func count(_ number: Int, _ name: String, _ plural: String) -> String {
-    "\(number) \(number == 1 ? name : plural)"
-  }
 }
 
 /// Says now and then what a run waits for, where no line on a terminal shows it.

@@ -64,7 +64,10 @@ package struct SwarmPage: Sendable {
       (time(acknowledged.milliseconds(atPercentile: 50)), "half took at most this"),
       (time(acknowledged.milliseconds(atPercentile: 99)), "99 of 100 took at most this"),
       (time(tally.seen.milliseconds(atPercentile: 50)), "until others saw half of them"),
-      ("\(tally.transactions)", "transactions, \(report.retries) tries more than one each"),
+      (
+        "\(tally.transactions)",
+        "transactions, and \(SwarmWords.count(report.retries, "try", "tries")) more than one each"
+      ),
       (
         report.convergence.map { "\(Plot.number($0 / .seconds(1))) s" } ?? "never",
         "until all showed the same"

@@ -39,7 +39,7 @@ package struct SwarmReport: Sendable {
   package var verdict: String {
     switch check.verdict {
     case .held: mishaps.isEmpty ? "held" : "failed: " + mishaps.joined(separator: "; ")
-    case .violated: "VIOLATED: \(check.violationCount) violations"
+    case .violated: "VIOLATED: \(SwarmWords.count(check.violationCount, "violation"))"
     case .tooLittle(let shortages):
       "too little to mean anything: " + shortages.joined(separator: ", ")
     }
@@ -145,17 +145,19 @@ extension SwarmReport {
       self.faults[kind].map { "\(kind.rawValue) \($0)" }
     }
     return [
-      "swarm: \(settings.users) users in \(settings.processes) processes, "
+      "swarm: \(SwarmWords.count(settings.users, "user")) in "
+        + SwarmWords.count(settings.processes, "process", "processes") + ", "
         + "\(Self.number(settings.seconds)) s, seed \(settings.seed), "
         + "stars by \(settings.stars.rawValue)",
       "  mix \(settings.mix.text) at \(Self.number(settings.rate)) operations/s, open loop",
       "  faults: \(faults.isEmpty ? "none" : faults.joined(separator: ", "))"
-        + "; the server ended \(serverEnds) times",
+        + "; the server ended \(SwarmWords.count(serverEnds, "time"))",
       "  operations: \(activity.operations) begun, \(activity.acknowledged) acknowledged, "
         + "\(activity.refused) refused, \(activity.unknown) unknown, \(tally.skipped) skipped",
       "  commits: \(activity.commits); shown: \(activity.shown); "
         + "connections: \(tally.connections); "
-        + "transactions: \(tally.transactions) with \(retries) retries (of the watched clients)",
+        + "transactions: \(tally.transactions) with "
+        + SwarmWords.count(retries, "retry", "retries") + " (of the watched clients)",
     ]
   }
 

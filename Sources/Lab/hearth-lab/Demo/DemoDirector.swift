@@ -1,5 +1,6 @@
 import BlogSwarm
 import Foundation
+import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeTransport
@@ -255,7 +256,8 @@ extension DemoDirector {
       return stars.given >= count && stars.counted == Int64(stars.given)
     }
     return Outcome(
-      text: "\(count) stars at once: \(found.given) given, \(found.counted) counted",
+      text:
+        "\(ProgressLine.count(count, "star")) at once: \(found.given) given, \(found.counted) counted",
       isRight: isRight
     )
   }
@@ -346,7 +348,8 @@ extension DemoDirector {
     let kept = posts.intersection(after).count
     let next = place.serverProcess ?? 0
     return Outcome(
-      text: "server \(server) was killed, \(next) went on: \(kept) of \(posts.count) posts kept",
+      text:
+        "server \(server) was killed, \(next) went on: \(kept) of \(ProgressLine.count(posts.count, "post")) kept",
       isRight: arrived && kept == posts.count && next > 0 && next != server
     )
   }

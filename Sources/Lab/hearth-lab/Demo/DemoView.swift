@@ -1,6 +1,7 @@
 import BlogSwarm
 import BlogTUI
 import Foundation
+import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeCore
 
@@ -65,7 +66,11 @@ struct DemoView {
         : "p50 \(Int(latencies.milliseconds(atPercentile: 50))) ms, "
           + "p99 \(Int(latencies.milliseconds(atPercentile: 99))) ms"
     )
-    fact("transactions", "\(figures.attempts) attempts, \(figures.retries) retries")
+    fact(
+      "transactions",
+      ProgressLine.count(figures.attempts, "attempt") + ", "
+        + ProgressLine.count(figures.retries, "retry", "retries")
+    )
     fact("pending writes", "\(figures.pending)")
     let agreement = figures.agreement
     let sign = agreement.isWhole ? glyphs.check : glyphs.ellipsis
@@ -76,7 +81,11 @@ struct DemoView {
     )
     fact("connections", "\(figures.connections)")
     fact("revision", "\(figures.revision)")
-    fact("checked", "\(figures.checks) times: \(figures.posts) posts, \(figures.stars) stars")
+    fact(
+      "checked",
+      ProgressLine.count(figures.checks, "time") + ": " + ProgressLine.count(figures.posts, "post")
+        + ", " + ProgressLine.count(figures.stars, "star")
+    )
     fact("copies", figures.copiesBehind == 0 ? "all equal" : "\(figures.copiesBehind) following")
     for violation in figures.violations.prefix(3) {
       line(SafeText(untrusted: violation), theme[.bad])
@@ -190,8 +199,12 @@ struct DemoFigures: Sendable {
   static func summary(_ json: JSONValue) -> String {
     let count = json["violations"]?.elements?.count ?? 0
     func milliseconds(_ name: String) -> Int64 { json["latency"]?[name]?.integer ?? 0 }
-    return "\(json["operations"]?.integer ?? 0) writes, "
-      + "write to screen p50 \(milliseconds("p50")) ms, p99 \(milliseconds("p99")) ms, \(json["checks"]?.integer ?? 0) checks, \(count) violations"
+    func number(_ name: String) -> Int { Int(json[name]?.integer ?? 0) }
+    return [
+      ProgressLine.count(number("operations"), "write"),
+      "write to screen p50 \(milliseconds("p50")) ms, p99 \(milliseconds("p99")) ms",
+      ProgressLine.count(number("checks"), "check"), ProgressLine.count(count, "violation"),
+    ].joined(separator: ", ")
   }
 }
 

@@ -74,7 +74,8 @@ actor SwarmVisit {
       Output.message("the accounts are deleted")
     } else {
       Output.message(
-        "\(emails.count) accounts are not deleted (\(reason)): \(emails.joined(separator: ", "))"
+        (emails.count == 1 ? "1 account is" : "\(emails.count) accounts are")
+          + " not deleted (\(reason)): \(emails.joined(separator: ", "))"
       )
     }
     return isSwept && emails.isEmpty
@@ -92,7 +93,8 @@ actor SwarmVisit {
     }
     do {
       let count = try await SwarmSweep(database.admin).remove(uids)
-      Output.message("what the swarm has written is removed from the database: \(count) posts")
+      let posts = ProgressLine.count(count, "post")
+      Output.message("what the swarm has written is removed from the database: \(posts)")
       return true
     } catch {
       Output.message("what the swarm has written stays in the database: \(error)")

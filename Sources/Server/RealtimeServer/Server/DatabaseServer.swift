@@ -285,7 +285,9 @@ extension ServerOptions.TLS {
     if left < 0 {
       logger.warning("the certificate in \(certificateChain) has expired")
     } else if left < Self.notice {
-      logger.warning("the certificate in \(certificateChain) expires in \(left / 86_400_000) days")
+      let days = left / 86_400_000
+      let time = days == 1 ? "1 day" : "\(days) days"
+      logger.warning("the certificate in \(certificateChain) expires in \(time)")
     }
     return certificate
   }
