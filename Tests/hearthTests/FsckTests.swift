@@ -27,7 +27,7 @@ extension EndToEnd {
       #expect(check.status == 1)
       #expect(
         check.output.contains(
-          "/posts/\(post): starCount is 5, but there are 1 stars (to do: count the stars)\n"
+          "/posts/\(post): starCount is 5, but there is 1 star (to do: count the stars)\n"
         )
       )
       #expect(
@@ -53,11 +53,11 @@ extension EndToEnd {
         // What was removed is told, and cannot steer the terminal.
         #expect(repair.output.contains("lost"))
         #expect(!repair.output.contains("\u{1b}"))
-        #expect(repair.lines.last == "1 posts, 0 comments, 1 stars: no fault, 3 repaired")
+        #expect(repair.lines.last == "1 post, 0 comments, 1 star: no fault, 3 repaired")
         for arguments in [["fsck"], ["fsck", "--repair"]] {
           let again = try place.run(arguments, environment: place.environment)
           #expect(again.status == 0)
-          #expect(again.lines.last == "1 posts, 0 comments, 1 stars: no fault")
+          #expect(again.lines.last == "1 post, 0 comments, 1 star: no fault")
         }
         #expect(try place.hearth("get", "/user-posts/ann/\(post)/title").output == "\"T\"\n")
       }

@@ -27,7 +27,7 @@ extension EndToEnd {
       try waitUntil("both places have the star", within: 60) {
         Self.counts(of: id, in: try object(place.hearth("export").output)) == [1, 1]
       }
-      #expect(try place.hearth("fsck").output == "1 posts, 0 comments, 1 stars: no fault\n")
+      #expect(try place.hearth("fsck").output == "1 post, 0 comments, 1 star: no fault\n")
     }
 
     @Test("One user in many places at once counts as one")
@@ -52,7 +52,7 @@ extension EndToEnd {
       let end = try place.hearth("star", id, "--user", "alice")
       #expect(end.status == 0, "\(end.errors)")
       #expect(Self.counts(of: id, in: try object(place.hearth("export").output)) == [1, 1])
-      #expect(try place.hearth("fsck").output == "1 posts, 0 comments, 1 stars: no fault\n")
+      #expect(try place.hearth("fsck").output == "1 post, 0 comments, 1 star: no fault\n")
     }
 
     @Test("Both ways to write a star count alike", arguments: ["increment", "transaction"])

@@ -33,7 +33,7 @@ extension EndToEnd {
       #expect(Set(stars.keys) == expected)
       #expect(post["starCount"] as? Int == 10)
       let check = try place.hearth("fsck")
-      #expect(check.output == "1 posts, 0 comments, 10 stars: no fault\n")
+      #expect(check.output == "1 post, 0 comments, 10 stars: no fault\n")
     }
 
     @Test("Acknowledged posts outlive a server that is killed again and again")

@@ -24,7 +24,8 @@ final class TerminalSession {
     in place: Place,
     environment changes: [String: String] = [:],
     columns: Int = 80,
-    rows: Int = 24
+    rows: Int = 24,
+    joinsEmoji: Bool = false
   ) throws {
     var ends: (controller: Int32, terminal: Int32) = (-1, -1)
     try #require(openpty(&ends.controller, &ends.terminal, nil, nil, nil) == 0)
@@ -35,6 +36,7 @@ final class TerminalSession {
     var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
     terminal = VirtualTerminal(width: columns, height: rows)
+    terminal.joinsEmoji = joinsEmoji
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }

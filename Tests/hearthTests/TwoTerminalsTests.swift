@@ -47,7 +47,7 @@ extension EndToEnd {
       try bob.waitUntilAcknowledged()
       let check = try place.hearth("fsck")
       #expect(check.status == 0)
-      #expect(check.output == "1 posts, 3 comments, 1 stars: no fault\n")
+      #expect(check.output == "1 post, 3 comments, 1 star: no fault\n")
       // A terminal is killed; the other does not notice.
       kill(try alice.process(), SIGKILL)
       try comment(in: bob, "Good night.")

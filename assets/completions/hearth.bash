@@ -390,11 +390,14 @@ _hearth_comment() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--answer --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
+    '--answer')
+        return
+        ;;
     '--user')
         return
         ;;

@@ -74,11 +74,21 @@ struct Show: AsyncParsableCommand {
     )
     Output.line("")
     Output.lines(untrusted: post.body, indent: "  ")
+    let known = Dictionary(comments.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     for comment in comments {
       let age = comment.createdAt.map { AgeText.of(now - $0) } ?? "-"
       Output.line("")
       let name = names.shown(Author(uid: comment.uid, name: comment.author))
-      Output.line(untrusted: "\(comment.id)  \(name), \(age)")
+      var heading = "\(comment.id)  \(name), \(age)"
+      if let parent = comment.parent {
+        // What it answers may be gone, or be nothing that was ever there.
+        heading += ", answering "
+        heading +=
+          known[parent].map {
+            "\(names.shown(Author(uid: $0.uid, name: $0.author))) (\($0.id))"
+          } ?? "a comment that is gone"
+      }
+      Output.line(untrusted: heading)
       Output.lines(untrusted: comment.text, indent: "  ")
     }
   }

@@ -40,12 +40,18 @@ struct WriteComment: AsyncParsableCommand {
   @Argument(help: "What to say; - reads it from stdin.", transform: DashedWord.restore)
   var text: String
 
+  @Option(
+    help: ArgumentHelp("Answer that comment.", valueName: "comment"),
+    transform: DashedWord.restore
+  )
+  var answer: String?
+
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
     let text = text == "-" ? try InputFile.text("-") : text
     let session = try BlogSession(options)
-    let comment = try await session.blog.comment(on: id, text: text)
+    let comment = try await session.blog.comment(on: id, text: text, answering: answer)
     options.json ? Output.line(.object(("id", .string(comment)))) : Output.line(comment)
   }
 }

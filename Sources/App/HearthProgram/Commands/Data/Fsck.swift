@@ -173,7 +173,8 @@ struct Fsck: AsyncParsableCommand {
     } else {
       for fault in check.faults { Output.line(untrusted: fault) }
       Output.line(
-        (name.map { "\($0): " } ?? "") + "commit \(check.revision), \(check.rowCount) rows: "
+        (name.map { "\($0): " } ?? "")
+          + "commit \(check.revision), \(ProgressLine.count(check.rowCount, "row")): "
           + FsckReport.summary(check.faults.count)
       )
     }

@@ -17,11 +17,7 @@ struct FsckReport {
 
   /// Says "no fault", or how many there are.
   static func summary(_ count: Int) -> String {
-    switch count {
-    case 0: "no fault"
-    case 1: "1 fault"
-    default: "\(count) faults"
-    }
+    count == 0 ? "no fault" : ProgressLine.count(count, "fault")
   }
 
   // MARK: Repairing
@@ -92,11 +88,15 @@ struct FsckReport {
       )
       return
     }
-    var line = "\(check.postCount) posts, \(check.commentCount) comments, "
-    line += "\(check.starCount) stars: \(Self.summary(check.faults.count))"
+    let looked = [
+      ProgressLine.count(check.postCount, "post"),
+      ProgressLine.count(check.commentCount, "comment"),
+      ProgressLine.count(check.starCount, "star"),
+    ]
+    var line = "\(looked.joined(separator: ", ")): \(Self.summary(check.faults.count))"
     if repaired > 0 { line += ", \(repaired) repaired" }
     if !check.leftovers.isEmpty {
-      line += ", \(check.leftovers.count) traces of what is gone"
+      line += ", \(ProgressLine.count(check.leftovers.count, "trace")) of what is gone"
     }
     Output.line(line)
   }

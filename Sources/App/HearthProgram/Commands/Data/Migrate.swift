@@ -80,8 +80,8 @@ struct Migrate: ParsableCommand {
       throw CommandFailure(.failed, "the accounts have not arrived as they were")
     }
     tell(
-      "\(contents.accounts.count) accounts with \(contents.sessions.count) sessions and the keys,"
-        + " compared",
+      ProgressLine.count(contents.accounts.count, "account") + " with "
+        + ProgressLine.count(contents.sessions.count, "session") + " and the keys, compared",
       [
         JSONMember("accounts", .integer(Int64(contents.accounts.count))),
         JSONMember("sessions", .integer(Int64(contents.sessions.count))),

@@ -1,0 +1,155 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// What people have to do with each other, and what their terminals can do, on real terminals.
+  @Suite("Social in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct SocialInTerminalsTests {
+    private static let program = Place.program
+
+    @Test("A notice leads to the comment, an answer to whom it answers, and show tells both")
+    func answers() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let post = try place.hearth("post", "--title", "Tea", "--body", "Come over", "--user", "ann")
+        .lines[0]
+      let ann = try tmux.open("\(Self.program) --user ann")
+      try ann.waitFor("Tea")
+      try ann.waitUntilAtHome(as: "ann")
+      let comment = try place.hearth("comment", post, "On my way", "--user", "bob").lines[0]
+      try ann.press("F3")
+      try ann.waitFor("Notices")
+      try ann.waitFor("On my way")
+      try ann.press("Enter")
+      try ann.waitFor("Come over")
+      try ann.press("r")
+      try ann.waitFor("To bob")
+      try ann.type("Bring **milk**")
+      try ann.press("Enter")
+      try ann.waitUntilAcknowledged()
+      let bob = try tmux.open("\(Self.program) --user bob")
+      try bob.waitFor("Tea")
+      try bob.press("Enter")
+      try bob.waitFor("└ ann")
+      try bob.waitFor("Bring milk")
+      // Folded, it is a number; back it comes.
+      try bob.press("G", "z")
+      try bob.waitFor("1 answer")
+      #expect(try !bob.screen().contains("Bring milk"))
+      try bob.press("z")
+      try bob.waitFor("Bring milk")
+      let shown = try place.hearth("show", post, "--user", "bob")
+      #expect(shown.lines.contains { $0.hasSuffix("answering bob (\(comment))") })
+      let json = try place.hearth("show", post, "--json")
+      #expect(json.output.contains(#""parent":"\#(comment)""#))
+      // Scripts answer, too.
+      try place.hearth("comment", post, "--answer", comment, "Me too", "--user", "carol")
+      try bob.waitFor("Me too")
+      #expect(try place.hearth("comment", post, "--answer", "nope", "x").status == 3)
+      #expect(
+        try place.hearth("fsck").output == "1 post, 3 comments, 0 stars: no fault\n"
+      )
+    }
+
+    @Test("A tag and those one follows are lists of their own, live")
+    func lists() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      try place.hearth("post", "--title", "Oolong", "--body", "About #tea", "--user", "bob")
+      try place.hearth("post", "--title", "Trams", "--body", "Late again", "--user", "carol")
+      let ann = try tmux.open("\(Self.program) --user ann")
+      try ann.waitFor("Oolong")
+      try ann.waitFor("Trams")
+      try ann.press("j", "#")
+      try ann.waitFor("Oolong alone") { $0.contains("#tea") && !$0.contains("Trams") }
+      try place.hearth("post", "--title", "Sencha", "--body", "More #Tea", "--user", "carol")
+      try ann.waitFor("Sencha")
+      try ann.press("Escape")
+      try ann.waitFor("Trams")
+      try ann.press("g", "g", "f")
+      try ann.waitFor("You follow carol")
+      try ann.press("5")
+      try ann.waitFor("Carol's alone") {
+        $0.contains("Trams") && $0.contains("Sencha") && !$0.contains("Oolong")
+      }
+    }
+
+    @Test("What is not sent is a list, and one goes on with it")
+    func drafts() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      try place.hearth("post", "--title", "Tea", "--body", "Come over", "--user", "bob")
+      let ann = try tmux.open("\(Self.program) --user ann")
+      try ann.waitFor("Tea")
+      try ann.press("Enter")
+      try ann.waitFor("Come over")
+      try ann.press("c")
+      try ann.type("Half a sentence")
+      try ann.press("Escape", "Escape")
+      try ann.waitFor("1 draft")
+      try ann.press("C")
+      try ann.waitFor("Comment on Tea")
+      try ann.press("Enter")
+      try ann.waitFor("Come over")
+      try ann.type(", and its end")
+      try ann.press("Enter")
+      try ann.waitFor("1 comment")
+      try ann.waitFor("Half a sentence, and its end")
+    }
+
+    @Test("Links of a post are links of the terminal, and lead where the screen says")
+    func links() throws {
+      let place = try Place()
+      let body = "See [bank.example](https://evil.example/x) and https://me@a.example/y."
+      try place.hearth("post", "--title", "Links", "--body", body, "--user", "bob")
+      let session = try TerminalSession(
+        ["--user", "ann"],
+        in: place,
+        environment: ["TERM": "xterm-256color", "VTE_VERSION": "7200"]
+      )
+      try session.wait(for: "Links")
+      session.type("\r")
+      try session.wait(for: "bank.example (evil.example)")
+      // They follow the text in the same frame, and may come with the next bytes.
+      try session.wait(for: "links") { $0.cells.joined().contains { $0.link != nil } }
+      func text(of address: String) -> String {
+        session.terminal.cells.joined().filter { $0.link == address }.map(\.text).joined()
+      }
+      #expect(text(of: "https://evil.example/x") == "bank.example")
+      #expect(text(of: "https://me@a.example/y") == "https://me@a.example/y")
+      session.type(":set hyperlinks false\r")
+      try session.wait(for: "no link any more") { terminal in
+        terminal.cells.joined().allSatisfy { $0.link == nil }
+          && terminal.lines.contains { $0.contains("bank.example (evil.example)") }
+      }
+      #expect(session.terminal.offences == [])
+      session.type("qq")
+      #expect(try session.waitForEnd() == 0)
+    }
+
+    @Test("A terminal is asked once how it draws families, and shows them so from then on")
+    func families() throws {
+      let place = try Place()
+      try place.hearth("post", "--title", "We 👨‍👩‍👧 and 👋🏽", "--body", "b", "--user", "bob")
+      for round in 1...2 {
+        let session = try TerminalSession(
+          ["--user", "ann"],
+          in: place,
+          environment: ["TERM": "xterm-256color"],
+          joinsEmoji: true
+        )
+        // The first screen does not wait for the answer.
+        if round == 1 {
+          try session.wait(for: "We 👨 and 👋")
+          session.type(session.terminal.answers)
+        }
+        try session.wait(for: "We 👨‍👩‍👧 and 👋🏽")
+        #expect(session.terminal.answers.isEmpty == (round == 2))
+        #expect(session.terminal.offences == [])
+        session.type("q")
+        #expect(try session.waitForEnd() == 0)
+      }
+    }
+  }
+}
