@@ -75,7 +75,8 @@ package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
         + "such as xterm-256color, or use a subcommand"
     case .typeIsUnknown(let type):
       return "no terminal of type \"\(type)\" is known; set TERM to a known type, "
-        + "such as xterm-256color, or install its terminfo entry (on Debian in ncurses-term)"
+        + "such as xterm-256color, or install its terminfo entry "
+        + "(on Debian in ncurses-base or ncurses-term)"
     case .systemFailure(let call, let code):
       return "\(call) failed with error number \(code); try another terminal"
     }

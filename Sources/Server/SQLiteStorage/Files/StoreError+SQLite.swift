@@ -23,10 +23,14 @@ extension StoreError {
     case .SQLITE_FULL:
       self.init(.full, "\(path): the disk is full; free some space and try again")
     case .SQLITE_IOERR:
+      // SQLite says so, too, when a file beside the database cannot grow while it is opened.
+      let (fault, advice) =
+        Self.isFull(at: path)
+        ? ("is full", "free some space, then") : ("does not work", "when the disk works,")
       self.init(
         .failed,
-        "\(path): the disk does not work (\(detail)); nothing that was acknowledged is lost;"
-          + " when the disk works, start the server again"
+        "\(path): the disk \(fault) (\(detail)); nothing that was acknowledged is lost;"
+          + " \(advice) start the server again"
       )
     case .SQLITE_BUSY: self.init(.busy, "\(path) is being used by somebody else: \(detail)")
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, because: detail)
@@ -34,6 +38,13 @@ extension StoreError {
       self.init(.notWritable, "\(path) cannot be opened or written: \(detail)")
     default: self.init(.failed, "\(path): \(detail)")
     }
+  }
+
+  /// Whether the disk of a file has no room for even a few pages.
+  private static func isFull(at path: String) -> Bool {
+    var information = statvfs()
+    return statvfs(path, &information) == 0
+      && information.f_bavail * information.f_frsize < 65_536
   }
 
   /// Describes a failed system call.
