@@ -54,6 +54,14 @@ package struct ChildKey: Hashable, Comparable, Sendable {
   /// The pseudo key under which a node's own priority is addressed.
   package static let priority = ChildKey(".priority")
 
+  /// Whether this is that pseudo key.
+  ///
+  /// Asked a dozen times for each write; comparing to the constant itself took 70 instructions.
+  @inline(__always)
+  package var isPriority: Bool {
+    first == 0x012E_7072_696F_7269 && second == 0x7479 << 48 && self == .priority
+  }
+
   private var start: SortableText {
     switch rest {
     case .short(let tail): SortableText(first: first, second: second, tail: tail)

@@ -53,7 +53,7 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   /// The path above this one, or nil for the root.
   package var parent: Path? { isRoot ? nil : Path(keys.dropLast()) }
   /// Whether the last key is the pseudo key of a priority.
-  package var isPriority: Bool { keys.last == .priority }
+  package var isPriority: Bool { keys.last?.isPriority == true }
 
   /// The path of a child.
   package func appending(_ key: ChildKey) -> Path { Path(keys + [key]) }

@@ -265,6 +265,18 @@ package struct NodeView {
     }
   }
 
+  /// The kind of a leaf that is the same in another node.
+  ///
+  /// - Returns: Nil unless both are packed, so that they have no priority, and the same to the last byte.
+  /// - Complexity: O(bytes)
+  package func kindOfSameLeaf(as other: NodeView) -> Kind? {
+    guard case .leaf(let mine) = storage, case .leaf(let its) = other.storage,
+      case let length = PackedValue.length(at: mine), PackedValue.length(at: its) == length,
+      CodeUnits.areSame(mine, its, count: length)
+    else { return nil }
+    return kind
+  }
+
   private static func word(at address: UnsafeRawPointer) -> UInt64 {
     UInt64(littleEndian: address.loadUnaligned(as: UInt64.self))
   }

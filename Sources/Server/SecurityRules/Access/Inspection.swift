@@ -69,7 +69,7 @@ struct Inspection: ~Copyable {
     evaluator.ascend(to: 0)
     // Counts because a request may name many locations.
     try? evaluator.budget.spend(RulesLimits.stepsPerKey * path.count)
-    for key in path.keys where key != .priority {
+    for key in path.keys where !key.isPriority {
       let depth = plans.count - 1
       let text = evaluator.scratch.keep(key)
       var guess = 0
@@ -125,11 +125,21 @@ struct Inspection: ~Copyable {
 
   /// Whether the `.validate` of a location holds; without new data, it is not evaluated.
   private mutating func isValid(_ plan: UnsafePointer<RulePlan>, at depth: Int) -> Bool {
-    guard let entry = plan.pointee.validate, !evaluator.frames[depth].newNode.isEmpty,
-      !holds(entry, at: depth)
-    else { return true }
+    guard let entry = plan.pointee.validate, !evaluator.frames[depth].newNode.isEmpty else {
+      return true
+    }
+    if !isExplaining, isKept(by: entry, at: depth) { return true }
+    if holds(entry, at: depth) { return true }
     refusal = decision(false, by: Verdict(rule: entry.rule, depth: depth, outcome: reason))
     return false
+  }
+
+  /// Whether the data at a frame are as before, and a rule certainly holds for them.
+  private func isKept(by entry: RulePlan.Entry, at depth: Int) -> Bool {
+    let kinds = entry.program.pointee.keepable
+    guard !kinds.isEmpty else { return false }
+    let frame = evaluator.frames.pointer(to: depth)
+    return frame.pointee.newNode.kindOfSameLeaf(as: frame.pointee.node).map(kinds.include) == true
   }
 
   /// Whether the data below the last frame are valid; only data with rules are visited.
@@ -290,7 +300,7 @@ struct Inspection: ~Copyable {
       let key = evaluator.frames[frame].key
       return Explanation.Binding(name: name, text: JSONValue.string(key.string).text)
     }
-    let auth = Self.text(evaluator.request.subject.auth)
+    let auth = Self.text(evaluator.request.auth)
     bindings.append(Explanation.Binding(name: "auth", text: auth))
     bindings.append(Explanation.Binding(name: "data", text: Self.text(frame.node.node)))
     if evaluator.request.newRoot != nil {

@@ -190,16 +190,20 @@ extension RuleSet {
     steps: Int = RulesLimits.steps,
     explaining: Bool = false
   ) -> Decision {
-    root.withView { root in
-      let request = RuleRequest(
-        subject: subject,
-        now: Double(now),
-        root: root,
-        newRoot: nil,
-        query: query
-      )
-      var inspection = Inspection(of: request, by: self, explaining: explaining, steps: steps)
-      return inspection.read(path)
+    // The request borrows from it.
+    defer { withExtendedLifetime(subject) {} }
+    return root.withView { root in
+      withUnsafePointer(to: query) { query in
+        let request = RuleRequest(
+          subject: subject,
+          now: Double(now),
+          root: root,
+          newRoot: nil,
+          query: query
+        )
+        var inspection = Inspection(of: request, by: self, explaining: explaining, steps: steps)
+        return inspection.read(path)
+      }
     }
   }
 
@@ -261,14 +265,14 @@ extension RuleSet {
     steps: Int = RulesLimits.steps,
     explaining: Bool = false
   ) -> Decision {
-    oldRoot.withView { root in
+    defer { withExtendedLifetime(subject) {} }
+    return oldRoot.withView { root in
       newRoot.withView { newRoot in
         let request = RuleRequest(
           subject: subject,
           now: Double(now),
           root: root,
-          newRoot: newRoot,
-          query: nil
+          newRoot: newRoot
         )
         var inspection = Inspection(of: request, by: self, explaining: explaining, steps: steps)
         return inspection.write(paths)
@@ -296,13 +300,13 @@ extension RuleSet {
     from root: Node,
     steps: Int = RulesLimits.steps
   ) -> Bool {
-    root.withView { root in
+    defer { withExtendedLifetime(subject) {} }
+    return root.withView { root in
       let request = RuleRequest(
         subject: subject,
         now: Double(now),
         root: root,
-        newRoot: nil,
-        query: nil
+        newRoot: nil
       )
       var inspection = Inspection(of: request, by: self, explaining: false, steps: steps)
       for path in paths where !inspection.couldWrite(path) { return false }

@@ -34,14 +34,14 @@ extension Evaluator {
   // MARK: Members
 
   mutating func uid(at offset: Int32) throws(EvaluationError) -> RuleValue {
-    switch request.subject.auth {
+    switch request.auth {
     case .null: return .null
     case .map:
       // Costs as much as any other member.
-      try budget.spend(1 + request.subject.memberCount)
-      return request.subject.uid
+      try budget.spend(1 + request.memberCount)
+      return request.uid
     case .bool, .number, .string, .object:
-      let kind = request.subject.auth.kind
+      let kind = request.auth.kind
       throw EvaluationError("\(kind) has no member 'uid'", at: Int(offset))
     }
   }

@@ -270,11 +270,11 @@ struct Evaluator: ~Copyable {
     case .bool(let value): return .bool(value)
     case .number(let value): return .number(value)
     case .text(let text): return .string(text)
-    case .auth: return request.subject.auth
+    case .auth: return request.auth
     case .uid(let offset): return try uid(at: offset)
     case .now: return .number(request.now)
     case .capture(let frame): return .string(frames[Int(frame)].key)
-    case .query(let member): return request.query.map { value(of: member, in: $0) } ?? .null
+    case .query(let member): return request.query.map { value(of: member, in: $0.pointee) } ?? .null
     case .length(let base, let name, let offset):
       let receiver = try value(base)
       if case .string(let text) = receiver { return try length(text) }

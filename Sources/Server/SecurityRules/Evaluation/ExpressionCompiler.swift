@@ -149,6 +149,48 @@ struct ExpressionCompiler {
     }
   }
 
+  // MARK: Unchanged data
+
+  /// The kinds of leaves without a priority for which conditions hold, whatever else there is, if the
+  /// data are the same as before.
+  ///
+  /// Most of what a write brings is as it was, and rules that say what may change say so first.
+  func keepable(from entry: Int32) -> LeafKinds {
+    let kinds: [LeafKinds] = [.bool, .number, .string]
+    return LeafKinds(kinds.filter { accepts($0, from: entry) })
+  }
+
+  private func accepts(_ kind: LeafKinds, from entry: Int32) -> Bool {
+    var next = entry
+    while next >= 0 {
+      let test = tests[Int(next)]
+      guard let isTrue = result(of: test.kind, forUnchanged: kind) else { return false }
+      next = isTrue ? test.onTrue : test.onFalse
+    }
+    return next == RuleTest.accept
+  }
+
+  /// The result of a condition for such a leaf, or nil where it depends on more than that.
+  private func result(of test: RuleTest.Kind, forUnchanged kind: LeafKinds) -> Bool? {
+    switch test {
+    case .constant(let value): return value
+    case .hasNoPriority(let location): return isOwnFrame(location) ? true : nil
+    case .same(let location, let other, _):
+      return isOwnFrame(location) && isOwnFrame(other) ? true : nil
+    case .ask(let method, let location):
+      guard isOwnFrame(location) else { return nil }
+      switch method {
+      case .exists: return true
+      case .isBoolean: return kind == .bool
+      case .isNumber: return kind == .number
+      case .isString: return kind == .string
+      case .hasChildren: return false
+      case .val, .getPriority, .hasChild, .parent, .child: return nil
+      }
+    case .isNull, .equal, .compare, .hasChildren, .matches, .contains, .value: return nil
+    }
+  }
+
   // MARK: Values
 
   /// Adds an expression, and returns the index of its step and the steps that it takes.

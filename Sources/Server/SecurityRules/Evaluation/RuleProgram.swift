@@ -101,6 +101,25 @@ enum RuleKey {
   case parent(at: Int32)
 }
 
+/// Kinds of leaves.
+struct LeafKinds: OptionSet {
+  let rawValue: UInt8
+
+  static let bool = LeafKinds(rawValue: 1)
+  static let number = LeafKinds(rawValue: 2)
+  static let string = LeafKinds(rawValue: 4)
+
+  /// Whether a kind is one of these.
+  func include(_ kind: NodeView.Kind) -> Bool {
+    switch kind {
+    case .bool: contains(.bool)
+    case .number: contains(.number)
+    case .string: contains(.string)
+    case .empty, .deferred, .children: false
+    }
+  }
+}
+
 /// A compiled expression: flat lists without references, so that evaluating it counts none.
 ///
 // Safety: initialized once, before it is shared; the program retains what its parts borrow.
@@ -126,6 +145,8 @@ final class RuleProgram: @unchecked Sendable {
     let entry: Int32
     /// The frame of the rule.
     let frame: Int
+    /// The kinds of leaves for which it holds, whatever else there is, if they are the same as before.
+    let keepable: LeafKinds
     /// The children of that frame which rules name.
     let names: UnsafeBufferPointer<LeafText>
     let tests: UnsafeBufferPointer<RuleTest>
@@ -174,6 +195,7 @@ final class RuleProgram: @unchecked Sendable {
       Code(
         entry: entry,
         frame: path.count,
+        keepable: compiler.keepable(from: entry),
         names: names.texts,
         tests: tests.elements,
         steps: steps.elements,

@@ -1,9 +1,13 @@
 internal import RealtimeCore
 
-/// The request for which rules are evaluated.
+/// The request for which rules are evaluated: without references, so that none are counted.
+///
+// Safety: as for `NodeView`; who asks retains the subject and the query as well.
 struct RuleRequest {
-  /// The client.
-  let subject: RuleSubject
+  /// The `auth` of the client, its member `uid`, and what looking one up costs.
+  let auth: RuleValue
+  let uid: RuleValue
+  let memberCount: Int
   /// The time in milliseconds since 1970.
   let now: Double
   /// All present data.
@@ -11,7 +15,23 @@ struct RuleRequest {
   /// All data after the write; nil for a read.
   let newRoot: NodeView?
   /// The query of a read; nil for a write.
-  let query: Query?
+  let query: UnsafePointer<Query>?
+
+  init(
+    subject: RuleSubject,
+    now: Double,
+    root: NodeView,
+    newRoot: NodeView?,
+    query: UnsafePointer<Query>? = nil
+  ) {
+    auth = subject.auth
+    uid = subject.uid
+    memberCount = subject.memberCount
+    self.now = now
+    self.root = root
+    self.newRoot = newRoot
+    self.query = query
+  }
 }
 
 /// A location on the path from the root to the rule being evaluated.

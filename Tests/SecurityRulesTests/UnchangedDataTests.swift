@@ -1,0 +1,52 @@
+import RealtimeCore
+import SecurityRules
+import Testing
+
+/// Leaves that are as before are not asked about where their rule certainly holds.
+///
+/// A request that is explained asks about everything, and must come to the same.
+@Suite("Rules of data that are as before")
+struct UnchangedDataTests {
+  private static let conditions = [
+    "newData.val() === data.val()", "newData.isString()", "newData.isNumber()",
+    "newData.isBoolean()", "newData.exists()", "newData.hasChildren()", "newData.val() != null",
+    "newData.getPriority() === null", "newData.getPriority() === data.getPriority()",
+    "data.parent().child('b').isString()", "newData.parent().val() === data.parent().val()", "true",
+    "false", "auth.uid === 'ann'", "root.child('p/a').val() === newData.val()",
+    "newData.val() === newData.parent().child('b').val()",
+  ]
+
+  private static let values = [
+    "null", "1", "2", "0.5", "true", "false", #""x""#, #""y""#, #"{"c":1}"#,
+  ]
+
+  @Test("come to the same whether or not they are evaluated", arguments: ["&&", "||"])
+  func explained(connection: String) throws {
+    var outcomes: [Bool: Int] = [:]
+    for (index, first) in Self.conditions.enumerated() {
+      for second in Self.conditions[index...] {
+        for expression in [
+          "\(first) \(connection) \(second)", "!(\(first)) \(connection) \(second)",
+        ] {
+          let rules = try RuleSet(
+            source: """
+              {"rules": {"p": {".write": true, "a": {".validate": "\(expression)"}}}}
+              """
+          )
+          for (old, new) in Self.values.flatMap({ old in Self.values.map { (old, $0) } }) {
+            let before = try Node(parsing: #"{"p":{"a":\#(old),"b":"x"}}"#)
+            let after = try Node(parsing: #"{"p":{"a":\#(new),"b":"z"}}"#)
+            let isAllowed = [false, true].map {
+              rules.canWrite(["p"], auth: nil, now: 0, from: before, to: after, explaining: $0)
+                .isAllowed
+            }
+            #expect(isAllowed[0] == isAllowed[1], "\(expression): \(old) becomes \(new)")
+            outcomes[isAllowed[0], default: 0] += 1
+          }
+        }
+      }
+    }
+    #expect(outcomes[true, default: 0] > 1_000)
+    #expect(outcomes[false, default: 0] > 1_000)
+  }
+}
