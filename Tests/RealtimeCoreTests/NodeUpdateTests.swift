@@ -36,6 +36,42 @@ struct NodeUpdateTests {
   }
 
   @Test(
+    "that exchange data tell what was there, or do nothing",
+    arguments: 1...4 as ClosedRange<UInt64>
+  )
+  func exchange(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var exchanged = 0
+    for _ in 0..<1_000 {
+      let before = Node.random(depth: 4, using: &random)
+      let keys = (0..<Int.random(in: 0...4, using: &random)).map { _ in
+        Node.randomKey(using: &random)
+      }
+      let path = Path(keys)
+      let data = Node.random(depth: 2, using: &random)
+      var node = before
+      guard let old = node.exchange(data, at: path) else {
+        #expect(node == before)
+        continue
+      }
+      exchanged += 1
+      #expect(old == before[path])
+      #expect(node == before.setting(path, to: data))
+      #expect(Self.isSound(node))
+      #expect(before.leafDepth(above: path, or: node) == path.count)
+    }
+    #expect(exchanged > 100)
+    var node = Node.empty.setting("a/b" as Path, to: .integer(1))
+    #expect(node.exchange(.integer(2), at: "a/.priority") == nil)
+    #expect(node.exchange(.empty, at: "a/b") == nil)
+    #expect(node.exchange(.integer(2), at: "a/b/c") == nil)
+    #expect(node.exchange(.integer(2), at: "b/c") == nil)
+    #expect(node.exportText == #"{"a":{"b":1}}"#)
+    #expect(node.exchange(.integer(2), at: "a/c") == .empty)
+    #expect(node.exportText == #"{"a":{"b":1,"c":2}}"#)
+  }
+
+  @Test(
     "leave the data at the path, and everything else as it was",
     arguments: 1...4 as ClosedRange<UInt64>
   )

@@ -17,6 +17,23 @@ struct ValidationTests {
     )
   }
 
+  @Test("finds a forbidden byte anywhere in a key, whatever its length")
+  func everyByte() {
+    let forbidden = Set(".$#[]/\u{7F}".utf8).union(0..<0x20)
+    for byte in UInt8(0)..<0x80 {
+      for count in 1...18 {
+        for position in 0..<count {
+          for other in ["a", "~", "\u{80}"] {
+            var scalars = [String](repeating: other, count: count)
+            scalars[position] = String(UnicodeScalar(byte))
+            let key = scalars.joined()
+            #expect((Validation.problem(withKey: key) == nil) == !forbidden.contains(byte))
+          }
+        }
+      }
+    }
+  }
+
   @Test(
     "accepts keys",
     arguments: ["é", " ", "\"", "%", "\\", "%41", "🐵", "-NjEtLV0------------", "\u{80}"]

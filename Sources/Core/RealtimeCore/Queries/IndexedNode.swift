@@ -76,6 +76,25 @@ package struct IndexedNode: Sendable {
     }
   }
 
+  /// Replaces the node by a version of it in which one child differs, which is known in both.
+  ///
+  /// - Parameters:
+  ///   - version: The new version of the node.
+  ///   - key: The child.
+  ///   - old: What it was; empty if it is new.
+  ///   - new: What it is now.
+  /// - Complexity: O(log n), O(n log n) when the first priority appears among the children
+  package mutating func follow(_ version: Node, changed key: ChildKey, from old: Node, to new: Node)
+  {
+    node = version
+    if usesKeyOrder || order == nil || node.children == nil { return rebuildOrder() }
+    let index = index
+    move(
+      from: old.withView { index.position(of: key, as: $0) },
+      to: new.withView { index.position(of: key, as: $0) }
+    )
+  }
+
   /// Moves a child to its new position if that differs.
   private mutating func move(from before: IndexEntry?, to after: IndexEntry?) {
     if before == after { return }

@@ -60,7 +60,7 @@ package enum Node: Sendable {
   ///
   /// - Complexity: O(log children)
   package subscript(key: ChildKey) -> Node {
-    if key == .priority { return priority.map { .leaf($0) } ?? .empty }
+    if key.isPriority { return priority.map { .leaf($0) } ?? .empty }
     return children?.map[key] ?? .empty
   }
 
@@ -69,7 +69,7 @@ package enum Node: Sendable {
   /// - Complexity: O(depth · log children)
   package subscript(path: Path) -> Node {
     guard let last = path.keys.last else { return self }
-    if last == .priority {
+    if last.isPriority {
       let node = self[Path(path.keys.dropLast())]
       return node.priority.map { .leaf($0) } ?? .empty
     }
@@ -135,6 +135,9 @@ package struct NodeChildren: Sendable {
   /// Whether the children are few and small and are stored as packed bytes.
   package var isPacked: Bool { packed != nil }
 
+  /// How many bytes packed children take; nil when they are not packed.
+  package var packedBytes: Int? { packed?.bytes.count }
+
   /// The packed form of everything here, or nil if there is none.
   var packed: PackedChildren? { priority == nil ? map.packed : nil }
 
@@ -166,6 +169,31 @@ package struct NodeChildren: Sendable {
     let old = node.isEmpty ? map.remove(key) : map.set(key, to: node)
     if old?.priority != nil { prioritizedCount -= 1 }
     if node.priority != nil { prioritizedCount += 1 }
+  }
+
+  /// Sets a child, not to an empty node, and returns what it was.
+  mutating func exchange(_ node: Node, at key: ChildKey) -> Node {
+    let packed = map.packed?[key]
+    let old = map.set(key, to: node) ?? packed ?? .empty
+    if old.priority != nil { prioritizedCount -= 1 }
+    if node.priority != nil { prioritizedCount += 1 }
+    return old
+  }
+
+  /// Exchanges the data below a child in place; nil where ``Node/exchange(_:at:)`` does nothing.
+  mutating func exchange(
+    _ node: Node,
+    below key: ChildKey,
+    at path: ArraySlice<ChildKey>
+  ) -> Node? {
+    let result = map.modify(key) { child -> (old: Node?, before: Bool, after: Bool) in
+      let before = child.priority != nil
+      let old = child.exchange(node, at: path)
+      return (old, before, child.priority != nil)
+    }
+    guard let result else { return nil }
+    prioritizedCount += (result.after ? 1 : 0) - (result.before ? 1 : 0)
+    return result.old
   }
 
   /// Updates the data below a child in place.
@@ -242,6 +270,29 @@ extension Node {
     return copy
   }
 
+  /// Replaces data by others in one descent, and tells what they were.
+  ///
+  /// - Parameters:
+  ///   - node: The new data.
+  ///   - path: Where they go.
+  /// - Returns: What was there, empty if nothing was. Nil, with nothing done, where more than that
+  ///   happens: when the new data are empty, when something above the path is missing or a leaf, and
+  ///   for a priority.
+  /// - Complexity: O(depth · log children)
+  package mutating func exchange(_ node: Node, at path: Path) -> Node? {
+    node.isEmpty || path.isPriority ? nil : exchange(node, at: path.keys[...])
+  }
+
+  fileprivate mutating func exchange(_ node: Node, at path: ArraySlice<ChildKey>) -> Node? {
+    guard let key = path.first, case .children(var children) = self else { return nil }
+    // Cleared first, as below.
+    self = .empty
+    defer { self = .children(children) }
+    return path.count == 1
+      ? children.exchange(node, at: key)
+      : children.exchange(node, below: key, at: path.dropFirst())
+  }
+
   /// Replaces the data at a path, in place where nobody else holds it.
   ///
   /// - Complexity: O(depth · log children)
@@ -255,7 +306,7 @@ extension Node {
       self = node
       return
     }
-    if key == .priority {
+    if key.isPriority {
       self = withPriority(node.leafValue)
       return
     }

@@ -10,8 +10,6 @@ struct Access: Sendable {
     /// The identity without a credential.
     let base: Identity
     var state: AuthState
-    /// Whether the rules have ever allowed it anything.
-    var isLetIn = false
   }
 
   /// When the credential of a peer ends.
@@ -31,6 +29,9 @@ struct Access: Sendable {
   private let limits: HubLimits
   private let verifier: any CredentialVerifier
   private var entries: [PeerID: Entry] = [:]
+  /// The peers that the rules have never allowed anything; as a rule there are none, and a write looks
+  /// for no peer.
+  private var strangers: Set<PeerID> = []
   private var deadlines = SortedMap<Deadline, Void>()
 
   /// The rules that requests are checked by.
@@ -88,11 +89,13 @@ struct Access: Sendable {
 
   mutating func open(_ peer: PeerID, as identity: Identity) {
     entries[peer] = Entry(base: identity, state: AuthState(identity: identity))
+    strangers.insert(peer)
   }
 
   mutating func close(_ peer: PeerID) {
     setDeadline(nil, of: peer)
     entries[peer] = nil
+    strangers.remove(peer)
   }
 
   /// The auth state of a peer; nil when it is not open.
@@ -118,13 +121,12 @@ struct Access: Sendable {
 
   /// Notes that the rules have allowed a peer something.
   mutating func letIn(_ peer: PeerID) {
-    guard let index = entries.index(forKey: peer), !entries.values[index].isLetIn else { return }
-    entries.values[index].isLetIn = true
+    if !strangers.isEmpty { strangers.remove(peer) }
   }
 
   /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
   func hasDoneNothing(_ peer: PeerID) -> Bool {
-    entries[peer].map { $0.state.identity == .anonymous && !$0.isLetIn } ?? false
+    strangers.contains(peer) && entries[peer]?.state.identity == .anonymous
   }
 
   // MARK: Credentials
@@ -262,6 +264,8 @@ struct Access: Sendable {
 
   /// Asks whether someone may turn the tree into another; administrators may do everything.
   ///
+  /// Mutating though it changes nothing: otherwise the caller copies all of this for the call.
+  ///
   /// - Parameters:
   ///   - paths: Where something was asked to be written, whether or not it changes anything: who
   ///     may not write must not learn by trying what is there.
@@ -270,7 +274,7 @@ struct Access: Sendable {
   ///   - state: Who asks.
   ///   - timestamp: What server timestamps have become.
   /// - Returns: Why not, or nil.
-  func refusal(
+  mutating func refusal(
     toWrite paths: [Path],
     from before: Node,
     to after: Node,
@@ -304,7 +308,7 @@ struct Access: Sendable {
   /// Why a write is refused before anything is built for it, or nil when that takes a closer look.
   ///
   /// A large write takes long to check and to apply: who may not make it must not be able to make
-  /// others wait for that.
+  /// others wait for that. Mutating though it changes nothing, as above.
   ///
   /// - Parameters:
   ///   - operation: What is to be written.
@@ -314,7 +318,7 @@ struct Access: Sendable {
   ///   - timestamp: The time for the rules.
   /// - Returns: The refusal.
   /// - Complexity: O(paths · depth), times the cost of the rules, for a large write
-  func earlyRefusal(
+  mutating func earlyRefusal(
     of operation: WriteOperation,
     at path: Path,
     as state: AuthState,

@@ -183,6 +183,9 @@ struct Outbox: Sendable {
     }
   }
 
+  /// The most entries that room is made for ahead.
+  private static let mostReserved = 64
+
   private var entries: [Entry] = []
   /// How many of the first entries have left already.
   private var released = 0
@@ -207,7 +210,11 @@ struct Outbox: Sendable {
     for entry in taken { byteCount -= entry.byteCount }
     released = end
     if end == entries.count {
-      entries = []
+      // The next batch waits for about as much; growing step by step moves each entry twice.
+      if !taken.isEmpty {
+        entries = []
+        entries.reserveCapacity(min(taken.count, Self.mostReserved))
+      }
       released = 0
     } else if released > entries.count / 2 {
       entries.removeFirst(released)

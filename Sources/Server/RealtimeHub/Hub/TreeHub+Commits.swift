@@ -34,24 +34,17 @@ extension TreeHub {
   /// Makes changes the next commit and queues what listeners are to be told.
   ///
   /// - Parameters:
-  ///   - changes: What changes.
-  ///   - after: The tree with the changes made.
+  ///   - step: What changes.
   ///   - isMerge: Whether the changes belong together for clients.
   ///   - timestamp: The time of the commit.
   mutating func commit(
-    _ changes: [Change],
-    makingOf after: Node,
+    _ step: borrowing TreeStep,
     isMerge: Bool,
     at timestamp: Int64
   ) {
-    guard !changes.isEmpty else { return }
-    let before = durability.apply(changes, makingOf: after, at: timestamp)
-    let effect = CommitEffect(
-      before: before,
-      after: after,
-      changed: changes.map(\.path),
-      isMerge: isMerge
-    )
+    guard !step.changes.isEmpty else { return }
+    let before = durability.apply(step.changes, makingOf: step.after, at: timestamp)
+    let effect = CommitEffect(of: step, from: before, isMerge: isMerge)
     reviewConditionalListens(effect)
     for push in listens.update(effect, revision: durability.revision) { append(push) }
   }

@@ -119,7 +119,8 @@ extension TreeHub {
       at: timestamp
     )
     guard error == nil else { return false }
-    commit(effective, makingOf: after, isMerge: effective.count > 1, at: timestamp)
+    let step = TreeStep(changes: effective, after: after)
+    commit(step, isMerge: effective.count > 1, at: timestamp)
     return true
   }
 }

@@ -63,15 +63,11 @@ extension TreeHub {
     }
     // A local, since a closure would capture a copy of the whole hub.
     let before = durability.root
-    var changes = effective(wanted, at: timestamp)
-    if changes.contains(where: \.isLarge) {
-      changes = changes.flatMap { $0.narrowed(from: before[$0.path]) }
-    }
-    let after = tree(with: changes)
+    let step = step(wanted, from: before, at: timestamp)
     if let error = access.refusal(
       toWrite: wanted.map(\.path),
       from: before,
-      to: after,
+      to: step.after,
       as: state,
       at: timestamp
     ) {
@@ -79,12 +75,31 @@ extension TreeHub {
     }
     if !mayCompare, let stale = staleness(of: write) { throw stale }
     for change in wanted where change.path.isPriority && !change.node.isEmpty {
-      if let parent = change.path.parent, after[parent].isEmpty {
+      if let parent = change.path.parent, step.after[parent].isEmpty {
         throw RequestError(.invalidData, "there are no data at \(parent) to give a priority")
       }
     }
-    let isMerge = write.operation.isMerge || changes.count > 1
-    commit(changes, makingOf: after, isMerge: isMerge, at: timestamp)
+    let isMerge = write.operation.isMerge || step.changes.count > 1
+    commit(step, isMerge: isMerge, at: timestamp)
+  }
+
+  /// What a write makes of the tree.
+  private func step(_ wanted: [Change], from before: Node, at timestamp: Int64) -> TreeStep {
+    if wanted.count == 1, case let change = wanted[0], !change.isLarge,
+      !change.node.hasDeferredValues
+    {
+      // One descent tells what was there, whether that changes, and what indexes have to know.
+      var after = before
+      if let old = after.exchange(change.node, at: change.path) {
+        if old == change.node { return TreeStep(changes: [], after: before) }
+        return TreeStep(changes: wanted, after: after, exchange: Exchange(of: old, by: change))
+      }
+    }
+    var changes = effective(wanted, at: timestamp)
+    if changes.contains(where: \.isLarge) {
+      changes = changes.flatMap { $0.narrowed(from: before[$0.path]) }
+    }
+    return TreeStep(changes: changes, after: tree(with: changes))
   }
 
   /// Why the condition of a write does not hold, or nil when it does, or there is none.

@@ -304,6 +304,7 @@ package struct TreeHub: Sendable {
   /// Takes the outputs that depend on durable data only.
   mutating func flush() -> [HubOutput] {
     let released = durability.release()
+    if released.isEmpty { return [] }
     var outputs: [HubOutput] = []
     outputs.reserveCapacity(released.count)
     for entry in released {

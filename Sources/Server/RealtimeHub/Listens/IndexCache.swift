@@ -72,6 +72,18 @@ struct IndexCache: Sendable {
     var replaced: [Path: [KeptOrder]] = [:]
     for path in effect.affectedPaths(in: locations) {
       let node = effect.after[path]
+      // A child that is exchanged as a whole need not be looked for again in both versions.
+      if let exchange = effect.exchange, exchange.path.count == path.count + 1 {
+        let key = exchange.path.keys[path.count]
+        let count = locations.modify(path) { orders in
+          for slot in orders.indices {
+            orders[slot].update(key, from: exchange.old, to: exchange.new, in: node)
+          }
+          return orders.count
+        }
+        visited += count ?? 0
+        continue
+      }
       guard let changed = effect.changedKeys(of: path) else {
         replaced[path] = self[path]
         replace(at: path, by: node)
@@ -167,14 +179,14 @@ extension CommitEffect {
     if paths.count == 1 {
       let changed = paths[0]
       if changed.contains(path) { return nil }
-      guard path.contains(changed), changed.keys[path.count] != .priority else { return [] }
+      guard path.contains(changed), !changed.keys[path.count].isPriority else { return [] }
       return [changed.keys[path.count]]
     }
     var keys: [ChildKey] = []
     var known: Set<ChildKey> = []
     for changed in paths {
       if changed.contains(path) { return nil }
-      guard path.contains(changed), case let key = changed.keys[path.count], key != .priority else {
+      guard path.contains(changed), case let key = changed.keys[path.count], !key.isPriority else {
         continue
       }
       if known.insert(key).inserted { keys.append(key) }
@@ -210,6 +222,13 @@ struct KeptOrder: Sendable {
   /// - Complexity: O(changed · log n), O(1) where the order of keys serves
   mutating func update(_ keys: [ChildKey], to node: Node) {
     indexed.follow(node, changed: keys)
+  }
+
+  /// Follows the exchange of a child, which is known in both versions.
+  ///
+  /// - Complexity: O(log n), O(1) where the order of keys serves
+  mutating func update(_ key: ChildKey, from old: Node, to new: Node, in node: Node) {
+    indexed.follow(node, changed: key, from: old, to: new)
   }
 
   /// Follows a change of the whole location.

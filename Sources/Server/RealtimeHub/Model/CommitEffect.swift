@@ -1,5 +1,31 @@
 internal import RealtimeCore
 
+/// Changes, and the tree that they make.
+struct TreeStep: ~Copyable {
+  /// Those that have an effect.
+  let changes: [Change]
+  /// The tree with the changes made.
+  let after: Node
+  /// What the only change is, if that is known.
+  var exchange: Exchange?
+}
+
+/// Data that take the place of others, in a tree that has no leaf above them.
+///
+// A class, as it is passed on four times, and counting its references costs less than those in it.
+final class Exchange: Sendable {
+  let path: Path
+  /// What was there; empty if nothing was.
+  let old: Node
+  let new: Node
+
+  init(of old: Node, by change: Change) {
+    path = change.path
+    self.old = old
+    new = change.node
+  }
+}
+
 /// What a commit did to the tree, as listeners need to know it.
 struct CommitEffect: Sendable {
   /// The tree before.
@@ -13,11 +39,21 @@ struct CommitEffect: Sendable {
   let paths: [Path]
   /// Whether several paths belong together, so that they are told about as a merge.
   let isMerge: Bool
+  /// What the only change is, if that is known.
+  let exchange: Exchange?
 
-  init(before: Node, after: Node, changed: [Path], isMerge: Bool) {
+  /// Describes a step from a tree to the next.
+  init(of step: borrowing TreeStep, from before: Node, isMerge: Bool) {
     self.before = before
-    self.after = after
+    after = step.after
     self.isMerge = isMerge
+    exchange = step.exchange
+    if let exchange {
+      paths = [exchange.path]
+      return
+    }
+    let after = step.after
+    let changed = step.changes.map(\.path)
     if changed.count == 1 {
       paths = [Self.smallestPath(for: changed[0], before: before, after: after)]
       return
@@ -72,7 +108,7 @@ extension CommitEffect {
     var below: [ChildKey: [Path]] = [:]
     for changed in paths {
       if changed.contains(path) { return nil }
-      guard let relative = changed.relative(to: path), let key = relative.first, key != .priority
+      guard let relative = changed.relative(to: path), let key = relative.first, !key.isPriority
       else { continue }
       if below[key] == nil { keys.append(key) }
       below[key, default: []].append(relative)
