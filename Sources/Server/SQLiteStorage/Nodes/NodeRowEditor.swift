@@ -7,12 +7,26 @@ import TreeStorage
 ///
 /// Nobody else changes the table meanwhile, so that results can be remembered.
 final class NodeRowEditor: RowEditor {
-  private struct Statements {
+  private final class Statements {
     let select: RowStatement
     let find: RowStatement
     let insert: RowStatement
+    let replace: RowStatement
     let remove: RowStatement
     let removeRange: RowStatement
+
+    init(_ database: Database, table: String) throws {
+      func statement(_ sql: String) throws -> RowStatement { try RowStatement(database, sql: sql) }
+      select = try statement("SELECT value FROM \(table) WHERE path = ?")
+      find = try statement("SELECT 1 FROM \(table) WHERE path > ? AND path < ? LIMIT 1")
+      insert = try statement("INSERT INTO \(table) (path, value) VALUES (?, ?)")
+      // A row that holds only a priority has others below it.
+      replace = try statement(
+        "UPDATE \(table) SET value = ?2 WHERE path = ?1 AND substr(value, 1, 1) <> x'80'"
+      )
+      remove = try statement("DELETE FROM \(table) WHERE path = ?")
+      removeRange = try statement("DELETE FROM \(table) WHERE path >= ? AND path < ?")
+    }
   }
 
   private let database: Database
@@ -32,22 +46,7 @@ final class NodeRowEditor: RowEditor {
 
   private func statements() throws -> Statements {
     if let prepared { return prepared }
-    let statements = Statements(
-      select: try RowStatement(database, sql: "SELECT value FROM \(table) WHERE path = ?"),
-      find: try RowStatement(
-        database,
-        sql: "SELECT 1 FROM \(table) WHERE path > ? AND path < ? LIMIT 1"
-      ),
-      insert: try RowStatement(
-        database,
-        sql: "INSERT INTO \(table) (path, value) VALUES (?, ?)"
-      ),
-      remove: try RowStatement(database, sql: "DELETE FROM \(table) WHERE path = ?"),
-      removeRange: try RowStatement(
-        database,
-        sql: "DELETE FROM \(table) WHERE path >= ? AND path < ?"
-      )
-    )
+    let statements = try Statements(database, table: table)
     prepared = statements
     return statements
   }
@@ -85,6 +84,21 @@ final class NodeRowEditor: RowEditor {
 
   func insertWhereRowsAreBelow(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
     if try hasRows(below: path) { try insert(branchPriority: branchPriority, at: path) }
+  }
+
+  func replace(_ node: Node, at path: ArraySlice<UInt8>) throws {
+    let value = try NodeRow.encode(node, key: path)
+    try statements().replace.execute(path, value[...])
+    changeCount += 1
+  }
+
+  func replaceAll(from path: ArraySlice<UInt8>, by node: Node) throws {
+    let value = try NodeRow.encode(node, key: path)
+    // Below a packed row there are no others, so that one search does for most changes.
+    if try statements().replace.execute(path, value[...]) > 0 { return changeCount += 1 }
+    try removeAll(from: path)
+    unpacked.remove(path)
+    try insert(value, at: path)
   }
 
   private func insert(_ value: [UInt8], at path: ArraySlice<UInt8>) throws {

@@ -3,12 +3,14 @@ package import RealtimeHub
 /// A batch of commits as one row of a log.
 package enum BatchCoding {
   private static let format: UInt8 = 1
+  /// The room for a commit that is made ready: growing as they came took a fifth of the encoding.
+  private static let usualBytes = 320
 
   /// The bytes of a row, which end with their checksum.
   ///
   /// - Throws: A `StoreError` for what no store can hold.
   package static func encode(_ commits: [Commit]) throws(StoreError) -> [UInt8] {
-    var writer = BinaryWriter()
+    var writer = BinaryWriter(capacity: usualBytes * commits.count + 16)
     writer.write(byte: format)
     writer.write(count: commits.count)
     for commit in commits { try writer.write(commit) }

@@ -1,16 +1,53 @@
 internal import RealtimeCore
 
 /// Writes values as bytes: small numbers in few bytes, text with its length in front.
-package struct BinaryWriter {
-  /// What has been written.
-  package private(set) var bytes: [UInt8] = []
+///
+/// The bytes are in a buffer with a single owner: an array would check with each of them whether
+/// somebody else has it, which was a sixth of the work of writing a post.
+///
+// Safety: `count` never exceeds `capacity`, and the bytes before it have been written.
+package struct BinaryWriter: ~Copyable {
+  private var base: UnsafeMutablePointer<UInt8>
+  private var capacity: Int
+  private var count = 0
 
   /// Makes a writer that has written nothing.
-  package init() {}
+  ///
+  /// - Parameter capacity: How many bytes there is room for at first.
+  package init(capacity: Int = 64) {
+    self.capacity = max(capacity, 16)
+    base = .allocate(capacity: self.capacity)
+  }
+
+  deinit {
+    base.deallocate()
+  }
+
+  /// What has been written.
+  ///
+  /// - Complexity: O(bytes)
+  package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
+
+  @inline(__always)
+  private mutating func reserve(_ more: Int) {
+    if count + more > capacity { grow(by: more) }
+  }
+
+  @inline(never)
+  private mutating func grow(by more: Int) {
+    capacity = max(2 * capacity, count + more)
+    let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    larger.update(from: base, count: count)
+    base.deallocate()
+    base = larger
+  }
 
   /// Writes a byte.
+  @inline(__always)
   package mutating func write(byte: UInt8) {
-    bytes.append(byte)
+    reserve(1)
+    base[count] = byte
+    count += 1
   }
 
   /// Writes seven bits a byte, the lowest first; the top bit says that more follow.
@@ -26,7 +63,7 @@ package struct BinaryWriter {
   /// Writes 64 bits, the lowest byte first.
   package mutating func write(bits: UInt64) {
     for shift in stride(from: UInt64(0), to: 64, by: 8) {
-      bytes.append(UInt8(truncatingIfNeeded: bits >> shift))
+      write(byte: UInt8(truncatingIfNeeded: bits >> shift))
     }
   }
 
@@ -37,23 +74,33 @@ package struct BinaryWriter {
   }
 
   /// Writes text that is UTF-8 already.
+  @inline(__always)
   package mutating func write(text: UnsafeBufferPointer<UInt8>) {
-    write(count: text.count)
-    bytes.append(contentsOf: text)
+    write(unsigned: UInt64(text.count))
+    guard let source = text.baseAddress else { return }
+    reserve(text.count)
+    (base + count).update(from: source, count: text.count)
+    count += text.count
+  }
+
+  /// The checksum of everything written so far.
+  func checksum(seed: UInt64 = 0) -> UInt64 {
+    Checksum.of(UnsafeBufferPointer(start: base, count: count), seed: seed)
   }
 
   /// Appends a checksum of everything written so far.
   package mutating func seal() {
-    write(bits: Checksum.of(bytes))
+    write(bits: checksum())
   }
 
+  @inline(__always)
   private mutating func write(unsigned: UInt64) {
     var rest = unsigned
     while rest > 127 {
-      bytes.append(UInt8(rest & 127) | 128)
+      write(byte: UInt8(rest & 127) | 128)
       rest >>= 7
     }
-    bytes.append(UInt8(rest))
+    write(byte: UInt8(rest))
   }
 }
 

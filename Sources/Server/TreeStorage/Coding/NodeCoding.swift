@@ -19,7 +19,7 @@ extension BinaryWriter {
   }
 
   private mutating func write(_ node: NodeView, depth: Int) throws(StoreError) {
-    let priority = node.priority
+    let priority = node.hasPriority ? node.priority : nil
     let flag = priority == nil ? 0 : NodeTag.priorityBit
     switch node.content {
     case .empty: write(byte: NodeTag.empty.rawValue)
@@ -76,8 +76,10 @@ extension BinaryWriter {
   /// Writes a key, and says what is wrong with it when it cannot be stored.
   private mutating func write(key: LeafText) -> StoreError? {
     write(text: key.utf8)
-    guard key.utf8.contains(UInt8(ascii: "/")) else { return nil }
-    return StoreError(.failed, "the key \"\(key.string)\" has a slash and cannot be stored")
+    for byte in key.utf8 where byte == UInt8(ascii: "/") {
+      return StoreError(.failed, "the key \"\(key.string)\" has a slash and cannot be stored")
+    }
+    return nil
   }
 
   private mutating func write(_ leaf: LeafValue, flag: UInt8 = 0) throws(StoreError) {

@@ -44,7 +44,7 @@ package enum NodeRow {
     _ node: Node,
     key: ArraySlice<UInt8>
   ) throws(StoreError) -> [UInt8] {
-    var writer = BinaryWriter()
+    var writer = BinaryWriter(capacity: packedBytes + sealBytes)
     try writer.write(node)
     seal(&writer, key: key)
     return writer.bytes
@@ -65,7 +65,7 @@ package enum NodeRow {
 
   /// Appends the checksum of a row with this path.
   private static func seal(_ writer: inout BinaryWriter, key: ArraySlice<UInt8>) {
-    let seal = seal(writer.bytes[...], key: key)
+    let seal = UInt32(truncatingIfNeeded: writer.checksum(seed: Checksum.of(key)))
     for index in 0..<sealBytes {
       writer.write(byte: UInt8(truncatingIfNeeded: seal >> (8 * index)))
     }
@@ -78,24 +78,35 @@ package enum NodeRow {
   // MARK: Size
 
   /// Whether a node fits in one row, by an estimate that stops when it does not.
-  static func isSmall(_ node: Node) -> Bool { size(of: node) != nil }
+  static func isSmall(_ node: Node) -> Bool {
+    // The estimate is at most a third larger than packed children, and rarely has to be made.
+    if let bytes = node.children?.packedBytes, bytes <= packedBytes * 3 / 4 { return true }
+    return size(of: node) != nil
+  }
 
   /// An estimate of the bytes that a small node takes in a row, or nil when it takes more than fit.
   package static func size(of node: Node) -> Int? {
     var budget = packedBytes
-    return fits(node, &budget) ? packedBytes - budget : nil
+    let fits: Bool = node.withView { Self.fits($0, &budget) }
+    return fits ? packedBytes - budget : nil
   }
 
-  private static func fits(_ node: Node, _ budget: inout Int) -> Bool {
+  private static func fits(_ node: NodeView, _ budget: inout Int) -> Bool {
     budget -= 2
-    if case .string(let text)? = node.leafValue { budget -= text.utf8.count }
-    if case .string(let text)? = node.priority { budget -= text.utf8.count }
-    guard budget >= 0, let children = node.children else { return budget >= 0 }
-    for (key, child) in children.map {
-      budget -= key.text.utf8.count + 1
-      guard fits(child, &budget) else { return false }
+    switch node.content {
+    case .text(let text): budget -= text.byteCount
+    case .leaf(.string(let text)): budget -= text.utf8.count
+    case .empty, .leaf, .children: break
     }
-    return true
+    if case .string(let text)? = node.priority { budget -= text.utf8.count }
+    var fits = budget >= 0
+    guard fits else { return false }
+    node.forEachChild { key, child in
+      budget -= key.byteCount + 1
+      fits = Self.fits(child, &budget)
+      return fits
+    }
+    return fits
   }
 }
 
@@ -124,8 +135,9 @@ package struct RowPath {
     var bytes: [UInt8] = []
     var ends = [0]
     ends.reserveCapacity(keys.count + 1)
+    bytes.reserveCapacity(keys.reduce(0) { $0 + $1.byteCount + 1 })
     for key in keys {
-      bytes.append(contentsOf: key.text.utf8)
+      key.withUTF8 { bytes.append(contentsOf: $0) }
       bytes.append(UInt8(ascii: "/"))
       ends.append(bytes.count)
     }

@@ -8,6 +8,10 @@ package protocol RowEditor {
   func packedNode(_ path: ArraySlice<UInt8>) throws -> Node?
   /// Inserts a packed row where there is none.
   func insert(_ node: Node, at path: ArraySlice<UInt8>) throws
+  /// Replaces a packed row that is there by another.
+  func replace(_ node: Node, at path: ArraySlice<UInt8>) throws
+  /// Replaces everything at a path and below it by one packed row.
+  func replaceAll(from path: ArraySlice<UInt8>, by node: Node) throws
   /// Inserts the row of a priority where there is none.
   func insert(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws
   /// Inserts the row of a priority where there is none, provided that there are rows below.
@@ -18,6 +22,20 @@ package protocol RowEditor {
   func removeAll(from path: ArraySlice<UInt8>) throws
   /// Removes the rows of paths, each above the one before, up to the first that has rows below.
   func prune(_ paths: [ArraySlice<UInt8>]) throws
+}
+
+extension RowEditor {
+  /// Removes the row and inserts the other.
+  package func replace(_ node: Node, at path: ArraySlice<UInt8>) throws {
+    try remove(path)
+    try insert(node, at: path)
+  }
+
+  /// Removes all rows and inserts the one.
+  package func replaceAll(from path: ArraySlice<UInt8>, by node: Node) throws {
+    try removeAll(from: path)
+    try insert(node, at: path)
+  }
 }
 
 /// A tree as rows: one for each leaf or small subtree, and one for the priority of a larger one.
@@ -36,11 +54,14 @@ package struct RowTree<Rows: RowEditor> {
     for depth in 0..<depths {
       guard var node = try rows.packedNode(rowPath[depth]) else { continue }
       node.update(at: Path(change.path.keys.dropFirst(depth)), to: change.node)
+      if Self.isOneRow(node) { return try rows.replace(node, at: rowPath[depth]) }
       try rows.remove(rowPath[depth])
       return node.isEmpty ? try prune(rowPath, above: depth) : try store(node, at: rowPath[depth])
     }
     if change.path.isPriority {
       try setPriority(change.node.leafValue, at: rowPath[rowPath.depth])
+    } else if Self.isOneRow(change.node) {
+      try rows.replaceAll(from: rowPath[rowPath.depth], by: change.node)
     } else {
       try rows.removeAll(from: rowPath[rowPath.depth])
       if change.node.isEmpty {
@@ -87,9 +108,18 @@ package struct RowTree<Rows: RowEditor> {
     try store(node, at: rowPath[rowPath.depth])
   }
 
+  /// Whether a node takes one row; an empty one takes none.
+  private static func isOneRow(_ node: Node) -> Bool {
+    switch node {
+    case .empty: false
+    case .leaf: true
+    case .children: NodeRow.isSmall(node)
+    }
+  }
+
   /// Inserts the rows of a node where there are none.
   private func store(_ node: Node, at path: ArraySlice<UInt8>) throws {
-    if node.children == nil || NodeRow.isSmall(node) {
+    if Self.isOneRow(node) {
       try rows.insert(node, at: path)
     } else {
       try storeApart(node, at: path)
