@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 
 /// A machine without the library of PostgreSQL, as most that run this program are.
-@Suite("Without libpq", .enabled(if: WithoutLibpqTests.isPossible), .timeLimit(.minutes(2)))
-struct WithoutLibpqTests {
+enum MachineWithoutLibpq {
   /// Runs a program on the same machine, from which the library has been removed.
   ///
   /// The directory of the library is seen through a layer that lacks it, in a mount namespace of the
@@ -22,18 +21,10 @@ struct WithoutLibpqTests {
     exec "$@"
     """
 
-  private static func arguments(_ words: [String]) -> [String] {
-    ["unshare", "-rm", "sh", "-c", script, "sh"] + words
-  }
-
-  /// Whether this system lets its users do that.
-  private static let isPossible: Bool = {
-    guard let place = try? Place(),
-      let outcome = try? place.run(
-        arguments(["true"]),
-        of: "/usr/bin/env",
-        environment: environment(place)
-      ), outcome.status == 0
+  /// Whether this system lets its users make one; where not, that is printed.
+  static let isPossible: Bool = {
+    guard let place = try? Place(), let outcome = try? run(["true"], at: place),
+      outcome.status == 0
     else {
       print("SKIPPED: the library cannot be hidden here (unshare, overlay): the tests do not run")
       return false
@@ -41,18 +32,21 @@ struct WithoutLibpqTests {
     return true
   }()
 
-  private static func environment(_ place: Place) -> [String: String] {
+  static func run(_ words: [String], at place: Place) throws -> Place.Outcome {
     var environment = place.environment
     environment["PATH"] = "\(environment["PATH"] ?? ""):/usr/sbin:/sbin"
-    return environment
-  }
-
-  private func hearth(_ place: Place, _ words: String...) throws -> Place.Outcome {
-    try place.run(
-      Self.arguments([Place.program] + words),
+    return try place.run(
+      ["unshare", "-rm", "sh", "-c", script, "sh"] + words,
       of: "/usr/bin/env",
-      environment: Self.environment(place)
+      environment: environment
     )
+  }
+}
+
+@Suite("Without libpq", .enabled(if: MachineWithoutLibpq.isPossible), .timeLimit(.minutes(2)))
+struct WithoutLibpqTests {
+  private func hearth(_ place: Place, _ words: String...) throws -> Place.Outcome {
+    try MachineWithoutLibpq.run([Place.program] + words, at: place)
   }
 
   @Test("--store names the package that is missing")
@@ -61,13 +55,9 @@ struct WithoutLibpqTests {
     let store = "postgres://hearth@127.0.0.1:1/hearth"
     for words in [
       ["serve", "--port", "0", "--store", store], ["cluster", "--store", store],
-      ["export", "--store", store], ["migrate", place.directory + "/data", store],
+      ["export", "--store", store], ["migrate", store, place.directory + "/data"],
     ] {
-      let outcome = try place.run(
-        Self.arguments([Place.program] + words),
-        of: "/usr/bin/env",
-        environment: Self.environment(place)
-      )
+      let outcome = try MachineWithoutLibpq.run([Place.program] + words, at: place)
       #expect(outcome.status != 0, "\(words)")
       #expect(outcome.errors.contains("apt-get install libpq5"), "\(words): \(outcome.errors)")
       #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
