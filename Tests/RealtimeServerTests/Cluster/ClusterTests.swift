@@ -122,7 +122,11 @@ struct ClusterTests {
     for days in [0, 40, 3] { try await cluster.add(ahead: .seconds(days * 86_400)) }
     let (leader, others) = try await cluster.leader()
     #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
+    let epoch = cluster.storage.view().leases.first?.epoch ?? 0
     leader.store.cut()
+    try await cluster.until("another leads") {
+      cluster.storage.view().leases.contains { $0.epoch > epoch }
+    }
     for other in others {
       var answer = try await cluster.ask(other, "GET", "/x.json")
       if answer.status == 307 {
