@@ -37,6 +37,8 @@ package final actor Repo {
   /// The session of the last connection, which the next one tells the server.
   private var session: String?
   private var hasBeenConnected = false
+  /// How often the database's own host was tried since a server has greeted.
+  private var ungreeted = 0
   /// Why the last connection or attempt ended.
   private var problem: ConnectionStatus.Problem?
   private var status: ConnectionStatus
@@ -258,7 +260,15 @@ package final actor Repo {
 /// The connection and the timers that the engine asks for.
 extension Repo {
   private func connect(_ id: ConnectionID, host: String?) {
-    let target = target(redirectedTo: host)
+    var target = target(redirectedTo: host)
+    if host == nil {
+      target.turns = ungreeted
+      ungreeted += 1
+    }
+    connect(id, to: target)
+  }
+
+  private func connect(_ id: ConnectionID, to target: ConnectionTarget) {
     guard let willConnect = options.willConnect else {
       return authenticate(id) { $0.open(id, to: target) }
     }
@@ -314,6 +324,7 @@ extension Repo {
       if case .hello(let hello) = message {
         session = hello.session
         hasBeenConnected = true
+        ungreeted = 0
         handle(.transportOpened(id))
       }
       handle(.message(id, message))

@@ -20,6 +20,8 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
   ///
   /// Certificate and handshake are still those of the endpoint.
   package var detour: Endpoint?
+  /// How many addresses of the host are passed over, of which the first takes a connection and hangs.
+  package var turns = 0
 
   /// Makes a TCP target.
   package init(host: String, port: Int, isSecure: Bool = false, namespace: String? = nil) {

@@ -138,25 +138,33 @@ extension ConnectionTarget {
     initialize: @escaping @Sendable (any Channel) throws -> Void
   ) -> EventLoopFuture<any Channel> {
     guard isSecure, case .tcp(let host, _) = endpoint else {
-      return dial(bootstrap(on: eventLoop, timeout: timeout, initialize: initialize))
+      return dial(
+        bootstrap(on: eventLoop, timeout: timeout, initialize: initialize),
+        on: eventLoop
+      )
     }
     return ClientTLS.make(trusting: trust, on: eventLoop).flatMap { tls in
       dial(
         bootstrap(on: eventLoop, timeout: timeout) { channel in
           try tls.secure(channel, to: host)
           try initialize(channel)
-        }
+        },
+        on: eventLoop
       )
     }
   }
 
-  private func dial(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
+  private func dial(
+    _ bootstrap: ClientBootstrap,
+    on eventLoop: any EventLoop
+  ) -> EventLoopFuture<any Channel> {
     switch detour ?? endpoint {
     case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
     case .tcp(let host, let port):
       bootstrap
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
         .channelOption(.tcpOption(Self.userTimeout), value: Self.patience)
+        .resolver(turns > 0 ? TurningResolver(turns: turns, eventLoop: eventLoop) : nil)
         .connect(host: host, port: port)
     }
   }
