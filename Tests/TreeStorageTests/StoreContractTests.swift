@@ -220,10 +220,10 @@ struct StoreContractTests {
   func reading(storage: Storage) throws {
     let databases = try storage.databases(in: directory)
     let database = databases.database("test")
-    #expect(!database.exists)
+    #expect(try !database.exists)
     #expect(throws: StoreError.self) { try database.load() }
     let store = try open(databases)
-    #expect(database.exists)
+    #expect(try database.exists)
     var model = StoreModel(seed: 3)
     for _ in 0..<10 {
       try store.commit(model.nextBatch())

@@ -23,7 +23,7 @@ package struct PostgresDatabase: StoredDatabase {
 
   private var place: String { "\(address.description), database \"\(name)\"" }
 
-  package var exists: Bool { (try? stores.number(of: name)) != nil }
+  package var exists: Bool { get throws(StoreError) { try stores.number(of: name) != nil } }
 
   // MARK: Reading
 
@@ -181,7 +181,7 @@ package struct PostgresDatabase: StoredDatabase {
   /// - Returns: Always nil.
   /// - Throws: `StoreError`: locked when a server leads the database.
   package func acceptLoss() throws(StoreError) -> AcceptedLoss? {
-    guard exists else { return nil }
+    guard try exists else { return nil }
     try stores.acquireOwn(name, patience: .zero).keeper.release()
     return nil
   }

@@ -7,7 +7,9 @@ package import RealtimeCore
 /// and ``acceptLoss()`` change the database, and both need it for themselves.
 package protocol StoredDatabase: Sendable {
   /// Whether there is such a database, or a sign that there was one.
-  var exists: Bool { get }
+  ///
+  /// It throws a ``StoreError`` where that cannot be found out, which is not the same as no.
+  var exists: Bool { get throws }
 
   /// Reads everything.
   ///

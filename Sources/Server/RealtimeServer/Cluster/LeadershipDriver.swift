@@ -122,7 +122,7 @@ final class LeadershipDriver: DatabaseLeaders {
       return promise.futureResult
     }
     helpers.runIfActive(eventLoop: eventLoop) { [store] in
-      store.database(name).exists
+      try store.database(name).exists
     }.assumeIsolated().whenComplete { result in
       switch result {
       case .success(true):

@@ -50,7 +50,7 @@ struct Export: AsyncParsableCommand {
     _ database: any StoredDatabase,
     to sink: @escaping (String) throws -> Void
   ) throws {
-    guard database.exists else { return try sink("null\n") }
+    guard try database.exists else { return try sink("null\n") }
     try database.export(options.json ? .oneLine : .lines, to: sink)
   }
 }
