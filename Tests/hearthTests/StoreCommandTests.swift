@@ -44,7 +44,7 @@ struct StoreCommandTests {
     #expect(try place.hearth("import", file, "--store", store).status == 0)
     let check = try place.hearth("fsck", "--store", store)
     #expect(check.status == 1)
-    #expect(check.output.contains("/posts/-P1: starCount is 2, but there are 1 stars"))
+    #expect(check.output.contains("/posts/-P1: starCount is 2, but there is 1 star"))
     let repair = try place.hearth("fsck", "--repair", "--store", store)
     #expect(repair.status == 2)
     #expect(repair.errors.contains("through one of its servers"))
