@@ -225,6 +225,11 @@ let package = Package(
 
     // Lab: what proves and measures the rest.
     library(
+      "LocalPostgres",
+      in: "Lab",
+      [product("NIOConcurrencyHelpers", "swift-nio")]
+    ),
+    library(
       "BlogChecker",
       in: "Lab",
       [
@@ -239,8 +244,8 @@ let package = Package(
       "BlogSwarm",
       in: "Lab",
       [
-        "BlogChecker", "BlogModel", "RealtimeAuth", "RealtimeCore", "RealtimeDatabase",
-        "RealtimeHub", "RealtimeTransport",
+        "BlogChecker", "BlogModel", "LocalPostgres", "RealtimeAuth", "RealtimeCore",
+        "RealtimeDatabase", "RealtimeHub", "RealtimeTransport",
         product("Histogram", "hdrhistogram-swift"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -252,7 +257,7 @@ let package = Package(
       in: "Lab",
       [
         "BlogChecker", "BlogModel", "BlogSwarm", "BlogTUI", "HearthProgram", "RealtimeCore",
-        "RealtimeDatabase", "RealtimeTransport", "SecurityRules",
+        "RealtimeDatabase", "RealtimeHub", "RealtimeServer", "RealtimeTransport", "SecurityRules",
         product("ArgumentParser", "swift-argument-parser"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -273,7 +278,7 @@ let package = Package(
 
     testSupport("TestSupport"),
     testSupport("StoreTestSupport", ["RealtimeCore", "RealtimeHub", "TestSupport"]),
-    testSupport("PostgresTestSupport"),
+    testSupport("PostgresTestSupport", ["LocalPostgres"]),
     testSupport("OfflineTestSupport", ["RealtimeCore", "RealtimeSync"]),
     testSupport(
       "TransportTestSupport",
@@ -356,14 +361,14 @@ let package = Package(
     tests(
       "TreeStorage",
       [
-        "PostgresStorage", "PostgresTestSupport", "RealtimeCore", "RealtimeHub", "RealtimeServer",
-        "SQLiteStorage", "StoreTestSupport",
+        "LocalPostgres", "PostgresStorage", "PostgresTestSupport", "RealtimeCore", "RealtimeHub",
+        "RealtimeServer", "SQLiteStorage", "StoreTestSupport",
       ]
     ),
     tests(
       "PostgresStorage",
       [
-        "PostgresTestSupport", "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        "LocalPostgres", "PostgresTestSupport", "RealtimeCore", "RealtimeHub", "RealtimeServer",
         "StoreTestSupport", "TreeStorage",
       ]
     ),
@@ -389,8 +394,8 @@ let package = Package(
     tests(
       "hearth",
       [
-        "FaultyServer", "FaultyStorage", "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase",
-        "TLSTestSupport", "hearth-lab",
+        "FaultyServer", "FaultyStorage", "LocalPostgres", "PostgresTestSupport", "RealtimeCore",
+        "RealtimeDatabase", "TLSTestSupport", "hearth-lab",
       ]
     ),
     tests(

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import LocalPostgres
 import PostgresTestSupport
 import RealtimeCore
 import RealtimeHub

@@ -1,4 +1,5 @@
 import Dispatch
+import LocalPostgres
 import PostgresTestSupport
 import RealtimeCore
 import RealtimeServer

@@ -1,3 +1,4 @@
+import LocalPostgres
 import PostgresStorage
 import PostgresTestSupport
 import RealtimeCore

@@ -1,4 +1,5 @@
 import Foundation
+import LocalPostgres
 import PostgresStorage
 import PostgresTestSupport
 import RealtimeCore

@@ -1,4 +1,5 @@
 import Foundation
+import LocalPostgres
 import PostgresTestSupport
 import TLSTestSupport
 import TestSupport

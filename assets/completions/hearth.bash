@@ -2021,7 +2021,7 @@ _hearth_swarm() {
     repeating_flags=()
     non_repeating_flags=(--soak --keep --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--users --seconds --seed --mix --rate --faults --stars --posts --users-per-process --terminals --database --profile --admin-key-file --api-key --ca-file --rules --report --directory)
+    non_repeating_options=(--users --seconds --seed --mix --rate --faults --stars --posts --users-per-process --terminals --servers --database --profile --admin-key-file --api-key --ca-file --rules --report --directory)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -2054,6 +2054,9 @@ _hearth_swarm() {
         return
         ;;
     '--terminals')
+        return
+        ;;
+    '--servers')
         return
         ;;
     '--database')

@@ -1,5 +1,6 @@
 private import Dispatch
 private import DurableFiles
+private import Foundation
 private import NIOConcurrencyHelpers
 private import RealtimeCore
 package import RealtimeHub
@@ -26,6 +27,7 @@ package final class LogObserver: Sendable {
 
   private let database: any StoredDatabase
   private let mark: LogMark?
+  private let patience: Duration
   private let queue = DispatchQueue(label: "BlogChecker.LogObserver")
   private let state: NIOLockedValueBox<State>
   // Safety: used only on `queue`, and in `deinit`.
@@ -36,9 +38,16 @@ package final class LogObserver: Sendable {
   /// - Parameters:
   ///   - database: The database that the server commits to.
   ///   - markFile: The file that tells the server how far the observer has read, or nil.
+  ///   - patience: How long the database may be away, as one that others store may be. What is
+  ///     committed meanwhile is read afterwards.
   /// - Throws: `StoreError` when there is no store, or it is damaged.
-  package init(_ database: any StoredDatabase, markFile: String? = nil) throws {
+  package init(
+    _ database: any StoredDatabase,
+    markFile: String? = nil,
+    patience: Duration = .zero
+  ) throws {
     self.database = database
+    self.patience = patience
     mark = markFile.map { LogMark(path: $0) }
     let stored = try database.load()
     state = NIOLockedValueBox(
@@ -89,7 +98,7 @@ package final class LogObserver: Sendable {
   /// - Parameter moment: A moment before the end: what was acknowledged by then must be there.
   package func serverCrashed(after moment: Moment) {
     queue.sync {
-      read()
+      readPatiently()
       let now = Moment.now
       state.withLockedValue {
         $0.commits.entries.append(.crash(after: moment, before: now))
@@ -105,10 +114,11 @@ package final class LogObserver: Sendable {
     queue.sync {
       timer?.cancel()
       timer = nil
+      readPatiently()
     }
     // Read first, so that all commits in it are recorded one by one.
     let stored = try database.load()
-    look()
+    queue.sync { readPatiently() }
     let (commits, failure) = state.withLockedValue { state in
       state.commits.finalRoot = stored.root
       state.commits.finalRevision = stored.revision
@@ -121,7 +131,15 @@ package final class LogObserver: Sendable {
     return commits
   }
 
-  private func read() {
+  /// Reads, again and again while the database is away and may be.
+  private func readPatiently() {
+    let deadline = Moment.now.advanced(by: patience)
+    while !read(isLast: Moment.now >= deadline) { usleep(50_000) }
+  }
+
+  /// Records what was committed, and tells whether it could be read, or that it could not for good.
+  @discardableResult
+  private func read(isLast: Bool = false) -> Bool {
     let revision = state.withLockedValue { $0.revision }
     do {
       if let commits = try database.commits(after: revision) {
@@ -142,8 +160,10 @@ package final class LogObserver: Sendable {
         }
       }
     } catch {
+      if patience > .zero, !isLast { return false }
       state.withLockedValue { $0.failure = $0.failure ?? error }
     }
+    return true
   }
 
   private func moveMark() {

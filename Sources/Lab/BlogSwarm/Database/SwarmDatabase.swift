@@ -24,8 +24,11 @@ package struct SwarmDatabase: Sendable {
     target = try DatabaseURL(url).target
   }
 
+  /// Whether users need accounts, though nobody knows the administrators' secret.
+  package var wantsAccounts = false
+
   /// Whether users need accounts there.
-  package var hasAccounts: Bool { administratorKey != nil }
+  package var hasAccounts: Bool { wantsAccounts || administratorKey != nil }
 
   /// Whether it is at a socket of this machine, where everybody is an administrator.
   package var isAtSocket: Bool {
@@ -53,6 +56,8 @@ package struct AdminClient: Sendable {
   }
 
   private let target: ConnectionTarget
+  /// Others of the same servers, of which only one leads the database.
+  private let others: @Sendable () -> [ConnectionTarget]
   private let client: HTTPClient
   /// What proves that one is an administrator, or nil where nothing has to.
   private let token: String?
@@ -64,16 +69,20 @@ package struct AdminClient: Sendable {
   ///
   /// - Parameters:
   ///   - target: Its address; every client of a Unix socket is an administrator.
+  ///   - others: The addresses of all servers of the same database that answer at the moment, where
+  ///     several share it: only one leads it, and the one that most likely does is the first.
   ///   - key: The secret of its administrators, or nil for an emulator.
   ///   - trust: Whose certificates are believed.
   ///   - timeout: How long an answer may take.
   package init(
     _ target: ConnectionTarget,
+    orAnyOf others: @escaping @Sendable () -> [ConnectionTarget] = { [] },
     key: String? = nil,
     trust: TrustRoots = .system,
     timeout: Duration = .seconds(10)
   ) {
     self.target = target
+    self.others = others
     if case .unix = target.endpoint { token = nil } else { token = key ?? Self.emulatorToken }
     client = HTTPClient(
       group: MultiThreadedEventLoopGroup.singleton,
@@ -155,16 +164,26 @@ package struct AdminClient: Sendable {
   ) async throws -> HTTPClientAnswer {
     let parameters = [parameter, target.namespace.map { "ns=\($0)" }].compactMap(\.self)
     let query = parameters.isEmpty ? "" : "?\(parameters.joined(separator: "&"))"
-    return try await client.send(
-      HTTPClientRequest(
-        method,
-        to: target,
-        path: "\(path).json\(query)",
-        headerLines: token.map { [HTTPAnswer.HeaderLine("Authorization", "Bearer \($0)")] } ?? [],
-        body: body
+    func ask(_ target: ConnectionTarget) async throws -> HTTPClientAnswer {
+      try await client.send(
+        HTTPClientRequest(
+          method,
+          to: target,
+          path: "\(path).json\(query)",
+          headerLines: token.map { [HTTPAnswer.HeaderLine("Authorization", "Bearer \($0)")] } ?? [],
+          body: body
+        )
       )
-    )
+    }
+    for target in others() {
+      // One that does not lead the database says so.
+      if let answer = try? await ask(target), answer.status != Self.leadsNothing { return answer }
+    }
+    return try await ask(target)
   }
+
+  /// The status with which a server answers at its socket that does not lead the database.
+  private static let leadsNothing = 503
 
   private static func text(of answer: HTTPClientAnswer, to request: String) throws -> String {
     let text = String(decoding: answer.body, as: UTF8.self)

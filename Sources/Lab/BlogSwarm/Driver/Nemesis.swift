@@ -15,6 +15,8 @@ package struct Nemesis: Sendable {
     package var network: SwarmNetwork?
     /// The server, if it belongs to the swarm.
     package var server: SwarmServer?
+    /// The servers that share a store, if they belong to the swarm.
+    package var cluster: SwarmCluster?
     /// The client of the administrator.
     package var admin: AdminClient?
     /// The rules that are in force when nothing is done, where they are known.
@@ -26,6 +28,7 @@ package struct Nemesis: Sendable {
       clients: [[String]],
       network: SwarmNetwork?,
       server: SwarmServer?,
+      cluster: SwarmCluster? = nil,
       admin: AdminClient?,
       rules: String?
     ) {
@@ -33,6 +36,7 @@ package struct Nemesis: Sendable {
       self.clients = clients
       self.network = network
       self.server = server
+      self.cluster = cluster
       self.admin = admin
       self.rules = rules
     }
@@ -71,6 +75,9 @@ package struct Nemesis: Sendable {
     note(fault, isOver: false)
     defer { note(fault, isOver: true) }
     do {
+      if let cluster = targets.cluster, fault.kind.concernsSeveralServers {
+        return try await cluster.perform(fault)
+      }
       switch fault.kind {
       case .drop, .delay, .partition, .slow: return try await disturbNetwork(fault)
       case .duplicate:
@@ -90,6 +97,7 @@ package struct Nemesis: Sendable {
       case .hostile: return try await writeHostileText(fault)
       // The clients know the plan and set their clocks themselves.
       case .clock: await Pause.lasting(fault.duration)
+      case .freeze, .postgres: return false
       }
       return true
     } catch {
@@ -100,8 +108,9 @@ package struct Nemesis: Sendable {
 
   /// Notes a fault for everyone whom it concerns.
   private func note(_ fault: PlannedFault, isOver: Bool) {
-    let concerned =
-      fault.kind.needsOwnServer ? ["server"] : targets.clients[fault.process % targets.crews.count]
+    let isOfServer =
+      fault.kind.needsOwnServer || targets.cluster != nil && fault.kind.concernsSeveralServers
+    let concerned = isOfServer ? ["server"] : targets.clients[fault.process % targets.crews.count]
     for name in concerned {
       history.append(.fault(name: fault.kind.rawValue, target: name, isOver: isOver))
     }
@@ -118,7 +127,8 @@ package struct Nemesis: Sendable {
       case .drop: .deaf
       case .delay: .late(.milliseconds(Int64(20 + fault.strength * 3)))
       case .slow: .slow(bytesPerSecond: 2_000 + fault.strength * 200)
-      case .partition, .kill, .pause, .duplicate, .serverKill, .clock, .diskFull, .rules, .hostile:
+      case .partition, .kill, .pause, .duplicate, .serverKill, .clock, .diskFull, .rules, .hostile,
+        .freeze, .postgres:
         .cut
       }
     try await network.set(condition, process: fault.process)

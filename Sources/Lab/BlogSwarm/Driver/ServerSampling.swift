@@ -34,8 +34,8 @@ struct ServerSampling: Sendable {
         }
         coalesced = (count, now)
       }
-      guard let server = stage.server, latencies.count > 0,
-        let facts = await server.processID.flatMap(ProcessFacts.init(of:))
+      guard stage.ownsServers, latencies.count > 0,
+        let facts = await stage.serverProcess.flatMap(ProcessFacts.init(of:))
       else { continue }
       history.append(
         .sample(
@@ -52,7 +52,7 @@ struct ServerSampling: Sendable {
     var latencies = Latencies()
     for _ in 0..<Self.answers where !Task.isCancelled {
       let start = Moment.now
-      if stage.server != nil, (try? await admin.get("/users/nobody")) != nil {
+      if stage.ownsServers, (try? await admin.get("/users/nobody")) != nil {
         let latency = Moment.now.since(start)
         latencies.record(microseconds: latency.microseconds)
         noteStall(latency)
@@ -116,7 +116,7 @@ struct ResourceWatch: Sendable {
     var process: pid_t?
     while !Task.isCancelled {
       let at = Moment.now.since(start) / .seconds(1)
-      if let id = await stage.server?.processID, let facts = ProcessFacts(of: id) {
+      if let id = await stage.serverProcess, let facts = ProcessFacts(of: id) {
         // The counter of another process starts at 0.
         if process != id { server = [] }
         process = id

@@ -15,6 +15,15 @@ package struct SwarmRun: Sendable {
       program: String? = nil,
       database: @Sendable (String) -> any StoredDatabase
     )
+    /// Several servers of its own and their PostgreSQL, with the rules of a file.
+    ///
+    /// The first closure opens the database in a PostgreSQL, to read what the servers commit; the second
+    /// says who leads it.
+    case ownCluster(
+      rules: String,
+      database: @Sendable (String) -> any StoredDatabase,
+      leader: SwarmCluster.LeaderLookup
+    )
     /// An existing database.
     case database(SwarmDatabase)
   }
@@ -163,9 +172,10 @@ package struct SwarmRun: Sendable {
     report.resources = use.trends
     report.timeline.clientMemory = use.clientMemory
     report.faults = faults
-    report.serverEnds = await stage.server?.ends ?? 0
+    report.serverEnds = await stage.serverEnds
+    report.awakenings = await stage.cluster?.awakenings ?? Awakenings()
     report.convergence = convergence?.since(quiet)
-    report.mishaps = mishaps + blank
+    report.mishaps = mishaps + blank + report.awakenings.wrongs
     if stage.observer != nil, commits.gapCount > 0 {
       report.mishaps.append("the observer has missed commits")
     }
@@ -192,7 +202,7 @@ package struct SwarmRun: Sendable {
 
   /// Takes everything back that was done, so that all can become quiet.
   private func heal(_ stage: SwarmStage) async throws {
-    try await stage.server?.recover()
+    try await stage.recoverServers()
     for crew in stage.crews {
       await crew.send(SIGCONT)
       try await stage.network?.set(.sound, process: crew.number)
@@ -281,7 +291,7 @@ package struct SwarmRun: Sendable {
     await stage.empty()
     do {
       // With all clients gone, everything acknowledged must survive this as well.
-      try await stage.server?.killAndRestart(after: .zero)
+      try await stage.killAndRestartServer()
     } catch {
       mishaps.append("the server does not start again: \(error)")
     }

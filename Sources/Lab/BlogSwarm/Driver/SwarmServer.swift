@@ -12,6 +12,13 @@ package actor SwarmServer {
     package let rules: String
     /// The program that is the server; nil for `hearth`.
     package let program: String?
+    /// What tells the server from others.
+    package var name = "server"
+    /// The PostgreSQL that it shares with others, as it reaches it, and how clients reach it.
+    package var sharing: (store: String, host: String)?
+
+    /// How long the server may be without clients before it ends.
+    package var idleSeconds = 60
 
     /// Names the files.
     package init(directory: String, rules: String, program: String? = nil) {
@@ -21,11 +28,13 @@ package actor SwarmServer {
     }
 
     /// The directory of the database.
-    package var data: String { "\(directory)/data" }
+    package var data: String { sharing == nil ? "\(directory)/data" : "\(directory)/\(name)" }
+    /// The file of what the server logs.
+    package var log: String { "\(directory)/\(name).log" }
     /// The file that says how far the log of commits has been read.
     package var logMark: String { "\(directory)/log-mark" }
     /// The socket, for administrators.
-    package var socket: String { "\(directory)/server.sock" }
+    package var socket: String { "\(directory)/\(name).sock" }
   }
 
   /// A server that does not start.
@@ -36,6 +45,8 @@ package actor SwarmServer {
 
   /// How long a server may take to be ready.
   private static let startTime = Duration.seconds(60)
+  /// How long one of several is started again and again while it cannot reach PostgreSQL.
+  private static let patience = Duration.seconds(40)
 
   private let files: Files
   private let history: HistoryWriter
@@ -71,14 +82,14 @@ package actor SwarmServer {
     let process = try ChildProcess(
       arguments,
       of: files.program ?? ChildProcess.hearth,
-      errors: "\(files.directory)/server.err"
+      errors: "\(files.directory)/\(files.name).err"
     )
     self.process = process
     let line = await Self.firstLine(of: process)
     guard let line, let ready = try? JSONParser.parse(line), ready["ready"]?.bool == true else {
       process.send(SIGKILL)
       throw Problem(
-        description: "the server does not start: \(line ?? "see \(files.directory)/server.log")"
+        description: "the server does not start: \(line ?? "see \(files.log)")"
       )
     }
     port = ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? port
@@ -90,12 +101,13 @@ package actor SwarmServer {
   }
 
   private var arguments: [String] {
-    [
-      "serve", "--emulator", "--port", String(port), "--socket", files.socket, "--data-dir",
-      files.data, "--rules", files.rules, "--log", "\(files.directory)/server.log",
-      "--log-mark", files.logMark,
+    let own =
+      files.sharing.map { ["--store", $0.store, "--advertise", $0.host] } ?? ["--emulator"]
+    return ["serve"] + own + [
+      "--port", String(port), "--socket", files.socket, "--data-dir", files.data, "--rules",
+      files.rules, "--log", files.log, "--log-mark", files.logMark,
       // If its parent is killed, it ends as well.
-      "--idle-exit", "60",
+      "--idle-exit", String(files.idleSeconds),
     ]
   }
 
@@ -127,8 +139,27 @@ package actor SwarmServer {
     await process.end()
     observer?.serverCrashed(after: before)
     await Pause.lasting(pause)
-    try await start()
+    try await restart()
   }
+
+  /// Starts another process; one that shares its store with others, until it can reach that.
+  private func restart() async throws {
+    let deadline = Moment.now.advanced(by: files.sharing == nil ? .zero : Self.patience)
+    while true {
+      do {
+        return try await start()
+      } catch {
+        guard Moment.now < deadline, !isStopping else { throw error }
+        await Pause.lasting(.milliseconds(300))
+      }
+    }
+  }
+
+  /// Sends a signal to the process.
+  package func send(_ signal: Int32) { process?.send(signal) }
+
+  /// Notes for the observer that clients may have lost the server without its end.
+  package func noteChange(since moment: Moment) { observer?.serverCrashed(after: moment) }
 
   /// Restarts a process that has ended by itself.
   private func noteEnd(of process: ChildProcess, _ status: Int32) async {
@@ -137,7 +168,7 @@ package actor SwarmServer {
     ends += 1
     history.append(.server(.died))
     observer?.serverCrashed(after: .now)
-    recovery = Task { try await self.start() }
+    recovery = Task { try await self.restart() }
     _ = await recovery?.result
   }
 
@@ -160,7 +191,7 @@ package actor SwarmServer {
   package func recover() async throws {
     // Whatever became of that attempt, there is another one now.
     _ = await recovery?.result
-    if process == nil { try await start() }
+    if process == nil { try await restart() }
   }
 
   /// Ends the server as its operator would, and returns its status.

@@ -1,5 +1,5 @@
 internal import BlogChecker
-private import Foundation
+internal import Foundation
 private import RealtimeCore
 private import RealtimeTransport
 
@@ -10,6 +10,7 @@ struct SwarmStage: Sendable {
   let crews: [CrewProcess]
   let network: SwarmNetwork?
   let server: SwarmServer?
+  let cluster: SwarmCluster?
   let admin: AdminClient?
   let observer: LogObserver?
   let stream: StreamObserver?
@@ -18,6 +19,10 @@ struct SwarmStage: Sendable {
 
   /// How long the presence of clients that have left may last.
   private static let absence = Duration.seconds(60)
+  /// How often the commits in a PostgreSQL are read, and how long it may be away.
+  private static let reading = (
+    interval: Duration.milliseconds(100), patience: Duration.seconds(60)
+  )
 
   /// Starts everything that a run needs.
   ///
@@ -27,12 +32,15 @@ struct SwarmStage: Sendable {
     options: SwarmRun.Options,
     history: HistoryWriter
   ) async throws -> SwarmStage {
+    var settings = settings
     var server: SwarmServer?
+    var cluster: SwarmCluster?
     var network: SwarmNetwork?
     var observer: LogObserver?
     var stream: StreamObserver?
     var rules: String?
     let target: ConnectionTarget
+    var access = options.database
     switch options.target {
     case .database(let database):
       target = database.target
@@ -47,10 +55,8 @@ struct SwarmStage: Sendable {
         network = SwarmNetwork(to: target.endpoint)
       }
     case .ownServer(let path, let program, let openDatabase):
-      let source = try String(contentsOfFile: path, encoding: .utf8)
-      let ownRules = SwarmCounters.allowed(in: source) ?? source
+      let ownRules = try readRules(path, history: history)
       rules = ownRules
-      history.append(.rules(source: ownRules))
       let files = SwarmServer.Files(
         directory: options.directory,
         rules: "\(options.directory)/rules.json",
@@ -65,16 +71,51 @@ struct SwarmStage: Sendable {
       network = SwarmNetwork(to: await own.port)
       (server, observer) = (own, reader)
       target = ConnectionTarget(unixSocket: files.socket, namespace: "hearth")
+    case .ownCluster(let path, let openDatabase, let leader):
+      let ownRules = try readRules(path, history: history)
+      rules = ownRules
+      let file = "\(options.directory)/rules.json"
+      try ownRules.write(toFile: file, atomically: true, encoding: .utf8)
+      let own = try await SwarmCluster.start(
+        settings.servers,
+        for: settings.seconds,
+        in: options.directory,
+        rules: file,
+        history: history,
+        lookup: leader,
+        tell: options.tell
+      )
+      cluster = own
+      let reader = try await Blocking.run {
+        let mark = SwarmServer.Files(directory: options.directory, rules: file).logMark
+        return try LogObserver(
+          openDatabase(own.store),
+          markFile: mark,
+          patience: reading.patience
+        )
+      }
+      reader.start(every: reading.interval)
+      await own.attach(reader)
+      observer = reader
+      var database = try SwarmDatabase("http://127.0.0.1:\(own.port)?ns=hearth")
+      target = database.target
+      // Servers that share accounts believe nobody without one.
+      let accounts = SwarmAccounts(ofRun: "own", at: database, in: options.directory)
+      settings.uids = try await accounts.make(for: settings, terminals: options.terminals)
+      try JSONEncoder().encode(settings).write(to: URL(fileURLWithPath: options.settingsFile))
+      database.wantsAccounts = true
+      access = database
     }
-    let admin = options.database?.admin ?? AdminClient(target)
-    let crews = try await launch(settings, options: options, network: network)
-    let terminals = try terminals(options, at: target)
+    let admin = cluster?.admin ?? options.database?.admin ?? AdminClient(target)
+    let crews = try await launch(settings, options: options, at: access, network: network)
+    let terminals = try terminals(options, at: target, through: access)
     return SwarmStage(
       options: options,
       settings: settings,
       crews: crews,
       network: network,
       server: server,
+      cluster: cluster,
       admin: admin,
       observer: observer,
       stream: stream,
@@ -85,12 +126,21 @@ struct SwarmStage: Sendable {
           clients: clients(settings),
           network: network,
           server: server,
+          cluster: cluster,
           admin: admin,
           rules: rules
         ),
         history: history
       )
     )
+  }
+
+  /// The rules of a run: those of a file, with what the swarm needs beside.
+  private static func readRules(_ path: String, history: HistoryWriter) throws -> String {
+    let source = try String(contentsOfFile: path, encoding: .utf8)
+    let rules = SwarmCounters.allowed(in: source) ?? source
+    history.append(.rules(source: rules))
+    return rules
   }
 
   /// The names of the clients of each process.
@@ -102,6 +152,7 @@ struct SwarmStage: Sendable {
   private static func launch(
     _ settings: SwarmSettings,
     options: SwarmRun.Options,
+    at database: SwarmDatabase?,
     network: SwarmNetwork?
   ) async throws -> [CrewProcess] {
     var crews: [CrewProcess] = []
@@ -111,7 +162,7 @@ struct SwarmStage: Sendable {
         number,
         arguments: [
           "swarm-client", "--directory", options.directory, "--process", String(number),
-        ] + way(to: options.database, through: port),
+        ] + way(to: database, through: port),
         errors: "\(options.directory)/clients.err"
       )
       try await crew.launch()
@@ -137,10 +188,10 @@ struct SwarmStage: Sendable {
   /// Opens the terminals of the spectators, if any.
   private static func terminals(
     _ options: SwarmRun.Options,
-    at target: ConnectionTarget
+    at target: ConnectionTarget,
+    through database: SwarmDatabase?
   ) throws -> SwarmTerminals? {
     guard options.terminals > 0 else { return nil }
-    let database = options.database
     let url = database?.url ?? "\(target)?ns=\(target.namespace ?? "hearth")"
     let arguments = [
       ("--database", url), ("--api-key", database?.apiKey), ("--ca-file", database?.caFile),
@@ -186,6 +237,7 @@ struct SwarmStage: Sendable {
   /// - Returns: The status with which it ended, 0 when there was none to end.
   func leave() async -> Int32 {
     await network?.close()
+    if let cluster { return await cluster.stop() }
     return await server?.stop() ?? 0
   }
 
@@ -206,5 +258,43 @@ struct SwarmStage: Sendable {
     await terminals?.close()
     await network?.close()
     _ = await server?.stop()
+    _ = await cluster?.stop()
+  }
+}
+
+extension SwarmStage {
+  /// Whether the servers belong to the swarm.
+  var ownsServers: Bool { server != nil || cluster != nil }
+
+  /// The number of the process that serves the database; nil while there is none.
+  var serverProcess: pid_t? {
+    get async {
+      if let cluster { return await cluster.leadingProcess }
+      return await server?.processID
+    }
+  }
+
+  /// How often servers of the swarm were killed or ended by themselves.
+  var serverEnds: Int {
+    get async {
+      if let cluster { return await cluster.ends }
+      return await server?.ends ?? 0
+    }
+  }
+
+  /// Takes back whatever was done to the servers.
+  ///
+  /// - Throws: What keeps one from starting.
+  func recoverServers() async throws {
+    try await server?.recover()
+    try await cluster?.recover()
+  }
+
+  /// Kills the server, or whichever leads, and starts it again.
+  ///
+  /// - Throws: What keeps it from starting.
+  func killAndRestartServer() async throws {
+    try await server?.killAndRestart(after: .zero)
+    try await cluster?.killLeaderAndRestart()
   }
 }

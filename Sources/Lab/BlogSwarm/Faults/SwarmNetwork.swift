@@ -12,23 +12,31 @@ package final class SwarmNetwork: Sendable {
     var links: [Int: NetworkLink] = [:]
     var lastLink = 0
     var listeners: [any Channel] = []
+    /// Where the servers listen; connections go to each in turn.
+    var servers: [ConnectionTarget.Endpoint]
+    var turn = 0
   }
 
   /// How long a connection that repeats another one stays open.
   private static let repetition = TimeAmount.milliseconds(300)
 
   private let loop: any EventLoop
-  private let server: ConnectionTarget.Endpoint
   private let state: NIOLoopBoundBox<State>
+
+  /// Makes a network in front of servers, among which it spreads the connections.
+  ///
+  /// A connection that one of them does not take goes to the next.
+  ///
+  /// - Parameter servers: Where they listen, which may be away for a while.
+  package init(toAnyOf servers: [ConnectionTarget.Endpoint]) {
+    loop = MultiThreadedEventLoopGroup.singleton.next()
+    state = NIOLoopBoundBox.makeBoxSendingValue(State(servers: servers), eventLoop: loop)
+  }
 
   /// Makes a network in front of a server.
   ///
   /// - Parameter server: Where the server listens, which may be away for a while.
-  package init(to server: ConnectionTarget.Endpoint) {
-    loop = MultiThreadedEventLoopGroup.singleton.next()
-    self.server = server
-    state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
-  }
+  package convenience init(to server: ConnectionTarget.Endpoint) { self.init(toAnyOf: [server]) }
 
   /// Makes a network in front of a port of this machine.
   package convenience init(to port: Int) {
@@ -48,6 +56,13 @@ package final class SwarmNetwork: Sendable {
       .bind(host: "127.0.0.1", port: 0).get()
     try await loop.submit { self.state.value.listeners.append(listener) }.get()
     return listener.localAddress?.port ?? 0
+  }
+
+  /// Tells where the server listens, where that is known only later.
+  ///
+  /// - Throws: What the event loop reports when it has been shut down.
+  package func lead(to server: ConnectionTarget.Endpoint) async throws {
+    try await loop.submit { self.state.value.servers = [server] }.get()
   }
 
   /// Changes what the network does to a process of clients.
@@ -92,7 +107,8 @@ package final class SwarmNetwork: Sendable {
 
   /// Sends bytes on a connection of their own and waits a while, whatever is answered.
   private func send(_ bytes: ByteBuffer) async {
-    guard let channel = try? await dial(ClientBootstrap(group: loop)).get() else { return }
+    let dialled = loop.flatSubmit { self.dial(readingAtOnce: true) }
+    guard let channel = try? await dialled.get() else { return }
     try? await channel.writeAndFlush(bytes)
     try? await loop.scheduleTask(in: Self.repetition) {}.futureResult.get()
     try? await channel.close()
@@ -104,7 +120,7 @@ package final class SwarmNetwork: Sendable {
     guard state.value.conditions[process] != .cut else { return client.close() }
     state.value.lastLink += 1
     let id = state.value.lastLink
-    return dial(ClientBootstrap(group: loop).channelOption(.autoRead, value: false))
+    return dial(readingAtOnce: false)
       .flatMapThrowing { server in
         self.state.value.links[id] = NetworkLink(
           process: process,
@@ -119,11 +135,29 @@ package final class SwarmNetwork: Sendable {
       }
   }
 
-  private func dial(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
-    switch server {
-    case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
-    case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
-    }
+  private func dial(readingAtOnce isReading: Bool) -> EventLoopFuture<any Channel> {
+    let servers = state.value.servers
+    guard !servers.isEmpty else { return dial([], readingAtOnce: isReading) }
+    state.value.turn = (state.value.turn + 1) % servers.count
+    let turn = state.value.turn
+    return dial((servers[turn...] + servers[..<turn])[...], readingAtOnce: isReading)
+  }
+
+  /// Connects to the first that takes the connection.
+  private func dial(
+    _ servers: ArraySlice<ConnectionTarget.Endpoint>,
+    readingAtOnce isReading: Bool
+  ) -> EventLoopFuture<any Channel> {
+    let bootstrap = ClientBootstrap(group: loop).channelOption(.autoRead, value: isReading)
+    let connection: EventLoopFuture<any Channel> =
+      switch servers.first {
+      case .tcp(let host, let port)?: bootstrap.connect(host: host, port: port)
+      case .unix(let path)?: bootstrap.connect(unixDomainSocketPath: path)
+      case nil: loop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+      }
+    let rest = servers.dropFirst()
+    guard !rest.isEmpty else { return connection }
+    return connection.flatMapError { _ in self.dial(rest, readingAtOnce: isReading) }
   }
 
   private func join(

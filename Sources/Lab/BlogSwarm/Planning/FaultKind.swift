@@ -26,6 +26,10 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   case rules
   /// Posts and comments arrive whose text is made to break screens.
   case hostile
+  /// One of several servers is stopped in its tracks for longer than its lease, and goes on then.
+  case freeze
+  /// The PostgreSQL of several servers is restarted.
+  case postgres
 
   /// A list of faults that cannot be read.
   package struct Problem: Error, Hashable, CustomStringConvertible {
@@ -36,7 +40,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   /// Whether the fault needs a server that belongs to the swarm.
   package var needsOwnServer: Bool {
     switch self {
-    case .serverKill, .diskFull, .rules, .hostile: true
+    case .serverKill, .diskFull, .rules, .hostile, .freeze, .postgres: true
     case .drop, .delay, .partition, .kill, .pause, .duplicate, .slow, .clock: false
     }
   }
@@ -45,7 +49,27 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   package var needsNetwork: Bool {
     switch self {
     case .drop, .delay, .partition, .duplicate, .slow: true
-    case .kill, .pause, .serverKill, .clock, .diskFull, .rules, .hostile: false
+    case .kill, .pause, .serverKill, .clock, .diskFull, .rules, .hostile, .freeze, .postgres: false
+    }
+  }
+
+  /// Whether the fault is one of several servers, where there are some, and not one of clients.
+  package var concernsSeveralServers: Bool {
+    switch self {
+    case .kill, .partition, .freeze, .postgres: true
+    case .drop, .delay, .pause, .duplicate, .serverKill, .slow, .clock, .diskFull, .rules,
+      .hostile:
+      false
+    }
+  }
+
+  /// Why the fault cannot be done to so many servers of the swarm's own; nil where it can.
+  package func obstacle(atServers count: Int) -> String? {
+    switch self {
+    case .freeze, .postgres: count > 1 ? nil : "needs several servers (--servers)"
+    case .drop, .delay, .duplicate, .slow, .serverKill, .diskFull:
+      count > 1 ? "is done to one server only" : nil
+    case .partition, .kill, .pause, .clock, .rules, .hostile: nil
     }
   }
 

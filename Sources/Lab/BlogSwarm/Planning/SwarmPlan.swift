@@ -73,17 +73,22 @@ package struct SwarmPlan: Hashable, Sendable {
     let span = settings.seconds * 1_000_000
     // Short runs have them close together, long ones every few seconds.
     let pause = max(span * 0.8 / Double(settings.faults.count), min(span, 400_000))
-    let step = min(pause, 4_000_000)
+    // Another server needs the time of a lease to take over.
+    let step = min(pause, settings.servers > 1 ? 8_000_000 : 4_000_000)
     var faults: [PlannedFault] = []
     var round: [FaultKind] = []
     var time = Double(opening) + span * 0.05
     while time < Double(opening) + span * 0.85 {
       if round.isEmpty { round = settings.faults.shuffled(using: &generator) }
+      let kind = round.removeLast()
+      let length = generator.fraction()
       faults.append(
         PlannedFault(
           at: Int64(time),
-          lasting: Int64(min(3_000_000, span / 8) * (0.3 + 0.7 * generator.fraction())),
-          kind: round.removeLast(),
+          lasting: settings.servers > 1 && kind.concernsSeveralServers
+            ? kind.lengthAtServers(length)
+            : Int64(min(3_000_000, span / 8) * (0.3 + 0.7 * length)),
+          kind: kind,
           process: generator.below(settings.processes),
           strength: generator.below(100)
         )
@@ -91,6 +96,24 @@ package struct SwarmPlan: Hashable, Sendable {
       time += step * (0.75 + 0.5 * generator.fraction())
     }
     return faults
+  }
+}
+
+extension FaultKind {
+  /// How long the fault lasts that is done to one of several servers.
+  ///
+  /// - Parameter part: From 0 to 1.
+  /// - Returns: Microseconds.
+  fileprivate func lengthAtServers(_ part: Double) -> Int64 {
+    let seconds =
+      switch self {
+      // Longer than a lease, so that another server leads when it wakes.
+      case .freeze: 5.5 + 2.5 * part
+      case .partition: 2 + 5 * part
+      case .kill: 2 * part
+      case _: 1.5 * part
+      }
+    return Int64(seconds * 1_000_000)
   }
 }
 

@@ -20,6 +20,8 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   package var stars = StarStrategy.increment
   /// How many posts everybody has to do with.
   package var hotPosts = 5
+  /// How many servers the swarm's own blog has; several share a PostgreSQL.
+  package var servers = 1
   /// How many users share a process.
   package var usersPerProcess = 1
   /// How many users are here for others to see, and tell everything that they see.

@@ -120,3 +120,17 @@ package struct ProcessFacts: Hashable, Sendable {
     descriptors = Int64(files.count)
   }
 }
+
+/// Things that take a thread of their own while they wait.
+enum Blocking {
+  /// Does something on a thread that may wait.
+  ///
+  /// - Throws: What it throws.
+  static func run<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}

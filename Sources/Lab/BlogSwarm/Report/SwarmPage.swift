@@ -192,6 +192,8 @@ extension FaultKind {
     case .diskFull: "The server cannot write to its disk."
     case .rules: "Comments are forbidden for a while."
     case .hostile: "Texts arrive that are made to break screens."
+    case .freeze: "One of several servers is stopped for longer than its lease."
+    case .postgres: "The PostgreSQL of the servers is restarted."
     }
   }
 }

@@ -12,6 +12,8 @@ package struct SwarmReport: Sendable {
   package var faults: [FaultKind: Int] = [:]
   /// How often the server ended.
   package var serverEnds = 0
+  /// What leaders did that were stopped for longer than their lease, and woke.
+  package var awakenings = Awakenings()
   /// How long it took from the end of the storm until all clients showed the same, if they did.
   package var convergence: Duration?
   /// What the processes took of the machine while the storm lasted.
@@ -58,6 +60,7 @@ package struct SwarmReport: Sendable {
       JSONMember("activity", activity),
       JSONMember("faults", .object(faultMembers)),
       JSONMember("serverEnds", .integer(Int64(serverEnds))),
+      JSONMember("awakenings", .integer(Int64(awakenings.count))),
       JSONMember("convergenceMilliseconds", convergenceTime),
       JSONMember("transactions", transactions),
       JSONMember("latencyMilliseconds", latency),
@@ -122,6 +125,7 @@ extension SwarmSettings {
     .object(
       ("users", .integer(Int64(users))),
       ("processes", .integer(Int64(processes))),
+      ("servers", .integer(Int64(servers))),
       ("seconds", .double(seconds)),
       ("seed", .string(String(seed))),
       ("mix", .string(mix.text)),
@@ -151,7 +155,7 @@ extension SwarmReport {
         + "stars by \(settings.stars.rawValue)",
       "  mix \(settings.mix.text) at \(Self.number(settings.rate)) operations/s, open loop",
       "  faults: \(faults.isEmpty ? "none" : faults.joined(separator: ", "))"
-        + "; the server ended \(SwarmWords.count(serverEnds, "time"))",
+        + "; " + ends,
       "  operations: \(activity.operations) begun, \(activity.acknowledged) acknowledged, "
         + "\(activity.refused) refused, \(activity.unknown) unknown, \(tally.skipped) skipped",
       "  commits: \(activity.commits); shown: \(activity.shown); "
@@ -159,6 +163,15 @@ extension SwarmReport {
         + "transactions: \(tally.transactions) with "
         + SwarmWords.count(retries, "retry", "retries") + " (of the watched clients)",
     ]
+  }
+
+  /// How often servers ended, and what became of those that woke.
+  private var ends: String {
+    guard settings.servers > 1 else { return "the server ended \(serverEnds) times" }
+    let times = awakenings.count == 1 ? "once" : "\(awakenings.count) times"
+    return "of \(settings.servers) servers on PostgreSQL \(serverEnds) ended; a leader woke "
+      + "after its lease \(times), and "
+      + (awakenings.wrongs.isEmpty ? "neither answered nor stored anything" : "DID WRONG")
   }
 
   private var latencies: [String] {

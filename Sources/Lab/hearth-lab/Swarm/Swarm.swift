@@ -5,6 +5,7 @@ import Foundation
 import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeCore
+import RealtimeServer
 
 /// Lets many users loose on a database, harms them, and checks that everything that was promised held.
 struct Swarm: AsyncParsableCommand {
@@ -32,7 +33,15 @@ struct Swarm: AsyncParsableCommand {
       if let source = try? String(contentsOfFile: file, encoding: .utf8) {
         adapt(&settings, to: source)
       }
-      target = .ownServer(rules: file, program: program, database: Storage.database)
+      try adapt(&settings, toServers: arguments.servers)
+      target =
+        arguments.servers == 1
+        ? .ownServer(rules: file, program: program, database: Storage.database)
+        : .ownCluster(
+          rules: file,
+          database: { Storage.shared(at: $0).database("hearth") },
+          leader: LeaderLookup().leader(at:)
+        )
     }
     let folder = try SwarmFolder(arguments.directory)
     var options = SwarmRun.Options(directory: folder.path, at: target)
@@ -46,6 +55,11 @@ struct Swarm: AsyncParsableCommand {
     if !settings.faults.isEmpty {
       options.check.echo = .seconds(10)
       options.check.freshness = .seconds(5)
+    }
+    // Another server leads only when a lease has ended, and clients must notice that first.
+    if settings.servers > 1 {
+      options.check.echo = .seconds(25)
+      options.check.freshness = .seconds(25)
     }
     // A run with a mistake tells within seconds what it would tell after minutes.
     if program != nil { options.patience = .seconds(6) }
@@ -70,6 +84,21 @@ struct Swarm: AsyncParsableCommand {
       for line in result.lines { Output.line(untrusted: line) }
     }
     guard result.isClean else { throw ExitStatus.failed.exitCode }
+  }
+
+  /// Leaves out what cannot be done to so many servers of the swarm's own.
+  ///
+  /// - Throws: ``CommandFailure`` when that was asked for by its name.
+  private func adapt(
+    _ settings: inout SwarmSettings,
+    toServers count: Int
+  ) throws(CommandFailure) {
+    settings.servers = count
+    for fault in settings.faults where arguments.faults != "all" {
+      guard let obstacle = fault.obstacle(atServers: count) else { continue }
+      throw CommandFailure(.usage, "the fault \(fault.rawValue) \(obstacle)")
+    }
+    settings.faults.removeAll { $0.obstacle(atServers: count) != nil }
   }
 
   private func listBugs() {
@@ -236,6 +265,24 @@ struct Swarm: AsyncParsableCommand {
     } catch {
       throw CommandFailure(.failed, "\(path) cannot be written: \(error.localizedDescription)")
     }
+  }
+}
+
+/// Asks a PostgreSQL who leads, over one connection.
+private final class LeaderLookup: Sendable {
+  private let stores = NIOLockedValueBox<(any ClusterStore)?>(nil)
+
+  func leader(at address: String) throws -> SwarmCluster.Leader? {
+    let store = stores.withLockedValue { stores in
+      let store = stores ?? Storage.shared(at: address)
+      stores = store
+      return store
+    }
+    let view = try store.view()
+    guard let lease = view.leases.first(where: { $0.database == "hearth" }),
+      let host = view.servers.first(where: { $0.id == lease.holder })?.host
+    else { return nil }
+    return SwarmCluster.Leader(host: host, epoch: lease.epoch)
   }
 }
 

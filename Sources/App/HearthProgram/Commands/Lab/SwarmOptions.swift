@@ -23,8 +23,14 @@ package struct SwarmOptions: ParsableArguments {
       account of its own, which is deleted at the end. What the swarm has written is removed as \
       well when everything held, unless --keep is given; it touches no posts of others.
 
+      With --servers there are several of them, which share a PostgreSQL that the swarm starts in a \
+      temporary directory (apt-get install postgresql), and everybody gets an account. Then kill, \
+      freeze, partition and postgres are done to servers, mostly to the one that leads: it is killed; \
+      stopped for longer than its lease; cut off from PostgreSQL or from its clients; PostgreSQL is \
+      restarted. A storm of 30 seconds or more has room for that.
+
       Faults: drop, delay, partition, kill, pause, duplicate, server-kill, slow, clock, disk-full, \
-      rules, hostile, all, none.
+      rules, hostile, freeze, postgres, all, none.
 
       Exit status: 0 when everything held, 1 when something did not, or too little was done to \
       mean anything.
@@ -92,6 +98,14 @@ package struct SwarmOptions: ParsableArguments {
   )
   package var terminals: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "How many servers the swarm's own blog has; several share a PostgreSQL.",
+      valueName: "n"
+    )
+  )
+  package var servers = 1
+
   @OptionGroup package var access: SwarmAccess
 
   @Option(help: ArgumentHelp("The rules of the swarm's own server.", valueName: "file"))
@@ -128,6 +142,18 @@ package struct SwarmOptions: ParsableArguments {
     )
   )
   package var server: String?
+
+  /// Finds options that do not go together.
+  ///
+  /// - Throws: `ValidationError` that says which.
+  package func validate() throws {
+    guard (1...9).contains(servers) else { throw ValidationError("--servers takes 1 to 9") }
+    guard servers > 1 else { return }
+    if access.database != nil {
+      throw ValidationError("--servers are the swarm's own; leave --database out")
+    }
+    if server != nil { throw ValidationError("--servers are those of hearth; leave --server out") }
+  }
 
   package init() {}
 }

@@ -1,5 +1,5 @@
 private import Foundation
-private import Synchronization
+private import NIOConcurrencyHelpers
 
 /// Stands between a program and a PostgreSQL, or another server, and does what networks do.
 package final class PostgresProxy: Sendable {
@@ -24,7 +24,7 @@ package final class PostgresProxy: Sendable {
   /// The port of 127.0.0.1 that programs connect to.
   package let port: Int
   private let listener: Int32
-  private let state: Mutex<State>
+  private let state: NIOLockedValueBox<State>
 
   /// Makes a proxy for a PostgreSQL.
   ///
@@ -35,7 +35,7 @@ package final class PostgresProxy: Sendable {
   ///
   /// - Throws: ``PostgresServer/Failure`` when there is no port.
   package init(to target: Int = 0) throws {
-    state = Mutex(State(target: target))
+    state = NIOLockedValueBox(State(target: target))
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = Self.address(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -59,7 +59,9 @@ package final class PostgresProxy: Sendable {
   deinit {
     shutdown(listener, Int32(SHUT_RDWR))
     close(listener)
-    for descriptor in state.withLock({ $0.connections }) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    for descriptor in state.withLockedValue({ $0.connections }) {
+      shutdown(descriptor, Int32(SHUT_RDWR))
+    }
   }
 
   /// The address of a database behind it.
@@ -68,13 +70,13 @@ package final class PostgresProxy: Sendable {
   }
 
   /// Tells where connections lead from now on.
-  package func aim(at port: Int) { state.withLock { $0.target = port } }
+  package func aim(at port: Int) { state.withLockedValue { $0.target = port } }
 
-  private var target: Int { state.withLock { $0.target } }
+  private var target: Int { state.withLockedValue { $0.target } }
 
   /// Changes what becomes of what is sent from now on.
   package func set(_ weather: Weather) {
-    let ended = state.withLock { state -> [Int32] in
+    let ended = state.withLockedValue { state -> [Int32] in
       state.weather = weather
       guard case .down = weather else { return [] }
       defer { state.connections = [] }
@@ -83,7 +85,7 @@ package final class PostgresProxy: Sendable {
     for descriptor in ended { shutdown(descriptor, Int32(SHUT_RDWR)) }
   }
 
-  private var weather: Weather { state.withLock { $0.weather } }
+  private var weather: Weather { state.withLockedValue { $0.weather } }
 
   private static func address(port: Int) -> sockaddr_in {
     var address = sockaddr_in()
@@ -110,15 +112,15 @@ package final class PostgresProxy: Sendable {
       close(server)
       return
     }
-    state.withLock { $0.connections += [client, server] }
-    let isOld = Mutex(false)
+    state.withLockedValue { $0.connections += [client, server] }
+    let isOld = NIOLockedValueBox(false)
     relay(from: client, to: server) { _ in true }
     relay(from: server, to: client) { weather in
       guard case .losingReplies = weather else { return true }
       // One that begins now is none of those whose replies are lost.
-      return isOld.withLock { $0 } ? false : true
+      return isOld.withLockedValue { $0 } ? false : true
     }
-    isOld.withLock { $0 = true }
+    isOld.withLockedValue { $0 = true }
   }
 
   /// Hands bytes on until one side ends, or the closure says that the bytes are lost.

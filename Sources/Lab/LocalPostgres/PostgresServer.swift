@@ -1,48 +1,41 @@
 private import Foundation
-private import Synchronization
+private import NIOConcurrencyHelpers
 
-/// A PostgreSQL of the tests' own: in a temporary directory, at a free port of 127.0.0.1.
+/// A PostgreSQL of this program's own: in a temporary directory, at a free port of 127.0.0.1.
 ///
-/// A shell watches over it and ends it with this process, however that ends.
+/// A shell watches over it and ends it with this process, however that ends. It does not wait for the
+/// disk unless a setting says so, and believes everybody who reaches its port.
 package final class PostgresServer: Sendable {
   /// What went wrong.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// The directory of the programs of PostgreSQL, or nil where it is not installed.
-  private static let programs: String? = {
+  /// The directory of the programs of PostgreSQL 13 or later, or nil where it is not installed.
+  ///
+  /// The newest in `/usr/lib/postgresql` is taken, else what is in `PATH`.
+  package static let programs: String? = {
     let root = "/usr/lib/postgresql"
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-    let newest = versions.compactMap { Int($0) }.filter { $0 >= 13 }.max()
-    guard let newest else { return nil }
-    let path = "\(root)/\(newest)/bin"
-    return access("\(path)/postgres", X_OK) == 0 ? path : nil
-  }()
-
-  /// Whether PostgreSQL is installed, for `.enabled(if:)`; where it is not, that is printed.
-  package static let isInstalled: Bool = {
-    if programs == nil {
-      print(
-        "SKIPPED: PostgreSQL is not installed (apt-get install postgresql): its tests do not run"
-      )
+    let packaged = versions.compactMap { Int($0) }.filter { $0 >= 13 }.sorted(by: >)
+    let others = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let places =
+      packaged.map { "\(root)/\($0)/bin" } + others.split(separator: ":").map { String($0) }
+    return places.first { place in
+      ["postgres", "initdb", "psql"].allSatisfy { access("\(place)/\($0)", X_OK) == 0 }
     }
-    return programs != nil
   }()
-
-  /// One for all tests that only need databases of their own; it does not wait for the disk.
-  package static let shared = Result { try PostgresServer() }
 
   /// The port of 127.0.0.1 that it listens at.
   package let port: Int
   /// The directory with everything of it.
   package let directory: String
   /// Written to and closed to end it; negative while it is not running.
-  private let control = Mutex<Int32>(-1)
+  private let control = NIOLockedValueBox<Int32>(-1)
   /// The process of the shell that watches; 0 while there is none.
-  private let watcher = Mutex<pid_t>(0)
+  private let watcher = NIOLockedValueBox<pid_t>(0)
   private let settings: [String]
-  private static let count = Mutex(0)
+  private static let count = NIOLockedValueBox(0)
 
   /// Makes and starts one.
   ///
@@ -52,7 +45,10 @@ package final class PostgresServer: Sendable {
   /// - Throws: ``Failure`` when it does not start.
   package init(settings: [String] = [], standbyOf primary: PostgresServer? = nil) throws {
     guard let programs = Self.programs else {
-      throw Failure(description: "PostgreSQL is not installed")
+      throw Failure(
+        description: "PostgreSQL is neither in /usr/lib/postgresql nor in PATH "
+          + "(apt-get install postgresql)"
+      )
     }
     directory =
       FileManager.default.temporaryDirectory.path + "/pg-\(UUID().uuidString.prefix(8))"
@@ -84,7 +80,7 @@ package final class PostgresServer: Sendable {
   }
 
   deinit {
-    let descriptor = control.withLock { $0 }
+    let descriptor = control.withLockedValue { $0 }
     if descriptor >= 0 {
       close(descriptor)
       reap()
@@ -102,9 +98,9 @@ package final class PostgresServer: Sendable {
 
   /// Makes an empty database, and gives its address.
   package func makeDatabase() throws -> String {
-    let name = Self.count.withLock { count in
+    let name = Self.count.withLockedValue { count in
       count += 1
-      return "test\(getpid())_\(count)"
+      return "hearth\(getpid())_\(count)"
     }
     try sql("CREATE DATABASE \(name)", at: url(of: "postgres"))
     return url(of: name)
@@ -142,9 +138,9 @@ package final class PostgresServer: Sendable {
         "-c", "wal_level=replica", "-c", "max_wal_senders=8",
       ] + settings.flatMap { ["-c", $0] }
     let process = try Self.spawn(["sh", "-c", Self.watch, "sh", directory] + words, input: ends[0])
-    watcher.withLock { $0 = process }
+    watcher.withLockedValue { $0 = process }
     close(ends[0])
-    control.withLock { $0 = ends[1] }
+    control.withLockedValue { $0 = ends[1] }
     let deadline = ContinuousClock.now + .seconds(60)
     while (try? sql("SELECT 1", at: url(of: "postgres"))) == nil {
       guard ContinuousClock.now < deadline else {
@@ -159,7 +155,7 @@ package final class PostgresServer: Sendable {
   ///
   /// - Parameter isCrash: Whether it is to end at once, so that the next start has to recover.
   package func stop(isCrash: Bool = false) {
-    let descriptor = control.withLock { descriptor in
+    let descriptor = control.withLockedValue { descriptor in
       defer { descriptor = -1 }
       return descriptor
     }
@@ -171,10 +167,10 @@ package final class PostgresServer: Sendable {
     reap()
   }
 
-  /// Waits for the shell that has watched: one that has ended and is not waited for would keep the testing
-  /// library from learning of the end of other processes.
+  /// Waits for the shell that has watched: one that has ended and is not waited for keeps libraries that wait
+  /// for any child from learning of the end of others.
   private func reap() {
-    let process = watcher.withLock { process in
+    let process = watcher.withLockedValue { process in
       defer { process = 0 }
       return process
     }
@@ -213,7 +209,7 @@ package final class PostgresServer: Sendable {
   }
 
   /// Runs PostgreSQL until a line names the signal that ends it; at the end of the input, which is the
-  /// end of the tests, everything of it goes.
+  /// end of this program, everything of it goes.
   private static let watch = """
     directory=$1; shift
     trap '' INT TERM HUP
@@ -269,7 +265,7 @@ package final class PostgresServer: Sendable {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // A shell waits for its children by a signal, which threads of the tests may block.
+    // A shell waits for its children by a signal, which threads of this program may block.
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)

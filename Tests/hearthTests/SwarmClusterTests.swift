@@ -1,0 +1,50 @@
+import Foundation
+import LocalPostgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// Users of several servers that share a PostgreSQL, while their leaders are killed and frozen.
+  @Suite("Swarm of several servers", .enabled(if: PostgresServer.isInstalled))
+  struct SwarmClusterTests {
+    /// One seed, in half a minute; `CLUSTER_SWARM_SEEDS` says how many there are.
+    private static let seeds: ClosedRange<Int> = {
+      let wanted = ProcessInfo.processInfo.environment["CLUSTER_SWARM_SEEDS"].flatMap { Int($0) }
+      return 1...max(1, wanted ?? (Thoroughness.isFull ? 5 : 1))
+    }()
+
+    @Test("Every promise is kept across leaders, and one that wakes says nothing", arguments: seeds)
+    func failovers(seed: Int) throws {
+      let run = try SwarmProcess([
+        "--servers", "3", "--users", "4", "--users-per-process", "2", "--seconds", "16", "--rate",
+        "12", "--seed", "\(seed)", "--faults", "kill,freeze", "--terminals", "0",
+      ])
+      let (status, report) = try run.result()
+      // On a machine that is busy a run may do little; what it did is right all the same.
+      let isRight = status == 0 || (report["verdict"] as? String)?.hasPrefix("too little") == true
+      #expect(isRight, "seed \(seed): \(run.text)\(run.errors)")
+      #expect(report["violations"] as? Int == 0)
+      #expect(report["mishaps"] as? [String] == [])
+      #expect((report["faults"] as? [String: Int])?.keys.sorted() == ["freeze", "kill"])
+      #expect(report["awakenings"] as? Int ?? 0 > 0, "no leader woke: \(run.text)\(run.errors)")
+      let settings = try #require(report["settings"] as? [String: Any])
+      #expect(settings["servers"] as? Int == 3)
+    }
+
+    @Test(
+      "What several servers cannot do, and one alone cannot, is refused with a reason",
+      arguments: [
+        ["--servers", "0"], ["--servers", "3", "--database", "http://127.0.0.1:1?ns=x"],
+        ["--servers", "3", "--faults", "disk-full"], ["--faults", "freeze"],
+        ["--faults", "kill,postgres"],
+      ]
+    )
+    func refused(arguments: [String]) throws {
+      let place = try Place()
+      let outcome = try place.run(["swarm"] + arguments, environment: place.environment)
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.contains("--servers") || outcome.errors.contains("one server only"))
+    }
+  }
+}
