@@ -441,8 +441,11 @@ let package = Package(
     ),
     suite(
       "AdminSDKTests",
-      ["RealtimeServer", product("NIOPosix", "swift-nio")],
-      exclude: ["admin_sdk.py"]
+      [
+        "LocalPostgres", "PostgresTestSupport", "RealtimeServer", "TLSTestSupport",
+        product("NIOPosix", "swift-nio"),
+      ],
+      exclude: ["admin_cluster.py", "admin_sdk.py"]
     ),
     // Programs that use the library: without the settings of this package, in two modes of Swift.
     .testTarget(

@@ -52,16 +52,32 @@ struct PythonEnvironment: Sendable {
   ///
   /// - Returns: The exit status and what the run has to say.
   func run(_ suite: String, host: String) throws -> (status: Int32, output: String) {
+    try run(
+      ["-m", "unittest", "-v", "admin_sdk.\(suite)"],
+      variables: ["FIREBASE_DATABASE_EMULATOR_HOST": host]
+    )
+  }
+
+  /// Runs something that is written in Python.
+  ///
+  /// - Parameters:
+  ///   - arguments: What follows the name of the interpreter.
+  ///   - variables: What its environment has besides.
+  /// - Returns: The exit status and what the run has to say.
+  /// - Throws: What keeps the interpreter from starting.
+  func run(
+    _ arguments: [String],
+    variables: [String: String]
+  ) throws -> (status: Int32, output: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: python)
-    process.arguments = ["-m", "unittest", "-v", "admin_sdk.\(suite)"]
+    process.arguments = arguments
     process.currentDirectoryURL = Self.package.appendingPathComponent("Tests/AdminSDKTests")
     process.environment = [
-      "FIREBASE_DATABASE_EMULATOR_HOST": host,
       "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
       "PYTHONDONTWRITEBYTECODE": "1",
       "LANG": "C.UTF-8",
-    ]
+    ].merging(variables) { $1 }
     let output = Pipe()
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output

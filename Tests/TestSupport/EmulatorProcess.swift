@@ -1,6 +1,6 @@
 private import Foundation
 
-/// The built program as `hearth serve --emulator`, on a port of its own, for as long as a test needs it.
+/// The built program as `hearth serve`, on a port of its own, for as long as a test needs it.
 ///
 /// Starting and stopping wait for the process: they are for threads that may be blocked.
 package final class EmulatorProcess: @unchecked Sendable {
@@ -13,6 +13,9 @@ package final class EmulatorProcess: @unchecked Sendable {
   /// The port of 127.0.0.1 that it listens at.
   package let port: Int
   private let process: Process
+
+  /// The number of the process.
+  package var id: Int32 { process.processIdentifier }
 
   /// The program, built beside the tests.
   private static let program: URL? = {
@@ -37,13 +40,23 @@ package final class EmulatorProcess: @unchecked Sendable {
   ///   - home: A directory of the test's own, since the process must not touch another.
   ///   - arguments: What follows `serve --emulator --port 0`.
   /// - Throws: ``Failure`` when it does not get ready, or what the system reports.
-  package init(home: String, _ arguments: [String] = []) throws {
+  package convenience init(home: String, _ arguments: [String] = []) throws {
+    try self.init(home: home, serving: ["--emulator", "--port", "0"] + arguments)
+  }
+
+  /// Starts a server of any kind and waits until it says that it is ready.
+  ///
+  /// - Parameters:
+  ///   - home: A directory of the test's own, since the process must not touch another.
+  ///   - arguments: What follows `serve`.
+  /// - Throws: ``Failure`` when it does not get ready, or what the system reports.
+  package init(home: String, serving arguments: [String]) throws {
     guard let program = Self.program else {
       throw Failure(description: "the program has not been built beside the tests")
     }
     process = Process()
     process.executableURL = program
-    process.arguments = ["serve", "--emulator", "--port", "0"] + arguments
+    process.arguments = ["serve"] + arguments
     process.environment = ["HOME": home, "LANG": "C.UTF-8", "TZ": "UTC"]
     let output = Pipe()
     process.standardInput = FileHandle.nullDevice
