@@ -6,10 +6,12 @@ guard CommandLine.arguments.count == 3 else {
   exit(2)
 }
 let name = CommandLine.arguments[2]
-let chat = Chat(try Database(url: CommandLine.arguments[1]))
+let database = try Database(url: CommandLine.arguments[1])
+// The main queue, which is used otherwise, is busy: its thread waits for what is typed.
+database.callbackQueue = DispatchQueue(label: "chat")
+let chat = Chat(database)
 try await chat.enter(as: name)
 print("Here are \(try await chat.present().joined(separator: ", ")).")
-// Apart from this thread, which waits for what is typed.
 let listening = Task.detached { try await chat.listen { print("\($0.name): \($0.text)") } }
 while let text = readLine() { try await chat.say(text, as: name) }
 listening.cancel()
