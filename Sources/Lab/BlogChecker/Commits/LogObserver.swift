@@ -88,7 +88,7 @@ package final class LogObserver: Sendable {
 
   /// Records what has been committed so far.
   package func look() {
-    queue.sync { read() }
+    queue.sync { _ = read() }
   }
 
   /// Records what the server had committed when it ended.

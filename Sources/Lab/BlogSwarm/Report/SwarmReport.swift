@@ -167,7 +167,9 @@ extension SwarmReport {
 
   /// How often servers ended, and what became of those that woke.
   private var ends: String {
-    guard settings.servers > 1 else { return "the server ended \(serverEnds) times" }
+    guard settings.servers > 1 else {
+      return "the server ended \(SwarmWords.count(serverEnds, "time"))"
+    }
     let times = awakenings.count == 1 ? "once" : "\(awakenings.count) times"
     return "of \(settings.servers) servers on PostgreSQL \(serverEnds) ended; a leader woke "
       + "after its lease \(times), and "
