@@ -19,9 +19,10 @@ enum TextCheck {
     let again = SafeText(untrusted: text.string, mode: mode, limit: limit)
     try demand(again == text, "\(text.string.debugDescription) changes when it is cleaned again")
     try demand(
-      text.string.unicodeScalars.allSatisfy {
-        isHarmless($0) || (mode == .multiLine && $0 == "\n")
-      },
+      text.clusters.allSatisfy(isHarmless)
+        && text.string.unicodeScalars.allSatisfy {
+          isHarmless($0) || joinsEmoji($0) || (mode == .multiLine && $0 == "\n")
+        },
       "\(text.string.debugDescription) is not harmless"
     )
     try demand(
@@ -44,6 +45,17 @@ enum TextCheck {
     )
     try demand(text.truncated(to: width).width <= width, "a cut text is wider than \(width)")
     try demand(text.fitted(to: width).width == width, "a fitted text is not \(width) wide")
+  }
+
+  /// Whether there is nothing invisible but what joins emoji, in the two cells of an emoji.
+  private static func isHarmless(_ cluster: Cluster) -> Bool {
+    let scalars = cluster.text.unicodeScalars
+    let isEmoji = cluster.width == 2 && scalars.first?.properties.isEmoji == true
+    return scalars.allSatisfy { isHarmless($0) || isEmoji && joinsEmoji($0) }
+  }
+
+  private static func joinsEmoji(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "\u{200D}" || scalar == "\u{FE0F}"
   }
 
   private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
