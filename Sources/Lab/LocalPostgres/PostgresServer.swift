@@ -273,6 +273,7 @@ package final class PostgresServer: Sendable {
     let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for text in arguments { free(text) } }
     var process: pid_t = 0
+    Inheritance.end()
     let code = posix_spawnp(&process, words[0], &actions, &attributes, arguments, environ)
     guard code == 0 else { throw Failure(description: String(cString: strerror(code))) }
     return process

@@ -1,6 +1,7 @@
 package import BlogChecker
 private import Dispatch
 package import Foundation
+private import LocalPostgres
 
 /// Other programs of the system, run to their end.
 package enum Tool {
