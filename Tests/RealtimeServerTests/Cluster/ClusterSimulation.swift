@@ -2,6 +2,20 @@ import RealtimeHub
 import RealtimeServer
 import TestSupport
 
+/// What a cluster promises, by which a problem of a run is named.
+enum ClusterPromise {
+  /// One answers as current: the one that holds the lease, with all that was committed.
+  case current
+  /// Nobody commits but the holder of the last lease, after all commits before.
+  case fenced
+  /// Who asks is sent to the leader, and not on and on.
+  case found
+  /// Once the faults are over, everybody is served soon.
+  case served
+  /// A server opens a database once.
+  case openedOnce
+}
+
 /// Several servers, their clients and one storage, in virtual time: with clocks that differ and drift,
 /// pauses, deaths, orderly ends, moves, and networks that lose and delay.
 ///
@@ -35,6 +49,8 @@ struct ClusterSimulation {
     /// By how many thousandths its clock goes too fast.
     let drift: Int
     var timer = 0
+    /// When the timer rings that is set, if one is.
+    var alarm: Duration?
 
     func clock(_ now: Duration) -> Duration { offset + now + now * drift / 1_000 }
   }
@@ -87,13 +103,14 @@ struct ClusterSimulation {
   private var random: SplitMix64
   private var storage: SimulatedStorage
   private var servers: [Server] = []
-  /// When what happens next: microseconds, and the number of the event.
-  private var queue: [(time: Int64, order: Int)] = []
-  private var events: [Int: Event] = [:]
-  private var order = 0
+  /// When what happens next, the first at the root: microseconds, then the number of the event.
+  private var queue: [UInt64] = []
+  private var events: [Event?] = []
   private var runs = 0
   private(set) var now = Duration.zero
-  private var problem: String?
+  private var problem: (promise: ClusterPromise, text: String)?
+  /// Where somebody was sent to first for each database.
+  private var firstRedirects: [String: Int] = [:]
   /// How many reads and writes were answered, and how often what happened.
   private(set) var marks: [String: Int] = [:]
   /// The longest wait of a client since the faults were over.
@@ -117,8 +134,8 @@ struct ClusterSimulation {
     )
   }
 
-  /// Runs to the end; what was broken, or nil.
-  mutating func run() -> String? {
+  /// Runs to the end; the promise that was broken, and how, or nil.
+  mutating func run() -> (promise: ClusterPromise, text: String)? {
     for index in servers.indices { feed(index, .time) }
     for _ in 0..<16 {
       schedule(.fault, at: .milliseconds(Int.random(in: 2_000...38_000, using: &random)))
@@ -128,39 +145,49 @@ struct ClusterSimulation {
     while problem == nil, now < end, let event = pop() { perform(event) }
     // From a fault that began last to the end of the lease it leaves behind, and to the next leader.
     if problem == nil, longestQuietWait > .seconds(3) {
-      problem = "a client waited for \(longestQuietWait) without a fault"
+      problem = (.served, "a client waited for \(longestQuietWait) without a fault")
     }
-    return problem.map { "\($0) at \(now)" }
+    return problem.map { ($0.promise, "\($0.text) at \(now)") }
   }
 
   // MARK: Events
 
   private mutating func schedule(_ event: Event, at time: Duration) {
-    order += 1
-    events[order] = event
-    queue.append((Int64(time / .microseconds(1)), order))
-    var child = queue.count - 1
-    while child > 0, queue[child] < queue[(child - 1) / 2] {
-      queue.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
+    let (seconds, attoseconds) = time.components
+    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    let key = UInt64(microseconds) << 32 | UInt64(events.count)
+    events.append(event)
+    var hole = queue.count
+    queue.append(key)
+    while hole > 0 {
+      let parent = (hole - 1) >> 1
+      let above = queue[parent]
+      if above < key { break }
+      queue[hole] = above
+      hole = parent
     }
+    queue[hole] = key
   }
 
   /// Takes the next event, and goes on to its time.
   private mutating func pop() -> Event? {
     guard let first = queue.first, let last = queue.popLast() else { return nil }
-    if !queue.isEmpty { queue[0] = last }
-    var parent = 0
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2]
-      where child < queue.count && queue[child] < queue[least] { least = child }
-      if least == parent { break }
-      queue.swapAt(parent, least)
-      parent = least
+    let count = queue.count
+    var hole = 0
+    while count > 0 {
+      var child = 2 * hole + 1
+      if child >= count { break }
+      if child + 1 < count, queue[child + 1] < queue[child] { child += 1 }
+      let least = queue[child]
+      if last < least { break }
+      queue[hole] = least
+      hole = child
     }
-    now = .microseconds(first.time)
-    return events.removeValue(forKey: first.order)
+    if count > 0 { queue[hole] = last }
+    now = .microseconds(Int64(first >> 32))
+    let number = Int(first & 0xFFFF_FFFF)
+    defer { events[number] = nil }
+    return events[number]
   }
 
   private mutating func perform(_ event: Event) {
@@ -188,7 +215,7 @@ struct ClusterSimulation {
       )
       schedule(.client(client, server: Int.random(in: 0..<servers.count, using: &random)), at: now)
       guard now < Self.faultTime + Self.quietTime else { return }
-      schedule(.arrival, at: now + .milliseconds(Int.random(in: 10...100, using: &random)))
+      schedule(.arrival, at: now + .milliseconds(Int.random(in: 20...200, using: &random)))
     case .client(let client, let index):
       guard !servers[index].isDead else { return retry(client) }
       schedule(
@@ -274,7 +301,9 @@ struct ClusterSimulation {
   private mutating func take(_ happening: Happening, at index: Int) {
     switch happening {
     case .timer(let number):
-      if number == servers[index].timer { feed(index, .time) }
+      guard number == servers[index].timer else { return }
+      servers[index].alarm = nil
+      feed(index, .time)
     case .input(let input, let sent):
       let inflation = now - sent + timing.margin
       feed(index, mistake == .renewedLate ? input.inflated(by: inflation) : input)
@@ -296,9 +325,12 @@ struct ClusterSimulation {
     let clock = servers[index].clock(now)
     for output in servers[index].machine.handle(input, at: clock) { perform(output, at: index) }
     guard !servers[index].isDead, let deadline = servers[index].machine.deadline else { return }
-    servers[index].timer += 1
     let delay = max(.zero, deadline - servers[index].clock(now)) * 1_000
     let time = now + delay / (1_000 + servers[index].drift) + .milliseconds(1)
+    // One that rings too early does no harm.
+    if let alarm = servers[index].alarm, alarm <= time { return }
+    servers[index].alarm = time
+    servers[index].timer += 1
     schedule(.at(server: index, run: servers[index].id, .timer(servers[index].timer)), at: time)
   }
 
@@ -313,7 +345,7 @@ struct ClusterSimulation {
       }
     case .open(let lease, let until):
       if let old = servers[index].open[lease.database], !old.isLeaving {
-        problem = "a database was opened that was open"
+        problem = (.openedOnce, "a database was opened that was open")
       }
       servers[index].open[lease.database] = Server.Open(lease: lease, count: 0, until: until)
       send(.load(lease), from: index)
@@ -343,9 +375,13 @@ struct ClusterSimulation {
       var client = client
       client.hops += 1
       if client.hops > 8 {
-        problem = "a client was sent in circles"
+        problem = (.found, "a client was sent in circles")
       }
-      let host = Int(server.host.dropFirst(2)) ?? 0
+      var host = Int(server.host.dropFirst(2)) ?? 0
+      if mistake == .redirectRemembered {
+        host = firstRedirects[client.database] ?? host
+        firstRedirects[client.database] = host
+      }
       schedule(.client(client, server: host), at: now + .milliseconds(2))
     case .nowhere: retry(client)
     }
@@ -368,9 +404,11 @@ struct ClusterSimulation {
     }
     let grant = storage.grants[name]
     if grant?.count != open.count || grant.map({ $0.end <= now }) ?? true {
-      problem = "s-\(index) answers as current under lease \(open.lease.epoch), which is over"
+      problem = (
+        .current, "s-\(index) answers as current under lease \(open.lease.epoch), which is over"
+      )
     } else if storage.revisions[name, default: 0] > revision {
-      problem = "s-\(index) answers with \(revision), which is old"
+      problem = (.current, "s-\(index) answers with \(revision), which is old")
     }
     done(client)
   }
@@ -519,9 +557,9 @@ struct ClusterSimulation {
       let isStored = storage.commit(revision, under: lease)
       if isStored {
         if storage.grants[lease.database]?.holder != run {
-          problem = "s-\(index) commits under lease \(lease.epoch), which is another's"
+          problem = (.fenced, "s-\(index) commits under lease \(lease.epoch), which is another's")
         } else if before != revision - 1 {
-          problem = "commit \(revision) follows commit \(before)"
+          problem = (.fenced, "commit \(revision) follows commit \(before)")
         }
       }
       return .committed(lease.database, lease, revision: revision, isStored: isStored, client)

@@ -11,6 +11,17 @@ enum ClusterMistake: CaseIterable {
   case epochReused
   /// A server does not ask the clock before it answers.
   case clockNotAsked
+  /// Clients are sent to whom they were sent to first, whoever leads by now.
+  case redirectRemembered
+
+  /// The promises that it breaks.
+  var broken: Set<ClusterPromise> {
+    switch self {
+    case .fencingLeftOut, .epochReused: [.fenced]
+    case .renewedLate, .clockNotAsked: [.current]
+    case .redirectRemembered: [.found]
+    }
+  }
 }
 
 /// The storage of a simulated cluster: what it has given and taken, by its own clock.
