@@ -132,7 +132,7 @@ public final class DatabaseServer: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let ending = ServerEnding(group: group)
     let eventLoop = group.next()
-    let reach = ServerReach(on: eventLoop, isSecure: settled.tls != nil)
+    let isSecure = settled.tls != nil
     let core = try await eventLoop.submit {
       let context = ServerContext(
         eventLoop: eventLoop,
@@ -148,7 +148,7 @@ public final class DatabaseServer: Sendable {
           eventLoop: eventLoop,
           logger: logger,
           clock: uptime,
-          isReached: reach.isReached
+          isReached: ServerReach(on: eventLoop, isSecure: isSecure).isReached
         )
       }
       let core = ServerCore(stores: stores, leaders: leaders, context: context)
