@@ -42,6 +42,8 @@ package final actor Repo {
   /// Why the last connection or attempt ended.
   private var problem: ConnectionStatus.Problem?
   private var status: ConnectionStatus
+  /// The connection that observers of the status were told of last.
+  private var toldConnection: ConnectionID?
   /// Since when the server has been silent, by the monotonic clock and by that of this machine.
   private var silence: (start: Int64, date: Date)?
   private var statusObservers: [@Sendable (ConnectionStatus) -> Void] = []
@@ -217,7 +219,20 @@ package final actor Repo {
       silentSince: silence?.date,
       pendingWrites: core.pendingWriteCount
     )
-    guard next != status else { return }
+    if phase == .connected {
+      // One may take the place of another at once. What was arranged on that one is gone with it, and
+      // whoever arranges it anew on each connection has to hear of its end.
+      if status.phase == .connected, core.currentConnection != toldConnection {
+        var between = next
+        between.phase = .connecting(isFirst: false)
+        tell(between)
+      }
+      toldConnection = core.currentConnection
+    }
+    if next != status { tell(next) }
+  }
+
+  private func tell(_ next: ConnectionStatus) {
     status = next
     for observer in statusObservers { enqueue { observer(next) } }
   }

@@ -53,6 +53,9 @@ package struct RepoCore: Sendable {
   /// Whether this is the connection, or the attempt at one, of which ``phase`` tells.
   package func isCurrent(_ id: ConnectionID) -> Bool { connection.current == id }
 
+  /// The connection, or the attempt at one, of which ``phase`` tells.
+  package var currentConnection: ConnectionID? { connection.current }
+
   /// Since when, by the monotonic clock, the server has left everything unanswered that it was asked,
   /// the greeting included; nil while that is not worth a word.
   package var silentSince: Int64? { connection.silentSince }
