@@ -36,6 +36,7 @@ package actor SwarmCluster {
     let way: PostgresProxy
     let host: String
     let target: ConnectionTarget
+    let socket: String
   }
 
   private struct Attention {
@@ -168,7 +169,8 @@ package actor SwarmCluster {
       network: network,
       way: way,
       host: host,
-      target: ConnectionTarget(unixSocket: files.socket, namespace: "hearth")
+      target: ConnectionTarget(unixSocket: files.socket, namespace: "hearth"),
+      socket: files.socket
     )
   }
 
@@ -300,19 +302,19 @@ package actor SwarmCluster {
     let isFirst = attention.withLockedValue { $0.frozen.insert(number).inserted }
     guard isFirst, let process = await members[number].server.processID else { return false }
     let start = Moment.now
+    let probe = WakeProbe(number: fault.at, admin: admin, history: history)
+    let questions = isLeader ? await probe.connect(to: members[number].socket) : nil
     await members[number].server.send(SIGSTOP)
     await Self.waitUntilFrozen(process)
     await Pause.lasting(fault.duration)
-    let probe = WakeProbe(number: fault.at, admin: admin, history: history)
     // It counts only if another server leads by now, which this write shows.
-    let isWritten = await probe.write(within: .seconds(15))
-    let isDeposed = isLeader && isWritten
-    let questions = isDeposed ? probe.ask(members[number].target) : nil
+    let isDeposed = await probe.write(within: .seconds(15))
+    if isDeposed, let questions { probe.ask(questions) }
     // They wait in the socket of the frozen process until it wakes.
     await Pause.lasting(.milliseconds(200))
     await members[number].server.send(SIGCONT)
     attention.withLockedValue { _ = $0.frozen.remove(number) }
-    if let questions {
+    if isDeposed, let questions {
       awakenings.add(await probe.judge(questions, of: "server \(number)"))
     }
     await members[number].server.noteChange(since: start)

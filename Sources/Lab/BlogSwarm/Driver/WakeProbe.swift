@@ -5,12 +5,12 @@ import RealtimeTransport
 /// What asks a leader that is frozen, so that it finds the questions when it wakes after its lease.
 ///
 /// Another server leads by then and has stored something newer. So a read must not be answered with what
-/// was there before, and a write must be refused, or have been stored under a lease that counts.
+/// was there before, and a write must be refused, or have been stored under a lease that counts. The read
+/// comes first on the same connection: an answer waits for the writes before it, and is refused with them.
 struct WakeProbe: Sendable {
-  /// The answers that are awaited, nil for none.
+  /// The connection to the server on which the questions are asked.
   struct Questions: Sendable {
-    fileprivate let read: Task<JSONValue?, Never>
-    fileprivate let write: Task<Bool, Never>
+    fileprivate let line: SocketLine
   }
 
   private static let new = "stored after the lease"
@@ -21,13 +21,17 @@ struct WakeProbe: Sendable {
   let history: HistoryWriter
 
   private var path: String { "/swarm-probe/\(number)" }
+  private var read: String { "\(path)/read" }
+  private var written: String { "\(path)/written" }
+
+  private static func address(_ path: String) -> String { "\(path).json?ns=hearth" }
 
   /// Writes through whoever leads, and tells whether it was acknowledged.
   func write(within limit: Duration) async -> Bool {
     history.append(.invoked(number, .administer(paths: [path])))
     let deadline = Moment.now.advanced(by: limit)
     repeat {
-      if (try? await admin.put(.string(Self.new), at: path)) != nil {
+      if (try? await admin.put(.string(Self.new), at: read)) != nil {
         history.append(.answered(number, .ok(nil)))
         return true
       }
@@ -36,32 +40,39 @@ struct WakeProbe: Sendable {
     return false
   }
 
-  /// Asks a frozen server to read and to write.
-  func ask(_ target: ConnectionTarget) -> Questions {
-    let frozen = AdminClient(target, timeout: .seconds(30))
-    return Questions(
-      read: Task { [path] in try? await frozen.get(path) },
-      write: Task { [path] in (try? await frozen.put(.string(Self.late), at: path)) != nil }
-    )
+  /// Connects to a server that is about to be frozen; nil when it does not answer as the leader.
+  func connect(to socket: String) async -> Questions? {
+    let address = Self.address(read)
+    return try? await Blocking.run {
+      guard let line = SocketLine(to: socket) else { return nil }
+      line.send("GET", address)
+      return line.answer()?.status == 200 ? Questions(line: line) : nil
+    }
+  }
+
+  /// Asks a frozen server to read, and then to write.
+  func ask(_ questions: Questions) {
+    questions.line.send("GET", Self.address(read))
+    questions.line.send("PUT", Self.address(written), JSONValue.string(Self.late).text)
   }
 
   /// Waits for the answers, and says what is wrong with them.
   func judge(_ questions: Questions, of name: String) async -> [String] {
-    let isWritten = await questions.write.value
+    let answers = try? await Blocking.run {
+      (read: questions.line.answer(), write: questions.line.answer()?.status)
+    }
+    let isWritten = answers?.write == 200
     var wrongs: [String] = []
-    if let value = await questions.read.value {
-      // It may lead again by the time it answers, and then it knows what was written meanwhile.
-      let isCurrent =
-        value == .string(Self.new) || isWritten && value == .string(Self.late)
-      if !isCurrent {
+    if let read = answers?.read, read.status == 200, let value = try? JSONParser.parse(read.body) {
+      // If it leads again by the time it answers, it knows what was written meanwhile.
+      if value != .string(Self.new) {
         wrongs.append("\(name) answers a read after its lease with \(value.text), which is old")
       }
     }
     let deadline = Moment.now.advanced(by: .seconds(30))
     while Moment.now < deadline {
-      if let value = try? await admin.get(path) {
-        let expected = isWritten ? Self.late : Self.new
-        if value != .string(expected) {
+      if let value = try? await admin.get(written) {
+        if value != (isWritten ? .string(Self.late) : .null) {
           wrongs.append(
             isWritten
               ? "\(name) acknowledges a write after its lease, which is not stored"

@@ -1,0 +1,75 @@
+private import Foundation
+private import NIOConcurrencyHelpers
+
+/// A connection to a server's socket that is open before the server is frozen.
+///
+/// What is said on it is the first that the server finds when it wakes, before any of its timers: a new
+/// connection would have to be let in first. All calls wait, and belong on threads that may.
+final class SocketLine: Sendable {
+  private let descriptor: Int32
+  /// What has come beyond the last answer.
+  private let rest = NIOLockedValueBox<[UInt8]>([])
+
+  /// How long an answer may take, in seconds.
+  private static let patience = 30
+
+  /// Connects; nil when nobody listens there.
+  init?(to path: String) {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return nil }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let room = MemoryLayout.size(ofValue: address.sun_path)
+    let isShort = path.utf8.count < room
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(room - 1)) }
+    var time = timeval(tv_sec: Self.patience, tv_usec: 0)
+    setsockopt(
+      descriptor,
+      SOL_SOCKET,
+      SO_RCVTIMEO,
+      &time,
+      socklen_t(MemoryLayout<timeval>.size)
+    )
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { [descriptor] in
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard isShort, result == 0 else {
+      close(descriptor)
+      return nil
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends a request, without waiting for what becomes of it.
+  func send(_ method: String, _ path: String, _ body: String = "") {
+    let text =
+      "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+      + body
+    _ = text.withCString { Foundation.send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
+  }
+
+  /// Waits for the answer to a request; nil when the connection ends or nothing comes in time.
+  func answer() -> (status: Int, body: String)? {
+    var bytes = rest.withLockedValue { $0 }
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let text = String(decoding: bytes, as: UTF8.self)
+      if let end = text.range(of: "\r\n\r\n") {
+        let head = text[..<end.lowerBound].lowercased()
+        let length = head.firstMatch(of: #/content-length: *(\d+)/#).flatMap { Int($0.1) } ?? 0
+        let body = text[end.upperBound...]
+        let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        if body.utf8.count >= length {
+          rest.withLockedValue { $0 = Array(body.utf8.dropFirst(length)) }
+          return status.map { ($0, String(decoding: body.utf8.prefix(length), as: UTF8.self)) }
+        }
+      }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { return nil }
+      bytes += buffer[..<count]
+    }
+  }
+}
