@@ -147,7 +147,7 @@ package struct SwarmRun: Sendable {
     try await inject(on: stage, isEarly: false, from: start)
     let quiet = Moment.now
     let convergence = await converge(stage)
-    let screens = await stage.terminals?.capture() ?? []
+    let screens = await stage.terminals?.capture(where: stage.isCurrent) ?? []
     for screen in screens { history.append(.screen(screen)) }
     sampling.cancel()
     await sampling.value

@@ -216,6 +216,17 @@ struct SwarmStage: Sendable {
     }
   }
 
+  /// Whether the database has the posts that a screen shows, with as many stars.
+  func isCurrent(_ screen: CapturedScreen) async -> Bool {
+    guard let admin, let posts = try? await admin.get("/posts") else { return false }
+    var stars: [String: Set<Int>] = [:]
+    for post in (posts.members ?? []).map(\.value) {
+      guard let title = post["title"]?.string else { continue }
+      stars[title, default: []].insert(Int(post["starCount"]?.integer ?? 0))
+    }
+    return screen.rows.allSatisfy { stars[$0.title]?.contains($0.stars) == true }
+  }
+
   /// Closes the terminals as well, and waits until nobody is present any more.
   func empty() async {
     await terminals?.close()

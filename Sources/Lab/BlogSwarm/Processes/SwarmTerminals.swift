@@ -64,17 +64,23 @@ package struct SwarmTerminals: Sendable {
 
   /// Waits until all screens are online and show the same, from the beginning of the list, and takes them down.
   ///
-  /// Screens that are offline may well show the same, but not what the database has by now.
+  /// Screens that are offline may well show the same, but not what the database has by now. Nor does one
+  /// that came online this instant.
   ///
+  /// - Parameter isCurrent: Whether the database has what a screen shows.
   /// - Returns: The screens, in the order of the terminals, as they were last.
-  package func capture() async -> [CapturedScreen] {
+  package func capture(
+    where isCurrent: (CapturedScreen) async -> Bool = { _ in true }
+  ) async -> [CapturedScreen] {
     let deadline = Moment.now.advanced(by: Self.patience)
     for number in 0..<count { _ = tmux(["send-keys", "-t", Self.name(number), "Home"]) }
     while true {
       let texts = (0..<count).map(text)
       let screens = texts.enumerated().map { Self.screen($0.offset, $0.element) }
       let areEqual = Set(screens.map(\.lines)).count == 1
-      if areEqual, texts.allSatisfy(Self.isOnline), screens.first?.rows.isEmpty == false {
+      if areEqual, texts.allSatisfy(Self.isOnline), let first = screens.first, !first.rows.isEmpty,
+        await isCurrent(first)
+      {
         return screens
       }
       if Moment.now > deadline { return screens }
