@@ -173,7 +173,8 @@ struct ClusterProcessTests {
     print("a client missed a frozen leader for \(time)")
     // Whoever has arranged something for the end of a connection has to do it again on each one.
     try waitUntil("the client is told that it has another connection") {
-      phases.elements.split(separator: true, omittingEmptySubsequences: false).dropFirst().dropLast()
+      phases.elements.split(separator: true, omittingEmptySubsequences: false).dropFirst()
+        .dropLast()
         .contains { !$0.isEmpty }
     }
     #expect(time < Self.lease + .seconds(5))
