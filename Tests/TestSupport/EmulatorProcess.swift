@@ -76,16 +76,12 @@ package final class EmulatorProcess: @unchecked Sendable {
     self.port = port
   }
 
-  /// Ends it as an operator would, who asks again if it has not ended in half a minute, and returns its
-  /// exit status.
+  /// Ends it as an operator would, and returns its exit status; that of a kill if it does not end.
   package func stop() -> Int32 {
     process.terminate()
     let end = Date(timeIntervalSinceNow: 30)
     while process.isRunning, Date() < end { Thread.sleep(forTimeInterval: 0.01) }
-    if process.isRunning {
-      print("the server has not ended within half a minute of being told to: it is told again")
-      process.terminate()
-    }
+    if process.isRunning { kill(id, SIGKILL) }
     process.waitUntilExit()
     return process.terminationStatus
   }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -111,6 +112,12 @@ extension EndToEnd {
       }
       let metrics = try #require(objects.first { $0["message"] as? String == "metrics" })
       #expect((metrics["metrics"] as? [String: Any])?["databases"] is [String: Any])
+    }
+
+    @Test("It stops at SIGTERM also in the moment in which it gets ready")
+    func stopsAtOnce() throws {
+      let home = try TemporaryDirectory()
+      for _ in 0..<20 { #expect(try EmulatorProcess(home: home.path).stop() == 0) }
     }
 
     @Test("It stops at SIGTERM with status 0 when the last write is stored")

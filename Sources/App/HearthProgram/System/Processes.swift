@@ -115,15 +115,20 @@ enum CommandWords {
 package final class SignalWatch {
   private let sources: [any DispatchSourceSignal]
 
-  /// Starts to handle signals.
+  /// Starts to handle signals; until it returns they have their default action.
+  ///
+  /// It waits until they are handled: a signal that is ignored in the meantime would be lost, and whoever
+  /// has sent it waits for ever.
   package init(_ numbers: Int32..., block: @escaping @Sendable () -> Void) {
-    sources = numbers.map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
+    let registration = DispatchGroup()
+    for source in sources {
+      registration.enter()
+      source.setRegistrationHandler { registration.leave() }
       source.setEventHandler(handler: block)
       source.resume()
-      return source
     }
+    registration.wait()
   }
 
   /// Stops listening.
