@@ -14,6 +14,14 @@ struct RESTCredential {
   /// What another server has found out about the credential, which did not come along.
   let verified: VerifiedCredential?
 
+  /// Who sends a request: what has been found out already, or else what its credential says.
+  static func sender(
+    of request: HTTPRequest,
+    known: Result<RESTCredential, RESTError>?
+  ) throws(RESTError) -> RESTCredential {
+    if let known { try known.get() } else { try RESTCredential(request) }
+  }
+
   /// Reads the credential of a request, without a look at whether it counts.
   ///
   /// - Parameters:

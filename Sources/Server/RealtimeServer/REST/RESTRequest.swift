@@ -45,11 +45,7 @@ struct RESTRequest: Sendable {
   ) throws(RESTError) {
     guard let path = try RESTPath.location(in: request.path) else { return nil }
     self.path = path
-    if let sender {
-      credential = try sender.get()
-    } else {
-      credential = try RESTCredential(request)
-    }
+    credential = try RESTCredential.sender(of: request, known: sender)
     method = try Self.method(of: request)
     options = try RESTOptions(request, method: method)
     query =

@@ -105,11 +105,7 @@ struct RulesRequest {
     _ request: HTTPRequest,
     from sender: Result<RESTCredential, RESTError>? = nil
   ) throws(RESTError) {
-    if let sender {
-      credential = try sender.get()
-    } else {
-      credential = try RESTCredential(request)
-    }
+    credential = try RESTCredential.sender(of: request, known: sender)
     switch try RESTRequest.method(of: request) {
     case .get, .head:
       switch request.parameter("format") {
