@@ -358,7 +358,7 @@ extension Repo {
   /// A connection or an attempt has ended.
   func ended(_ id: ConnectionID, because problem: ConnectionStatus.Problem) {
     // What became of a second attempt says nothing of the connection.
-    if core.isCurrent(id) { self.problem = problem }
+    if core.currentConnection == id { self.problem = problem }
     handle(.transportClosed(id, reason: problem.reason))
   }
 

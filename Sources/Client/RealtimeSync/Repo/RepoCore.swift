@@ -50,9 +50,6 @@ package struct RepoCore: Sendable {
   /// Whether an attempt to connect is under way, be it the only one or one beside a silent server.
   package func isTrying(_ id: ConnectionID) -> Bool { connection.isTrying(id) }
 
-  /// Whether this is the connection, or the attempt at one, of which ``phase`` tells.
-  package func isCurrent(_ id: ConnectionID) -> Bool { connection.current == id }
-
   /// The connection, or the attempt at one, of which ``phase`` tells.
   package var currentConnection: ConnectionID? { connection.current }
 
