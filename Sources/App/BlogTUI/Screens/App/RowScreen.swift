@@ -1,4 +1,4 @@
-/// A screen that is a list of rows, each two lines high where there is room.
+/// A screen that is a list of rows, each two lines high where there is room unless the screen says otherwise.
 protocol RowScreen: AppScreen {
   associatedtype RowID: Hashable & Sendable
 

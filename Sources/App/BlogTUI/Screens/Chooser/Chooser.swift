@@ -150,7 +150,7 @@ package struct Chooser: Equatable, Sendable {
 
 // MARK: The screen
 
-extension Chooser: AppScreen {
+extension Chooser: RowScreen {
   static let layer = ScreenLayer.chooser
 
   /// A click on an item chooses it.
@@ -169,17 +169,6 @@ extension Chooser: AppScreen {
 
   mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
     self.field.moveCursor(toColumn: offset.column)
-  }
-
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
-    list.move(by: direction)
-    return []
   }
 
   mutating func resize(in session: Session) {
