@@ -14,15 +14,12 @@ struct ClusterAccountTests {
   private func start() async throws -> [IdentityServer] {
     let storage = MemoryClusterStore { LeapingClock.real }
     let accounts = MemoryIdentityStore()
-    var servers: [IdentityServer] = []
-    for _ in 0..<2 {
-      servers.append(
-        try await IdentityServer.start(rules: Self.rules, store: accounts, stores: storage) {
-          $0.refreshInterval = .milliseconds(50)
-          $0.administratorKey = AdministratorKey(String(repeating: "k", count: 32))
-        }
-      )
-    }
+    let servers = try await IdentityServer.startTwo(
+      rules: Self.rules,
+      sharing: accounts,
+      and: storage,
+      administratorKey: String(repeating: "k", count: 32)
+    )
     return servers
   }
 

@@ -76,15 +76,12 @@ struct RedirectTicketTests {
   private func start() async throws -> Pair {
     let storage = MemoryClusterStore { LeapingClock.real }
     let accounts = MemoryIdentityStore()
-    var servers: [IdentityServer] = []
-    for _ in 0..<2 {
-      servers.append(
-        try await IdentityServer.start(rules: Self.rules, store: accounts, stores: storage) {
-          $0.refreshInterval = .milliseconds(50)
-          $0.administratorKey = AdministratorKey(Self.key)
-        }
-      )
-    }
+    let servers = try await IdentityServer.startTwo(
+      rules: Self.rules,
+      sharing: accounts,
+      and: storage,
+      administratorKey: Self.key
+    )
     let deadline = NIODeadline.now() + .seconds(20)
     while NIODeadline.now() < deadline {
       let statuses = [

@@ -41,6 +41,25 @@ struct IdentityServer: Sendable {
     return IdentityServer(server: server, time: time)
   }
 
+  /// Two servers that share accounts and data, and soon see what the other changes.
+  static func startTwo(
+    rules: DatabaseServer.Rules,
+    sharing accounts: any IdentityStore,
+    and stores: any TreeStores,
+    administratorKey: String
+  ) async throws -> [IdentityServer] {
+    var servers: [IdentityServer] = []
+    for _ in 0..<2 {
+      servers.append(
+        try await start(rules: rules, store: accounts, stores: stores) {
+          $0.refreshInterval = .milliseconds(50)
+          $0.administratorKey = AdministratorKey(administratorKey)
+        }
+      )
+    }
+    return servers
+  }
+
   /// The time that the server believes it is, in milliseconds since 1970.
   var now: Int64 { time.withLockedValue { $0 } }
 
