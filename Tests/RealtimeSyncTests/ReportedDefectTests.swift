@@ -231,16 +231,10 @@ struct ReportedDefectTests {
     driver.answer(2)
     driver.forget()
     let changes = (0..<500).map { Change(Path([ChildKey("k\($0 * 7)"), "n"]), .integer(1)) }
-    var outputs: [RepoOutput] = []
-    let clock = ContinuousClock()
-    let time = clock.measure {
-      outputs = driver.feed(.write(driver.token(), path: "wide", .merge(changes)))
-    }
+    let outputs = driver.feed(.write(driver.token(), path: "wide", .merge(changes)))
     let raised = outputs.filter { if case .raise(listener, _) = $0 { true } else { false } }
     #expect(raised.count == 1)
     #expect(driver.sentWrites.count == 1)
-    // Not a benchmark: what was reported took fifteen seconds.
-    #expect(time < .seconds(5))
     driver.feed(.get(driver.token(), path: "wide/k7/n", query: .all))
     #expect(driver.completions.last?.hasSuffix(" 1") == true)
   }

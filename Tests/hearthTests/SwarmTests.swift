@@ -162,7 +162,7 @@ extension EndToEnd {
       let runs = try bugs.map { name, _ in
         try SwarmProcess([
           "--users", "4", "--seconds", "1.5", "--rate", "80", "--seed", "3", "--inject-bug", name,
-          "--mix", "post=5,comment=40,star=30,unstar=15,edit=5,count=10,trespass=10",
+          "--mix", "post=5,comment=40,star=30,unstar=15,edit=5,count=10,trespass=30",
           "--posts", "2",
         ])
       }

@@ -127,17 +127,25 @@ package struct BugInjector: Sendable {
     throw Problem(description: "there is no post")
   }
 
-  /// Does what the rules have refused.
+  /// Does what the rules have refused, in both copies of the post.
   private func applyDenied(_ history: History) async throws {
     for operation in history.operations where operation.isRefused {
-      guard case .editOther(let post, let title) = operation.intent,
-        let owner = try await admin.get("/posts/\(post)/uid").string
-      else { continue }
+      guard operation.intent.isForbidden, let post = operation.intent.post else { continue }
+      let data = try await admin.get("/posts/\(post)")
+      guard let owner = data["uid"]?.string else { continue }
+      let changes: [(String, JSONValue)]
+      switch operation.intent {
+      case .editOther(_, let title): changes = [("title", .string(title))]
+      case .starAs(_, let uid):
+        let count = data["starCount"]?.integer ?? 0
+        changes = [("stars/\(uid)", .bool(true)), ("starCount", .integer(count + 1))]
+      default: continue
+      }
+      let copies = ["posts/\(post)", "user-posts/\(owner)/\(post)"]
       return try await admin.patch(
         "/",
         with: .object(
-          ("posts/\(post)/title", .string(title)),
-          ("user-posts/\(owner)/\(post)/title", .string(title))
+          copies.flatMap { copy in changes.map { JSONMember("\(copy)/\($0.0)", $0.1) } }
         )
       )
     }
