@@ -50,6 +50,6 @@ struct LightMarkdownTests {
     }
     // Both texts are longer than the farthest that a sign can reach. A square would be four times.
     let (short, long) = (looks(4_000), looks(8_000))
-    #expect(long * 10 <= short * 22, "\(short) looks became \(long)")
+    #expect(long <= 3 * short, "\(short) looks became \(long)")
   }
 }
