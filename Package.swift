@@ -69,6 +69,15 @@ func testSupport(_ name: String, _ dependencies: [Target.Dependency] = []) -> Ta
   )
 }
 
+/// A program of `assets/examples`, which the tests of `hearth` run; it is no product.
+func example(_ name: String) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: ["RealtimeDatabase"],
+    path: "assets/examples/Sources/\(name)"
+  )
+}
+
 /// What programs use that are written for the original, and what tests need to run them.
 let clientDependencies: [Target.Dependency] = [
   "Firebase", "FirebaseAuth", "FirebaseCore", "FirebaseDatabase", "RealtimeServer", "TestSupport",
@@ -298,6 +307,10 @@ let package = Package(
       swiftSettings: settings
     ),
 
+    example("Chat"),
+    example("GuestBook"),
+    example("Errands"),
+
     tests("RealtimeCore"),
     tests("DurableFiles"),
     tests(
@@ -394,8 +407,8 @@ let package = Package(
     tests(
       "hearth",
       [
-        "FaultyServer", "FaultyStorage", "LocalPostgres", "PostgresTestSupport", "RealtimeCore",
-        "RealtimeDatabase", "TLSTestSupport", "hearth-lab",
+        "Chat", "Errands", "FaultyServer", "FaultyStorage", "GuestBook", "LocalPostgres",
+        "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase", "TLSTestSupport", "hearth-lab",
       ]
     ),
     tests(

@@ -18,9 +18,10 @@ final class TerminalSession {
   private(set) var output: [UInt8] = []
   private var unwatched = 0
 
-  /// Starts the program.
+  /// Starts the program, or another one.
   init(
     _ arguments: [String],
+    of program: String = Place.program,
     in place: Place,
     environment changes: [String: String] = [:],
     columns: Int = 80,
@@ -55,11 +56,11 @@ final class TerminalSession {
     defer { posix_spawnattr_destroy(&attributes) }
     posix_spawnattr_setflags(&attributes, Self.newSession)
     let variables = place.environment.merging(changes) { $1 }
-    var words = ([Place.program] + arguments).map { strdup($0) } + [nil]
+    var words = ([program] + arguments).map { strdup($0) } + [nil]
     var settings = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { (words + settings).forEach { free($0) } }
     var id: pid_t = 0
-    let result = posix_spawn(&id, Place.program, &actions, &attributes, &words, &settings)
+    let result = posix_spawn(&id, program, &actions, &attributes, &words, &settings)
     try #require(result == 0)
     process = id
   }

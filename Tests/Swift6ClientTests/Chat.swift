@@ -1,1 +1,0 @@
-../../assets/examples/Sources/Chat/Chat.swift

@@ -1,1 +1,0 @@
-../../assets/examples/Sources/Errands/Errands.swift

@@ -1,1 +1,0 @@
-../../assets/examples/Sources/GuestBook/GuestBook.swift

@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  /// The programs of `assets/examples`, each in a terminal, with a server for all.
+  @Suite("Examples")
+  struct ExampleTests {
+    let place: Place
+    let server: ServerProcess
+    let url: String
+
+    init() throws {
+      place = try Place()
+      server = try place.serve("--emulator", "--port", "0")
+      url = "http://127.0.0.1:\(server.port)?ns=examples"
+    }
+
+    private func open(_ program: String, _ arguments: String...) throws -> TerminalSession {
+      try TerminalSession([url] + arguments, of: Place.built(program), in: place)
+    }
+
+    private func stored(_ path: String) throws -> String {
+      try server.request("GET", "\(path).json?ns=examples").body
+    }
+
+    @Test("People in a chat read each other, and are gone when their terminals are")
+    func chat() throws {
+      defer { server.process.terminate() }
+      let ann = try open("Chat", "Ann")
+      try ann.wait(for: "Here are Ann.")
+      let bob = try open("Chat", "Bob")
+      try bob.wait(for: "Here are Ann, Bob.")
+      bob.type("Tea?\n")
+      try ann.wait(for: "Bob: Tea?")
+      ann.type("Gladly\n")
+      try bob.wait(for: "Ann: Gladly")
+      // The end of what is typed.
+      bob.type("\u{4}")
+      #expect(try bob.waitForEnd() == 0)
+      try waitUntil("Bob is gone") { try !stored("/chat/people").contains("Bob") }
+      #expect(try stored("/chat/people").contains("Ann"))
+    }
+
+    @Test("Guests sign, are counted, and see each other")
+    func guestBook() throws {
+      defer { server.process.terminate() }
+      let ann = try open("GuestBook", "Ann", "Hello")
+      try ann.wait(for: "signed 1 times")
+      let bob = try open("GuestBook", "Bob", "Hi")
+      try bob.wait(for: "Ann: Hello")
+      try bob.wait(for: "signed 2 times")
+      try ann.wait(for: "Bob: Hi")
+      #expect(try stored("/guest-book/entries").matches(of: /"date":\d+/).count == 2)
+    }
+
+    @Test("Errands that are written while there is no server are sent by a later run, once")
+    func errands() throws {
+      server.process.terminate()
+      let directory = place.directory + "/errands"
+      let away = try open("Errands", directory, "Buy tea", "Post the letter")
+      try away.wait(for: "There is no connection")
+      #expect(try away.waitForEnd() == 0)
+      let next = try place.serve("--emulator", "--port", "\(server.port)")
+      defer { next.process.terminate() }
+      for _ in 1...2 {
+        let later = try open("Errands", directory)
+        #expect(try later.waitForEnd() == 0)
+        let shown = later.terminal.lines.map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(shown.filter { $0.hasPrefix("-") } == ["- Buy tea", "- Post the letter"])
+      }
+    }
+  }
+}
