@@ -24,7 +24,7 @@ internal import RealtimeTransport
 /// Everything may be called from any thread. Callbacks and listeners run on ``callbackQueue``, in the
 /// order of the events that they report.
 ///
-/// One lock guards the session (``AuthCore``) and all listeners. The outputs of the session are
+/// One lock guards the session (`AuthCore`) and all listeners. The outputs of the session are
 /// performed on one serial queue; they are enqueued while the lock is held, which keeps their order.
 public final class Auth: Sendable {
   private let eventLoop: any EventLoop
@@ -54,7 +54,7 @@ public final class Auth: Sendable {
 
   /// Opens the accounts of a database, with the user whose credentials are kept, if any.
   ///
-  /// A database uses it when it is the ``DatabaseOptions/tokenProvider`` of its options.
+  /// A database uses it when it is the `tokenProvider` of its options.
   ///
   /// - Parameter configuration: Where people sign in, and where their credentials rest.
   /// - Throws: ``AuthError`` of code `keychainError` when the credentials that are kept cannot be
