@@ -29,20 +29,22 @@ package struct PostgresDatabase: StoredDatabase {
 
   private func read<Result>(_ body: (SnapshotReader) throws -> Result) throws(StoreError) -> Result
   {
+    try StoreError.translating(at: place) { try readAny(body) }
+  }
+
+  private func readAny<Result>(_ body: (SnapshotReader) throws -> Result) throws -> Result {
     guard let number = try stores.number(of: name) else {
       throw StoreError(.failed, "\(place): there is no such database")
     }
-    return try StoreError.translating(at: place) {
-      let connection = try PostgresConnection(to: address)
-      defer { connection.close() }
-      return try SnapshotReader.read(
-        connection,
-        database: number,
-        place: place,
-        silence: options.silenceLimit,
-        body
-      )
-    }
+    let connection = try PostgresConnection(to: address)
+    defer { connection.close() }
+    return try SnapshotReader.read(
+      connection,
+      database: number,
+      place: place,
+      silence: options.silenceLimit,
+      body
+    )
   }
 
   package func load() throws(StoreError) -> StoredTree { try read { try $0.load() } }
@@ -61,8 +63,19 @@ package struct PostgresDatabase: StoredDatabase {
     _ layout: ExportLayout,
     to sink: @escaping (String) throws -> Void
   ) throws {
-    let tree = try load()
-    try TreeWriter.write(tree.root, layout, to: sink)
+    do {
+      try readAny { reader in
+        var walk = RowWalk(TreeWriter(layout, sink: sink))
+        try reader.rows().forEachChunk { chunk in
+          try chunk.forEachNode { try walk.add($1, at: $0) }
+        }
+        try walk.finish().finish()
+      }
+    } catch let error as PostgresFailure {
+      throw StoreError(error, at: place)
+    } catch let error as DamagedRow {
+      throw StoreError(error, at: place)
+    }
   }
 
   package func check() throws(StoreError) -> StoreCheck {
@@ -74,8 +87,7 @@ package struct PostgresDatabase: StoredDatabase {
     guard let copy = options.copy else {
       throw StoreError(.failed, "\(place): this program does not know how to write a copy")
     }
-    let tree = try load()
-    return try StoreError.translating(at: place) { try copy(tree, path) }
+    return try read { try copy(try $0.rows(), path) }
   }
 
   // MARK: Changing

@@ -1,5 +1,6 @@
 package import DurableFiles
 package import RealtimeHub
+package import TreeStorage
 
 /// How a store uses PostgreSQL.
 package struct PostgresStoreOptions: Sendable {
@@ -24,7 +25,7 @@ package struct PostgresStoreOptions: Sendable {
   /// How far an observer has read the log, which keeps the rest for it; nil without an observer.
   package var logMark: LogMark?
   /// Writes a copy of a whole database into a file; nil where copies are not made.
-  package var copy: (@Sendable (StoredTree, String) throws -> StoreCheck)?
+  package var copy: (@Sendable (StoredRows, String) throws -> StoreCheck)?
   /// Called with events, on any thread.
   package var report: @Sendable (PostgresStoreEvent) -> Void = { _ in }
 

@@ -68,11 +68,25 @@ struct SnapshotReader {
     )
   }
 
-  /// Gives the rows of the tree, in the order of their paths.
+  /// Gives the rows of the tree as they are in the nodes, in the order of their paths.
   ///
   /// - Returns: How many there are.
   func forEachChunk(_ body: (NodeRows) throws -> Void) throws -> Int64 {
     var chunk = NodeRows()
+    let count = try forEachRow { path, value in
+      chunk.append(path: path, value: value)
+      if chunk.isFull {
+        try body(chunk)
+        chunk = NodeRows()
+      }
+    }
+    if !chunk.isEmpty { try body(chunk) }
+    return count
+  }
+
+  private func forEachRow(
+    _ body: (_ path: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
+  ) throws -> Int64 {
     var count: Int64 = 0
     try connection.copyOut(
       """
@@ -82,15 +96,60 @@ struct SnapshotReader {
       silence: silence
     ) { columns in
       guard columns.count == 2, let path = columns[0], let value = columns[1] else { return }
-      chunk.append(path: path, value: value)
       count += 1
-      if chunk.isFull {
+      try body(path, value)
+    }
+    return count
+  }
+
+  /// Everything, with the tree as rows that are read when somebody asks for them, within this moment.
+  ///
+  /// What is in the log only is in memory, as the changes of rows that it comes to.
+  ///
+  /// - Throws: `StoreError` when something is damaged or missing, and ``PostgresFailure``.
+  func rows() throws -> StoredRows {
+    let position = try position()
+    var changes = CoalescedChanges()
+    try forEachUnfolded(after: position.fold, through: position.revision) { changes.add($0) }
+    let overlay = RowOverlay(above: self)
+    try overlay.apply(changes.changes)
+    return StoredRows(
+      revision: position.revision,
+      ledger: try ledger(),
+      sessions: try sessions(),
+      rules: try rules()
+    ) { body in
+      let report = StorageProgress.report
+      var merge = overlay.merge()
+      var done = 0
+      func follow(_ chunk: NodeRows) throws {
         try body(chunk)
-        chunk = NodeRows()
+        done += chunk.count
+        report?(done, Int(position.rows))
+      }
+      try translating {
+        let count = try forEachRow { try merge.add(path: $0, value: $1, to: follow) }
+        try requireRows(count, position.rows)
+        try merge.finish(to: follow)
       }
     }
-    if !chunk.isEmpty { try body(chunk) }
-    return count
+  }
+
+  /// Translates what PostgreSQL throws, and nothing else.
+  private func translating(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as PostgresFailure {
+      throw StoreError(error, at: place)
+    }
+  }
+
+  private func requireRows(_ count: Int64, _ expected: Int64) throws(StoreError) {
+    guard count != expected else { return }
+    throw StoreError.damaged(
+      place,
+      because: "it has \(count) rows of data where \(expected) were written"
+    )
   }
 
   /// Calls a closure with each batch that ends after a commit, in order.
@@ -155,6 +214,25 @@ struct SnapshotReader {
     return coalesced.changes
   }
 
+  /// Gives the changes that are not in the nodes, in their order.
+  ///
+  /// - Throws: `StoreError` when a commit is damaged or missing.
+  private func forEachUnfolded(
+    after progress: FoldProgress,
+    through revision: Int64,
+    _ body: (Change) -> Void
+  ) throws {
+    for change in try changes(of: progress).dropFirst(progress.applied) { body(change) }
+    var last = progress.target
+    try forEachBatch(after: last) { commits in
+      for change in commits.lazy.flatMap(\.changes) { body(change) }
+      last = commits.last?.revision ?? last
+    }
+    guard last == revision else {
+      throw StoreError.damaged(place, because: "commit \(last + 1) is missing")
+    }
+  }
+
   /// Reads everything.
   ///
   /// - Parameter report: Told how many rows there will be.
@@ -172,24 +250,9 @@ struct SnapshotReader {
       throw error
     }
     var root = try decoder.finish()
-    guard count == position.rows else {
-      throw StoreError.damaged(
-        place,
-        because: "it has \(count) rows of data where \(position.rows) were written"
-      )
-    }
-    for change in try changes(of: position.fold).dropFirst(position.fold.applied) {
+    try requireRows(count, position.rows)
+    try forEachUnfolded(after: position.fold, through: position.revision) { change in
       root.update(at: change.path, to: change.node)
-    }
-    var last = position.fold.target
-    try forEachBatch(after: position.fold.target) { commits in
-      for change in commits.lazy.flatMap(\.changes) {
-        root.update(at: change.path, to: change.node)
-      }
-      last = commits.last?.revision ?? last
-    }
-    guard last == position.revision else {
-      throw StoreError.damaged(place, because: "commit \(last + 1) is missing")
     }
     return StoredTree(
       root: root,
@@ -280,5 +343,33 @@ struct SnapshotReader {
 
   private func query(_ sql: String) throws -> PostgresRows {
     try connection.query(sql, [.integer(database)], within: silence)
+  }
+}
+
+extension SnapshotReader: RowTable {
+  /// How many paths are read at once.
+  private static let width = 256
+
+  func values(at paths: [ArraySlice<UInt8>]) throws -> [ArraySlice<UInt8>: [UInt8]] {
+    let rows = try connection.query(
+      "SELECT path, value FROM hearth.nodes WHERE database = $1 AND path = ANY ($2)",
+      [.integer(database), .byteArrays(paths.map { Array($0) })],
+      within: silence
+    )
+    var values: [ArraySlice<UInt8>: [UInt8]] = [:]
+    for row in 0..<rows.count { values[rows.bytes(row, 0)[...]] = rows.bytes(row, 1) }
+    return values
+  }
+
+  func paths(from first: ArraySlice<UInt8>, before end: ArraySlice<UInt8>) throws -> [[UInt8]] {
+    let rows = try connection.query(
+      """
+      SELECT path FROM hearth.nodes WHERE database = $1 AND path >= $2 AND path < $3 ORDER BY path
+      LIMIT \(Self.width)
+      """,
+      [.integer(database), .bytes(Array(first)), .bytes(Array(end))],
+      within: silence
+    )
+    return (0..<rows.count).map { rows.bytes($0, 0) }
   }
 }

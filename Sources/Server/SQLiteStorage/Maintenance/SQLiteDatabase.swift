@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 package import RealtimeCore
 package import RealtimeHub
+package import TreeStorage
 
 /// A database in a directory, or a copy of one in a single file, for tools.
 package struct SQLiteDatabase: StoredDatabase {
@@ -62,35 +63,50 @@ package struct SQLiteDatabase: StoredDatabase {
   }
 
   package func restore(_ tree: StoredTree) throws(StoreError) {
+    try fill(tree.revision, tree.ledger, tree.sessions, tree.rules) { nodes in
+      try nodes.apply(Change(.root, tree.root))
+    }
+  }
+
+  /// Makes the database of what another storage holds.
+  private func fill(
+    _ revision: Int64,
+    _ ledger: [LedgerEntry],
+    _ sessions: [StoredSession],
+    _ rules: String?,
+    with body: (NodeTable) throws -> Void
+  ) throws(StoreError) {
     let store = try SQLiteTreeStore(directory: path, now: 0, options: options)
     defer { try? store.close() }
     guard try store.load() == StoredTree() else {
       throw StoreError(.failed, "\(path): there is a database already, and it is not empty")
     }
     _ = try StoreError.translating(at: path) {
-      _ = try store.commitDirectly(as: tree.revision) { database in
-        let ledger = LedgerTable(database, path: path)
-        for entry in tree.ledger { try ledger.save(entry) }
-        let sessions = SessionTable(database, path: path)
-        for session in tree.sessions { try sessions.save(SessionUpdate(session)) }
-        if let rules = tree.rules { try RulesTable(database, path: path).save(rules) }
-      } _: { nodes in
-        try nodes.apply(Change(.root, tree.root))
+      _ = try store.commitDirectly(as: revision) { database in
+        let entries = LedgerTable(database, path: path)
+        for entry in ledger { try entries.save(entry) }
+        let table = SessionTable(database, path: path)
+        for session in sessions { try table.save(SessionUpdate(session)) }
+        if let rules { try RulesTable(database, path: path).save(rules) }
+      } _: {
+        try body($0)
       }
     }
   }
 
-  /// Writes everything that another storage holds into one file, as ``backUp(to:)`` does.
+  /// Writes everything that another storage holds into one file, row by row, as ``backUp(to:)`` does.
   ///
   /// - Parameters:
-  ///   - tree: What the other one holds.
+  ///   - rows: What the other one holds.
   ///   - path: An empty file; when this returns, the copy in it is durable.
   /// - Returns: What is in the copy.
-  /// - Throws: ``StoreError`` when the file cannot be written.
-  package static func copy(_ tree: StoredTree, to path: String) throws(StoreError) -> StoreCheck {
+  /// - Throws: ``StoreError`` when the file cannot be written, or the other one cannot be read.
+  package static func copy(_ rows: StoredRows, to path: String) throws(StoreError) -> StoreCheck {
     let draft = SQLiteDatabase(at: "\(path)-draft")
     defer { try? FileManager.default.removeItem(atPath: draft.path) }
-    try draft.restore(tree)
+    try draft.fill(rows.revision, rows.ledger, rows.sessions, rows.rules) { nodes in
+      try rows.forEachChunk { try nodes.insert($0) }
+    }
     return try draft.backUp(to: path)
   }
 

@@ -75,11 +75,11 @@ final class NodeRowEditor: RowEditor {
 
   func insert(_ node: Node, at path: ArraySlice<UInt8>) throws {
     unpacked.remove(path)
-    try insert(NodeRow.encode(node, key: path), at: path)
+    try insert(NodeRow.encode(node, key: path)[...], at: path)
   }
 
   func insert(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
-    try insert(NodeRow.encode(branchPriority: branchPriority, key: path), at: path)
+    try insert(NodeRow.encode(branchPriority: branchPriority, key: path)[...], at: path)
   }
 
   func insertWhereRowsAreBelow(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
@@ -98,11 +98,12 @@ final class NodeRowEditor: RowEditor {
     if try statements().replace.execute(path, value[...]) > 0 { return changeCount += 1 }
     try removeAll(from: path)
     unpacked.remove(path)
-    try insert(value, at: path)
+    try insert(value[...], at: path)
   }
 
-  private func insert(_ value: [UInt8], at path: ArraySlice<UInt8>) throws {
-    try statements().insert.execute(path, value[...])
+  /// Inserts a row as it is stored.
+  func insert(_ value: ArraySlice<UInt8>, at path: ArraySlice<UInt8>) throws {
+    try statements().insert.execute(path, value)
     changeCount += 1
     addedRows += 1
   }

@@ -51,6 +51,11 @@ struct NodeTable {
   /// Changes the rows as ``Node/update(at:to:)`` changes a node.
   func apply(_ change: Change) throws { try tree.apply(change) }
 
+  /// Inserts rows of another table where there are none; whether they are whole is not looked at.
+  func insert(_ chunk: NodeRows) throws {
+    try chunk.forEachRow { try rows.insert($1, at: $0) }
+  }
+
   /// The tree that is made of the rows.
   var tree: RowTree<NodeRowEditor> { RowTree(rows) }
 }
