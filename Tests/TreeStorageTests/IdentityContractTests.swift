@@ -8,28 +8,42 @@ import SQLiteStorage
 import TestSupport
 import Testing
 
-/// What every store of accounts does as the one in memory does it.
+/// What every store of accounts does the same, whatever it keeps them in.
 @Suite("The contract of a store of accounts", .timeLimit(.minutes(2)))
 struct IdentityContractTests {
   enum Storage: CaseIterable {
+    case memory
     case sqlite
     case postgres
 
-    /// Where PostgreSQL is not installed, it is left out, and that is printed.
-    static let allCases: [Storage] = PostgresServer.isInstalled ? [.sqlite, .postgres] : [.sqlite]
+    static let allCases: [Storage] = [.memory] + durable
 
-    func store(in directory: TemporaryDirectory) throws -> any MovableIdentityStore {
-      switch self {
-      case .sqlite: try SQLiteIdentityStore(directory: directory.file("identities"))
-      case .postgres:
-        try PostgresIdentityStore(
-          at: PostgresAddress(PostgresServer.shared.get().makeDatabase())
-        )
+    /// Those that outlive the server; where PostgreSQL is not installed, it is left out, and that is
+    /// printed.
+    static let durable: [Storage] = PostgresServer.isInstalled ? [.sqlite, .postgres] : [.sqlite]
+
+    /// A new store.
+    func store(in directory: TemporaryDirectory) throws -> any IdentityStore {
+      self == .memory ? MemoryIdentityStore() : try place(in: directory)()
+    }
+
+    /// A new place for a store that outlives the server, which opens it each time.
+    func place(
+      in directory: TemporaryDirectory
+    ) throws -> () throws -> any MovableIdentityStore {
+      guard self == .postgres else {
+        return { try SQLiteIdentityStore(directory: directory.file("identities")) }
       }
+      let address = PostgresAddress(try PostgresServer.shared.get().makeDatabase())
+      return { try PostgresIdentityStore(at: address) }
     }
   }
 
-  private func account(_ uid: String, email: String? = nil, in database: String) -> Account {
+  private func account(
+    _ uid: String,
+    email: String? = nil,
+    in database: String = "hearth"
+  ) -> Account {
     var account = Account(database: database, uid: uid, created: 1_000)
     account.email = email.flatMap { EmailAddress($0) }
     return account
@@ -46,12 +60,16 @@ struct IdentityContractTests {
   }
 
   /// Does the same to a store and to one in memory, and compares what they know.
-  @Test("It knows what the one in memory knows", arguments: Storage.allCases)
-  func model(storage: Storage) throws {
+  @Test(
+    "It knows what the one in memory knows",
+    arguments: Storage.durable,
+    Thoroughness.seeds(30)
+  )
+  func model(storage: Storage, seed: UInt64) throws {
     let directory = try TemporaryDirectory()
     let store = try storage.store(in: directory)
     let memory = MemoryIdentityStore()
-    var random = SplitMix64(seed: Thoroughness.seed)
+    var random = SplitMix64(seed: seed)
     var tokens: [[UInt8]] = []
     var lastSession = 0
     let uids = ["a", "b", "B", "a-b", "~"]
@@ -110,7 +128,7 @@ struct IdentityContractTests {
 
   @Test(
     "Two accounts of a database never have one address, and none of the changes is made",
-    arguments: Storage.allCases
+    arguments: Storage.durable
   )
   func uniqueEmail(storage: Storage) throws {
     let directory = try TemporaryDirectory()
@@ -156,11 +174,115 @@ struct IdentityContractTests {
     try store.close()
   }
 
-  @Test("Everything can be moved into another store", arguments: Storage.allCases, Storage.allCases)
+  @Test(
+    "Everything about an account comes back after the store was closed",
+    arguments: Storage.durable
+  )
+  func account(storage: Storage) throws {
+    let directory = try TemporaryDirectory()
+    let open = try storage.place(in: directory)
+    var full = account("u1", email: "ada@example.com")
+    full.isEmailVerified = true
+    full.displayName = "Ada \u{0301}"
+    full.photoURL = "https://example.com/a.png"
+    full.password = try PasswordHash(
+      of: Password("correct horse"),
+      salt: [UInt8](repeating: 7, count: PasswordHash.saltBytes),
+      cost: .token
+    )
+    full.customClaims = [JSONMember("level", .integer(3))]
+    full.isDisabled = true
+    full.lastSignIn = 2_000
+    full.passwordChanged = 3_000
+    full.validSince = 4
+    full.resetRequested = 5_000
+    let first = try open()
+    try first.apply([.save(full)])
+    try first.close()
+    let second = try open()
+    #expect(try second.account("u1", in: "hearth") == full)
+    #expect(try second.account("u1", in: "other") == nil)
+    let email = try #require(EmailAddress("ADA@example.com"))
+    #expect(try second.account(of: email, in: "hearth") == full)
+    try second.close()
+  }
+
+  @Test("What has no use any more is tidied away", arguments: Storage.allCases)
+  func tidying(storage: Storage) throws {
+    let directory = try TemporaryDirectory()
+    let store = try storage.store(in: directory)
+    let email = try #require(EmailAddress("ada@example.com"))
+    let code = OneTimeCode(
+      purpose: .passwordReset,
+      database: "hearth",
+      uid: "u",
+      email: email,
+      expires: 10_000
+    )
+    let note = TokenAuthority.Revocation(database: "hearth", uid: "u", validSince: 1)
+    try store.apply([
+      .addCode(code, hash: [1]), .begin(session("s", of: "u"), token: [2]), .revoke(note),
+    ])
+    try store.apply([.tidy(at: 9_999)])
+    #expect(try store.code([1]) == code)
+    #expect(try store.session(ofToken: [2]) != nil)
+    #expect(try store.revocations(since: 0) == [note])
+    try store.apply([.tidy(at: 10_000)])
+    #expect(try store.code([1]) == nil)
+    #expect(try store.session(ofToken: [2]) != nil)
+    try store.apply([.tidy(at: IdentityKeeping.session + 1_000)])
+    #expect(try store.code([1]) == nil)
+    #expect(try store.session(ofToken: [2]) == nil)
+    #expect(try store.revocations(since: 0) == [])
+    try store.close()
+  }
+
+  @Test("A session that is used is kept for longer", arguments: Storage.allCases)
+  func use(storage: Storage) throws {
+    let directory = try TemporaryDirectory()
+    let store = try storage.store(in: directory)
+    try store.apply([
+      .begin(session("s", of: "u"), token: [1]),
+      .replace(token: [1], successor: [2], at: 5_000),
+    ])
+    try store.apply([.tidy(at: IdentityKeeping.session + 4_999)])
+    #expect(try store.session(ofToken: [2]) != nil)
+    try store.apply([.tidy(at: IdentityKeeping.session + 5_000)])
+    #expect(try store.session(ofToken: [2]) == nil)
+    try store.close()
+  }
+
+  @Test(
+    "The codes of an account go with it",
+    arguments: [IdentityChange.delete(uid: "u", database: "hearth"), .clear(database: "hearth")],
+    Storage.allCases
+  )
+  func codes(change: IdentityChange, storage: Storage) throws {
+    let directory = try TemporaryDirectory()
+    let store = try storage.store(in: directory)
+    let email = try #require(EmailAddress("ada@example.com"))
+    func code(in database: String) -> OneTimeCode {
+      OneTimeCode(
+        purpose: .passwordReset,
+        database: database,
+        uid: "u",
+        email: email,
+        expires: 10_000
+      )
+    }
+    try store.apply([
+      .addCode(code(in: "hearth"), hash: [1]), .addCode(code(in: "other"), hash: [2]), change,
+    ])
+    #expect(try store.code([1]) == nil)
+    #expect(try store.code([2]) != nil)
+    try store.close()
+  }
+
+  @Test("Everything can be moved into another store", arguments: Storage.durable, Storage.durable)
   func moving(from source: Storage, to target: Storage) throws {
     let directories = (try TemporaryDirectory(), try TemporaryDirectory())
-    let old = try source.store(in: directories.0)
-    let new = try target.store(in: directories.1)
+    let old = try source.place(in: directories.0)()
+    let new = try target.place(in: directories.1)()
     let email = try #require(EmailAddress("ada@example.com"))
     let code = OneTimeCode(
       purpose: .emailVerification,
