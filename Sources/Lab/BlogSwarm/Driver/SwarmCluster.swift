@@ -139,7 +139,12 @@ package actor SwarmCluster {
       history: history,
       lookup: lookup
     )
-    try await cluster.begin()
+    do {
+      try await cluster.begin()
+    } catch {
+      _ = await cluster.stop()
+      throw error
+    }
     return cluster
   }
 

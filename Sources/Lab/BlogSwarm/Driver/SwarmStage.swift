@@ -86,25 +86,30 @@ struct SwarmStage: Sendable {
         tell: options.tell
       )
       cluster = own
-      let reader = try await Blocking.run {
-        let mark = SwarmServer.Files(directory: options.directory, rules: file).logMark
-        return try LogObserver(
-          openDatabase(own.store),
-          markFile: mark,
-          patience: reading.patience
-        )
+      do {
+        let reader = try await Blocking.run {
+          let mark = SwarmServer.Files(directory: options.directory, rules: file).logMark
+          return try LogObserver(
+            openDatabase(own.store),
+            markFile: mark,
+            patience: reading.patience
+          )
+        }
+        reader.start(every: reading.interval)
+        await own.attach(reader)
+        observer = reader
+        var database = try SwarmDatabase("http://127.0.0.1:\(own.port)?ns=hearth")
+        target = database.target
+        // Servers that share accounts believe nobody without one.
+        let accounts = SwarmAccounts(ofRun: "own", at: database, in: options.directory)
+        settings.uids = try await accounts.make(for: settings, terminals: options.terminals)
+        try JSONEncoder().encode(settings).write(to: URL(fileURLWithPath: options.settingsFile))
+        database.wantsAccounts = true
+        access = database
+      } catch {
+        _ = await own.stop()
+        throw error
       }
-      reader.start(every: reading.interval)
-      await own.attach(reader)
-      observer = reader
-      var database = try SwarmDatabase("http://127.0.0.1:\(own.port)?ns=hearth")
-      target = database.target
-      // Servers that share accounts believe nobody without one.
-      let accounts = SwarmAccounts(ofRun: "own", at: database, in: options.directory)
-      settings.uids = try await accounts.make(for: settings, terminals: options.terminals)
-      try JSONEncoder().encode(settings).write(to: URL(fileURLWithPath: options.settingsFile))
-      database.wantsAccounts = true
-      access = database
     }
     let admin = cluster?.admin ?? options.database?.admin ?? AdminClient(target)
     let crews = try await launch(settings, options: options, at: access, network: network)
