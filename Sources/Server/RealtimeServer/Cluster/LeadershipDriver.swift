@@ -158,15 +158,17 @@ final class LeadershipDriver: DatabaseLeaders {
   var metrics: ClusterMetrics {
     let now = clock()
     var metrics = ClusterMetrics()
-    metrics.lag = machine.lag(at: now)?.milliseconds
+    let lag = machine.lag(at: now)
+    metrics.lag = lag?.milliseconds
     metrics.isCutOff = machine.isCutOff
     guard let view = machine.view else { return metrics }
     metrics.servers = view.servers.map { ($0.id.description, $0.host, $0.id == me.id) }
     metrics.leases = view.leases.map { lease in
       let host = view.servers.first { $0.id == lease.holder }?.host
       // Of what is led here, the view is older than what is known.
-      let left = terms[lease.database].map { $0.remaining } ?? lease.remaining
-      return (lease.database, lease.epoch, host ?? "\(lease.holder)", left.milliseconds)
+      let left = terms[lease.database].map { $0.remaining } ?? lease.remaining - (lag ?? .zero)
+      let milliseconds = max(left, .zero).milliseconds
+      return (lease.database, lease.epoch, host ?? "\(lease.holder)", milliseconds)
     }
     return metrics
   }
