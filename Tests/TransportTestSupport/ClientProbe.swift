@@ -7,6 +7,9 @@ package final class ClientProbe: Sendable {
   /// What a test is told when nothing has come for too long.
   package struct DeadlinePassed: Error {}
 
+  /// What a test is told when the end came before the connection was known.
+  package struct ToldTooEarly: Error {}
+
   private struct State {
     var connection: ClientConnection?
     var messages: [String] = []
@@ -113,6 +116,7 @@ package final class ClientProbe: Sendable {
   }
 
   private func closed(_ reason: ConnectionEnd) {
+    guard state.value.connection != nil else { return end.fail(ToldTooEarly()) }
     state.value.connection = nil
     let readers = state.value.readers
     state.value.readers = []

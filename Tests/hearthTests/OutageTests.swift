@@ -48,7 +48,21 @@ extension EndToEnd {
 
       kill(server.processIdentifier, SIGKILL)
       server.wait()
-      for pane in [alice, bob] { try pane.waitFor("offline", within: 30) }
+      // The file of its socket is still there, but nobody answers at it: that is told at once.
+      for pane in [alice, bob] {
+        try pane.waitFor("why, and when it is tried next", within: 30) {
+          $0.contains("connection refused") && $0.contains("next try in")
+        }
+      }
+      let refused = try place.hearth(
+        "list",
+        "--database",
+        "unix:\(socket)?ns=hearth",
+        "--timeout",
+        "2"
+      )
+      #expect(refused.status == 5)
+      #expect(refused.errors.contains("connection refused"), "\(refused.errors)")
       // Both go on: what they write waits with them, and the countdown runs.
       try alice.press("s")
       try bob.press("j", "s")

@@ -126,10 +126,12 @@ package final class ClientConnection: Sendable {
             ConnectionEnd(.lost, description: "\(target) closed the connection without an answer")
           )
         }
-      case .failure(let error as TLSFailure): self.finish(ConnectionEnd(error, of: target))
       case .failure(let error):
-        let reason = FailureText.describe(error)
-        self.finish(ConnectionEnd(.unreachable, of: self.target, because: reason))
+        let end =
+          (error as? TLSFailure).map { ConnectionEnd($0, of: target) }
+          ?? ConnectionEnd(.unreachable, of: target, because: FailureText.describe(error))
+        // A Unix socket refuses at once, while whoever connects does not know this connection yet.
+        self.eventLoop.execute { self.finish(end) }
       }
     }
   }
