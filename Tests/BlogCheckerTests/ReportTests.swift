@@ -15,8 +15,8 @@ struct ReportTests {
     #expect(lines.first?.hasPrefix("promise  what it says") == true)
     #expect(lines.contains { $0.hasPrefix("I6/G7 ") })
     #expect(
-      lines.contains("  revision 11: /posts/-p1 says starCount 9, but has 1 stars")
-        || report.text.contains("/posts/-p1 says starCount 9, but has 1 stars")
+      lines.contains("  revision 11: /posts/-p1 says starCount 9, but has 1 star")
+        || report.text.contains("/posts/-p1 says starCount 9, but has 1 star")
     )
     #expect(lines.last == "violations: 2")
   }

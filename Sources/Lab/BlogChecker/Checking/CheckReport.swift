@@ -87,16 +87,15 @@ extension CheckReport {
       )
     }
     rows.append(
-      "\(activity.clients) clients, \(activity.operations) operations "
+      "\(Words.count(activity.clients, "client")), \(Words.count(activity.operations, "operation")) "
         + "(\(activity.acknowledged) acknowledged, \(activity.refused) refused, "
-        + "\(activity.unknown) unknown), \(activity.shown) shown, \(activity.commits) commits, "
-        + "\(activity.gaps) gaps, \(activity.crashes) crashes"
+        + "\(activity.unknown) unknown), \(activity.shown) shown, "
+        + "\(Words.count(activity.commits, "commit")), \(Words.count(activity.gaps, "gap")), "
+        + Words.count(activity.crashes, "crash", "crashes")
     )
     for line in lines where line.violationCount > 0 {
       rows.append("")
-      rows.append(
-        "\(line.name): \(line.violationCount) \(line.violationCount == 1 ? "violation" : "violations")"
-      )
+      rows.append("\(line.name): \(Words.count(line.violationCount, "violation"))")
       for violation in line.violations.prefix(3) {
         rows.append("  \(violation.location): \(violation.problem)")
         rows += violation.evidence.map { "    \($0)" }

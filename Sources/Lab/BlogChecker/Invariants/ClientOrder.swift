@@ -142,7 +142,8 @@ struct EventOrder: Invariant {
           isKnown,
           at: "\(client.header.client), \(shown.showing.view), event \(shown.showing.order)",
           otherwise:
-            "post \(shown.post) is shown with \(shown.starCount) stars in a state it never had"
+            "post \(shown.post) is shown with \(Words.count(shown.starCount, "star")) in a state "
+            + "it never had"
         )
       }
     }

@@ -154,7 +154,8 @@ struct AtomicUpdates: Invariant {
     findings.expect(
       comments.isEmpty,
       at: step.location,
-      otherwise: "post \(id) was deleted, but \(comments.childCount) of its comments were not"
+      otherwise:
+        "post \(id) was deleted, but not \(Words.count(comments.childCount, "comment")) on it"
     )
   }
 }

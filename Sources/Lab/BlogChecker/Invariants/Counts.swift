@@ -29,7 +29,8 @@ struct StarCounts: Invariant {
       post.starCount == post[.stars].childCount,
       at: step.location,
       otherwise:
-        "\(path) says starCount \(post[.starCount].summary), but has \(post[.stars].childCount) stars"
+        "\(path) says starCount \(post[.starCount].summary), but has "
+        + Words.count(post[.stars].childCount, "star")
     ) { ["before: \(step.before[path].summary)", "after: \(post.summary)"] }
     for (uid, star) in post[.stars].entries {
       findings.expect(
@@ -51,7 +52,9 @@ struct StarCounts: Invariant {
         findings.expect(
           count == stars,
           at: "\(client.header.client), \(showing.view), event \(showing.order)",
-          otherwise: "post \(post) was shown with starCount \(count) and \(stars) stars"
+          otherwise:
+            "post \(post) was shown with starCount \(count) and "
+            + Words.count(stars, "star")
         )
       }
     }

@@ -63,7 +63,7 @@ struct Convergence: Invariant {
       findings.expect(
         stars[row.title]?.contains(row.stars) ?? false,
         at: "screen \(screen.group) of \(screen.terminal)",
-        otherwise: "it shows \(row.stars) stars for \"\(row.title)\""
+        otherwise: "it shows \(Words.count(row.stars, "star")) for \"\(row.title)\""
       ) { ["database: \(stars[row.title].map { "\($0.sorted())" } ?? "no such post")"] }
     }
   }
@@ -140,7 +140,7 @@ struct ScreenIntegrity: Invariant {
     findings.expect(
       lines.count == reference.count,
       at: location,
-      otherwise: "it has \(lines.count) lines instead of \(reference.count)"
+      otherwise: "it has \(Words.count(lines.count, "line")) instead of \(reference.count)"
     )
     for (number, (line, expected)) in zip(lines, reference).enumerated() {
       let isInBox = (box.line..<box.line + box.height).contains(number)

@@ -72,7 +72,7 @@ struct BlackBoxOrder: Invariant {
       findings.expect(
         false,
         at: location,
-        otherwise: "no order of the \(calls.count) calls explains them"
+        otherwise: "no order of \(Words.count(calls.count, "call")) explains what they gave"
       )
     }
   }

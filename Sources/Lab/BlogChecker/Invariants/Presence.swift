@@ -48,7 +48,9 @@ struct PresenceLedger: Invariant {
         // The server removes the entry at each end of a connection, and the client may itself.
         count <= ends + crashes.count,
         at: "/presence/\(key)",
-        otherwise: "it disappeared \(count) times, though there were \(ends) ends of connections"
+        otherwise:
+          "it disappeared \(Words.count(count, "time")), though connections ended "
+          + Words.count(ends, "time")
       )
     }
     checkStrangers(clients)

@@ -173,7 +173,9 @@ struct RevisionOrder: Invariant {
       findings.expect(
         count == transition.starCount,
         at: "revision \(transition.revision)",
-        otherwise: "a transaction gave \(count) stars, and has committed \(transition.starCount)"
+        otherwise:
+          "a transaction gave \(Words.count(count, "star")), and has committed "
+          + "\(transition.starCount)"
       ) { ["\(operation)"] }
     }
   }

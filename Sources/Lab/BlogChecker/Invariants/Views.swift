@@ -191,7 +191,8 @@ struct MonotonicViews: Invariant {
           versions.hasGaps,
           at: name,
           otherwise:
-            "post \(shown.post) is shown with \(shown.starCount) stars, which it had before"
+            "post \(shown.post) is shown with \(Words.count(shown.starCount, "star")), which it had "
+            + "before"
         ) { ["that is of revision \(version.revision)"] }
       case .never: break
       }

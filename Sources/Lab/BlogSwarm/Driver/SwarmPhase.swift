@@ -21,7 +21,8 @@ package enum SwarmPhase: Hashable, Sendable {
     var parts: [String] = []
     if !busy.isEmpty {
       parts.append(
-        "\(busy.reduce(0, +)) things under way in \(SwarmWords.count(busy.count, "process", "processes"))"
+        "\(Words.count(busy.reduce(0, +), "thing")) under way in "
+          + Words.count(busy.count, "process", "processes")
       )
     }
     if !silent.isEmpty { parts.append("an answer of \(names(silent))") }

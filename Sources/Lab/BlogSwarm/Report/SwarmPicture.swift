@@ -283,19 +283,15 @@ enum SwarmWords {
     }
   }
 
-  /// A number of things: "1 fault", "2 faults", or with a plural of their own.
-  static func count(_ number: Int, _ name: String, _ plural: String? = nil) -> String {
-    "\(number) \(number == 1 ? name : plural ?? "\(name)s")"
-  }
-
   /// What it was.
   static func run(_ report: SwarmReport) -> String {
     let settings = report.settings
     let faults = report.faults.values.reduce(0, +)
     return
-      "\(count(settings.users, "user")) in \(count(settings.processes, "process", "processes")), "
+      "\(Words.count(settings.users, "user")) in "
+      + "\(Words.count(settings.processes, "process", "processes")), "
       + "\(Plot.number(settings.seconds)) s, seed \(settings.seed); "
-      + "\(count(faults, "fault")), the server ended \(count(report.serverEnds, "time")); "
+      + "\(Words.count(faults, "fault")), the server ended \(Words.count(report.serverEnds, "time")); "
       + "\(report.check.activity.acknowledged) of \(report.check.activity.operations) "
       + "operations acknowledged"
   }

@@ -41,7 +41,7 @@ package struct SwarmReport: Sendable {
   package var verdict: String {
     switch check.verdict {
     case .held: mishaps.isEmpty ? "held" : "failed: " + mishaps.joined(separator: "; ")
-    case .violated: "VIOLATED: \(SwarmWords.count(check.violationCount, "violation"))"
+    case .violated: "VIOLATED: \(Words.count(check.violationCount, "violation"))"
     case .tooLittle(let shortages):
       "too little to mean anything: " + shortages.joined(separator: ", ")
     }
@@ -149,8 +149,8 @@ extension SwarmReport {
       self.faults[kind].map { "\(kind.rawValue) \($0)" }
     }
     return [
-      "swarm: \(SwarmWords.count(settings.users, "user")) in "
-        + SwarmWords.count(settings.processes, "process", "processes") + ", "
+      "swarm: \(Words.count(settings.users, "user")) in "
+        + Words.count(settings.processes, "process", "processes") + ", "
         + "\(Self.number(settings.seconds)) s, seed \(settings.seed), "
         + "stars by \(settings.stars.rawValue)",
       "  mix \(settings.mix.text) at \(Self.number(settings.rate)) operations/s, open loop",
@@ -161,14 +161,14 @@ extension SwarmReport {
       "  commits: \(activity.commits); shown: \(activity.shown); "
         + "connections: \(tally.connections); "
         + "transactions: \(tally.transactions) with "
-        + SwarmWords.count(retries, "retry", "retries") + " (of the watched clients)",
+        + Words.count(retries, "retry", "retries") + " (of the watched clients)",
     ]
   }
 
   /// How often servers ended, and what became of those that woke.
   private var ends: String {
     guard settings.servers > 1 else {
-      return "the server ended \(SwarmWords.count(serverEnds, "time"))"
+      return "the server ended \(Words.count(serverEnds, "time"))"
     }
     let times = awakenings.count == 1 ? "once" : "\(awakenings.count) times"
     return "of \(settings.servers) servers on PostgreSQL \(serverEnds) ended; a leader woke "

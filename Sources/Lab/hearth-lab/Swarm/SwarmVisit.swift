@@ -49,7 +49,8 @@ actor SwarmVisit {
       uids = (0..<settings.users).map { "\(SwarmSettings.name($0))-\(run)" }
       return uids
     }
-    Output.message("signing \(settings.users + terminals) users up")
+    let count = settings.users + terminals
+    Output.message("signing \(count == 1 ? "1 user" : "\(count) users") up")
     let users = try await accounts.make(for: settings, terminals: terminals)
     uids = await accounts.uids
     return users
