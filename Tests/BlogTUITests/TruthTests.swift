@@ -180,6 +180,28 @@ struct TruthTests {
     }
   }
 
+  @Test("^R connects at once instead of waiting, for the next attempt or for an answer")
+  func connectingAtOnce() {
+    var model = Fixture.loaded(Size(width: 80, height: 24))
+    #expect(model.type(.control("r")) == [])
+    #expect(model.rows[22].contains("Online already"))
+    let anew: [Effect] = [.network(false), .network(true)]
+    model.send(.blog(.silence(Silence(since: Fixture.now - 8_000, address: Fixture.address))))
+    #expect(model.type(.control("r")) == anew)
+    model.send(.blog(.silence(nil)))
+    model.send(.blog(.connectionProblem(Fixture.refused)))
+    model.send(.blog(.connection(.offline(retryInSeconds: 28))))
+    model.type("j")
+    #expect(model.rows[22].contains("^R try now"))
+    #expect(model.type(.control("r")) == anew)
+    // Also while text is typed, and while an attempt gets no answer.
+    model.type("c", "half a title")
+    model.send(.blog(.connection(.connecting)))
+    #expect(model.type(.control("r")) == anew)
+    model.type(.escape, ":net off", .enter)
+    #expect(model.type(.control("r")) == [])
+  }
+
   @Test("A terminal that opens on a server that hangs says what it waits for")
   func waiting() {
     var model = Fixture.started(Size(width: 80, height: 24))

@@ -37,6 +37,8 @@ enum ProgramActions {
       help: "switch account or sign out",
       perform: { _ in [.changeAccount] }
     ),
+    connect(in: pages, hint: .init("try now", rank: 2)),
+    connect(in: typing),
     BoundAction(
       "toggle-mouse",
       keys: ["F8"],
@@ -106,6 +108,22 @@ enum ProgramActions {
       help: "find a command",
       hint: contexts == pages ? .init("commands", rank: 7) : nil,
       change: { $0.openPalette() }
+    )
+  }
+
+  /// Ends the pause before the next attempt to connect, or an attempt that gets no answer.
+  private static func connect(
+    in contexts: Set<Context>,
+    hint: BoundAction.Hint? = nil
+  ) -> BoundAction {
+    BoundAction(
+      "connect",
+      keys: ["^R"],
+      in: contexts,
+      help: "connect anew, at once",
+      hint: hint,
+      unless: { $0.session.connectingObstacle },
+      perform: { _ in [.network(false), .network(true)] }
     )
   }
 

@@ -1,3 +1,5 @@
+import BlogModel
+
 /// Settings that the user chooses at run time, and reloads of the configuration.
 extension Model {
   /// Applies a new configuration.
@@ -94,5 +96,11 @@ extension Session {
       message = .failure("net is on or off, not \"\(word)\".")
     }
     return []
+  }
+
+  /// Why connecting anew would be of no use.
+  var connectingObstacle: Obstacle? {
+    if isCutOff { return .note("This terminal is cut off. :net on connects again.") }
+    return connection == .online && silence == nil ? .note("Online already") : nil
   }
 }
