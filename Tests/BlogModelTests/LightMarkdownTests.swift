@@ -36,7 +36,7 @@ struct LightMarkdownTests {
     "is read in a number of looks that grows as the text does, whatever that is",
     arguments: [
       "*a ", "**a", "_a _", "`", "``a", "[", "[x](", "[x](http://", "> ", "http://", "- ", "#a ",
-      "***", "@a",
+      "***", "@a", "_a_", "[a](", "\\",
     ]
   )
   func hostileLength(pattern: String) {

@@ -23,6 +23,15 @@ struct MarkedTextTests {
     #expect(Self.plain(MarkedText.html(source)) == html)
   }
 
+  @Test("on one line has neither signs nor addresses behind labels, and is escaped as all text is")
+  func line() {
+    let source = "# Tea\n**Good** [tea](https://a.example/b) is `<b>`\u{202E}\n- one"
+    #expect(MarkedText.line(source, limit: 80) == "Tea Good tea is <b>\u{202E} • one")
+    #expect(MarkedText.line(source, limit: 8) == "Tea Good…")
+    let html = HTML.element("p", MarkedText.line(source, limit: 80)).text
+    #expect(html.contains("Tea Good tea is &lt;b&gt; • one"), "\(html)")
+  }
+
   @Test(
     "makes links of http and https only, and of nothing else",
     arguments: [

@@ -121,6 +121,12 @@ struct MarkupTests {
           .clusters
       )
       let known = Set(safe.clusters).union(own)
+      // An excerpt spells bidirectional controls out, as every single line does.
+      let notes: SafeText = "• ⟨RLO⟩"
+      let spelled = known.union(SafeText(untrusted: text).clusters).union(notes.clusters)
+      let excerpt = Markup.excerpt(of: text, limit: 60, bullet: "•")
+      #expect(excerpt.clusters.allSatisfy(spelled.contains), "\(text.debugDescription)")
+      #expect(SafeText(untrusted: excerpt.string) == excerpt, "\(text.debugDescription)")
       let width = round % 30 + 1
       for line in Markup.lines(of: safe, width: width, signs: Self.signs) {
         #expect(line.text.width <= width, "\(text.debugDescription) at \(width)")
@@ -135,18 +141,34 @@ struct MarkupTests {
     }
   }
 
-  @Test("costs no more than its length, however it is nested")
-  func cost() {
-    for piece in ["*a", "[", "`a", "**", "_a_", "> ", "[a](", "https://", "\\", "@a "] {
-      let text = SafeText(
-        untrusted: String(repeating: piece, count: 10_000 / piece.count),
-        mode: .multiLine
-      )
-      let start = ContinuousClock.now
-      _ = Markup.lines(of: text, width: 80, signs: Self.signs)
-      // Generous for a busy machine; a square of the length would take minutes.
-      #expect(ContinuousClock.now - start < .seconds(10), "\(piece)")
-    }
+  private func excerpt(_ text: String, limit: Int = 80) -> String {
+    Markup.excerpt(of: text, limit: limit, bullet: "•").string
+  }
+
+  @Test(
+    "on one line of a list says what is meant, without signs and addresses",
+    arguments: [
+      ("A *very* **good** `loaf`", "A very good loaf"), ("# Bread\n\nof rye", "Bread of rye"),
+      ("[here](https://example.org/x) it is", "here it is"), ("> said\n> twice", "said twice"),
+      ("to buy:\n- milk\n2. eggs", "to buy: • milk 2. eggs"),
+      ("```\nlet x = *y\n```\nso", "let x = *y so"), ("---\nso", "so"), ("---", ""), ("", ""),
+      ("snake_case 2 * 3 [a](b) *open", "snake_case 2 * 3 [a](b) *open"),
+      ("\tone\r\n\u{3000}two  three ", "one two three"), ("#tea for @bob", "#tea for @bob"),
+      ("see https://x.org/a.", "see https://x.org/a."),
+    ]
+  )
+  func excerpts(text: String, expected: String) {
+    #expect(excerpt(text) == expected)
+  }
+
+  @Test("An excerpt knows of signs that are closed behind its end, and what follows long addresses")
+  func excerptsThatAreCut() {
+    let words = Array(repeating: "word", count: 30).joined(separator: " ")
+    #expect(excerpt("**\(words)**", limit: 9) == "word word")
+    #expect(excerpt("**\(words)", limit: 9) == "**word wo")
+    let address = "https://example.org/" + String(repeating: "a", count: 500)
+    #expect(excerpt("[one](\(address))\n[two](\(address)) three", limit: 80) == "one two three")
+    #expect(excerpt(String(repeating: "a ", count: 50_000), limit: 5) == "a a a")
   }
 
   @Test("R shows what was written, and what is shown otherwise again")

@@ -82,6 +82,15 @@ enum ScreenCatalog {
     screen("signs", from: busy) { _ in },
     screen("density-normal", from: busy) { $0.type("j", "v") },
     screen("density-full", from: busy) { $0.type("j", "v", "v") },
+    listed("excerpts") { $0.send(.blog(.feed(.recent, posts: marked))) },
+    listed("excerpts-normal") { model in
+      model.send(.blog(.feed(.recent, posts: marked)))
+      model.type("v")
+    },
+    listed("excerpts-full") { model in
+      model.send(.blog(.feed(.recent, posts: marked)))
+      model.type("v", "v")
+    },
     listed("offline") { model in
       model.send(.blog(.connection(.offline(retryInSeconds: 7))))
       model.send(.blog(.pendingWrites(2)))
@@ -285,6 +294,20 @@ private let markup = """
   ---
   snake_case_word, 2 * 3, \u{1B}]8;;https://evil.example\u{7}[bank.com](https://evil.example/) #tea
   """
+
+/// Posts whose texts have light markup, and one that means harm.
+private let marked: [Post] = {
+  let texts = [
+    markup, "[here](https://example.org/a/very/long/address) is **all** of it",
+    "# News\n- first\n- second\n\n> as they say",
+    "\u{1B}]8;;https://evil.example\u{7}[bank.com](https://evil.example/) \u{202E}**evil**\u{9B}31m",
+  ]
+  return zip(Fixture.posts, texts).map { post, text in
+    var post = post
+    post.body = text
+    return post
+  }
+}()
 
 /// An open post with answers to comments.
 private func answered(_ size: Size, _ glyphs: GlyphSet) -> Model {

@@ -95,25 +95,27 @@ package struct LightMarkdown<Unit: MarkupUnit> {
   ///
   /// - Complexity: O(n) in the number of units: how far a sign can reach is bounded.
   package static func lines(of source: some Sequence<[Unit]>) -> [Line] {
-    var lines: [Line] = []
-    var open: (sign: Unicode.Scalar, count: Int)?
-    for units in source {
-      let fence = fence(units)
+    var reader = Reader()
+    return source.map { reader.line($0) }
+  }
+
+  /// Reads one line after the other; only whether a block of code is open goes from one to the next.
+  struct Reader {
+    private var open: (sign: Unicode.Scalar, count: Int)?
+
+    mutating func line(_ units: [Unit]) -> Line {
+      let fence = LightMarkdown.fence(units)
       if let start = open {
-        if let fence, fence.sign == start.sign, fence.count >= start.count, fence.isBare {
-          open = nil
-          lines.append(Line(.fence))
-        } else {
-          lines.append(Line(.code, runs: [Run(units: units)]))
+        guard let fence, fence.sign == start.sign, fence.count >= start.count, fence.isBare else {
+          return Line(.code, runs: [Run(units: units)])
         }
-      } else if let fence {
-        open = (fence.sign, fence.count)
-        lines.append(Line(.fence))
-      } else {
-        lines.append(line(units[...]))
+        open = nil
+        return Line(.fence)
       }
+      guard let fence else { return LightMarkdown.line(units[...]) }
+      open = (fence.sign, fence.count)
+      return Line(.fence)
     }
-    return lines
   }
 
   // MARK: Lines

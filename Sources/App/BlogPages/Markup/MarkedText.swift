@@ -29,6 +29,15 @@ struct MarkedText {
     return marked.html
   }
 
+  /// The beginning of a text on one line, as it was meant.
+  static func line(_ text: String, limit: Int) -> String {
+    let source = MarkupExcerpt.source(of: text, limit: limit)
+    let lines = source.lazy.map { Array(String(String.UnicodeScalarView($0))) }
+    // One more tells that something is left out.
+    let line = MarkupExcerpt.line(of: lines, limit: limit + 1, blank: " ", bullet: ["•"])
+    return PlainText.line(String(line), limit: limit)
+  }
+
   // MARK: Lines
 
   private mutating func put(_ line: Markdown.Line) {

@@ -72,7 +72,7 @@ struct Layout {
     if let comments { main.append(section(of: comments, on: post, isFirst: isFirst)) }
     return document(
       title: "\(post.shownTitle) · \(site.title)",
-      summary: PlainText.line(post.body, limit: 200),
+      summary: MarkedText.line(post.body, limit: 200),
       current: nil,
       main: main
     )
@@ -111,7 +111,7 @@ struct Layout {
     html.tag("<article class=\"entry\">\n<h2 dir=\"auto\">")
     html.append(.element("a", ["href": Site.post(post.key)], post.shownTitle))
     html.tag("</h2>\n")
-    let excerpt = PlainText.line(post.body, limit: Self.excerpt)
+    let excerpt = MarkedText.line(post.body, limit: Self.excerpt)
     if !excerpt.isEmpty {
       html.append(.element("p", ["class": "excerpt", "dir": "auto"], excerpt))
     }

@@ -208,7 +208,7 @@ extension Painter {
     case .post(let draft):
       let title = SafeText(untrusted: draft.title, limit: 200)
       first = "Post: " + (title.isEmpty ? "(no title)" : title)
-      second = SafeText(untrusted: draft.problem ?? draft.body, limit: 300)
+      second = draft.problem.map { SafeText(untrusted: $0, limit: 300) } ?? excerpt(draft.body)
     case .comment(let post, let draft):
       let title = model.knownPost(post)?.title ?? "a post that is not loaded"
       let what: SafeText
@@ -219,7 +219,7 @@ extension Painter {
         what = "Comment on "
       }
       first = what + SafeText(untrusted: title, limit: 200)
-      second = SafeText(untrusted: draft.text, limit: 300)
+      second = excerpt(draft.text)
     }
     let line = rect.line(0)
     let heading = Rect(row: line.row, column: line.column + 1, width: line.width - 1, height: 1)
@@ -230,5 +230,9 @@ extension Painter {
     screen.put(first, in: heading, style: style, ellipsis: glyphs.ellipsis)
     let below = Rect(row: line.row + 1, column: line.column + 3, width: line.width - 3, height: 1)
     screen.put(second, in: below, style: isSelected ? style : theme.dim, ellipsis: glyphs.ellipsis)
+  }
+
+  private func excerpt(_ text: String) -> SafeText {
+    Markup.excerpt(of: text, limit: 300, bullet: glyphs.bullet)
   }
 }

@@ -199,12 +199,13 @@ struct PostRowPainter {
     used += paintNewComments(row, after: used, on: &screen)
     let dim = style(theme.dim, of: row)
     let left = columns.title.width - used - separator.width
-    guard columns.showsExcerpt, left >= 8, !row.body.isEmpty else { return }
+    guard columns.showsExcerpt, left >= 8 else { return }
+    // Twice the width, since some characters take no cell.
+    let excerpt = Markup.excerpt(of: row.body, limit: 2 * left, bullet: glyphs.bullet)
+    guard !excerpt.isEmpty else { return }
     let middle = Position(row: 0, column: columns.title.column + used)
     screen.put(separator, at: middle, style: dim, clip: columns.title)
     let room = Rect(row: 0, column: columns.title.endColumn - left, width: left, height: 1)
-    // Twice the width, since some characters take no cell.
-    let excerpt = Self.excerpt(row.body, limit: 2 * left)
     screen.put(excerpt, in: room, style: dim, ellipsis: glyphs.ellipsis)
   }
 
@@ -232,7 +233,7 @@ struct PostRowPainter {
     let indent = columns.title.column
     let room = Rect(row: 1, column: indent, width: look.width - indent - 1, height: count)
     guard !room.isEmpty else { return }
-    let lines = Self.textLines(row.body, in: room.size, ellipsis: glyphs.ellipsis)
+    let lines = Self.textLines(row.body, in: room.size, glyphs: glyphs)
     for (index, line) in lines.enumerated() {
       screen.put(line, in: room.line(index), style: theme.dim, ellipsis: glyphs.ellipsis)
     }
@@ -241,32 +242,18 @@ struct PostRowPainter {
   /// The beginning of a text, on as many lines as it needs and there is room for.
   ///
   /// - Complexity: O(size of the room)
-  static func textLines(_ body: String, in room: Size, ellipsis: SafeText = "…") -> [SafeText] {
+  static func textLines(
+    _ body: String,
+    in room: Size,
+    glyphs: GlyphSet = .of(.unicode)
+  ) -> [SafeText] {
     // One character more than fits tells whether something is left out.
-    let excerpt = excerpt(body, limit: room.width * room.height + 1)
+    let limit = room.width * room.height + 1
+    let excerpt = Markup.excerpt(of: body, limit: limit, bullet: glyphs.bullet)
     let lines = excerpt.wrapped(width: room.width)
     guard lines.count > room.height, let last = lines.prefix(room.height).last else { return lines }
-    let cut = last.truncated(to: room.width - ellipsis.width, ellipsis: .empty) + ellipsis
-    return lines.prefix(room.height - 1) + [cut]
-  }
-
-  /// The beginning of a text on one line.
-  static func excerpt(_ body: String, limit: Int) -> SafeText {
-    var line: [Unicode.Scalar] = []
-    line.reserveCapacity(limit)
-    var followsBlank = false
-    for scalar in body.unicodeScalars.prefix(limit) {
-      // Looking up the properties of ASCII characters would dominate the cost.
-      let isBlank =
-        scalar.isASCII
-        ? scalar == " " || (0x09...0x0D).contains(scalar.value) : scalar.properties.isWhitespace
-      if !isBlank {
-        if followsBlank, !line.isEmpty { line.append(" ") }
-        line.append(scalar)
-      }
-      followsBlank = isBlank
-    }
-    return SafeText(untrusted: line, limit: limit)
+    let cut = last.truncated(to: room.width - glyphs.ellipsis.width, ellipsis: .empty)
+    return lines.prefix(room.height - 1) + [cut + glyphs.ellipsis]
   }
 }
 

@@ -72,7 +72,7 @@ extension Painter {
     screen.put(sentence(entry), in: room, style: style, ellipsis: glyphs.ellipsis)
     guard rect.height > 1 else { return }
     let below = rect.line(1)
-    let text = SafeText(untrusted: entry.text, limit: below.width + 1)
+    let text = Markup.excerpt(of: entry.text, limit: below.width + 1, bullet: glyphs.bullet)
     let textRoom = Rect(
       row: below.row,
       column: below.column + 4,

@@ -94,6 +94,14 @@ package enum Markup {
     }
   }
 
+  /// The beginning of any text on one line, as it is meant: at most so many characters of it.
+  package static func excerpt(of text: String, limit: Int, bullet: SafeText) -> SafeText {
+    let source = MarkupExcerpt.source(of: text, limit: limit)
+    let lines = source.lazy.map { SafeText(untrusted: $0, limit: .max).clusters }
+    let line = MarkupExcerpt.line(of: lines, limit: limit, blank: .space, bullet: bullet.clusters)
+    return SafeText(clusters: line, lineBreaks: [])
+  }
+
   private static func lines(
     of line: LightMarkdown<Cluster>.Line,
     width: Int,
