@@ -181,6 +181,13 @@ extension EndToEnd {
       try bob.waitFor("online", within: 30)
       try bob.press("F6")
       try bob.waitFor("ann, ann@example.org")
+      // Esc leads back to what one was doing, as whom one was.
+      try bob.press("Escape")
+      try bob.waitFor("the list again") {
+        $0.contains("No posts yet") && $0.contains("online") && !$0.contains("ann@example.org")
+      }
+      try bob.press("F6")
+      try bob.waitFor("ann, ann@example.org")
       try bob.press("Down")
       try signUp(bob, "bob")
 

@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// How one finds something in a terminal, and how one comes back.
+  @Suite("Ways in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct WaysInTerminalsTests {
+    private static let program = Place.program
+
+    /// The lines of a screen that follow the line in which something is typed.
+    private func choices(_ screen: String, below field: String) -> [Substring] {
+      let lines = screen.split(separator: "\n")
+      guard let index = lines.firstIndex(where: { $0.hasPrefix(field) }) else { return [] }
+      return Array(lines[(index + 1)...])
+    }
+
+    @Test("In the palette an exact name comes first, Enter does it, and Esc goes back")
+    func palette() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let ann = try tmux.open("\(Self.program) --user ann")
+      try ann.waitFor("No posts yet")
+      try ann.press("C-p")
+      try ann.waitFor("Commands")
+      try ann.type("up")
+      try ann.waitFor("the command up before all others that contain its letters") {
+        let found = choices($0, below: "› up")
+        return found.first?.hasPrefix("▌ up  ") == true
+          && found.contains { $0.contains("a page up") }
+      }
+      try ann.press("Escape")
+      try ann.waitFor("the list") { $0.contains("No posts yet") && !$0.contains("Commands") }
+      try ann.press("C-p")
+      try ann.waitFor("Commands")
+      try ann.type("write")
+      try ann.press("Enter")
+      try ann.waitFor("New post")
+    }
+
+    @Test("A setting explains itself; arrows try it out, Esc takes that back and Enter keeps it")
+    func settings() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let file = place.directory + "/.config/hearth/config.toml"
+      let ann = try tmux.open("\(Self.program) --user ann")
+      try ann.waitFor("No posts yet")
+      func open() throws {
+        try ann.press("F2")
+        try ann.waitFor("Settings")
+        try ann.type("density")
+        try ann.waitFor("‹ compact ›")
+      }
+      try open()
+      try ann.waitFor("Values: compact, normal, full.")
+      try ann.press("Right")
+      try ann.waitFor("Now: normal (chosen here)")
+      try ann.press("Escape", "Escape")
+      try ann.waitFor("the list") { $0.contains("No posts yet") && !$0.contains("Settings") }
+      try open()
+      try ann.press("Right", "Right")
+      try ann.waitFor("‹ full ›")
+      try ann.press("Enter")
+      try ann.waitFor("density is now full")
+      try waitUntil("the choice is in the configuration file") {
+        let text = try? String(contentsOfFile: file, encoding: .utf8)
+        return text?.contains("density = \"full\"") == true
+      }
+      #expect(try String(contentsOfFile: file, encoding: .utf8).contains("normal") == false)
+    }
+
+    @Test("Enter searches what is not loaded, Esc stops it, and the next search knows of how many")
+    func search() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let socket = place.directory + "/run/own.sock"
+      let arguments = ["serve", "--socket", socket, "--data-dir", place.directory + "/own"]
+      let server = try Spawned(Self.program, arguments, environment: place.environment)
+      defer {
+        kill(server.processIdentifier, SIGCONT)
+        server.terminate()
+      }
+      let database = "unix:\(socket)?ns=hearth"
+      try waitUntil("the server answers", within: 60) {
+        try place.hearth("list", "--database", database).status == 0
+      }
+      // The list shows the newest hundred, and the needle is the oldest of all.
+      let posts = (1000..<1400).map { number in
+        let title = number == 1000 ? "Needle" : "Straw \(number)"
+        return "\"-Nj\(number)AAAAAAAAAAAAA\":"
+          + "{\"uid\":\"bob\",\"author\":\"bob\",\"title\":\"\(title)\",\"body\":\"b\"}"
+      }
+      let file = place.directory + "/blog.json"
+      try "{\"posts\":{\(posts.joined(separator: ","))}}"
+        .write(toFile: file, atomically: false, encoding: .utf8)
+      #expect(try place.hearth("import", file, "--database", database).status == 0)
+
+      let ann = try tmux.open("\(Self.program) --user ann --database '\(database)'")
+      try ann.waitFor("Straw 1399", within: 30)
+      try ann.waitUntilAtHome(as: "ann", in: database)
+      func search(_ text: String) throws {
+        try ann.press("/")
+        try ann.type(text)
+        try ann.waitFor("None of the loaded posts contains")
+        try ann.press("Enter")
+      }
+      // A server that answers nothing holds the search where it is.
+      kill(server.processIdentifier, SIGSTOP)
+      try search("needle")
+      try ann.waitFor("searched 0")
+      try ann.waitFor("Esc stops")
+      try ann.press("Escape")
+      try ann.waitFor("stopped. Esc shows all.")
+      kill(server.processIdentifier, SIGCONT)
+      try ann.press("Escape")
+      try ann.waitFor("Straw 1399")
+      try search("needle")
+      try ann.waitFor("1 of 400. Esc shows all.", within: 60)
+      try ann.waitFor("Needle")
+      try ann.press("Escape")
+      try ann.waitFor("Straw 1399")
+      kill(server.processIdentifier, SIGSTOP)
+      try search("nowhere")
+      try ann.waitFor("searched 0 of 400")
+      kill(server.processIdentifier, SIGCONT)
+      try ann.waitFor("All 400 were searched. Esc shows them.", within: 60)
+    }
+
+    @Test("A post that is deleted while it is edited opens as a draft on c, where one stands")
+    func deletedWhileEdited() throws {
+      let place = try Place()
+      let tmux = Tmux(place)
+      let post = try place.hearth("post", "--title", "Soon gone", "--body", "Text", "--user", "ann")
+        .lines[0]
+      let ann = try tmux.open("\(Self.program) --user ann")
+      try ann.waitFor("Soon gone")
+      try ann.press("e")
+      try ann.waitFor("Edit post")
+      try ann.type(" and much more")
+      #expect(try place.hearth("delete", post, "--user", "ann").status == 0)
+      try ann.press("C-s")
+      try ann.waitFor("was deleted")
+      try ann.waitFor("1 draft")
+      try ann.press("c")
+      try ann.waitFor("the whole text in the form") {
+        $0.contains("Soon gone") && $0.contains("Text and much more")
+      }
+      try ann.press("C-s")
+      try waitUntil("it is posted anew") {
+        try place.hearth("list", "--user", "ann").output.contains("Soon gone")
+      }
+    }
+  }
+}
