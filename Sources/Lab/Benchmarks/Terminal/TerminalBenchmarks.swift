@@ -8,7 +8,8 @@ struct TerminalBenchmarks {
 
   /// All of them.
   var all: [Benchmark] {
-    [keyToScreen, scrolling] + keyToPaint + scrollingTheDatabase + [firstPaint, firstPaintAlone]
+    [keyToScreen, scrolling] + keyToPaint + scrollingTheDatabase + searching
+      + [firstPaint, firstPaintAlone]
       + ["xterm-256color", "tmux-256color"].flatMap { [oneRow($0), ownStar($0), selection($0)] }
       + [idle] + memory
   }
@@ -118,6 +119,76 @@ extension TerminalBenchmarks {
     return [
       scrolling("terminal/scroll/100k", until: \.first, aims: [.ratio(0.9)]),
       scrolling("terminal/scroll-to-rest/100k", until: \.last, aims: []),
+    ]
+  }
+
+  /// How long a search through 100,000 posts takes, and how long keys take meanwhile.
+  ///
+  /// A search paints its progress too, so a key counts from when it is typed to when its letter is
+  /// written. Beside it the same letters without a search.
+  var searching: [Benchmark] {
+    /// What eleven posts contain, and none of the loaded ones.
+    let query = "telling: 4242"
+    func blog() throws -> (TerminalHome, TerminalProgram) {
+      let home = try TerminalHome(environment)
+      try home.write(100_000)
+      let program = try home.start()
+      try program.wait(for: SampleBlog.title(99_999))
+      program.settle()
+      return (home, program)
+    }
+    func letters(_ query: String?) throws -> Benchmark.Pass {
+      let (home, program) = try blog()
+      return {
+        defer { withExtendedLifetime(home) {} }
+        var samples: [UInt32] = []
+        var time = Duration.zero
+        for _ in 0..<8 {
+          if let query {
+            program.forget()
+            program.type("/" + query + "\r")
+            try program.wait(for: "searched")
+          }
+          program.type(":")
+          for _ in 0..<50 {
+            // No text of the screen has this letter.
+            let echo = try program.echo(of: "z")
+            time += echo
+            samples.append(UInt32(clamping: Int64(echo.nanoseconds)))
+            program.rest(for: .milliseconds(4))
+          }
+          program.forget()
+          program.type("\u{1B}")
+          // What Esc does in a search that has ended is another thing.
+          if query != nil { try program.wait(for: "stops") }
+          for _ in 0..<2 {
+            program.type("\u{1B}")
+            program.settle()
+          }
+        }
+        return .rate(samples.count, in: time, samples: samples)
+      }
+    }
+    return [
+      Benchmark("terminal/search/100k", aims: [.atMost(.time(.seconds(5)))]) {
+        let (home, program) = try blog()
+        return {
+          defer { withExtendedLifetime(home) {} }
+          program.forget()
+          let start = ContinuousClock.now
+          program.type("/" + query + "\r")
+          try program.wait(for: "shows all")
+          let time = ContinuousClock.now - start
+          program.type("\u{1B}")
+          program.settle()
+          return .time(time)
+        }
+      },
+      Benchmark(
+        "terminal/key-during-search/100k",
+        against: Yardstick("without a search") { try letters(nil) },
+        aims: [.p99(.milliseconds(16))]
+      ) { try letters(query) },
     ]
   }
 

@@ -116,6 +116,22 @@ final class TerminalProgram {
     return paint
   }
 
+  /// Types a letter that nothing else on the screen has, and tells how long it takes until it is written.
+  ///
+  /// - Throws: ``LoadError`` when it is not.
+  func echo(of letter: Character) throws -> Duration {
+    read(for: .zero)
+    forget()
+    let start = ContinuousClock.now
+    type(String(letter))
+    while !output.contains(where: { $0 == letter.asciiValue }) {
+      guard ContinuousClock.now - start < .seconds(5), read(for: .milliseconds(100)) else {
+        throw LoadError("the letter \(letter) was not written")
+      }
+    }
+    return ContinuousClock.now - start
+  }
+
   /// Reads until nothing has come for a while.
   func settle() {
     var count = -1
