@@ -202,7 +202,7 @@ struct DraftsTests {
     #expect(model.rows[2].contains("Post: (no title)"))
     #expect(model.rows[3].contains("No title ␛[2J"))
     #expect(model.rows[6].contains("Comment on Notes from a slow train"))
-    #expect(model.rows[7].contains("Another⏎line"))
+    #expect(model.rows[7].contains("Another line"))
     var none = Fixture.loaded()
     none.type("C")
     #expect(none.message?.text.string == "There are no drafts")
