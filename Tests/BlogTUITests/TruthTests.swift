@@ -198,8 +198,15 @@ struct TruthTests {
     model.type("c", "half a title")
     model.send(.blog(.connection(.connecting)))
     #expect(model.type(.control("r")) == anew)
-    model.type(.escape, ":net off", .enter)
-    #expect(model.type(.control("r")) == [])
+    var other = Fixture.loaded()
+    other.type(":net off", .enter)
+    other.send(.blog(.connection(.offline(retryInSeconds: nil))))
+    #expect(other.type(.control("r")) == [])
+    #expect(other.rows[22].contains(":net on connects again"))
+    // At the start nothing has been waited for.
+    var first = Fixture.started(Size(width: 80, height: 24))
+    #expect(first.type(.control("r")) == [])
+    #expect(first.rows[22].contains("Connecting already"))
   }
 
   @Test("A terminal that opens on a server that hangs says what it waits for")

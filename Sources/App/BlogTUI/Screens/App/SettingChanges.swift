@@ -101,6 +101,11 @@ extension Session {
   /// Why connecting anew would be of no use.
   var connectingObstacle: Obstacle? {
     if isCutOff { return .note("This terminal is cut off. :net on connects again.") }
-    return connection == .online && silence == nil ? .note("Online already") : nil
+    guard silence == nil else { return nil }
+    return switch connection {
+    case .online: .note("Online already")
+    case .connecting where connectionProblem == nil: .note("Connecting already")
+    case .connecting, .offline: nil
+    }
   }
 }
