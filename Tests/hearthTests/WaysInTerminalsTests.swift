@@ -51,7 +51,9 @@ extension EndToEnd {
         try ann.waitFor("‹ compact ›")
       }
       try open()
-      try ann.waitFor("Values: compact, normal, full.")
+      try ann.waitFor("the whole explanation") {
+        $0.contains("How many lines a post has in a list.") && $0.contains("normal, full.")
+      }
       try ann.press("Right")
       try ann.waitFor("Now: normal (chosen here)")
       try ann.press("Escape", "Escape")
@@ -116,8 +118,9 @@ extension EndToEnd {
       try search("needle")
       try ann.waitFor("1 of 400. Esc shows all.", within: 60)
       try ann.waitFor("Needle")
+      // What was selected is not loaded; the nearest post that is takes its place.
       try ann.press("Escape")
-      try ann.waitFor("Straw 1399")
+      try ann.waitFor("▌ Straw 1300")
       kill(server.processIdentifier, SIGSTOP)
       try search("nowhere")
       try ann.waitFor("searched 0 of 400")
