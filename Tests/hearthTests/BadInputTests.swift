@@ -116,7 +116,9 @@ extension EndToEnd {
     @Test("A second server on the same data is refused by name")
     func secondServer() throws {
       let place = try Place()
-      try place.hearth("list")
+      // One that stays: a server that a command has started may have ended before the second one looks.
+      let server = try place.serve()
+      defer { server.process.terminate() }
       let first = try #require(try place.serverProcess())
       let second = try place.hearth("serve", "--socket", place.directory + "/second.sock")
       expect(second, status: 1, says: "\(first)")
@@ -159,8 +161,10 @@ extension EndToEnd {
     func leadingOptions() throws {
       let place = try Place()
       let directory = place.directory + "/elsewhere"
+      // One that stays, as above.
+      let server = try place.serve("--data-dir", directory)
+      defer { server.process.terminate() }
       try place.hearth("set", "/a", "1", "--data-dir", directory)
-      defer { _ = try? place.hearth("stop", "--data-dir", directory) }
       #expect(try place.hearth("--data-dir", directory, "get", "/a").output == "1\n")
       #expect(try place.hearth("--data-dir=\(directory)", "--json", "get", "/a").output == "1\n")
       let made = try place.hearth("--data-dir", directory, "databases", "create", "second")
