@@ -77,12 +77,12 @@ enum ActionTable {
     declarations[context]?[action]
   }
 
-  /// The hints of each context, the most important first.
+  /// The hints of each context, the most important first; those of one rank by their names.
   static let hints: [Context: [(action: Action, text: SafeText)]] = declarations.mapValues {
     $0.values.compactMap { declaration in
       declaration.hint.map { (rank: $0.rank, action: declaration.binding.action, text: $0.text) }
     }
-    .sorted { $0.rank < $1.rank }
+    .sorted { ($0.rank, $0.action.name) < ($1.rank, $1.action.name) }
     .map { ($0.action, $0.text) }
   }
 }
