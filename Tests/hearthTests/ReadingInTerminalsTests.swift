@@ -65,7 +65,7 @@ extension EndToEnd {
       try? FileManager.default.removeItem(atPath: socket)
 
       let alice = try tmux.open(command)
-      try alice.waitFor("offline")
+      try alice.waitFor("Offline")
       try alice.press("c")
       try alice.waitFor("Title")
       try alice.type("Written offline")

@@ -72,7 +72,7 @@ extension EndToEnd {
       try alice.waitUntilAtHome(as: "alice", in: database)
       kill(server.processIdentifier, SIGKILL)
       server.wait()
-      try alice.waitFor("offline")
+      try alice.waitFor("Offline")
 
       for number in 1...3 {
         try compose(in: alice, title: "Offline \(number)", body: "written without a server")

@@ -190,7 +190,7 @@ struct SwarmAccount: Sendable {
   /// Who it is; nil before the account is made.
   var uid: String? { auth.currentUser?.uid }
 
-  /// Creates the account, and tries again while the server limits new accounts.
+  /// Creates the account, and tries again while the server limits new accounts or does not answer in time.
   ///
   /// - Parameters:
   ///   - deadline: When it is not tried again.
@@ -203,7 +203,13 @@ struct SwarmAccount: Sendable {
       do {
         try await auth.createUser(withEmail: email, password: password)
         return
-      } catch let error as AuthError where error.code == .tooManyRequests {
+      } catch let error as AuthError where error.code == .emailAlreadyInUse {
+        // Nobody else has this address: the answer to the request before was lost.
+        try await auth.signIn(withEmail: email, password: password)
+        return
+      } catch let error as AuthError
+        where error.code == .tooManyRequests || error.code == .networkError
+      {
         guard Moment.now.advanced(by: pause) < deadline else { throw error }
         await Pause.lasting(pause)
         pause = min(pause * 2, Self.pauses.longest)
