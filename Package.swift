@@ -277,8 +277,8 @@ let package = Package(
       "Benchmarks",
       in: "Lab",
       [
-        "BlogModel", "BlogTUI", "RealtimeCore", "RealtimeHub", "RealtimeSync",
-        "RealtimeTransport", "SQLiteStorage", "SecurityRules",
+        "BlogModel", "BlogTUI", "LocalPostgres", "PostgresStorage", "RealtimeCore", "RealtimeHub",
+        "RealtimeServer", "RealtimeSync", "RealtimeTransport", "SQLiteStorage", "SecurityRules",
         product("ArgumentParser", "swift-argument-parser"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),

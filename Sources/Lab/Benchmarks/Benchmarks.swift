@@ -14,8 +14,9 @@ struct Benchmarks: ParsableCommand {
 
         swift build -c release --product hearth && swift run -c release Benchmarks
 
-      Redis, where it is installed, writes to the same disk in turn with the server. As root, \
-      "chrt -f 20" before the command keeps other programs out of the way.
+      Redis, where it is installed, writes to the same disk in turn with the server; so do \
+      PostgreSQL and pgbench for the names that begin with "postgres/". As root, "chrt -f 20" \
+      before the command keeps other programs out of the way.
       """
   )
 
@@ -69,6 +70,8 @@ struct Benchmarks: ParsableCommand {
       + FanOutBenchmarks(environment: environment).all
       + HubBenchmarks(environment: environment).all + StoreBenchmarks(environment: environment).all
       + ConnectionBenchmarks(environment: environment).all
+      + PostgresBenchmarks(environment: environment).all
+      + ClusterBenchmarks(environment: environment).all
     let chosen =
       filter.isEmpty ? all : all.filter { one in filter.contains { one.name.contains($0) } }
     guard !chosen.isEmpty else {
@@ -80,7 +83,11 @@ struct Benchmarks: ParsableCommand {
     }
     show(Report.header)
     for benchmark in chosen {
-      show(Report.lines(try Measurement(of: benchmark, passes: passes)))
+      do {
+        show(Report.lines(try Measurement(of: benchmark, passes: passes)))
+      } catch let missing as MissingTool {
+        show("\(benchmark.name) is left out: \(missing)")
+      }
     }
   }
 

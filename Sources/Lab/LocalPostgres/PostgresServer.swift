@@ -41,17 +41,22 @@ package final class PostgresServer: Sendable {
   ///
   /// - Parameters:
   ///   - settings: Settings such as `synchronous_commit=off`.
+  ///   - parent: The folder on whose disk it is; nil for that of temporary files.
   ///   - primary: The one that it is to be a standby of; nil for one of its own.
   /// - Throws: ``Failure`` when it does not start.
-  package init(settings: [String] = [], standbyOf primary: PostgresServer? = nil) throws {
+  package init(
+    settings: [String] = [],
+    in parent: String? = nil,
+    standbyOf primary: PostgresServer? = nil
+  ) throws {
     guard let programs = Self.programs else {
       throw Failure(
         description: "PostgreSQL is neither in /usr/lib/postgresql nor in PATH "
           + "(apt-get install postgresql)"
       )
     }
-    directory =
-      FileManager.default.temporaryDirectory.path + "/pg-\(UUID().uuidString.prefix(8))"
+    let place = parent ?? FileManager.default.temporaryDirectory.path
+    directory = "\(place)/pg-\(UUID().uuidString.prefix(8))"
     port = try Self.freePort()
     self.settings = settings
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -137,7 +142,11 @@ package final class PostgresServer: Sendable {
         "-k", directory, "-c", "shared_buffers=32MB", "-c", "fsync=off", "-c", "max_connections=60",
         "-c", "wal_level=replica", "-c", "max_wal_senders=8",
       ] + settings.flatMap { ["-c", $0] }
-    let process = try Self.spawn(["sh", "-c", Self.watch, "sh", directory] + words, input: ends[0])
+    let process = try Launch.start(
+      ["sh", "-c", Self.watch, "sh", directory] + words,
+      input: ends[0],
+      leadsGroup: true
+    )
     watcher.withLockedValue { $0 = process }
     close(ends[0])
     control.withLockedValue { $0 = ends[1] }
@@ -252,31 +261,6 @@ package final class PostgresServer: Sendable {
       throw Failure(description: String(decoding: reason, as: UTF8.self))
     }
     return String(decoding: text, as: UTF8.self)
-  }
-
-  /// Starts a program in a process group of its own, which reads from a descriptor.
-  private static func spawn(_ words: [String], input: Int32) throws -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // A shell waits for its children by a signal, which threads of this program may block.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
-    let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-    defer { for text in arguments { free(text) } }
-    var process: pid_t = 0
-    Inheritance.end()
-    let code = posix_spawnp(&process, words[0], &actions, &attributes, arguments, environ)
-    guard code == 0 else { throw Failure(description: String(cString: strerror(code))) }
-    return process
   }
 
   /// A port that nobody listens at just now.

@@ -30,10 +30,13 @@ enum BlogWire {
   }
 
   /// The request that makes a connection a WebSocket.
-  static var upgrade: ByteBuffer {
+  static var upgrade: ByteBuffer { upgrade() }
+
+  /// The request that makes a connection a WebSocket of one of several databases.
+  static func upgrade(to database: String? = nil) -> ByteBuffer {
     ByteBuffer(
       string: """
-        GET /.ws?v=5 HTTP/1.1\r
+        GET /.ws?v=5\(database.map { "&ns=\($0)" } ?? "") HTTP/1.1\r
         Host: 127.0.0.1\r
         Upgrade: websocket\r
         Connection: Upgrade\r

@@ -181,7 +181,8 @@ struct StoreBenchmarks {
         aims: [.atMost(.time(.milliseconds(500)))],
         prepare: {
           let folder = try TemporaryFolder(in: environment.folder)
-          try fill(folder)
+          let filled = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
+          try Self.fill(filled)
           return {
             let clock = ContinuousClock()
             let begin = clock.now
@@ -197,9 +198,8 @@ struct StoreBenchmarks {
     ]
   }
 
-  /// Writes the posts, a thousand at a time, and has everything folded.
-  private func fill(_ folder: TemporaryFolder) throws {
-    let store = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
+  /// Writes the posts, a thousand at a time, and closes the store, which folds everything.
+  static func fill(_ store: any TreeStore) throws {
     let width = 1_000
     for (number, first) in stride(from: 0, to: Self.posts, by: width).enumerated() {
       let changes = try (first..<first + width).map { post in

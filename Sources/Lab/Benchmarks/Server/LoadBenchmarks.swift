@@ -52,7 +52,7 @@ struct PutBenchmarks {
   }
 
   /// A user stars all of its posts, then takes the stars away, and so on.
-  private static func puts(of user: Int) throws -> [ByteBuffer] {
+  static func puts(of user: Int) throws -> [ByteBuffer] {
     let first = HearthServer.firstPost(of: user)
     let posts = first..<first + HearthServer.postsPerUser
     return try [true, false].flatMap { isStarred in

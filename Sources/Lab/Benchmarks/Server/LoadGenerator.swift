@@ -30,6 +30,13 @@ final class LoadGenerator: Sendable {
     }.wait()
   }
 
+  /// Makes one group of connections of several.
+  func join(_ groups: [Connections]) throws -> Connections {
+    try eventLoop.submit { [eventLoop] in
+      NIOLoopBound(groups.flatMap(\.value), eventLoop: eventLoop)
+    }.wait()
+  }
+
   /// Keeps connections busy with requests for some time.
   ///
   /// - Parameters:

@@ -10,9 +10,7 @@ package enum Tool {
   /// - Parameter words: Its name and its arguments.
   /// - Returns: Whether it succeeded.
   static func run(_ words: [String]) -> Bool {
-    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    defer { close(nowhere) }
-    return spawn(words, environment: nil, output: nowhere).map { waitForEnd(of: $0) == 0 } ?? false
+    (try? Launch.start(words)).map { waitForEnd(of: $0) == 0 } ?? false
   }
 
   /// Runs a program and takes what it prints.
@@ -29,7 +27,7 @@ package enum Tool {
     guard pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let process = spawn(words, environment: environment, output: ends[1])
+    let process = try? Launch.start(words, environment: environment, output: ends[1])
     close(ends[1])
     guard let process else { return nil }
     var bytes: [UInt8] = []
@@ -41,42 +39,6 @@ package enum Tool {
       bytes += buffer[..<count]
     }
     return waitForEnd(of: process) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
-  }
-
-  private static func spawn(
-    _ words: [String],
-    environment: [String: String]?,
-    output: Int32
-  ) -> pid_t? {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    // What this program blocks, ignores or handles, others do as usual.
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGTSTP] {
-      sigaddset(&signals, signal)
-    }
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    let flags = Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
-    posix_spawnattr_setflags(&attributes, Int16(flags))
-    var pointers = words.map { strdup($0) } + [nil]
-    let all = environment ?? ProcessInfo.processInfo.environment
-    var variables = all.map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { for pointer in pointers + variables { free(pointer) } }
-    var process: pid_t = 0
-    Inheritance.end()
-    guard let name = words.first,
-      posix_spawnp(&process, name, &actions, &attributes, &pointers, &variables) == 0
-    else { return nil }
-    return process
   }
 
   private static func waitForEnd(of process: pid_t) -> Int32 {

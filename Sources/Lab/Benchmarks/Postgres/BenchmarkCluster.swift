@@ -1,0 +1,51 @@
+import Glibc
+import LocalPostgres
+import PostgresStorage
+import RealtimeServer
+
+/// Several servers on one PostgreSQL, and databases that they lead in turn.
+final class BenchmarkCluster {
+  private static let patience = Duration.seconds(30)
+
+  private let postgres: PostgresServer
+  let servers: [OpenServer]
+
+  /// Starts servers, and returns when each leads its databases: the first, the second and so on.
+  ///
+  /// - Throws: ``LoadError`` when that takes too long.
+  init(
+    _ count: Int,
+    leading databases: [String],
+    at shared: SharedPostgres,
+    in environment: BenchmarkEnvironment
+  ) throws {
+    postgres = try shared.server()
+    let store = try postgres.makeDatabase()
+    let stores = PostgresTreeStores(at: PostgresAddress(store))
+    for name in databases { _ = try stores.create(name) }
+    servers = try (0..<count).map { _ in try OpenServer(in: environment, store: store) }
+    for (number, name) in databases.enumerated() {
+      // The first request decides who leads, and then the database is moved.
+      _ = try WaitingConnection(port: servers[0].port)
+        .request("GET", "/.json?shallow=true&ns=\(name)")
+      try lead(name, by: servers[number % count], stores)
+    }
+  }
+
+  private func lead(_ name: String, by server: OpenServer, _ stores: PostgresTreeStores) throws {
+    let deadline = ContinuousClock.now + Self.patience
+    var isAsked = false
+    while ContinuousClock.now < deadline {
+      let view = try stores.view()
+      let wanted = view.servers.first { $0.host.hasSuffix(":\(server.port)") }?.id
+      let lease = view.leases.first { $0.database == name }
+      if let wanted, let lease {
+        if lease.holder == wanted { return }
+        if !isAsked { try stores.move(name, to: wanted) }
+        isAsked = true
+      }
+      usleep(50_000)
+    }
+    throw LoadError("port \(server.port) does not come to lead the database \(name)")
+  }
+}

@@ -1,0 +1,173 @@
+import LocalPostgres
+import NIOCore
+import RealtimeCore
+
+/// What it costs, and what it gives, that several servers share a PostgreSQL.
+struct ClusterBenchmarks {
+  private static let duration = Duration.seconds(1)
+  private static let databases = 10
+  /// How many connections write to each of the databases.
+  private static let connections = 10
+
+  let environment: BenchmarkEnvironment
+
+  var all: [Benchmark] { [put, firstValue, spread] }
+
+  // MARK: Redirects
+
+  /// A write by REST to a server that sends it on to another one.
+  private var put: Benchmark {
+    let postgres = SharedPostgres(in: environment)
+    return Benchmark(
+      "postgres/redirected-put",
+      against: Yardstick(
+        "at the leader",
+        prepare: { try puts(to: \.leader, of: try Pair(postgres, in: environment)) }
+      ),
+      prepare: { try puts(to: \.other, of: try Pair(postgres, in: environment)) }
+    )
+  }
+
+  private func puts(to server: KeyPath<Pair, Int>, of pair: Pair) throws -> Benchmark.Pass {
+    let bodies = try [true, false].map { isStarred in
+      let post = try BlogWire.post(0, by: HearthServer.name(0), isStarred: isStarred)
+      var writer = JSONWriter()
+      post.write(to: &writer)
+      return writer.text
+    }
+    var count = 0
+    return {
+      // Servers close connections that are idle for long, as while others are measured.
+      let connection = try WaitingConnection(port: pair[keyPath: server])
+      let leader = try WaitingConnection(port: pair.leader)
+      return try Self.repeating {
+        count += 1
+        let body = bodies[count % 2]
+        var response = try connection.request("PUT", "/post.json?ns=hearth", body: body)
+        if response.status == 307, let target = Self.target(of: response) {
+          response = try leader.request("PUT", target, body: body)
+        }
+        guard response.status == 200 else {
+          throw LoadError("a put was answered with status \(response.status)")
+        }
+      }
+    }
+  }
+
+  /// The path and the parameters of the address that a request is sent on to.
+  private static func target(of response: WaitingConnection.Response) -> String? {
+    guard let location = response.location, let scheme = location.firstRange(of: "://"),
+      let slash = location[scheme.upperBound...].firstIndex(of: "/")
+    else { return nil }
+    return String(location[slash...])
+  }
+
+  /// Connecting to a server that sends the connection on to another one, up to the first value.
+  private var firstValue: Benchmark {
+    let postgres = SharedPostgres(in: environment)
+    return Benchmark(
+      "postgres/redirected-first-value",
+      against: Yardstick(
+        "at the leader",
+        prepare: { try firstValues(from: \.leader, of: try Pair(postgres, in: environment)) }
+      ),
+      prepare: { try firstValues(from: \.other, of: try Pair(postgres, in: environment)) }
+    )
+  }
+
+  private func firstValues(
+    from server: KeyPath<Pair, Int>,
+    of pair: Pair
+  ) throws -> Benchmark.Pass {
+    let writer = try WaitingConnection(port: pair.leader)
+    let post = try BlogWire.post(0, by: HearthServer.name(0), isStarred: true)
+    var json = JSONWriter()
+    post.write(to: &json)
+    let target = "/posts/\(SamplePosts.key(0).text).json?ns=hearth"
+    guard try writer.request("PUT", target, body: json.text).status == 200 else {
+      throw LoadError("the post could not be written")
+    }
+    return {
+      try Self.repeating {
+        var port = pair[keyPath: server]
+        while true {
+          let connection = try WaitingConnection(port: port)
+          try connection.send(BlogWire.upgrade(to: "hearth"))
+          _ = try connection.upgraded()
+          if case .reset(let host) = try connection.message() {
+            guard let next = host.split(separator: ":").last.flatMap({ Int($0) }) else {
+              throw LoadError("a redirect to \(host)")
+            }
+            port = next
+            continue
+          }
+          try connection.send(BlogWire.listen(to: 0))
+          guard case .push(.data(_, let node, _)) = try connection.message(), node == post else {
+            throw LoadError("the first message is not the value")
+          }
+          return
+        }
+      }
+    }
+  }
+
+  /// Does something over and over for some time.
+  private static func repeating(_ body: () throws -> Void) throws -> Figure {
+    let clock = ContinuousClock()
+    var samples: [UInt32] = []
+    let begin = clock.now
+    var last = begin
+    while last - begin < duration {
+      try body()
+      let now = clock.now
+      samples.append(UInt32(clamping: Int((now - last).nanoseconds)))
+      last = now
+    }
+    return .rate(samples.count, in: last - begin, samples: samples)
+  }
+
+  // MARK: Several databases
+
+  /// Writes to ten databases that three servers lead, compared with one server that leads all.
+  private var spread: Benchmark {
+    let postgres = SharedPostgres(in: environment)
+    return Benchmark(
+      "postgres/ten-databases",
+      against: Yardstick("one server", prepare: { try spread(over: 1, at: postgres) }),
+      prepare: { try spread(over: 3, at: postgres) }
+    )
+  }
+
+  private func spread(over servers: Int, at postgres: SharedPostgres) throws -> Benchmark.Pass {
+    let names = (0..<Self.databases).map { "base-\($0)" }
+    let cluster = try BenchmarkCluster(servers, leading: names, at: postgres, in: environment)
+    let generator = LoadGenerator()
+    let users = 0..<Self.connections
+    let connections = try names.enumerated().map { number, name in
+      try generator.connect(
+        to: try cluster.servers[number % servers].target(),
+        users.map { _ in [Exchange(BlogWire.upgrade(to: name))] }
+      )
+    }
+    let puts = try names.flatMap { _ in try users.map(PutBenchmarks.puts(of:)) }
+    let lanes = RequestLanes(try generator.join(connections), sending: puts)
+    return {
+      defer { withExtendedLifetime(cluster) {} }
+      return try generator.run(lanes, depth: 1, for: .seconds(1))
+    }
+  }
+}
+
+/// Two servers, of which the first leads the usual database.
+private final class Pair {
+  private let cluster: BenchmarkCluster
+
+  init(_ postgres: SharedPostgres, in environment: BenchmarkEnvironment) throws {
+    cluster = try BenchmarkCluster(2, leading: ["hearth"], at: postgres, in: environment)
+  }
+
+  /// The port of the server that leads.
+  var leader: Int { cluster.servers[0].port }
+  /// The port of the other server.
+  var other: Int { cluster.servers[1].port }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import LocalPostgres
+import NIOCore
+import RealtimeCore
+
+/// A database server in its own process that lets everybody do everything.
+final class OpenServer {
+  private let folder: TemporaryFolder
+  private let sockets: TemporaryFolder
+  private let program: RunningProgram
+  let port: Int
+
+  /// Starts a server.
+  ///
+  /// - Parameters:
+  ///   - environment: Where the program is, and a folder for its files.
+  ///   - store: The address of a PostgreSQL that has its databases; nil for SQLite in the folder.
+  /// - Throws: ``LoadError`` when it does not start.
+  init(in environment: BenchmarkEnvironment, store: String? = nil) throws {
+    folder = try TemporaryFolder(in: environment.folder)
+    // The path of a socket must be short.
+    sockets = try TemporaryFolder(in: "/tmp")
+    let rules = "\(folder.path)/rules.json"
+    try Data(#"{"rules": {".read": true, ".write": true}}"#.utf8)
+      .write(to: URL(fileURLWithPath: rules))
+    var announced: Int?
+    program = try RunningProgram(
+      environment.hearth,
+      arguments: [
+        "serve", "--port", "0", "--socket", "\(sockets.path)/socket", "--data-dir",
+        "\(folder.path)/data", "--rules", rules, "--limit", "writes-per-second=1000000", "--limit",
+        "write-burst=1000000",
+      ] + (store.map { ["--store", $0] } ?? []),
+      in: folder
+    ) { line in
+      announced = (try? JSONParser.parse(line))?["port"]?.integer.map(Int.init)
+      return announced != nil
+    }
+    guard let announced else { throw LoadError("hearth serve has announced no port") }
+    port = announced
+  }
+
+  /// Where connections go.
+  func target() throws -> LoadTarget {
+    LoadTarget(
+      address: try SocketAddress(ipAddress: "127.0.0.1", port: port),
+      dialect: .webSocket
+    )
+  }
+}
+
+/// The PostgreSQL that a benchmark has in common with its yardsticks; it ends with the last of them.
+///
+/// It waits for the disk before it acknowledges, as one does whose data count.
+final class SharedPostgres {
+  private static let settings = [
+    "fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=128MB",
+    "max_connections=300",
+  ]
+
+  private let environment: BenchmarkEnvironment
+  private weak var running: PostgresServer?
+
+  init(in environment: BenchmarkEnvironment) {
+    self.environment = environment
+  }
+
+  /// The one that runs, or else a new one.
+  ///
+  /// - Throws: ``MissingTool`` when PostgreSQL is not installed.
+  func server() throws -> PostgresServer {
+    if let running { return running }
+    guard PostgresServer.programs != nil else {
+      throw MissingTool(description: "PostgreSQL is not installed (apt-get install postgresql)")
+    }
+    let server = try PostgresServer(settings: Self.settings, in: environment.folder)
+    running = server
+    return server
+  }
+}

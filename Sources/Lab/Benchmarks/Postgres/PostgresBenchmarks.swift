@@ -1,0 +1,127 @@
+import LocalPostgres
+import NIOCore
+import PostgresStorage
+import RealtimeHub
+import SQLiteStorage
+
+/// What it costs to store in PostgreSQL instead of SQLite, on the same disk.
+struct PostgresBenchmarks {
+  private static let duration = TimeAmount.seconds(1)
+
+  let environment: BenchmarkEnvironment
+
+  var all: [Benchmark] { [1, 10, 100].map(put) + [fanOut(to: 100), opening] }
+
+  // MARK: Puts
+
+  /// Durable writes of 300 bytes.
+  private func put(_ connections: Int) -> Benchmark {
+    let postgres = SharedPostgres(in: environment)
+    return Benchmark(
+      "postgres/put/\(connections)",
+      against: Yardstick("SQLite", prepare: { try puts(connections, to: nil) }),
+      .pgbench(clients: connections, at: postgres, in: environment),
+      prepare: { try puts(connections, to: try postgres.server()) }
+    )
+  }
+
+  private func puts(_ count: Int, to postgres: PostgresServer?) throws -> Benchmark.Pass {
+    let server = try OpenServer(in: environment, store: try postgres?.makeDatabase())
+    let generator = LoadGenerator()
+    let users = 0..<count
+    let connections = try generator.connect(
+      to: try server.target(),
+      users.map { _ in [Exchange(BlogWire.upgrade)] }
+    )
+    let lanes = RequestLanes(connections, sending: try users.map(PutBenchmarks.puts(of:)))
+    return {
+      defer { withExtendedLifetime((server, postgres)) {} }
+      return try generator.run(lanes, depth: 1, for: Self.duration)
+    }
+  }
+
+  // MARK: Fan-out
+
+  /// One client writes a post and many listen to it.
+  private func fanOut(to listeners: Int) -> Benchmark {
+    let postgres = SharedPostgres(in: environment)
+    return Benchmark(
+      "postgres/fan-out/\(listeners)",
+      against: Yardstick("SQLite", prepare: { try fanOut(to: listeners, by: nil) }),
+      prepare: { try fanOut(to: listeners, by: try postgres.server()) }
+    )
+  }
+
+  private func fanOut(to count: Int, by postgres: PostgresServer?) throws -> Benchmark.Pass {
+    let server = try OpenServer(in: environment, store: try postgres?.makeDatabase())
+    let generator = LoadGenerator()
+    let puts = try [true, false].map {
+      try BlogWire.put(0, by: HearthServer.name(0), isStarred: $0)
+    }
+    let author = try generator.connect(
+      to: try server.target(),
+      [[Exchange(BlogWire.upgrade), Exchange(puts[1])]]
+    )
+    let listeners = try generator.connect(
+      to: try server.target(),
+      // The data come first, then the answer.
+      (0..<count).map { _ in
+        [Exchange(BlogWire.upgrade), Exchange(BlogWire.listen(to: 0), answers: 2)]
+      }
+    )
+    let publisher = RequestLanes(author, sending: [puts])
+    return {
+      defer { withExtendedLifetime((server, postgres)) {} }
+      return try generator.fanOut(publisher, to: listeners, depth: 1, for: Self.duration)
+    }
+  }
+
+  // MARK: Opening
+
+  /// Reading a database as its next leader does.
+  private var opening: Benchmark {
+    let postgres = SharedPostgres(in: environment)
+    return Benchmark(
+      "postgres/open-1M-leaves",
+      against: Yardstick(
+        "SQLite",
+        prepare: {
+          let folder = try TemporaryFolder(in: environment.folder)
+          let filled = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
+          try StoreBenchmarks.fill(filled)
+          return {
+            try Self.load { try SQLiteTreeStore(directory: folder.path, now: BlogTree.time) }
+          }
+        }
+      ),
+      aims: [.atMost(.time(.seconds(3)))],
+      prepare: {
+        let server = try postgres.server()
+        let stores = PostgresTreeStores(at: PostgresAddress(try server.makeDatabase()))
+        _ = try stores.create("hearth")
+        let open = { () throws -> any TreeStore in
+          guard let store = try stores.open("hearth") else {
+            throw LoadError("the database is gone")
+          }
+          return store
+        }
+        try StoreBenchmarks.fill(try open())
+        return {
+          defer { withExtendedLifetime(server) {} }
+          return try Self.load(open)
+        }
+      }
+    )
+  }
+
+  private static func load(_ open: () throws -> any TreeStore) throws -> Figure {
+    let clock = ContinuousClock()
+    let begin = clock.now
+    let store = try open()
+    let tree = try store.load()
+    let time = clock.now - begin
+    keep(Int(tree.revision))
+    try store.close()
+    return .time(time)
+  }
+}

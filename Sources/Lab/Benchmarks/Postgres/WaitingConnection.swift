@@ -1,0 +1,109 @@
+import Foundation
+import Glibc
+import NIOCore
+import RealtimeCore
+
+/// A connection that is used by the thread of the benchmarks, which waits for each answer.
+final class WaitingConnection {
+  /// What a server answers a request.
+  struct Response {
+    let status: Int
+    /// Where it sends the request on.
+    let location: String?
+  }
+
+  private let descriptor: Int32
+  private var received: [UInt8] = []
+  private var chunk = [UInt8](repeating: 0, count: 16 * 1_024)
+
+  /// Connects to a port of this machine.
+  init(port: Int) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(UInt16(port).bigEndian)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isConnected else { throw LoadError("nobody listens at port \(port)") }
+    var isOn: Int32 = 1
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
+    var limit = timeval(tv_sec: 30, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Sends bytes.
+  func send(_ bytes: ByteBuffer) throws {
+    let sent = bytes.withUnsafeReadableBytes { bytes in
+      Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+    // What is sent here is far smaller than what a connection holds.
+    guard sent == bytes.readableBytes else { throw LoadError("the server closed a connection") }
+  }
+
+  /// Sends a request and waits for the answer.
+  func request(_ method: String, _ target: String, body: String = "") throws -> Response {
+    try send(
+      ByteBuffer(
+        string: """
+          \(method) \(target) HTTP/1.1\r
+          Host: 127.0.0.1\r
+          Content-Length: \(body.utf8.count)\r
+          \r
+          \(body)
+          """
+      )
+    )
+    let head = try upgraded()
+    let lines = head.split(separator: "\r\n")
+    let fields = lines.dropFirst().map { line in
+      let parts = line.split(separator: ":", maxSplits: 1)
+      return (parts[0].lowercased(), parts.last.map { $0.trimmingCharacters(in: .whitespaces) })
+    }
+    func field(_ name: String) -> String? { fields.first { $0.0 == name }?.1 }
+    guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
+      let length = field("content-length").flatMap({ Int($0) })
+    else { throw LoadError("not an answer with a length: \(head)") }
+    while received.count < length { try receive() }
+    received.removeFirst(length)
+    return Response(status: status, location: field("location"))
+  }
+
+  /// Waits for the head of an answer.
+  func upgraded() throws -> String {
+    let end = Array("\r\n\r\n".utf8)
+    while true {
+      if let range = received.firstRange(of: end) {
+        defer { received.removeFirst(range.upperBound) }
+        return String(decoding: received[..<range.upperBound], as: UTF8.self)
+      }
+      try receive()
+    }
+  }
+
+  /// Waits for the next message of a WebSocket.
+  func message() throws -> ServerMessage {
+    while true {
+      let answer = try received.withUnsafeBytes { try Dialect.webSocket.answer(in: $0, at: 0) }
+      if let answer {
+        defer { received.removeFirst(answer.length) }
+        return try ServerMessage(decoding: Array(received[answer.start..<answer.length]))
+      }
+      try receive()
+    }
+  }
+
+  private func receive() throws {
+    let count = recv(descriptor, &chunk, chunk.count, 0)
+    guard count > 0 else { throw LoadError("the server closed a connection, or answers nothing") }
+    received += chunk[..<count]
+  }
+}
