@@ -143,19 +143,19 @@ extension TerminalBenchmarks {
         defer { withExtendedLifetime(home) {} }
         var samples: [UInt32] = []
         var time = Duration.zero
-        for _ in 0..<8 {
+        for _ in 0..<20 {
           if let query {
             program.forget()
             program.type("/" + query + "\r")
             try program.wait(for: "searched")
           }
           program.type(":")
-          for _ in 0..<50 {
+          for _ in 0..<20 {
             // No text of the screen has this letter.
             let echo = try program.echo(of: "z")
             time += echo
             samples.append(UInt32(clamping: Int64(echo.nanoseconds)))
-            program.rest(for: .milliseconds(4))
+            program.rest(for: .milliseconds(2))
           }
           program.forget()
           program.type("\u{1B}")
