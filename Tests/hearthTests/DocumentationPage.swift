@@ -60,32 +60,35 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
     set -euo pipefail
     cd "$HOME"
     ln -sfn "$assets" assets
-    server= port= second=
+    server= port= second= screens=0
     finish() {
       if [ -n "$server" ]; then kill "$server"; wait "$server" || true; server=; fi
     }
     leave() {
       finish
       if [ -n "$second" ]; then kill "$second"; wait "$second" || true; fi
-      tmux -S "$HOME/tmux" kill-server 2> /dev/null || true
+      tmux -S "$HOME/tmux-$screens" kill-server 2> /dev/null || true
       "$program" stop > /dev/null 2>&1 || true
     }
     trap leave EXIT
     port() { sed -n 's/.*"port":\([0-9]*\).*/\1/p' "$1"; }
-    # screen TEXT ARGUMENTS: runs hearth in a terminal until it shows a text.
+    # screen TEXT ARGUMENTS: runs hearth in a terminal until it shows a text. Each has a socket of its
+    # own, because a tmux that is ending would still answer on the socket of the one before.
     screen() {
-      local text=$1
+      local text=$1 socket
       shift
-      tmux -S "$HOME/tmux" -f /dev/null new-session -d -x 100 -y 30 "$program" "$@"
+      screens=$((screens + 1))
+      socket=$HOME/tmux-$screens
+      tmux -S "$socket" -f /dev/null new-session -d -x 100 -y 30 "$program" "$@"
       for _ in $(seq 400); do
-        if tmux -S "$HOME/tmux" capture-pane -p 2> /dev/null | grep -q -- "$text"; then
-          tmux -S "$HOME/tmux" kill-server
+        if tmux -S "$socket" capture-pane -p 2> /dev/null | grep -q -- "$text"; then
+          tmux -S "$socket" kill-server
           return
         fi
         sleep 0.05
       done
       echo "the screen of hearth $* does not show $text:" >&2
-      tmux -S "$HOME/tmux" capture-pane -p >&2
+      tmux -S "$socket" capture-pane -p >&2
       return 1
     }
     hearth() {
