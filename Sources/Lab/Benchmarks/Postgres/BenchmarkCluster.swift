@@ -25,9 +25,10 @@ final class BenchmarkCluster {
     for name in databases { _ = try stores.create(name) }
     servers = try (0..<count).map { _ in try OpenServer(in: environment, store: store) }
     for (number, name) in databases.enumerated() {
-      // The first request decides who leads, and then the database is moved.
-      _ = try WaitingConnection(port: servers[0].port)
-        .request("GET", "/.json?shallow=true&ns=\(name)")
+      // A server opens a database when it is asked and it is its turn; then the database is moved.
+      for server in servers {
+        _ = try WaitingConnection(port: server.port).request("GET", "/.json?ns=\(name)")
+      }
       try lead(name, by: servers[number % count], stores)
     }
   }
@@ -40,7 +41,8 @@ final class BenchmarkCluster {
       let wanted = view.servers.first { $0.host.hasSuffix(":\(server.port)") }?.id
       let lease = view.leases.first { $0.database == name }
       if let wanted, let lease {
-        if lease.holder == wanted { return }
+        // A successor has the lease before it has read the database.
+        if lease.holder == wanted, try server.open(name) { return }
         if !isAsked { try stores.move(name, to: wanted) }
         isAsked = true
       }

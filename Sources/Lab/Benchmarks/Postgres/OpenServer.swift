@@ -5,6 +5,8 @@ import RealtimeCore
 
 /// A database server in its own process that lets everybody do everything.
 final class OpenServer {
+  private static let rules = #"{"rules": {".read": true, ".write": true}}"#
+
   private let folder: TemporaryFolder
   private let sockets: TemporaryFolder
   private let program: RunningProgram
@@ -21,8 +23,7 @@ final class OpenServer {
     // The path of a socket must be short.
     sockets = try TemporaryFolder(in: "/tmp")
     let rules = "\(folder.path)/rules.json"
-    try Data(#"{"rules": {".read": true, ".write": true}}"#.utf8)
-      .write(to: URL(fileURLWithPath: rules))
+    try Data(Self.rules.utf8).write(to: URL(fileURLWithPath: rules))
     var announced: Int?
     program = try RunningProgram(
       environment.hearth,
@@ -38,6 +39,14 @@ final class OpenServer {
     }
     guard let announced else { throw LoadError("hearth serve has announced no port") }
     port = announced
+  }
+
+  /// Lets everybody do everything in a database that has no rules yet.
+  ///
+  /// - Returns: Whether it did; it cannot while another server leads the database.
+  func open(_ database: String) throws -> Bool {
+    try WaitingConnection(to: SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket"))
+      .request("PUT", "/.settings/rules.json?ns=\(database)", body: Self.rules).status == 200
   }
 
   /// Where connections go.

@@ -17,20 +17,24 @@ final class WaitingConnection {
   private var chunk = [UInt8](repeating: 0, count: 16 * 1_024)
 
   /// Connects to a port of this machine.
-  init(port: Int) throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(UInt16(port).bigEndian)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    let isConnected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
+  convenience init(port: Int) throws {
+    try self.init(to: SocketAddress(ipAddress: "127.0.0.1", port: port))
+  }
+
+  /// Connects to an address.
+  init(to address: SocketAddress) throws {
+    descriptor = socket(
+      address.protocol.rawValue,
+      Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+      0
+    )
+    let isConnected = address.withSockAddr { pointer, size in
+      Glibc.connect(descriptor, pointer, socklen_t(size)) == 0
     }
-    guard isConnected else { throw LoadError("nobody listens at port \(port)") }
+    guard isConnected else { throw LoadError("nobody listens at \(address)") }
     var isOn: Int32 = 1
     let size = socklen_t(MemoryLayout<Int32>.size)
+    // A Unix socket has no such option, and needs none.
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
     var limit = timeval(tv_sec: 30, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
