@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import BlogModel
@@ -51,5 +52,45 @@ struct LightMarkdownTests {
     // Both texts are longer than the farthest that a sign can reach. A square would be four times.
     let (short, long) = (looks(4_000), looks(8_000))
     #expect(long <= 3 * short, "\(short) looks became \(long)")
+  }
+
+  @Test(
+    "An excerpt means what the whole text means, also where a line is taken as plain",
+    arguments: UInt64(1)...20
+  )
+  func excerptOfAnyText(seed: UInt64) {
+    let words = [
+      "a", "tea ", "x1", " ", ".", ")", "#", "# ", "## ", ">", "> ", "-", "- ", "---", "+ ", "• ",
+      "*", "**",
+      "_", "`", "```", "~~~", "[", "](https://example.org)", "https://example.org/a_b ", "\\",
+      "12. ", "7) ", "@ann ",
+      "#tea", "\n", "\n", "é", "👩‍🚀",
+    ]
+    var random = SplitMix64(seed: seed)
+    for _ in 0..<100 {
+      let text = (0..<Int.random(in: 1...14, using: &random))
+        .map { _ in words.randomElement(using: &random) ?? "" }.joined()
+      let lines = text.split(separator: "\n").map {
+        Array($0.split(separator: " ").joined(separator: " "))
+      }
+      var meant: [String] = []
+      for line in LightMarkdown.lines(of: lines) {
+        var start = ""
+        switch line.kind {
+        case .fence, .rule: continue
+        case .item(let isNumbered): start = isNumbered ? String(line.marker) : "• "
+        case .code, .heading, .quote, .text: break
+        }
+        let shown = line.runs.map { String($0.units.dropFirst($0.signs).dropLast($0.signs)) }
+        meant.append(start + shown.joined())
+      }
+      let excerpt = MarkupExcerpt.line(of: text, limit: 1_000, blank: " ", bullet: ["•"]) {
+        Array(String(String.UnicodeScalarView($0)))
+      }
+      #expect(
+        String(excerpt) == meant.filter { !$0.isEmpty }.joined(separator: " "),
+        "\(text.debugDescription)"
+      )
+    }
   }
 }

@@ -18,6 +18,18 @@ struct OrderedPostsTests {
     #expect(OrderedPosts().index(of: "n1", near: 0) == nil)
   }
 
+  @Test("are looked for no farther from a guess than was asked for", arguments: [0, 1, 7, 39, 40])
+  func distances(distance: Int) {
+    let posts = OrderedPosts(Fixture.numbered(1...40))
+    for (number, post) in posts.enumerated() {
+      for guess in 0..<40 {
+        let isNear = abs(number - guess) <= distance
+        let found = posts.index(of: post.id, near: guess, within: distance)
+        #expect(found == (isNear ? number : nil))
+      }
+    }
+  }
+
   @Test("are there once, the first of each identifier")
   func once() {
     let twice = Fixture.numbered(1...5) + Fixture.numbered(3...7)

@@ -5,62 +5,73 @@ package enum MarkupExcerpt {
   /// label is not shown.
   private static let reach = 1_500
 
-  /// The lines of which the beginning of a text is made, each with single blanks only.
+  /// What the beginning of a text means, on one line.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - limit: How many characters of it are wanted.
-  /// - Returns: The lines that are not empty.
-  /// - Complexity: O(limit)
-  package static func source(of text: String, limit: Int) -> [[Unicode.Scalar]] {
-    Array(text.unicodeScalars.prefix(limit + reach))
-      .split(whereSeparator: { $0 == "\n" || $0 == "\r" })
-      .map { line in
-        let isMarked = line.contains { $0 == "*" || $0 == "_" || $0 == "`" || $0 == "[" }
-        return withSingleBlanks(isMarked ? line : line.prefix(limit))
-      }
-  }
-
-  /// What lines mean, one behind the other, and no more of it than is wanted.
-  ///
-  /// - Parameters:
-  ///   - lines: The lines, which are read as they are needed.
   ///   - limit: How many characters are wanted.
   ///   - blank: What stands between lines.
   ///   - bullet: What stands before an item of a list.
+  ///   - units: The characters of a line, which has single blanks only.
   /// - Returns: The line, which may be empty.
+  /// - Complexity: O(limit)
   package static func line<Unit: MarkupUnit>(
-    of lines: some Sequence<[Unit]>,
+    of text: String,
     limit: Int,
     blank: Unit,
-    bullet: [Unit]
+    bullet: [Unit],
+    units: ([Unicode.Scalar]) -> [Unit]
   ) -> [Unit] {
     var reader = LightMarkdown<Unit>.Reader()
     var result: [Unit] = []
-    for units in lines where result.count < limit {
-      let line = reader.line(units)
-      var shown: [Unit] = []
-      switch line.kind {
-      case .fence, .rule: continue
-      case .item(let isNumbered): shown = isNumbered ? line.marker : bullet + [blank]
-      case .code, .heading, .quote, .text: break
-      }
-      for run in line.runs { shown += run.units.dropFirst(run.signs).dropLast(run.signs) }
+    let lines = text.unicodeScalars.prefix(limit + reach)
+      .split(whereSeparator: { $0 == "\n" || $0 == "\r" })
+    for scalars in lines where result.count < limit {
+      // Most lines are plain; they mean what they say, in a block of code as well.
+      let isPlain = isPlain(scalars)
+      let source = withSingleBlanks(isPlain ? scalars.prefix(limit) : scalars)
+      let shown = isPlain ? units(source) : meaning(of: reader.line(units(source)), bullet, blank)
       if !result.isEmpty, !shown.isEmpty { result.append(blank) }
       result += shown
     }
     return Array(result.prefix(limit))
   }
 
-  private static func withSingleBlanks(_ scalars: ArraySlice<Unicode.Scalar>) -> [Unicode.Scalar] {
+  /// Whether nothing in a line can be a sign of markup that an excerpt leaves out.
+  private static func isPlain(_ line: Substring.UnicodeScalarView) -> Bool {
+    for scalar in line {
+      switch scalar {
+      case "*", "_", "`", "[", "\\", "~": return false
+      default: continue
+      }
+    }
+    guard let first = line.first(where: { !isBlank($0) }) else { return true }
+    switch first {
+    case "#", ">", "-", "+", "•", "0"..."9": return false
+    default: return true
+    }
+  }
+
+  private static func meaning<Unit: MarkupUnit>(
+    of line: LightMarkdown<Unit>.Line,
+    _ bullet: [Unit],
+    _ blank: Unit
+  ) -> [Unit] {
+    var shown: [Unit] = []
+    switch line.kind {
+    case .fence, .rule: return []
+    case .item(let isNumbered): shown = isNumbered ? line.marker : bullet + [blank]
+    case .code, .heading, .quote, .text: break
+    }
+    for run in line.runs { shown += run.units.dropFirst(run.signs).dropLast(run.signs) }
+    return shown
+  }
+
+  private static func withSingleBlanks(_ scalars: Substring.UnicodeScalarView) -> [Unicode.Scalar] {
     var line: [Unicode.Scalar] = []
-    line.reserveCapacity(scalars.count)
     var followsBlank = false
     for scalar in scalars {
-      // Looking up the properties of ASCII characters would dominate the cost.
-      let isBlank =
-        scalar.isASCII
-        ? scalar == " " || (0x09...0x0D).contains(scalar.value) : scalar.properties.isWhitespace
+      let isBlank = isBlank(scalar)
       if !isBlank {
         if followsBlank, !line.isEmpty { line.append(" ") }
         line.append(scalar)
@@ -68,5 +79,11 @@ package enum MarkupExcerpt {
       followsBlank = isBlank
     }
     return line
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    // Looking up the properties of ASCII characters would dominate the cost.
+    scalar.isASCII
+      ? scalar == " " || (0x09...0x0D).contains(scalar.value) : scalar.properties.isWhitespace
   }
 }

@@ -31,10 +31,10 @@ struct MarkedText {
 
   /// The beginning of a text on one line, as it was meant.
   static func line(_ text: String, limit: Int) -> String {
-    let source = MarkupExcerpt.source(of: text, limit: limit)
-    let lines = source.lazy.map { Array(String(String.UnicodeScalarView($0))) }
     // One more tells that something is left out.
-    let line = MarkupExcerpt.line(of: lines, limit: limit + 1, blank: " ", bullet: ["•"])
+    let line = MarkupExcerpt.line(of: text, limit: limit + 1, blank: " ", bullet: ["•"]) {
+      Array(String(String.UnicodeScalarView($0)))
+    }
     return PlainText.line(String(line), limit: limit)
   }
 

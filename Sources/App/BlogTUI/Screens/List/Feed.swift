@@ -177,8 +177,8 @@ package struct Feed: Equatable, Sendable {
   /// Whether the reader has moved far from the last reported position in a long list.
   private func hasGoneFar(from selected: Int) -> Bool {
     guard posts.count > Self.longList else { return false }
-    guard let asked, let index = posts.index(of: asked.id, near: selected) else { return true }
-    return abs(index - selected) >= Self.step
+    guard let asked else { return true }
+    return posts.index(of: asked.id, near: selected, within: Self.step - 1) == nil
   }
 
   /// Compares only what affects the screen.
@@ -211,17 +211,21 @@ package struct OrderedPosts: Equatable, Sendable {
   /// - Parameters:
   ///   - id: The post.
   ///   - guess: About where it may be; the search goes both ways from there.
+  ///   - distance: How far from there it is looked for.
   /// - Returns: The number of the post.
   /// - Complexity: O(d) in the distance from the guess, O(n) for what is not in the list
-  package func index(of id: PostID, near guess: Int) -> Int? {
-    var above = Swift.min(Swift.max(guess, 0), posts.count) - 1
-    var below = above + 1
-    while above >= 0 || below < posts.count {
-      if below < posts.count {
+  package func index(of id: PostID, near guess: Int, within distance: Int = .max) -> Int? {
+    let start = Swift.min(Swift.max(guess, 0), posts.count)
+    var above = start - 1
+    var below = start
+    let first = distance < start ? start - distance : 0
+    let last = distance < posts.count - start ? start + distance : posts.count - 1
+    while above >= first || below <= last {
+      if below <= last {
         if posts[below].id == id { return below }
         below += 1
       }
-      if above >= 0 {
+      if above >= first {
         if posts[above].id == id { return above }
         above -= 1
       }

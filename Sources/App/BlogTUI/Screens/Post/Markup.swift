@@ -96,9 +96,9 @@ package enum Markup {
 
   /// The beginning of any text on one line, as it is meant: at most so many characters of it.
   package static func excerpt(of text: String, limit: Int, bullet: SafeText) -> SafeText {
-    let source = MarkupExcerpt.source(of: text, limit: limit)
-    let lines = source.lazy.map { SafeText(untrusted: $0, limit: .max).clusters }
-    let line = MarkupExcerpt.line(of: lines, limit: limit, blank: .space, bullet: bullet.clusters)
+    let line = MarkupExcerpt.line(of: text, limit: limit, blank: .space, bullet: bullet.clusters) {
+      SafeText(untrusted: $0, limit: .max).clusters
+    }
     return SafeText(clusters: line, lineBreaks: [])
   }
 
