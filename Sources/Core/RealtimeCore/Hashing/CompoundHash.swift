@@ -18,7 +18,7 @@ package struct CompoundHash: Sendable, Equatable {
   /// - Complexity: O(size)
   package init(of node: Node) {
     let threshold = max(512, Int((Double(node.estimatedSize) * 100).squareRoot()))
-    self.init(of: node) { length, path in length > threshold && !path.isPriority }
+    self.init(of: node) { length, path in length > threshold && !path().isPriority }
   }
 
   /// Hashes a node.
@@ -27,14 +27,14 @@ package struct CompoundHash: Sendable, Equatable {
   ///   - node: The data.
   ///   - isCut: Whether a range ends after a leaf, given the length of its text so far and the path.
   /// - Complexity: O(size)
-  package init(of node: Node, cutting isCut: (Int, Path) -> Bool) {
+  package init(of node: Node, cutting isCut: (Int, () -> Path) -> Bool) {
     var posts: [Path] = []
     var hashes: [String] = []
     var text = RangeText()
     var keys: [ChildKey] = []
     node.forEachLeaf(at: &keys) { path, leaf in
       text.append(leaf, at: path)
-      guard isCut(text.length, text.lastPath) else { return }
+      guard isCut(text.length, { text.lastPath }) else { return }
       posts.append(text.lastPath)
       hashes.append(text.finish())
     }
@@ -205,7 +205,7 @@ private struct RangeText {
       open = []
     } else {
       let shared = zip(open, keys).prefix { $0.0 == $0.1 }.count
-      append(String(repeating: ")", count: open.count - shared))
+      close(open.count - shared)
       open.removeLast(open.count - shared)
       append(",")
     }
@@ -225,10 +225,21 @@ private struct RangeText {
   /// Ends the range and returns its hash, which is empty if the range has no leaves.
   mutating func finish() -> String {
     if bytes.isEmpty { return "" }
-    append(String(repeating: ")", count: open.count + 1))
-    let hash = Base64.encode(SHA1.digest(of: bytes))
-    self = RangeText()
+    close(open.count + 1)
+    let digest = bytes.withUnsafeBufferPointer { SHA1.words(of: $0) }
+    // The buffer serves the next range.
+    bytes.removeAll(keepingCapacity: true)
+    SHA1.appendBase64(digest, to: &bytes)
+    let hash = String(decoding: bytes, as: UTF8.self)
+    bytes.removeAll(keepingCapacity: true)
+    open = []
+    length = 0
     return hash
+  }
+
+  private mutating func close(_ count: Int) {
+    for _ in 0..<count { bytes.append(UInt8(ascii: ")")) }
+    length += count
   }
 
   private mutating func append(_ text: String) {
@@ -238,15 +249,23 @@ private struct RangeText {
 
   private mutating func appendQuoted(_ text: String) {
     append("\"")
-    for byte in text.utf8 {
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-        bytes.append(UInt8(ascii: "\\"))
-        length += 1
+    if text.utf8.contains(where: Self.isEscaped) {
+      for byte in text.utf8 {
+        if Self.isEscaped(byte) {
+          bytes.append(UInt8(ascii: "\\"))
+          length += 1
+        }
+        bytes.append(byte)
       }
-      bytes.append(byte)
+      length += text.utf16.count
+    } else {
+      append(text)
     }
-    length += text.utf16.count
     append("\"")
+  }
+
+  private static func isEscaped(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
   private mutating func append(_ value: LeafValue) {
@@ -264,8 +283,9 @@ private struct RangeText {
   }
 
   private mutating func appendNumber(_ value: Double) {
-    let digits = String(value.bitPattern, radix: 16)
-    append("number:" + String(repeating: "0", count: 16 - digits.utf8.count) + digits)
+    let start = bytes.count
+    LeafValue.appendNumber(value, to: &bytes)
+    length += bytes.count - start
   }
 }
 

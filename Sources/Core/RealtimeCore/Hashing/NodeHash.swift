@@ -5,8 +5,19 @@ extension Node {
   package var hash: String {
     if isEmpty { return "" }
     var text: [UInt8] = []
+    appendHash(to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Appends the hash to a text, at whose end stands meanwhile what is hashed.
+  private func appendHash(to text: inout [UInt8]) {
+    let start = text.count
     appendHashText(to: &text)
-    return Base64.encode(SHA1.digest(of: text))
+    let digest = text.withUnsafeBufferPointer {
+      SHA1.words(of: UnsafeBufferPointer(rebasing: $0[start...]))
+    }
+    text.removeLast(text.count - start)
+    SHA1.appendBase64(digest, to: &text)
   }
 
   private func appendHashText(to text: inout [UInt8]) {
@@ -33,7 +44,7 @@ extension Node {
     text.append(UInt8(ascii: ":"))
     key.withUTF8 { text.append(contentsOf: $0) }
     text.append(UInt8(ascii: ":"))
-    text.append(contentsOf: child.hash.utf8)
+    child.appendHash(to: &text)
   }
 }
 
@@ -52,92 +63,123 @@ extension LeafValue {
     }
   }
 
-  private static func appendNumber(_ value: Double, to text: inout [UInt8]) {
-    let digits = String(value.bitPattern, radix: 16)
+  /// Appends a number as the hashes of the protocol have it: its bits in hexadecimal.
+  static func appendNumber(_ value: Double, to text: inout [UInt8]) {
     text.append(contentsOf: "number:".utf8)
-    text.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 16 - digits.utf8.count))
-    text.append(contentsOf: digits.utf8)
+    for shift in stride(from: 60, through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: value.bitPattern >> UInt64(shift)) & 15
+      text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+    }
   }
 }
 
 /// The SHA-1 digest of FIPS 180-4, on which the protocol's hashes are based; not for security.
 package enum SHA1 {
+  /// The digest as numbers, of which the highest byte is the first.
+  typealias Words = (UInt32, UInt32, UInt32, UInt32, UInt32)
+
+  private static let blockSize = 64
+
   /// The 20-byte digest of some bytes.
   ///
   /// - Complexity: O(bytes)
   package static func digest(of bytes: [UInt8]) -> [UInt8] {
-    var state: (UInt32, UInt32, UInt32, UInt32, UInt32) = (
-      0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0
-    )
-    var schedule = [UInt32](repeating: 0, count: 80)
-    let padded = padding(of: bytes)
-    let whole = bytes.count / 64 * 64
-    bytes.withUnsafeBufferPointer { source in
-      for start in stride(from: 0, to: whole, by: 64) {
-        process(source, at: start, schedule: &schedule, state: &state)
-      }
-    }
-    padded.withUnsafeBufferPointer { source in
-      for start in stride(from: 0, to: source.count, by: 64) {
-        process(source, at: start, schedule: &schedule, state: &state)
-      }
-    }
-    return [state.0, state.1, state.2, state.3, state.4].flatMap { word in
+    let words = bytes.withUnsafeBufferPointer { Self.words(of: $0) }
+    return [words.0, words.1, words.2, words.3, words.4].flatMap { word in
       [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> $0) }
     }
   }
 
-  /// The last incomplete block with its padding: a one bit, zeros, and the length in bits.
-  private static func padding(of bytes: [UInt8]) -> [UInt8] {
-    var tail = Array(bytes[(bytes.count / 64 * 64)...])
-    tail.append(0x80)
-    while tail.count % 64 != 56 { tail.append(0) }
-    let bits = UInt64(bytes.count) * 8
-    for shift in stride(from: 56, through: 0, by: -8) {
-      tail.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
-    }
-    return tail
-  }
-
-  private static func process(
-    _ source: UnsafeBufferPointer<UInt8>,
-    at start: Int,
-    schedule: inout [UInt32],
-    state: inout (UInt32, UInt32, UInt32, UInt32, UInt32)
-  ) {
-    for index in 0..<16 {
-      let at = start + index * 4
-      schedule[index] =
-        UInt32(source[at]) << 24 | UInt32(source[at + 1]) << 16
-        | UInt32(source[at + 2]) << 8 | UInt32(source[at + 3])
-    }
-    for index in 16..<80 {
-      let word =
-        schedule[index - 3] ^ schedule[index - 8] ^ schedule[index - 14] ^ schedule[index - 16]
-      schedule[index] = rotate(word, by: 1)
-    }
-    var (a, b, c, d, e) = state
-    for index in 0..<80 {
-      let mixed: UInt32
-      let constant: UInt32
-      switch index {
-      case 0..<20: (mixed, constant) = ((b & c) | (~b & d), 0x5A82_7999)
-      case 20..<40: (mixed, constant) = (b ^ c ^ d, 0x6ED9_EBA1)
-      case 40..<60: (mixed, constant) = ((b & c) | (b & d) | (c & d), 0x8F1B_BCDC)
-      default: (mixed, constant) = (b ^ c ^ d, 0xCA62_C1D6)
+  /// The digest of some bytes.
+  ///
+  /// - Complexity: O(bytes)
+  static func words(of bytes: UnsafeBufferPointer<UInt8>) -> Words {
+    var state: Words = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0)
+    let whole = bytes.count / blockSize * blockSize
+    if let base = bytes.baseAddress {
+      for start in stride(from: 0, to: whole, by: blockSize) {
+        process(UnsafeRawPointer(base + start), state: &state)
       }
-      let next = rotate(a, by: 5) &+ mixed &+ e &+ constant &+ schedule[index]
-      (a, b, c, d, e) = (next, a, rotate(b, by: 30), c, d)
     }
-    state.0 &+= a
-    state.1 &+= b
-    state.2 &+= c
-    state.3 &+= d
-    state.4 &+= e
+    // The last incomplete block with its padding: a one bit, zeros, and the length in bits.
+    withUnsafeTemporaryAllocation(byteCount: 2 * blockSize, alignment: 8) { tail in
+      let rest = UnsafeBufferPointer(rebasing: bytes[whole...])
+      let size = rest.count < blockSize - 8 ? blockSize : 2 * blockSize
+      tail.initializeMemory(as: UInt8.self, repeating: 0)
+      tail.copyMemory(from: UnsafeRawBufferPointer(rest))
+      tail[rest.count] = 0x80
+      let bits = UInt64(bytes.count) * 8
+      tail.storeBytes(of: bits.bigEndian, toByteOffset: size - 8, as: UInt64.self)
+      guard let base = tail.baseAddress else { return }
+      for start in stride(from: 0, to: size, by: blockSize) {
+        process(UnsafeRawPointer(base + start), state: &state)
+      }
+    }
+    return state
   }
 
+  /// Appends the digest in Base64.
+  static func appendBase64(_ digest: Words, to text: inout [UInt8]) {
+    var bits: UInt64 = 0
+    var count = 0
+    for word in [digest.0, digest.1, digest.2, digest.3, digest.4] {
+      bits = bits << 32 | UInt64(word)
+      count += 32
+      while count >= 6 {
+        count -= 6
+        text.append(Base64.digit(UInt8(truncatingIfNeeded: bits >> UInt64(count)) & 63))
+      }
+    }
+    // 160 bits are 26 digits and four bits.
+    text.append(Base64.digit(UInt8(truncatingIfNeeded: bits << 2) & 63))
+    text.append(UInt8(ascii: "="))
+  }
+
+  private static func process(_ block: UnsafeRawPointer, state: inout Words) {
+    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 80) { buffer in
+      guard let schedule = buffer.baseAddress else { return }
+      for index in 0..<16 {
+        let word = block.loadUnaligned(fromByteOffset: 4 &* index, as: UInt32.self)
+        schedule[index] = UInt32(bigEndian: word)
+      }
+      for index in 16..<80 {
+        let word =
+          schedule[index &- 3] ^ schedule[index &- 8] ^ schedule[index &- 14]
+          ^ schedule[index &- 16]
+        schedule[index] = rotate(word, by: 1)
+      }
+      var now = state
+      for index in 0..<20 {
+        round((now.1 & now.2) | (~now.1 & now.3), 0x5A82_7999, schedule[index], &now)
+      }
+      for index in 20..<40 {
+        round(now.1 ^ now.2 ^ now.3, 0x6ED9_EBA1, schedule[index], &now)
+      }
+      for index in 40..<60 {
+        let majority = (now.1 & now.2) | (now.1 & now.3) | (now.2 & now.3)
+        round(majority, 0x8F1B_BCDC, schedule[index], &now)
+      }
+      for index in 60..<80 {
+        round(now.1 ^ now.2 ^ now.3, 0xCA62_C1D6, schedule[index], &now)
+      }
+      state.0 &+= now.0
+      state.1 &+= now.1
+      state.2 &+= now.2
+      state.3 &+= now.3
+      state.4 &+= now.4
+    }
+  }
+
+  @inline(__always)
+  private static func round(_ mixed: UInt32, _ constant: UInt32, _ word: UInt32, _ now: inout Words)
+  {
+    let next = rotate(now.0, by: 5) &+ mixed &+ now.4 &+ constant &+ word
+    now = (next, now.0, rotate(now.1, by: 30), now.2, now.3)
+  }
+
+  @inline(__always)
   private static func rotate(_ word: UInt32, by count: UInt32) -> UInt32 {
-    word << count | word >> (32 - count)
+    word &<< count | word &>> (32 &- count)
   }
 }
 
@@ -156,14 +198,22 @@ package enum Base64 {
       word <<= UInt32(8 * (3 - group.count))
       for position in 0..<4 {
         let isPadding = position > group.count
-        let sextet = Int(word >> UInt32(18 - 6 * position)) & 63
-        text.append(isPadding ? UInt8(ascii: "=") : alphabet[sextet])
+        let sextet = UInt8(truncatingIfNeeded: word >> UInt32(18 - 6 * position)) & 63
+        text.append(isPadding ? UInt8(ascii: "=") : digit(sextet))
       }
     }
     return String(decoding: text, as: UTF8.self)
   }
 
-  private static let alphabet = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
-  )
+  /// The digit of a number below 64.
+  @inline(__always)
+  static func digit(_ number: UInt8) -> UInt8 {
+    switch number {
+    case 0..<26: UInt8(ascii: "A") &+ number
+    case 26..<52: UInt8(ascii: "a") &+ number &- 26
+    case 52..<62: UInt8(ascii: "0") &+ number &- 52
+    case 62: UInt8(ascii: "+")
+    default: UInt8(ascii: "/")
+    }
+  }
 }

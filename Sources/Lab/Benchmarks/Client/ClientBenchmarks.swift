@@ -13,7 +13,7 @@ enum ClientBenchmarks {
     for (label, count) in [("1k", 1_000), ("10k", 10_000), ("100k", 100_000), ("1M", 1_000_000)] {
       all.append(localSet(label, count: count))
     }
-    return all + [multiPathUpdate, decoding, memory, fill]
+    return all + [multiPathUpdate, decoding, hashing, memory, fill]
   }
 
   /// Server updates of an indexed child, seen by a window of the last hundred.
@@ -119,6 +119,22 @@ enum ClientBenchmarks {
         }
       }
       return .throughput(bytes.count * rounds, in: time)
+    }
+  }
+
+  /// Both hashes of posts that are known already, as they go with each listen to them.
+  private static var hashing: Benchmark {
+    Benchmark("client/hash-50-KB", against: .copy) {
+      let node = try SamplePosts.tree(175)
+      let bytes = ServerMessage.push(.data(path: posts, node, tag: nil)).encoded().count
+      let rounds = 20
+      let time = ContinuousClock().measure {
+        for _ in 0..<rounds {
+          keep(node.hash.utf8.count)
+          keep(CompoundHash.worthSending(of: node)?.posts.count ?? 0)
+        }
+      }
+      return .throughput(bytes * rounds, in: time)
     }
   }
 
