@@ -96,7 +96,7 @@ struct CompoundHashTests {
       if client.hasHiddenPriority { continue }
       let often = 1 + random.below(4)
       let compound = CompoundHash(of: client) { _, path in
-        !path.isPriority && random.once(in: often)
+        !path().isPriority && random.once(in: often)
       }
       guard let ranges = compound.changes(to: server) else { continue }
       let result = ranges.reduce(client) { $1.applied(to: $0) }

@@ -60,8 +60,8 @@ struct IndexCache: Sendable {
   /// Says that a window follows an order no longer.
   mutating func release(_ index: Index, at path: Path) {
     _ = use(index, at: path, isDeclared: false, windows: -1)
-    remove(at: path) { $0.index == index && $0.windows == 0 && !$0.isDeclared }
-    giveUpUnused()
+    let isGone = remove(at: path) { $0.index == index && $0.windows == 0 && !$0.isDeclared }
+    if !isGone { giveUpUnused() }
   }
 
   /// Follows a commit.
@@ -148,12 +148,15 @@ struct IndexCache: Sendable {
     locations.updateValue(self[path] + [order], forKey: path)
   }
 
-  private mutating func remove(at path: Path, where isUnwanted: (KeptOrder) -> Bool) {
+  /// Removes orders of a location, and says whether there were any.
+  @discardableResult
+  private mutating func remove(at path: Path, where isUnwanted: (KeptOrder) -> Bool) -> Bool {
     let orders = self[path]
     let wanted = orders.filter { !isUnwanted($0) }
-    guard wanted.count < orders.count else { return }
+    guard wanted.count < orders.count else { return false }
     for order in orders where isUnwanted(order) { unused.removeValue(forKey: order.lastUse) }
     locations[path] = wanted.isEmpty ? nil : wanted
+    return true
   }
 
   /// Evicts unused orders above the limits, least recently used first.
