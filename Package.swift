@@ -16,13 +16,18 @@ func product(_ name: String, _ package: String) -> Target.Dependency {
 }
 
 /// A library target in `Sources/FOLDER`, with the settings that all targets share.
-func library(_ name: String, in folder: String, _ dependencies: [Target.Dependency] = []) -> Target
-{
+func library(
+  _ name: String,
+  in folder: String,
+  _ dependencies: [Target.Dependency] = [],
+  plugins: [Target.PluginUsage] = []
+) -> Target {
   .target(
     name: name,
     dependencies: dependencies,
     path: "Sources/\(folder)/\(name)",
-    swiftSettings: settings
+    swiftSettings: settings,
+    plugins: plugins
   )
 }
 
@@ -211,6 +216,7 @@ let package = Package(
     library("BlogModel", in: "App", ["RealtimeCore", "RealtimeDatabase"]),
     library("BlogPages", in: "App", ["BlogModel", "RealtimeCore", "RealtimeServer"]),
     .systemLibrary(name: "CNcurses", path: "Sources/App/CNcurses"),
+    .plugin(name: "SystemHeaders", capability: .buildTool(), path: "Sources/App/SystemHeaders"),
     library(
       "BlogTUI",
       in: "App",
@@ -228,7 +234,8 @@ let package = Package(
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
-      ]
+      ],
+      plugins: ["SystemHeaders"]
     ),
     program("hearth", in: "App", ["HearthProgram"]),
 

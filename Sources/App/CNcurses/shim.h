@@ -18,9 +18,6 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#if !__has_include(<ncurses.h>)
-#error "ncurses.h is missing. On Debian: sudo apt-get install libncursesw5-dev libsqlite3-dev"
-#endif
 #include <ncurses.h>
 
 // The header of the C library hides this one behind a feature macro.
