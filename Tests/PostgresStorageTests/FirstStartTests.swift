@@ -43,7 +43,7 @@ struct FirstStartTests {
     let results = atOnce(6) { number in
       let store = try PostgresIdentityStore(at: address)
       defer { try? store.close() }
-      return try store.addSecret(.keys, .object(("a", .integer(Int64(number)))))
+      return try store.addSecret(.keys, holding: .object(("a", .integer(Int64(number)))))
     }
     let known = try results.map { try $0.get() }
     #expect(Set(known.map(\.text)).count == 1)

@@ -14,9 +14,9 @@ struct IdentityStatements {
 
   private func execute(
     _ sql: String,
-    _ parameters: [PostgresValue]
+    with parameters: [PostgresValue]
   ) throws(PostgresFailure) {
-    try connection.query(sql, parameters, within: limit)
+    try connection.query(sql, with: parameters, within: limit)
   }
 
   /// Text as the tables keep it: bytes, which are compared as they are.
@@ -32,36 +32,36 @@ struct IdentityStatements {
       for table in ["accounts", "sign_ins", "codes"] {
         try execute(
           "DELETE FROM hearth.\(table) WHERE database = $1 AND uid = $2",
-          [bytes(database), bytes(uid)]
+          with: [bytes(database), bytes(uid)]
         )
       }
     case .clear(let database):
       for table in ["accounts", "sign_ins", "codes"] {
-        try execute("DELETE FROM hearth.\(table) WHERE database = $1", [bytes(database)])
+        try execute("DELETE FROM hearth.\(table) WHERE database = $1", with: [bytes(database)])
       }
     case .begin(let session, let token): try begin(session, token: token)
     case .replace(let token, let successor, let time): try replace(token, by: successor, at: time)
     case .end(let session):
-      try execute("DELETE FROM hearth.sign_ins WHERE id = $1", [bytes(session)])
+      try execute("DELETE FROM hearth.sign_ins WHERE id = $1", with: [bytes(session)])
     case .addCode(let code, let hash):
       try execute(
         """
         INSERT INTO hearth.codes (hash, database, uid, expires, body) VALUES ($1, $2, $3, $4, $5)
         """,
-        [
+        with: [
           .bytes(hash), bytes(code.database), bytes(code.uid), .integer(code.expires),
           bytes(code.json.text),
         ]
       )
     case .removeCode(let hash):
-      try execute("DELETE FROM hearth.codes WHERE hash = $1", [.bytes(hash)])
+      try execute("DELETE FROM hearth.codes WHERE hash = $1", with: [.bytes(hash)])
     case .revoke(let note):
       try execute(
         """
         INSERT INTO hearth.revocations (database, uid, valid_since) VALUES ($1, $2, $3)
         ON CONFLICT (database, uid) DO UPDATE SET valid_since = excluded.valid_since
         """,
-        [bytes(note.database), bytes(note.uid), .integer(note.validSince)]
+        with: [bytes(note.database), bytes(note.uid), .integer(note.validSince)]
       )
     case .tidy(let now): try tidy(now)
     }
@@ -73,7 +73,7 @@ struct IdentityStatements {
       INSERT INTO hearth.accounts (database, uid, email, body) VALUES ($1, $2, $3, $4)
       ON CONFLICT (database, uid) DO UPDATE SET email = excluded.email, body = excluded.body
       """,
-      [
+      with: [
         bytes(account.database), bytes(account.uid),
         account.email.map { bytes($0.text) } ?? .noBytes, bytes(account.json.text),
       ]
@@ -90,7 +90,7 @@ struct IdentityStatements {
         ORDER BY used DESC, number DESC OFFSET $3
       )
       """,
-      [
+      with: [
         bytes(session.database), bytes(session.uid),
         .integer(Int64(IdentityKeeping.sessionsPerAccount)),
       ]
@@ -101,7 +101,7 @@ struct IdentityStatements {
   func add(_ session: SignInSession, used: Int64) throws(PostgresFailure) {
     try execute(
       "INSERT INTO hearth.sign_ins (id, database, uid, used, body) VALUES ($1, $2, $3, $4, $5)",
-      [
+      with: [
         bytes(session.id), bytes(session.database), bytes(session.uid), .integer(used),
         bytes(session.json.text),
       ]
@@ -112,7 +112,7 @@ struct IdentityStatements {
   func add(_ token: IdentityContents.Token, to session: String) throws(PostgresFailure) {
     try execute(
       "INSERT INTO hearth.tokens (hash, sign_in, replaced) VALUES ($1, $2, nullif($3, -1))",
-      [.bytes(token.hash), bytes(session), .integer(token.replaced ?? -1)]
+      with: [.bytes(token.hash), bytes(session), .integer(token.replaced ?? -1)]
     )
   }
 
@@ -123,15 +123,18 @@ struct IdentityStatements {
   ) throws(PostgresFailure) {
     let rows = try connection.query(
       "UPDATE hearth.tokens SET replaced = $2 WHERE hash = $1 RETURNING sign_in",
-      [.bytes(token), .integer(time)],
+      with: [.bytes(token), .integer(time)],
       within: limit
     )
     guard rows.count == 1 else { return }
-    let session = PostgresValue.bytes(rows.bytes(0, 0))
-    try execute("UPDATE hearth.sign_ins SET used = $2 WHERE id = $1", [session, .integer(time)])
+    let session = PostgresValue.bytes(rows.bytes(0, column: 0))
+    try execute(
+      "UPDATE hearth.sign_ins SET used = $2 WHERE id = $1",
+      with: [session, .integer(time)]
+    )
     try execute(
       "INSERT INTO hearth.tokens (hash, sign_in) VALUES ($1, $2)",
-      [.bytes(successor), session]
+      with: [.bytes(successor), session]
     )
     try execute(
       """
@@ -139,19 +142,19 @@ struct IdentityStatements {
         SELECT number FROM hearth.tokens WHERE sign_in = $1 ORDER BY number DESC OFFSET $2
       )
       """,
-      [session, .integer(Int64(IdentityKeeping.tokensPerSession + 1))]
+      with: [session, .integer(Int64(IdentityKeeping.tokensPerSession + 1))]
     )
   }
 
   private func tidy(_ now: Int64) throws(PostgresFailure) {
-    try execute("DELETE FROM hearth.codes WHERE expires <= $1", [.integer(now)])
+    try execute("DELETE FROM hearth.codes WHERE expires <= $1", with: [.integer(now)])
     try execute(
       "DELETE FROM hearth.sign_ins WHERE used + $2 <= $1",
-      [.integer(now), .integer(IdentityKeeping.session)]
+      with: [.integer(now), .integer(IdentityKeeping.session)]
     )
     try execute(
       "DELETE FROM hearth.revocations WHERE valid_since * 1000 + $2 <= $1",
-      [.integer(now), .integer(IdentityKeeping.revocation)]
+      with: [.integer(now), .integer(IdentityKeeping.revocation)]
     )
   }
 
@@ -162,7 +165,7 @@ struct IdentityStatements {
       INSERT INTO hearth.secrets (name, body) VALUES ($1, $2)
       ON CONFLICT (name) DO UPDATE SET body = excluded.body
       """,
-      [.text(file.rawValue), bytes(json.text)]
+      with: [.text(file.rawValue), bytes(json.text)]
     )
   }
 }

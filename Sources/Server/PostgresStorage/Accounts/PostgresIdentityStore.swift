@@ -34,25 +34,25 @@ package final class PostgresIdentityStore: MovableIdentityStore {
   package func account(_ uid: String, in database: String) throws -> Account? {
     let rows = try port.query(
       "SELECT body FROM hearth.accounts WHERE database = $1 AND uid = $2",
-      [bytes(database), bytes(uid)]
+      with: [bytes(database), bytes(uid)]
     )
-    return rows.count == 0 ? nil : try account(rows, 0)
+    return rows.count == 0 ? nil : try account(rows, row: 0)
   }
 
   package func account(of email: EmailAddress, in database: String) throws -> Account? {
     let rows = try port.query(
       "SELECT body FROM hearth.accounts WHERE database = $1 AND email = $2",
-      [bytes(database), bytes(email.text)]
+      with: [bytes(database), bytes(email.text)]
     )
-    return rows.count == 0 ? nil : try account(rows, 0)
+    return rows.count == 0 ? nil : try account(rows, row: 0)
   }
 
   package func accounts(in database: String, after uid: String?, limit: Int) throws -> [Account] {
     let rows = try port.query(
       "SELECT body FROM hearth.accounts WHERE database = $1 AND uid > $2 ORDER BY uid LIMIT $3",
-      [bytes(database), bytes(uid ?? ""), .integer(Int64(limit))]
+      with: [bytes(database), bytes(uid ?? ""), .integer(Int64(limit))]
     )
-    return try (0..<rows.count).map { try account(rows, $0) }
+    return try (0..<rows.count).map { try account(rows, row: $0) }
   }
 
   package func session(ofToken hash: [UInt8]) throws -> RefreshRecord? {
@@ -61,30 +61,30 @@ package final class PostgresIdentityStore: MovableIdentityStore {
       SELECT s.body, t.replaced FROM hearth.tokens t JOIN hearth.sign_ins s ON s.id = t.sign_in
       WHERE t.hash = $1
       """,
-      [.bytes(hash)]
+      with: [.bytes(hash)]
     )
     guard rows.count > 0 else { return nil }
     return RefreshRecord(
-      session: try session(rows, 0, column: 0),
-      replaced: rows.isNull(0, 1) ? nil : rows.integer(0, 1)
+      session: try session(rows, row: 0, column: 0),
+      replaced: rows.isNull(0, column: 1) ? nil : rows.integer(0, column: 1)
     )
   }
 
   package func code(_ hash: [UInt8]) throws -> OneTimeCode? {
-    let rows = try port.query("SELECT body FROM hearth.codes WHERE hash = $1", [.bytes(hash)])
-    return rows.count == 0 ? nil : try code(rows, 0, column: 0)
+    let rows = try port.query("SELECT body FROM hearth.codes WHERE hash = $1", with: [.bytes(hash)])
+    return rows.count == 0 ? nil : try code(rows, row: 0, column: 0)
   }
 
   package func revocations(since second: Int64) throws -> [TokenAuthority.Revocation] {
     let rows = try port.query(
       "SELECT database, uid, valid_since FROM hearth.revocations WHERE valid_since > $1",
-      [.integer(second)]
+      with: [.integer(second)]
     )
     return (0..<rows.count).map { row in
       TokenAuthority.Revocation(
-        database: rows.text(row, 0),
-        uid: rows.text(row, 1),
-        validSince: rows.integer(row, 2)
+        database: rows.text(row, column: 0),
+        uid: rows.text(row, column: 1),
+        validSince: rows.integer(row, column: 2)
       )
     }
   }
@@ -92,22 +92,22 @@ package final class PostgresIdentityStore: MovableIdentityStore {
   package func secret(_ file: SecretFile) throws -> JSONValue? {
     let rows = try port.query(
       "SELECT body FROM hearth.secrets WHERE name = $1",
-      [.text(file.rawValue)]
+      with: [.text(file.rawValue)]
     )
-    return rows.count == 0 ? nil : try json(rows, 0, column: 0)
+    return rows.count == 0 ? nil : try json(rows, row: 0, column: 0)
   }
 
   // MARK: Decoding
 
-  private func json(_ rows: PostgresRows, _ row: Int, column: Int) throws(StoreError) -> JSONValue {
-    guard let json = try? JSONParser.parse(rows.bytes(row, column)) else {
+  private func json(_ rows: PostgresRows, row: Int, column: Int) throws(StoreError) -> JSONValue {
+    guard let json = try? JSONParser.parse(rows.bytes(row, column: column)) else {
       throw .damaged(place, because: "a row of the accounts cannot be read")
     }
     return json
   }
 
-  private func account(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> Account {
-    guard let account = Account(json: try json(rows, row, column: 0)) else {
+  private func account(_ rows: PostgresRows, row: Int) throws(StoreError) -> Account {
+    guard let account = Account(json: try json(rows, row: row, column: 0)) else {
       throw .damaged(place, because: "an account cannot be read")
     }
     return account
@@ -115,10 +115,10 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   private func session(
     _ rows: PostgresRows,
-    _ row: Int,
+    row: Int,
     column: Int
   ) throws(StoreError) -> SignInSession {
-    guard let session = SignInSession(json: try json(rows, row, column: column)) else {
+    guard let session = SignInSession(json: try json(rows, row: row, column: column)) else {
       throw .damaged(place, because: "a session cannot be read")
     }
     return session
@@ -126,10 +126,10 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   private func code(
     _ rows: PostgresRows,
-    _ row: Int,
+    row: Int,
     column: Int
   ) throws(StoreError) -> OneTimeCode {
-    guard let code = OneTimeCode(json: try json(rows, row, column: column)) else {
+    guard let code = OneTimeCode(json: try json(rows, row: row, column: column)) else {
       throw .damaged(place, because: "a code cannot be read")
     }
     return code
@@ -152,10 +152,10 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     }
   }
 
-  package func addSecret(_ file: SecretFile, _ json: JSONValue) throws -> JSONValue {
+  package func addSecret(_ file: SecretFile, holding json: JSONValue) throws -> JSONValue {
     _ = try port.query(
       "INSERT INTO hearth.secrets (name, body) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-      [.text(file.rawValue), bytes(json.text)]
+      with: [.text(file.rawValue), bytes(json.text)]
     )
     guard let known = try secret(file) else {
       throw StoreError(.failed, "\(place): \(file.rawValue) was removed while it was made")
@@ -170,21 +170,21 @@ package final class PostgresIdentityStore: MovableIdentityStore {
   package func contents() throws -> IdentityContents {
     var contents = IdentityContents()
     let accounts = try port.query("SELECT body FROM hearth.accounts ORDER BY database, uid")
-    contents.accounts = try (0..<accounts.count).map { try account(accounts, $0) }
+    contents.accounts = try (0..<accounts.count).map { try account(accounts, row: $0) }
     let sessions = try port.query("SELECT body, used, id FROM hearth.sign_ins ORDER BY number")
     for row in 0..<sessions.count {
       let tokens = try port.query(
         "SELECT hash, replaced FROM hearth.tokens WHERE sign_in = $1 ORDER BY number",
-        [.bytes(sessions.bytes(row, 2))]
+        with: [.bytes(sessions.bytes(row, column: 2))]
       )
       contents.sessions.append(
         IdentityContents.SignIn(
-          session: try session(sessions, row, column: 0),
-          used: sessions.integer(row, 1),
+          session: try session(sessions, row: row, column: 0),
+          used: sessions.integer(row, column: 1),
           tokens: (0..<tokens.count).map {
             IdentityContents.Token(
-              hash: tokens.bytes($0, 0),
-              replaced: tokens.isNull($0, 1) ? nil : tokens.integer($0, 1)
+              hash: tokens.bytes($0, column: 0),
+              replaced: tokens.isNull($0, column: 1) ? nil : tokens.integer($0, column: 1)
             )
           }
         )
@@ -192,7 +192,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     }
     let codes = try port.query("SELECT hash, body FROM hearth.codes")
     for row in 0..<codes.count {
-      contents.codes[codes.bytes(row, 0)] = try code(codes, row, column: 1)
+      contents.codes[codes.bytes(row, column: 0)] = try code(codes, row: row, column: 1)
     }
     contents.revocations = try revocations(since: .min)
     for file in SecretFile.allCases { contents.secrets[file] = try secret(file) }

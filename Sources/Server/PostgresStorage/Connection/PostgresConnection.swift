@@ -78,7 +78,7 @@ final class PostgresConnection {
       """,
       within: .seconds(5)
     )
-    guard rows.integer(0, 6) >= 130_000 else {
+    guard rows.integer(0, column: 6) >= 130_000 else {
       throw PostgresFailure("it is older than PostgreSQL 13", state: "HEARTH", isLost: false)
     }
   }
@@ -96,11 +96,11 @@ final class PostgresConnection {
   @discardableResult
   func query(
     _ sql: String,
-    _ parameters: [PostgresValue] = [],
+    with parameters: [PostgresValue] = [],
     within limit: Duration
   ) throws(PostgresFailure) -> PostgresRows {
     let deadline = ContinuousClock.now + limit
-    let name = try prepare(sql, parameters, until: deadline)
+    let name = try prepare(sql, for: parameters, until: deadline)
     try send(parameters) { handle, values, lengths, formats in
       library.functions.sendQueryPrepared(
         handle,
@@ -140,7 +140,7 @@ final class PostgresConnection {
 
   private func prepare(
     _ sql: String,
-    _ parameters: [PostgresValue],
+    for parameters: [PostgresValue],
     until deadline: ContinuousClock.Instant
   ) throws(PostgresFailure) -> String {
     if let name = prepared[sql] { return name }

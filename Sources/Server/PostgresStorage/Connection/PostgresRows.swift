@@ -21,14 +21,14 @@ final class PostgresRows {
   var changedCount: Int { Int(String(cString: library.functions.cmdTuples(result))) ?? 0 }
 
   /// Whether a column of a row is null.
-  func isNull(_ row: Int, _ column: Int) -> Bool {
+  func isNull(_ row: Int, column: Int) -> Bool {
     library.functions.getisnull(result, Int32(row), Int32(column)) != 0
   }
 
   /// The bytes of a column, valid within the closure.
   func withBytes<Value>(
     _ row: Int,
-    _ column: Int,
+    column: Int,
     _ body: (UnsafeRawBufferPointer) throws -> Value
   ) rethrows -> Value {
     // Safety: the bytes belong to the result, which lives as long as this object.
@@ -40,23 +40,23 @@ final class PostgresRows {
   }
 
   /// A column of bytes or text.
-  func bytes(_ row: Int, _ column: Int) -> [UInt8] { withBytes(row, column) { Array($0) } }
+  func bytes(_ row: Int, column: Int) -> [UInt8] { withBytes(row, column: column) { Array($0) } }
 
   /// A column of text.
-  func text(_ row: Int, _ column: Int) -> String {
-    withBytes(row, column) { String(decoding: $0, as: UTF8.self) }
+  func text(_ row: Int, column: Int) -> String {
+    withBytes(row, column: column) { String(decoding: $0, as: UTF8.self) }
   }
 
   /// A column of whole numbers, 32 or 64 bits wide.
-  func integer(_ row: Int, _ column: Int) -> Int64 {
-    withBytes(row, column) { bytes in
+  func integer(_ row: Int, column: Int) -> Int64 {
+    withBytes(row, column: column) { bytes in
       let value = bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) }
       return bytes.count == 4 ? Int64(Int32(truncatingIfNeeded: value)) : value
     }
   }
 
   /// A column of truth.
-  func bool(_ row: Int, _ column: Int) -> Bool { withBytes(row, column) { $0.first == 1 } }
+  func bool(_ row: Int, column: Int) -> Bool { withBytes(row, column: column) { $0.first == 1 } }
 }
 
 /// The functions of libpq.

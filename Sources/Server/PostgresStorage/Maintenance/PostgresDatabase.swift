@@ -43,7 +43,7 @@ package struct PostgresDatabase: StoredDatabase {
       database: number,
       place: place,
       silence: options.silenceLimit,
-      body
+      body: body
     )
   }
 
@@ -149,7 +149,7 @@ package struct PostgresDatabase: StoredDatabase {
       return try Transaction.run(connection, within: silence) {
         let head = try connection.query(
           "SELECT new_writer, last_batch, last_revision FROM hearth.take_writer($1::integer, $2)",
-          [.integer(lease.number), .integer(lease.epoch)],
+          with: [.integer(lease.number), .integer(lease.epoch)],
           within: silence
         )
         // Reading the text may take longer than PostgreSQL usually waits.
@@ -158,25 +158,26 @@ package struct PostgresDatabase: StoredDatabase {
           within: silence
         )
         let editor = PostgresRowEditor(connection, database: lease.number, silence: silence)
-        let revision = try body(editor, head.integer(0, 2))
+        let revision = try body(editor, head.integer(0, column: 2))
         try editor.flush()
         try connection.query(
           """
           UPDATE hearth.folds SET revision = $2, target = $2, applied = 0, rows = rows + $3
           WHERE database = $1
           """,
-          [.integer(lease.number), .integer(revision), .integer(editor.addedRows)],
+          with: [.integer(lease.number), .integer(revision), .integer(editor.addedRows)],
           within: silence
         )
         let stored = try connection.query(
           CommitLink.statement,
-          [
-            .integer(lease.number), .integer(lease.epoch), .integer(head.integer(0, 0)),
-            .integer(head.integer(0, 1)), .integer(head.integer(0, 2)), .integer(revision),
+          with: [
+            .integer(lease.number), .integer(lease.epoch), .integer(head.integer(0, column: 0)),
+            .integer(head.integer(0, column: 1)), .integer(head.integer(0, column: 2)),
+            .integer(revision),
           ] + parameters.values,
           within: silence
         )
-        guard stored.bool(0, 0) else {
+        guard stored.bool(0, column: 0) else {
           throw StoreError(.superseded, "\(place): a server has taken it meanwhile")
         }
         return revision

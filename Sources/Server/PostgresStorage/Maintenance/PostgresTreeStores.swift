@@ -32,13 +32,13 @@ package final class PostgresTreeStores: ClusterStore {
   package func names() throws(StoreError) -> [String] {
     try port.prepare()
     let rows = try port.query("SELECT name FROM hearth.databases ORDER BY name")
-    return (0..<rows.count).map { rows.text($0, 0) }
+    return (0..<rows.count).map { rows.text($0, column: 0) }
   }
 
   package func create(_ name: String) throws(StoreError) -> Bool {
     try port.prepare()
-    let rows = try port.query("SELECT hearth.make_database($1)", [.text(name)])
-    return !rows.isNull(0, 0)
+    let rows = try port.query("SELECT hearth.make_database($1)", with: [.text(name)])
+    return !rows.isNull(0, column: 0)
   }
 
   package func database(_ name: String) -> any StoredDatabase {
@@ -86,7 +86,7 @@ package final class PostgresTreeStores: ClusterStore {
           lease,
           of: PostgresPort(to: address, options: options),
           for: options.ownLease,
-          options.report
+          report: options.report
         )
         return OwnLease(lease: lease, number: number, keeper: keeper)
       }
@@ -109,7 +109,7 @@ package final class PostgresTreeStores: ClusterStore {
     )
     _ = try port.query(
       "DELETE FROM hearth.ledger WHERE database = $1 AND last_seen < $2",
-      [.integer(number), .integer(now() - options.ledgerAge)]
+      with: [.integer(number), .integer(now() - options.ledgerAge)]
     )
     return store
   }

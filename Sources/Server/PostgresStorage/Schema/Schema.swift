@@ -17,7 +17,7 @@ enum Schema {
       try connection.query("SELECT set_config('lock_timeout', '30s', true)", within: .seconds(5))
       try connection.query(
         "SELECT pg_advisory_xact_lock($1)",
-        [.integer(lock)],
+        with: [.integer(lock)],
         within: .seconds(35)
       )
       let version = try version(connection, at: place)
@@ -29,7 +29,7 @@ enum Schema {
       }
       try connection.query(
         "UPDATE hearth.format SET version = $1",
-        [.integer(Int64(SchemaStatements.migrations.count))],
+        with: [.integer(Int64(SchemaStatements.migrations.count))],
         within: .seconds(5)
       )
       try connection.run("COMMIT", within: .seconds(30))
@@ -50,12 +50,12 @@ enum Schema {
       """,
       within: .seconds(10)
     )
-    guard known.bool(0, 0) else { return 0 }
+    guard known.bool(0, column: 0) else { return 0 }
     let rows = try connection.query("SELECT version FROM hearth.format", within: .seconds(10))
     guard rows.count == 1 else {
       throw StoreError.damaged(place, because: "the schema hearth is not one of this program")
     }
-    let version = Int(rows.integer(0, 0))
+    let version = Int(rows.integer(0, column: 0))
     guard version <= SchemaStatements.migrations.count else {
       throw StoreError(
         .damaged,

@@ -84,7 +84,7 @@ final class CommitLink {
     while true {
       let outcome: Result<Void, StoreError>
       do throws(PostgresFailure) {
-        outcome = try attempt(parameters, next, until: deadline, isSent: &isSent)
+        outcome = try attempt(parameters, reaching: next, until: deadline, isSent: &isSent)
       } catch {
         if error.isLost || error.isTemporary {
           close()
@@ -102,7 +102,7 @@ final class CommitLink {
   /// Settles what became of a batch that was sent, and sends it unless it is stored.
   private func attempt(
     _ parameters: BatchParameters,
-    _ next: Head,
+    reaching next: Head,
     until deadline: ContinuousClock.Instant,
     isSent: inout Bool
   ) throws(PostgresFailure) -> Result<Void, StoreError> {
@@ -124,7 +124,9 @@ final class CommitLink {
       guard found.head == head else { return .failure(finish(moved(to: found.head))) }
       isSent = false
     }
-    if try send(parameters, next, until: deadline, isSent: &isSent) { return .success(()) }
+    if try send(parameters, reaching: next, until: deadline, isSent: &isSent) {
+      return .success(())
+    }
     // Refused: taking another number tells why.
     let found = try take(until: deadline)
     if found.epoch != epoch { return .failure(finish(superseded)) }
@@ -136,7 +138,7 @@ final class CommitLink {
   /// - Returns: Whether it is stored; otherwise it may not follow.
   private func send(
     _ parameters: BatchParameters,
-    _ next: Head,
+    reaching next: Head,
     until deadline: ContinuousClock.Instant,
     isSent: inout Bool
   ) throws(PostgresFailure) -> Bool {
@@ -145,14 +147,14 @@ final class CommitLink {
     do throws(PostgresFailure) {
       let rows = try connection.query(
         Self.statement,
-        [
+        with: [
           .integer(database.id), .integer(epoch), .integer(writer), .integer(head.batch),
           .integer(head.revision), .integer(next.revision),
         ] + parameters.values,
         within: max(deadline - .now, .milliseconds(1))
       )
       isSent = false
-      guard rows.bool(0, 0) else { return false }
+      guard rows.bool(0, column: 0) else { return false }
       head = next
       return true
     } catch {
@@ -185,12 +187,15 @@ final class CommitLink {
     }
     let rows = try connection.query(
       "SELECT * FROM hearth.take_writer($1::integer, $2)",
-      [.integer(database.id), .integer(epoch)],
+      with: [.integer(database.id), .integer(epoch)],
       within: max(deadline - .now, .milliseconds(200))
     )
     guard rows.count == 1 else { return (Head(batch: -1, revision: -1), -1) }
-    writer = rows.integer(0, 0)
-    return (Head(batch: rows.integer(0, 1), revision: rows.integer(0, 2)), rows.integer(0, 3))
+    writer = rows.integer(0, column: 0)
+    return (
+      Head(batch: rows.integer(0, column: 1), revision: rows.integer(0, column: 2)),
+      rows.integer(0, column: 3)
+    )
   }
 
   // MARK: Failures

@@ -21,7 +21,7 @@ final class LeaseKeeper: @unchecked Sendable {
     _ lease: Lease,
     of port: PostgresPort,
     for duration: Duration,
-    _ report: @escaping @Sendable (PostgresStoreEvent) -> Void
+    report: @escaping @Sendable (PostgresStoreEvent) -> Void
   ) {
     self.lease = lease
     self.port = port

@@ -37,12 +37,12 @@ final class PostgresFolder {
     do {
       let connection = try opened()
       var (revision, progress) = try position(connection)
-      if progress.revision < progress.target { try finish(&progress, connection) }
+      if progress.revision < progress.target { try finish(&progress, on: connection) }
       if progress.revision < revision {
         progress = FoldProgress(revision: progress.revision, target: revision, applied: 0)
-        try finish(&progress, connection)
+        try finish(&progress, on: connection)
       }
-      try removeBatches(through: progress.revision, connection)
+      try removeBatches(through: progress.revision, on: connection)
     } catch {
       close()
       throw StoreError(error, at: address.description)
@@ -70,7 +70,7 @@ final class PostgresFolder {
       database: database.id,
       place: address.description,
       silence: options.silenceLimit,
-      body
+      body: body
     )
   }
 
@@ -84,7 +84,7 @@ final class PostgresFolder {
   }
 
   /// Makes what is left of the changes of a fold.
-  private func finish(_ progress: inout FoldProgress, _ connection: PostgresConnection) throws {
+  private func finish(_ progress: inout FoldProgress, on connection: PostgresConnection) throws {
     let begun = progress
     let changes = try read(connection) { try $0.changes(of: begun) }
     repeat {
@@ -95,7 +95,7 @@ final class PostgresFolder {
         ? FoldProgress(revision: progress.target)
         : FoldProgress(revision: progress.revision, target: progress.target, applied: applied)
       try Transaction.run(connection, within: options.silenceLimit) {
-        try lock(progress, connection)
+        try lock(progress, on: connection)
         let editor = PostgresRowEditor(
           connection,
           database: database.id,
@@ -105,22 +105,23 @@ final class PostgresFolder {
         let tree = RowTree(editor)
         for change in part { try tree.apply(change) }
         try editor.flush()
-        try save(next, addingRows: editor.addedRows, connection)
+        try save(next, addingRows: editor.addedRows, on: connection)
       }
       progress = next
     } while progress.revision < progress.target
   }
 
   /// Makes sure that nobody else has folded meanwhile, or does.
-  private func lock(_ progress: FoldProgress, _ connection: PostgresConnection) throws {
+  private func lock(_ progress: FoldProgress, on connection: PostgresConnection) throws {
     let rows = try connection.query(
       "SELECT revision, target, applied FROM hearth.folds WHERE database = $1 FOR UPDATE",
-      [.integer(database.id)],
+      with: [.integer(database.id)],
       within: options.silenceLimit
     )
-    guard rows.count == 1, rows.integer(0, 0) == progress.revision,
-      rows.integer(0, 1) == progress.target && rows.integer(0, 2) == Int64(progress.applied)
-        || progress.applied == 0 && rows.integer(0, 1) == progress.revision
+    guard rows.count == 1, rows.integer(0, column: 0) == progress.revision,
+      rows.integer(0, column: 1) == progress.target
+        && rows.integer(0, column: 2) == Int64(progress.applied)
+        || progress.applied == 0 && rows.integer(0, column: 1) == progress.revision
     else {
       throw StoreError(.busy, "\(address.description): another server has folded the log meanwhile")
     }
@@ -129,14 +130,14 @@ final class PostgresFolder {
   private func save(
     _ progress: FoldProgress,
     addingRows rows: Int64,
-    _ connection: PostgresConnection
+    on connection: PostgresConnection
   ) throws {
     try connection.query(
       """
       UPDATE hearth.folds SET revision = $2, target = $3, applied = $4, rows = rows + $5
       WHERE database = $1
       """,
-      [
+      with: [
         .integer(database.id), .integer(progress.revision), .integer(progress.target),
         .integer(Int64(progress.applied)), .integer(rows),
       ],
@@ -145,11 +146,11 @@ final class PostgresFolder {
   }
 
   /// Removes batches that are in the nodes and that nobody reads any more.
-  private func removeBatches(through revision: Int64, _ connection: PostgresConnection) throws {
+  private func removeBatches(through revision: Int64, on connection: PostgresConnection) throws {
     let last = options.logMark.map { min(revision, $0.revision) } ?? revision
     try connection.query(
       "DELETE FROM hearth.log WHERE database = $1 AND revision <= $2",
-      [.integer(database.id), .integer(last)],
+      with: [.integer(database.id), .integer(last)],
       within: options.silenceLimit
     )
   }

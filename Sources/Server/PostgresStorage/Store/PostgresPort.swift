@@ -37,9 +37,12 @@ final class PostgresPort: @unchecked Sendable {
   /// which may be asked twice.
   ///
   /// - Throws: `StoreError`.
-  func query(_ sql: String, _ parameters: [PostgresValue] = []) throws(StoreError) -> PostgresRows {
+  func query(
+    _ sql: String,
+    with parameters: [PostgresValue] = []
+  ) throws(StoreError) -> PostgresRows {
     try withConnection { connection throws(PostgresFailure) in
-      try connection.query(sql, parameters, within: self.options.leaseLimit)
+      try connection.query(sql, with: parameters, within: self.options.leaseLimit)
     }
   }
 
@@ -78,10 +81,10 @@ final class PostgresPort: @unchecked Sendable {
         if let number = doubtful {
           let rows = try connection.query(
             "SELECT pg_xact_status($1::text::xid8)",
-            [.text(number)],
+            with: [.text(number)],
             within: options.leaseLimit
           )
-          switch rows.isNull(0, 0) ? "" : rows.text(0, 0) {
+          switch rows.isNull(0, column: 0) ? "" : rows.text(0, column: 0) {
           case "committed": return
           case "aborted": doubtful = nil
           case "in progress":
@@ -96,7 +99,7 @@ final class PostgresPort: @unchecked Sendable {
           "SELECT pg_current_xact_id()::text",
           within: options.leaseLimit
         )
-        doubtful = rows.text(0, 0)
+        doubtful = rows.text(0, column: 0)
         try connection.run("COMMIT", within: max(deadline - .now, .seconds(1)))
         return
       } catch {
@@ -150,8 +153,8 @@ final class PostgresPort: @unchecked Sendable {
   /// The number of a database, or nil when there is none of this name.
   func database(_ name: String) throws(StoreError) -> Int64? {
     try prepare()
-    let rows = try query("SELECT id FROM hearth.databases WHERE name = $1", [.text(name)])
-    return rows.count == 0 ? nil : rows.integer(0, 0)
+    let rows = try query("SELECT id FROM hearth.databases WHERE name = $1", with: [.text(name)])
+    return rows.count == 0 ? nil : rows.integer(0, column: 0)
   }
 
   // MARK: Leases
@@ -161,7 +164,7 @@ final class PostgresPort: @unchecked Sendable {
     return Self.view(
       try query(
         "SELECT *, \(Self.time) FROM hearth.announce($1, $2, $3)",
-        [.text(server.id.description), .text(server.host), .integer(duration.milliseconds)]
+        with: [.text(server.id.description), .text(server.host), .integer(duration.milliseconds)]
       )
     )
   }
@@ -176,20 +179,20 @@ final class PostgresPort: @unchecked Sendable {
 
   private static func view(_ rows: PostgresRows) -> ClusterView {
     var view = ClusterView(servers: [], leases: [], time: .zero)
-    if rows.count > 0 { view.time = .microseconds(rows.integer(0, 6)) }
+    if rows.count > 0 { view.time = .microseconds(rows.integer(0, column: 6)) }
     for row in 0..<rows.count {
-      if rows.text(row, 0) == "server" {
+      if rows.text(row, column: 0) == "server" {
         view.servers.append(
-          ClusterServer(id: ServerID(rows.text(row, 1)), host: rows.text(row, 2))
+          ClusterServer(id: ServerID(rows.text(row, column: 1)), host: rows.text(row, column: 2))
         )
       } else {
         view.leases.append(
           Lease(
-            database: rows.text(row, 1),
-            epoch: rows.integer(row, 3),
-            holder: ServerID(rows.text(row, 2)),
-            remaining: .microseconds(rows.integer(row, 4)),
-            wanted: rows.isNull(row, 5) ? nil : ServerID(rows.text(row, 5))
+            database: rows.text(row, column: 1),
+            epoch: rows.integer(row, column: 3),
+            holder: ServerID(rows.text(row, column: 2)),
+            remaining: .microseconds(rows.integer(row, column: 4)),
+            wanted: rows.isNull(row, column: 5) ? nil : ServerID(rows.text(row, column: 5))
           )
         )
       }
@@ -207,24 +210,24 @@ final class PostgresPort: @unchecked Sendable {
     try prepare()
     let rows = try query(
       "SELECT * FROM hearth.acquire($1, $2, $3)",
-      [.text(database), .text(server.description), .integer(duration.milliseconds)]
+      with: [.text(database), .text(server.description), .integer(duration.milliseconds)]
     )
     guard rows.count == 1 else {
       throw StoreError(.failed, "\(place): there is no database \"\(database)\"")
     }
     return Lease(
       database: database,
-      epoch: rows.integer(0, 0),
-      holder: ServerID(rows.text(0, 1)),
-      remaining: .microseconds(rows.integer(0, 2)),
-      wanted: rows.isNull(0, 3) ? nil : ServerID(rows.text(0, 3))
+      epoch: rows.integer(0, column: 0),
+      holder: ServerID(rows.text(0, column: 1)),
+      remaining: .microseconds(rows.integer(0, column: 2)),
+      wanted: rows.isNull(0, column: 3) ? nil : ServerID(rows.text(0, column: 3))
     )
   }
 
   func renew(_ server: ServerID, for duration: Duration) throws(StoreError) {
     _ = try query(
       "SELECT hearth.renew($1, $2)",
-      [.text(server.description), .integer(duration.milliseconds)]
+      with: [.text(server.description), .integer(duration.milliseconds)]
     )
   }
 
@@ -232,7 +235,7 @@ final class PostgresPort: @unchecked Sendable {
     try prepare()
     _ = try query(
       "SELECT hearth.release($1, $2, $3, $4)",
-      [
+      with: [
         .text(lease.database), .text(lease.holder.description), .integer(lease.epoch),
         successor.map { .text($0.description) } ?? .null,
       ]
@@ -241,12 +244,12 @@ final class PostgresPort: @unchecked Sendable {
 
   func withdraw(_ server: ServerID) throws(StoreError) {
     try prepare()
-    _ = try query("DELETE FROM hearth.servers WHERE id = $1", [.text(server.description)])
+    _ = try query("DELETE FROM hearth.servers WHERE id = $1", with: [.text(server.description)])
   }
 
   func move(_ database: String, to server: ServerID) throws(StoreError) {
     try prepare()
-    _ = try query("SELECT hearth.move($1, $2)", [.text(database), .text(server.description)])
+    _ = try query("SELECT hearth.move($1, $2)", with: [.text(database), .text(server.description)])
   }
 
   /// Whether a lease counts now.
@@ -257,7 +260,7 @@ final class PostgresPort: @unchecked Sendable {
       SELECT 1 FROM hearth.leases l JOIN hearth.databases d ON d.id = l.database
       WHERE d.name = $1 AND l.epoch = $2 AND l.holder = $3 AND l.expires > clock_timestamp()
       """,
-      [.text(lease.database), .integer(lease.epoch), .text(lease.holder.description)]
+      with: [.text(lease.database), .integer(lease.epoch), .text(lease.holder.description)]
     )
     return rows.count == 1
   }

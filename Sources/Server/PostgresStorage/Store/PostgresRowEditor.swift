@@ -79,13 +79,13 @@ final class PostgresRowEditor: RowEditor {
     for path in paths { known[path] = Known(node: nil, removals: removals) }
     let rows = try connection.query(
       "SELECT path, value FROM hearth.nodes WHERE database = $1 AND path = ANY ($2)",
-      [.integer(database), .byteArrays(paths.map { Array($0) })],
+      with: [.integer(database), .byteArrays(paths.map { Array($0) })],
       within: silence
     )
     for row in 0..<rows.count {
-      let path = rows.bytes(row, 0)[...]
+      let path = rows.bytes(row, column: 0)[...]
       do throws(BinaryReader.Failure) {
-        if case .packed(let node) = try NodeRow.decode(rows.bytes(row, 1)[...], key: path) {
+        if case .packed(let node) = try NodeRow.decode(rows.bytes(row, column: 1)[...], key: path) {
           known[path] = Known(node: node, removals: removals)
         }
       } catch {
@@ -98,32 +98,32 @@ final class PostgresRowEditor: RowEditor {
 
   func insert(_ node: Node, at path: ArraySlice<UInt8>) throws {
     note(node, at: path)
-    try add(.insert, path, value: NodeRow.encode(node, key: path))
+    try add(.insert, at: path, value: NodeRow.encode(node, key: path))
   }
 
   func insert(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
-    try add(.insert, path, value: NodeRow.encode(branchPriority: branchPriority, key: path))
+    try add(.insert, at: path, value: NodeRow.encode(branchPriority: branchPriority, key: path))
   }
 
   func insertWhereRowsAreBelow(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
     let value = try NodeRow.encode(branchPriority: branchPriority, key: path)
-    try add(.insertAbove, path, end: RowPath.end(of: path), value: value)
+    try add(.insertAbove, at: path, end: RowPath.end(of: path), value: value)
   }
 
   func remove(_ path: ArraySlice<UInt8>) throws {
     note(nil, at: path)
-    try add(.remove, path)
+    try add(.remove, at: path)
   }
 
   func removeAll(from path: ArraySlice<UInt8>) throws {
     removals += 1
     removed[path] = removals
-    try add(.removeAll, path, end: RowPath.end(of: path))
+    try add(.removeAll, at: path, end: RowPath.end(of: path))
   }
 
   func prune(_ paths: [ArraySlice<UInt8>]) throws {
     for (index, path) in paths.enumerated() {
-      try add(index == 0 ? .prune : .pruneAbove, path, end: RowPath.end(of: path))
+      try add(index == 0 ? .prune : .pruneAbove, at: path, end: RowPath.end(of: path))
     }
   }
 
@@ -133,7 +133,7 @@ final class PostgresRowEditor: RowEditor {
 
   private func add(
     _ kind: LogStatements.Change,
-    _ path: ArraySlice<UInt8>,
+    at path: ArraySlice<UInt8>,
     end: ArraySlice<UInt8>? = nil,
     value: [UInt8]? = nil
   ) throws {
@@ -157,20 +157,20 @@ final class PostgresRowEditor: RowEditor {
         INSERT INTO hearth.nodes
           SELECT $1, e.* FROM unnest($2, $3) AS e (path, value)
         """,
-        [.integer(database), .byteArrays(paths), .byteArrays(values)],
+        with: [.integer(database), .byteArrays(paths), .byteArrays(values)],
         within: silence
       )
       addedRows += Int64(kinds.count)
     } else {
       let rows = try connection.query(
         "SELECT hearth.change_rows($1::integer, $2, $3, $4, $5)",
-        [
+        with: [
           .integer(database), .bytes(kinds), .byteArrays(paths), .byteArrays(ends),
           .byteArrays(values),
         ],
         within: silence
       )
-      addedRows += rows.integer(0, 0)
+      addedRows += rows.integer(0, column: 0)
     }
     kinds.removeAll(keepingCapacity: true)
     paths.removeAll(keepingCapacity: true)

@@ -17,7 +17,7 @@ struct SnapshotReader {
     database: Int64,
     place: String,
     silence: Duration,
-    _ body: (SnapshotReader) throws -> Result
+    body: (SnapshotReader) throws -> Result
   ) throws -> Result {
     try connection.run(
       "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -53,18 +53,18 @@ struct SnapshotReader {
       SELECT h.revision, f.revision, f.target, f.applied, f.rows
       FROM hearth.heads h JOIN hearth.folds f USING (database) WHERE h.database = $1
       """,
-      [.integer(database)],
+      with: [.integer(database)],
       within: silence
     )
     guard rows.count == 1 else { throw StoreError(.failed, "\(place): there is no such database") }
     return (
-      rows.integer(0, 0),
+      rows.integer(0, column: 0),
       FoldProgress(
-        revision: rows.integer(0, 1),
-        target: rows.integer(0, 2),
-        applied: Int(rows.integer(0, 3))
+        revision: rows.integer(0, column: 1),
+        target: rows.integer(0, column: 2),
+        applied: Int(rows.integer(0, column: 3))
       ),
-      rows.integer(0, 4)
+      rows.integer(0, column: 4)
     )
   }
 
@@ -129,7 +129,7 @@ struct SnapshotReader {
       }
       try translating {
         let count = try forEachRow { try merge.add(path: $0, value: $1, to: follow) }
-        try requireRows(count, position.rows)
+        try requireRows(count, expected: position.rows)
         try merge.finish(to: follow)
       }
     }
@@ -144,7 +144,7 @@ struct SnapshotReader {
     }
   }
 
-  private func requireRows(_ count: Int64, _ expected: Int64) throws(StoreError) {
+  private func requireRows(_ count: Int64, expected: Int64) throws(StoreError) {
     guard count != expected else { return }
     throw StoreError.damaged(
       place,
@@ -250,7 +250,7 @@ struct SnapshotReader {
       throw error
     }
     var root = try decoder.finish()
-    try requireRows(count, position.rows)
+    try requireRows(count, expected: position.rows)
     try forEachUnfolded(after: position.fold, through: position.revision) { change in
       root.update(at: change.path, to: change.node)
     }
@@ -274,16 +274,16 @@ struct SnapshotReader {
       """
     )
     for row in 0..<rows.count {
-      guard let owner = WriteOwner(text: rows.text(row, 0)),
-        let refused = LedgerCoding.refusals(rows.text(row, 3))
+      guard let owner = WriteOwner(text: rows.text(row, column: 0)),
+        let refused = LedgerCoding.refusals(rows.text(row, column: 3))
       else { throw StoreError.damaged(place, because: "the ledger is damaged") }
       entries.append(
         LedgerEntry(
           owner: owner,
-          client: rows.text(row, 1),
-          upTo: rows.integer(row, 2),
+          client: rows.text(row, column: 1),
+          upTo: rows.integer(row, column: 2),
           refused: refused,
-          lastSeen: rows.integer(row, 4)
+          lastSeen: rows.integer(row, column: 4)
         )
       )
     }
@@ -294,8 +294,10 @@ struct SnapshotReader {
     let rows = try query("SELECT id, identity FROM hearth.sessions WHERE database = $1 ORDER BY id")
     var sessions: [StoredSession] = []
     for row in 0..<rows.count {
-      let id = rows.integer(row, 0)
-      sessions.append(try decoding(id) { try SessionCoding.session(id, from: rows.bytes(row, 1)) })
+      let id = rows.integer(row, column: 0)
+      sessions.append(
+        try decoding(id) { try SessionCoding.session(id, from: rows.bytes(row, column: 1)) }
+      )
     }
     let positions = Dictionary(uniqueKeysWithValues: zip(sessions.map(\.id), sessions.indices))
     let writes = try query(
@@ -304,13 +306,13 @@ struct SnapshotReader {
       """
     )
     for row in 0..<writes.count {
-      let id = writes.integer(row, 0)
+      let id = writes.integer(row, column: 0)
       try decoding(id) {
         guard let position = positions[id] else {
           throw BinaryReader.Failure(reason: "it does not say whose it is")
         }
-        let path = Path(wire: writes.text(row, 1))
-        if let node = try SessionCoding.node(writes.bytes(row, 2), at: path) {
+        let path = Path(wire: writes.text(row, column: 1))
+        if let node = try SessionCoding.node(writes.bytes(row, column: 2), at: path) {
           sessions[position].changes.append(Change(path, node))
         } else {
           sessions[position].withdrawn.append(path)
@@ -335,14 +337,14 @@ struct SnapshotReader {
     let rows = try query("SELECT source FROM hearth.rules WHERE database = $1")
     guard rows.count > 0 else { return nil }
     do throws(BinaryReader.Failure) {
-      return try RulesCoding.decode(rows.bytes(0, 0))
+      return try RulesCoding.decode(rows.bytes(0, column: 0))
     } catch {
       throw StoreError.damaged(place, because: "the security rules are damaged: \(error.reason)")
     }
   }
 
   private func query(_ sql: String) throws -> PostgresRows {
-    try connection.query(sql, [.integer(database)], within: silence)
+    try connection.query(sql, with: [.integer(database)], within: silence)
   }
 }
 
@@ -353,11 +355,13 @@ extension SnapshotReader: RowTable {
   func values(at paths: [ArraySlice<UInt8>]) throws -> [ArraySlice<UInt8>: [UInt8]] {
     let rows = try connection.query(
       "SELECT path, value FROM hearth.nodes WHERE database = $1 AND path = ANY ($2)",
-      [.integer(database), .byteArrays(paths.map { Array($0) })],
+      with: [.integer(database), .byteArrays(paths.map { Array($0) })],
       within: silence
     )
     var values: [ArraySlice<UInt8>: [UInt8]] = [:]
-    for row in 0..<rows.count { values[rows.bytes(row, 0)[...]] = rows.bytes(row, 1) }
+    for row in 0..<rows.count {
+      values[rows.bytes(row, column: 0)[...]] = rows.bytes(row, column: 1)
+    }
     return values
   }
 
@@ -367,9 +371,9 @@ extension SnapshotReader: RowTable {
       SELECT path FROM hearth.nodes WHERE database = $1 AND path >= $2 AND path < $3 ORDER BY path
       LIMIT \(Self.width)
       """,
-      [.integer(database), .bytes(Array(first)), .bytes(Array(end))],
+      with: [.integer(database), .bytes(Array(first)), .bytes(Array(end))],
       within: silence
     )
-    return (0..<rows.count).map { rows.bytes($0, 0) }
+    return (0..<rows.count).map { rows.bytes($0, column: 0) }
   }
 }

@@ -188,7 +188,7 @@ package final actor AccountService {
     } else {
       let made = KeyRing(random: Randomness.bytes(48), now: now)
       // Another server may make some at the same moment: those that are stored first count.
-      keys = KeyRing(json: try store.addSecret(.keys, made.json)) ?? made
+      keys = KeyRing(json: try store.addSecret(.keys, holding: made.json)) ?? made
     }
     let authority = TokenAuthority(
       keys: keys,
@@ -196,7 +196,7 @@ package final actor AccountService {
       isShared: isShared
     )
     let made = SigningKey(created: now).json
-    if SigningKey(json: try store.addSecret(.customTokenKey, made)) == nil {
+    if SigningKey(json: try store.addSecret(.customTokenKey, holding: made)) == nil {
       try store.setSecret(.customTokenKey, to: made)
     }
     return authority

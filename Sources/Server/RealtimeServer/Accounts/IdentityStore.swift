@@ -60,7 +60,7 @@ package protocol IdentityStore: Sendable {
   ///
   /// - Returns: What it holds then; of several servers that make it at once, all get the same.
   /// - Throws: `StoreError` when it cannot be read or written.
-  func addSecret(_ file: SecretFile, _ json: JSONValue) throws -> JSONValue
+  func addSecret(_ file: SecretFile, holding json: JSONValue) throws -> JSONValue
 
   /// Ends the use of the store.
   ///
@@ -70,7 +70,7 @@ package protocol IdentityStore: Sendable {
 
 extension IdentityStore {
   /// Makes a file of secrets unless there is one, in a store that only one server uses.
-  package func addSecret(_ file: SecretFile, _ json: JSONValue) throws -> JSONValue {
+  package func addSecret(_ file: SecretFile, holding json: JSONValue) throws -> JSONValue {
     if let known = try secret(file) { return known }
     try setSecret(file, to: json)
     return json

@@ -75,7 +75,7 @@ package final class MemoryIdentityStore: IdentityStore {
     state.withLockedValue { $0.secrets[file] = json }
   }
 
-  package func addSecret(_ file: SecretFile, _ json: JSONValue) -> JSONValue {
+  package func addSecret(_ file: SecretFile, holding json: JSONValue) -> JSONValue {
     state.withLockedValue { state in
       let known = state.secrets[file] ?? json
       state.secrets[file] = known
