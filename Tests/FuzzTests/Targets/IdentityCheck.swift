@@ -22,7 +22,7 @@ enum IdentityCheck {
         "\(path.debugDescription) is another route when it is written again"
       )
     }
-    var request = IdentityRequest("POST", route ?? .token, database: "db")
+    var request = IdentityRequest("POST", at: route ?? .token, database: "db")
     request.contentType = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
     request.body = body
     for allowsForm in [false, true] {

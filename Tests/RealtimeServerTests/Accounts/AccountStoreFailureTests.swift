@@ -59,7 +59,7 @@ struct AccountStoreFailureTests {
     )
     var request = IdentityRequest(
       "POST",
-      .administration(project: "hearth", nil),
+      at: .administration(project: "hearth", nil),
       database: "hearth"
     )
     request.body = Array("{}".utf8)

@@ -73,7 +73,7 @@ struct AdminClient {
     members: [String: JSONValue] = [:],
     parameters: [(name: String, value: String)]? = nil
   ) async throws -> JSONValue {
-    var request = IdentityRequest(parameters == nil ? "POST" : "GET", route, database: database)
+    var request = IdentityRequest(parameters == nil ? "POST" : "GET", at: route, database: database)
     request.parameters = parameters ?? []
     if parameters == nil {
       request.body = Array(JSONValue.object(members.map { JSONMember($0, $1) }).text.utf8)

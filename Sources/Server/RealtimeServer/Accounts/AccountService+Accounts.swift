@@ -21,7 +21,7 @@ extension AccountService {
       switch attribute {
       case "DISPLAY_NAME": change.displayName = ""
       case "PHOTO_URL": change.photoURL = ""
-      case _: throw IdentityError("INVALID_ARGUMENT", "Invalid value at 'deleteAttribute'")
+      case _: throw IdentityError("INVALID_ARGUMENT", detail: "Invalid value at 'deleteAttribute'")
       }
     }
     change.removesPassword = try fields.texts("deleteProvider").contains("password")

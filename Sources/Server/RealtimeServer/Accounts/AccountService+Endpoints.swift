@@ -56,7 +56,11 @@ extension AccountService {
 
   func checkMethod(of request: IdentityRequest, is method: String) throws(IdentityError) {
     guard request.method == method else {
-      throw IdentityError("METHOD_NOT_ALLOWED", "The method must be \(method).", status: 405)
+      throw IdentityError(
+        "METHOD_NOT_ALLOWED",
+        detail: "The method must be \(method).",
+        status: 405
+      )
     }
   }
 
@@ -68,7 +72,7 @@ extension AccountService {
     guard let key = request.parameter("key"), !key.isEmpty else {
       throw IdentityError(
         "PERMISSION_DENIED",
-        "The request is missing a valid API key.",
+        detail: "The request is missing a valid API key.",
         status: 403
       )
     }
@@ -111,12 +115,12 @@ extension AccountService {
         isAdministrator: false
       )
       let email = try sendCode(fields, by: user).email
-      return IdentityJSON.object("GetOobConfirmationCodeResponse", [("email", email.text)])
+      return IdentityJSON.object("GetOobConfirmationCodeResponse", with: [("email", email.text)])
     case "resetPassword":
       let code = try await redeem(fields, by: caller)
       return IdentityJSON.object(
         "ResetPasswordResponse",
-        [("email", code.email.text), ("requestType", code.purpose.rawValue)]
+        with: [("email", code.email.text), ("requestType", code.purpose.rawValue)]
       )
     case _: throw .notFound
     }
@@ -174,7 +178,7 @@ extension AccountService {
     case nil, "signUp":
       let account = try await create(fields, by: caller)
       let texts = [("localId", account.uid)] + (account.email.map { [("email", $0.text)] } ?? [])
-      return IdentityJSON.object("SignupNewUserResponse", texts)
+      return IdentityJSON.object("SignupNewUserResponse", with: texts)
     case "lookup":
       return IdentityJSON.accounts(try lookUp(fields, by: caller), forAdministrator: true)
     case "update":
@@ -197,7 +201,7 @@ extension AccountService {
     case "sendOobCode":
       let (email, code) = try sendCode(fields, by: caller)
       let texts = [("email", email.text)] + (code.map { [("oobCode", $0)] } ?? [])
-      return IdentityJSON.object("GetOobConfirmationCodeResponse", texts)
+      return IdentityJSON.object("GetOobConfirmationCodeResponse", with: texts)
     case _?: throw .notFound
     }
   }
@@ -267,7 +271,10 @@ extension AccountService {
   ) throws(IdentityError) -> JSONValue {
     let size = request.parameter("maxResults").map { Int($0) ?? 0 } ?? Self.pageSize
     guard (1...Self.pageSize).contains(size) else {
-      throw IdentityError("INVALID_ARGUMENT", "maxResults must be from 1 to \(Self.pageSize)")
+      throw IdentityError(
+        "INVALID_ARGUMENT",
+        detail: "maxResults must be from 1 to \(Self.pageSize)"
+      )
     }
     let token = request.parameter("nextPageToken").flatMap { $0.isEmpty ? nil : $0 }
     let accounts = try read { try $0.accounts(in: caller.database, after: token, limit: size) }

@@ -113,7 +113,7 @@ extension AccountService {
     guard isRight else { throw refusal(isKnown: true) }
     accountAttempts.reset(name)
     clientAttempts.giveBack(caller.client)
-    waitingAttempts.remember(name, caller.client)
+    waitingAttempts.remember(name, from: caller.client)
     let better = hash.cost == settings.passwordCost ? nil : try? await self.hash(password)
     // What has become of the account while the password was looked at.
     guard var account = try read({ try $0.account(of: email, in: caller.database) }),
@@ -126,11 +126,11 @@ extension AccountService {
   /// Waits when there have been too many wrong passwords for an account.
   private func waitForTurn(at name: String, by caller: Caller) async throws(IdentityError) {
     if accountAttempts.take(name, at: clock()) { return }
-    guard waitingAttempts.enter(name, caller.client) else { throw .tooManyAttempts }
+    guard waitingAttempts.enter(name, from: caller.client) else { throw .tooManyAttempts }
     // Cut short only by the end of the service.
     try? await eventLoop.scheduleTask(in: .milliseconds(settings.accountDelay)) {}.futureResult
       .get()
-    waitingAttempts.leave(name, caller.client)
+    waitingAttempts.leave(name, from: caller.client)
   }
 
   private func refusal(isKnown: Bool) -> IdentityError {
@@ -285,7 +285,7 @@ extension AccountService {
       ? "https://securetoken.google.com/\(account.database)" : authority.issuer
     var members = CustomClaims.merged(
       account.customClaims,
-      session.claims.flatMap { try? JSONParser.parse($0) }?.members ?? []
+      with: session.claims.flatMap { try? JSONParser.parse($0) }?.members ?? []
     )
     func add(_ name: String, _ value: JSONValue) { members.append(JSONMember(name, value)) }
     if let name = account.displayName { add("name", .string(name)) }

@@ -83,8 +83,8 @@ struct WaitingAttempts {
   /// - Parameters:
   ///   - account: The name of the account.
   ///   - client: The address that it comes from.
-  /// - Returns: Whether it waits, so that ``leave(_:_:)`` must be called.
-  mutating func enter(_ account: String, _ client: String) -> Bool {
+  /// - Returns: Whether it waits, so that ``leave(_:from:)`` must be called.
+  mutating func enter(_ account: String, from client: String) -> Bool {
     let attempt = Attempt(account: account, client: client)
     let count = counts[account, default: 0]
     guard count < Self.placesPerAccount || known.contains(attempt) else { return false }
@@ -94,14 +94,14 @@ struct WaitingAttempts {
   }
 
   /// Ends the wait of an attempt.
-  mutating func leave(_ account: String, _ client: String) {
+  mutating func leave(_ account: String, from client: String) {
     waiting.remove(Attempt(account: account, client: client))
     let count = counts[account, default: 0] - 1
     counts[account] = count > 0 ? count : nil
   }
 
   /// Remembers an address that an account has been signed in from: guessers take no place from it.
-  mutating func remember(_ account: String, _ client: String) {
+  mutating func remember(_ account: String, from client: String) {
     if known.count >= Self.maximumKnown { known.removeFirst() }
     known.insert(Attempt(account: account, client: client))
   }

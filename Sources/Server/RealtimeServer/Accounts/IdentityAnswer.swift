@@ -29,7 +29,7 @@ enum IdentityJSON {
   }
 
   /// An object of a kind with texts.
-  static func object(_ kind: String, _ texts: [(String, String)] = []) -> JSONValue {
+  static func object(_ kind: String, with texts: [(String, String)] = []) -> JSONValue {
     .object(
       [JSONMember("kind", .string("identitytoolkit#\(kind)"))]
         + texts.map { JSONMember($0.0, .string($0.1)) }
@@ -169,7 +169,7 @@ package struct IdentityError: Error, Hashable, Sendable {
   package let detail: String?
 
   /// Makes an error.
-  package init(_ code: String, _ detail: String? = nil, status: Int = 400) {
+  package init(_ code: String, detail: String? = nil, status: Int = 400) {
     self.status = status
     self.code = code
     self.detail = detail
@@ -216,38 +216,38 @@ package struct IdentityError: Error, Hashable, Sendable {
   /// The body is longer than one may be.
   package static let bodyTooLong = IdentityError(
     "REQUEST_TOO_LARGE",
-    "The body is too long.",
+    detail: "The body is too long.",
     status: 413
   )
   static let busy = IdentityError(
     "TOO_MANY_ATTEMPTS_TRY_LATER",
-    "The server is busy.",
+    detail: "The server is busy.",
     status: 503
   )
   static let tooManyAttempts = IdentityError(
     "TOO_MANY_ATTEMPTS_TRY_LATER",
-    "Too many unsuccessful attempts. Try again later."
+    detail: "Too many unsuccessful attempts. Try again later."
   )
   static let weakPassword = IdentityError(
     "WEAK_PASSWORD",
-    "Password should be at least \(Password.minimumLength) characters"
+    detail: "Password should be at least \(Password.minimumLength) characters"
   )
   static let longPassword = IdentityError(
     "INVALID_PASSWORD",
-    "Password should be at most \(Password.maximumBytes) bytes"
+    detail: "Password should be at most \(Password.maximumBytes) bytes"
   )
   static let invalidCredentials = IdentityError("INVALID_LOGIN_CREDENTIALS")
   static let tooOld = IdentityError("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
   static let failed = IdentityError("INTERNAL_ERROR", status: 500)
   static let unknownOutcome = IdentityError(
     "INTERNAL_ERROR",
-    "The disk does not work; it is not known whether this was stored.",
+    detail: "The disk does not work; it is not known whether this was stored.",
     status: 500
   )
   static let forbidden = IdentityError(
     "PERMISSION_DENIED",
-    "Only administrators may do this.",
+    detail: "Only administrators may do this.",
     status: 403
   )
-  static let notFound = IdentityError("NOT_FOUND", "There is no such method.", status: 404)
+  static let notFound = IdentityError("NOT_FOUND", detail: "There is no such method.", status: 404)
 }

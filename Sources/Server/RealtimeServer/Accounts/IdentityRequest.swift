@@ -22,7 +22,7 @@ package struct IdentityRequest: Sendable {
   package var bearer: String?
 
   /// Makes a request without parameters and body.
-  package init(_ method: String, _ route: IdentityRoute, database: String) {
+  package init(_ method: String, at route: IdentityRoute, database: String) {
     self.method = method
     self.route = route
     self.database = database
@@ -154,10 +154,10 @@ enum RequestBody {
     case nil, "application/json": json = try object(request.body)
     case "application/x-www-form-urlencoded" where allowsForm: json = try form(request.body)
     case _?:
-      throw IdentityError("INVALID_ARGUMENT", "The Content-Type must be application/json.")
+      throw IdentityError("INVALID_ARGUMENT", detail: "The Content-Type must be application/json.")
     }
     guard !json.hasRepeatedNames else {
-      throw IdentityError("INVALID_ARGUMENT", "A name comes twice.")
+      throw IdentityError("INVALID_ARGUMENT", detail: "A name comes twice.")
     }
     return RequestFields(json)
   }
@@ -166,21 +166,21 @@ enum RequestBody {
     // A request without a body has no fields, as for an anonymous account.
     if body.isEmpty { return .object([]) }
     guard let json = try? JSONParser.parse(body, depthLimit: depth), json.members != nil else {
-      throw IdentityError("INVALID_ARGUMENT", "Invalid JSON payload received.")
+      throw IdentityError("INVALID_ARGUMENT", detail: "Invalid JSON payload received.")
     }
     return json
   }
 
   private static func form(_ body: [UInt8]) throws(IdentityError) -> JSONValue {
     guard let text = String(validating: body, as: UTF8.self) else {
-      throw IdentityError("INVALID_ARGUMENT", "The form is no text.")
+      throw IdentityError("INVALID_ARGUMENT", detail: "The form is no text.")
     }
     var members: [JSONMember] = []
     for pair in text.split(separator: "&") {
       let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let texts = sides.compactMap(unescaped)
       guard texts.count == sides.count, let name = texts.first else {
-        throw IdentityError("INVALID_ARGUMENT", "The form is malformed.")
+        throw IdentityError("INVALID_ARGUMENT", detail: "The form is malformed.")
       }
       members.append(JSONMember(name, .string(texts.count > 1 ? texts[1] : "")))
     }
@@ -223,8 +223,8 @@ struct RequestFields {
     return value
   }
 
-  private static func invalid(_ name: String, _ type: String) -> IdentityError {
-    IdentityError("INVALID_ARGUMENT", "Invalid value at '\(name)' (\(type))")
+  private static func invalid(_ name: String, type: String) -> IdentityError {
+    IdentityError("INVALID_ARGUMENT", detail: "Invalid value at '\(name)' (\(type))")
   }
 
   /// A text, or nil when it is missing or empty.
@@ -244,7 +244,7 @@ struct RequestFields {
     guard let value = self[name] else { return nil }
     guard let text = value.string, text.utf8.count <= Self.maximumBytes, !text.utf8.contains(0)
     else {
-      throw Self.invalid(name, "TYPE_STRING")
+      throw Self.invalid(name, type: "TYPE_STRING")
     }
     return text
   }
@@ -252,7 +252,7 @@ struct RequestFields {
   /// True or false, or nil when it is missing.
   func flag(_ name: String) throws(IdentityError) -> Bool? {
     guard let value = self[name] else { return nil }
-    guard let flag = value.bool else { throw Self.invalid(name, "TYPE_BOOL") }
+    guard let flag = value.bool else { throw Self.invalid(name, type: "TYPE_BOOL") }
     return flag
   }
 
@@ -261,10 +261,10 @@ struct RequestFields {
     guard let value = self[name] else { return [] }
     if let text = value.string { return [text] }
     guard let elements = value.elements, elements.count <= 1_000 else {
-      throw Self.invalid(name, "TYPE_ARRAY")
+      throw Self.invalid(name, type: "TYPE_ARRAY")
     }
     let texts = elements.compactMap(\.string)
-    guard texts.count == elements.count else { throw Self.invalid(name, "TYPE_STRING") }
+    guard texts.count == elements.count else { throw Self.invalid(name, type: "TYPE_STRING") }
     return texts
   }
 
@@ -298,7 +298,7 @@ struct RequestFields {
   /// A name or an address to show, which may be empty, or nil when it is missing.
   func shown(_ name: String, maximumBytes: Int) throws(IdentityError) -> String? {
     guard let text = try possiblyEmptyText(name) else { return nil }
-    guard text.utf8.count <= maximumBytes else { throw Self.invalid(name, "too long") }
+    guard text.utf8.count <= maximumBytes else { throw Self.invalid(name, type: "too long") }
     return text
   }
 }

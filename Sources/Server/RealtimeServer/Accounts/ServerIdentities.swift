@@ -124,7 +124,7 @@ final class ServerIdentities {
   func answer(_ request: IdentityRequest) -> EventLoopFuture<HTTPReply> {
     let promise = eventLoop.makePromise(of: HTTPReply.self)
     guard let service else {
-      let error = IdentityError("NOT_FOUND", "This server has no accounts.", status: 404)
+      let error = IdentityError("NOT_FOUND", detail: "This server has no accounts.", status: 404)
       promise.succeed(.answer(.identity(IdentityAnswer(error))))
       return promise.futureResult
     }

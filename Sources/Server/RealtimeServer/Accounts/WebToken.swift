@@ -140,7 +140,7 @@ struct CustomToken {
   }
 
   private static func invalid(_ detail: String) -> IdentityError {
-    IdentityError("INVALID_CUSTOM_TOKEN", detail)
+    IdentityError("INVALID_CUSTOM_TOKEN", detail: detail)
   }
 }
 
@@ -166,13 +166,13 @@ enum CustomClaims {
     }
     guard json.text.utf8.count <= maximumBytes else { throw IdentityError("CLAIMS_TOO_LARGE") }
     if let member = members.first(where: { reserved.contains($0.name) }) {
-      throw IdentityError("FORBIDDEN_CLAIM", member.name)
+      throw IdentityError("FORBIDDEN_CLAIM", detail: member.name)
     }
     return members
   }
 
   /// Claims of an account and of a session; where both have a name, the session's counts.
-  static func merged(_ account: [JSONMember], _ session: [JSONMember]) -> [JSONMember] {
+  static func merged(_ account: [JSONMember], with session: [JSONMember]) -> [JSONMember] {
     account.filter { member in !session.contains { $0.name == member.name } } + session
   }
 }

@@ -160,9 +160,9 @@ package struct Leadership: Sendable {
     case .announced(.failure):
       announcement = nil
       hasFailed = true
-    case .acquired(let name, let result): acquired(name, result, at: now)
+    case .acquired(let name, let result): acquired(name, with: result, at: now)
     case .released(let name): released(name, at: now)
-    case .lost(let name, let lease): lost(name, lease)
+    case .lost(let name, let lease): lost(name, lease: lease)
     case .closed(let name): closed(name)
     case .stop: stop()
     case .time: break
@@ -224,9 +224,9 @@ package struct Leadership: Sendable {
       guard let phase = databases[name]?.phase else { continue }
       switch phase {
       case .leading(let held, let since, _) where since <= sent:
-        renew(name, held, by: leases[name], sent: sent, at: now)
+        renew(name, holding: held, by: leases[name], sent: sent, at: now)
       case .handingOver(let held, let until, let successor):
-        guard let lease = leases[name], isMine(lease, held) else { continue }
+        guard let lease = leases[name], isMine(lease, as: held) else { continue }
         let later = max(until, sent + lease.remaining - timing.margin)
         databases[name]?.phase = .handingOver(held, until: later, to: successor)
         outputs.append(.extend(held, until: later))
@@ -236,18 +236,18 @@ package struct Leadership: Sendable {
     if !isStopping { adopt(from: leases, before: before?.view, at: now) }
   }
 
-  private func isMine(_ lease: Lease, _ held: Lease) -> Bool {
+  private func isMine(_ lease: Lease, as held: Lease) -> Bool {
     lease.holder == me.id && lease.epoch == held.epoch
   }
 
   private mutating func renew(
     _ name: String,
-    _ held: Lease,
+    holding held: Lease,
     by lease: Lease?,
     sent: Duration,
     at now: Duration
   ) {
-    guard let lease, isMine(lease, held) else { return drop(name) }
+    guard let lease, isMine(lease, as: held) else { return drop(name) }
     let until = sent + lease.remaining - timing.margin
     guard case .leading(_, let since, let known) = databases[name]?.phase else { return }
     databases[name]?.phase = .leading(held, since: since, until: max(known, until))
@@ -289,7 +289,7 @@ package struct Leadership: Sendable {
 
   private mutating func acquired(
     _ name: String,
-    _ result: Result<Lease, StoreError>,
+    with result: Result<Lease, StoreError>,
     at now: Duration
   ) {
     guard case .acquiring(let sent) = databases[name]?.phase else { return }
@@ -316,7 +316,7 @@ package struct Leadership: Sendable {
     sight?.view.leases.append(lease)
   }
 
-  private mutating func lost(_ name: String, _ lease: Lease) {
+  private mutating func lost(_ name: String, lease: Lease) {
     switch databases[name]?.phase {
     case .leading(lease, _, _), .handingOver(lease, _, _): databases[name]?.phase = .closing
     case .leading, .handingOver, .undecided, .acquiring, .releasing, .parting, .closing, nil: break
@@ -352,7 +352,7 @@ package struct Leadership: Sendable {
       return
     }
     let late = database.waiting.prefix { $0.arrival + timing.patience <= now }
-    answer(late.map(\.number), .nowhere("no server leads the database at the moment"))
+    answer(late.map(\.number), with: .nowhere("no server leads the database at the moment"))
     databases[name]?.waiting.removeFirst(late.count)
     guard database.phase == .undecided else { return }
     guard let left = databases[name], !left.waiting.isEmpty else {
@@ -377,11 +377,11 @@ package struct Leadership: Sendable {
   }
 
   private mutating func send(_ name: String, to place: Place) {
-    answer((databases[name]?.waiting ?? []).map(\.number), place)
+    answer((databases[name]?.waiting ?? []).map(\.number), with: place)
     databases[name] = nil
   }
 
-  private mutating func answer(_ requests: [Int], _ place: Place) {
+  private mutating func answer(_ requests: [Int], with place: Place) {
     for request in requests { outputs.append(.answer(request: request, place)) }
   }
 

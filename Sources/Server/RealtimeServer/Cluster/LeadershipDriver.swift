@@ -118,7 +118,7 @@ final class LeadershipDriver: DatabaseLeaders {
       return promise.futureResult
     }
     guard !known.contains(name) else {
-      ask(name, promise)
+      ask(name, for: promise)
       return promise.futureResult
     }
     helpers.runIfActive(eventLoop: eventLoop) { [store] in
@@ -127,7 +127,7 @@ final class LeadershipDriver: DatabaseLeaders {
       switch result {
       case .success(true):
         self.known.insert(name)
-        self.ask(name, promise)
+        self.ask(name, for: promise)
       case .success(false): promise.succeed(.absent)
       case .failure: promise.succeed(.nowhere("the storage cannot be reached"))
       }
@@ -135,7 +135,7 @@ final class LeadershipDriver: DatabaseLeaders {
     return promise.futureResult
   }
 
-  private func ask(_ name: String, _ promise: EventLoopPromise<DatabasePlace>) {
+  private func ask(_ name: String, for promise: EventLoopPromise<DatabasePlace>) {
     lastRequest += 1
     requests[lastRequest] = (name, promise)
     handle(.asked(name, request: lastRequest))
@@ -216,19 +216,19 @@ final class LeadershipDriver: DatabaseLeaders {
       } then: { driver, _ in
         driver.handle(.released(lease.database))
       }
-    case .answer(let request, let place): answer(request, place)
+    case .answer(let request, let place): answer(request, with: place)
     case .open(let lease, let until): open(lease, until: until)
     case .extend(let lease, let until):
       if let term = terms[lease.database], term.epoch == lease.epoch, term.until > .zero {
         term.until = until
       }
-    case .letGo(let name, let departure): letGo(name, departure)
+    case .letGo(let name, let departure): letGo(name, departure: departure)
     case .farewell(let name, let server): led?.sayFarewell(name, to: server?.host)
     case .stopped: withdraw()
     }
   }
 
-  private func answer(_ request: Int, _ place: Leadership.Place) {
+  private func answer(_ request: Int, with place: Leadership.Place) {
     guard let (database, promise) = requests.removeValue(forKey: request) else { return }
     switch place {
     case .here: promise.succeed(.here)
@@ -305,7 +305,7 @@ final class LeadershipDriver: DatabaseLeaders {
     led?.lead(term)
   }
 
-  private func letGo(_ name: String, _ departure: Leadership.Departure) {
+  private func letGo(_ name: String, departure: Leadership.Departure) {
     switch departure {
     case .orderly: led?.letGo(name, isOrderly: true)
     case .atOnce:
@@ -316,7 +316,9 @@ final class LeadershipDriver: DatabaseLeaders {
   }
 
   private func withdraw() {
-    for request in requests.keys.sorted() { answer(request, .nowhere("the server is stopping")) }
+    for request in requests.keys.sorted() {
+      answer(request, with: .nowhere("the server is stopping"))
+    }
     run(on: announcer) { [store, me] in
       try store.withdraw(me.id)
     } then: { driver, _ in

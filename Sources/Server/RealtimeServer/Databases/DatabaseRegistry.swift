@@ -176,7 +176,7 @@ final class DatabaseRegistry {
 
   /// What clients are told when a database does not exist or cannot be opened.
   static func refusal(_ error: any Error) -> RESTError {
-    error as? RESTError ?? RESTError(503, "the database cannot be opened")
+    error as? RESTError ?? RESTError(503, reason: "the database cannot be opened")
   }
 
   /// Why a database is not open that somebody was let in to, or nil when it may be the next time.
@@ -189,13 +189,13 @@ final class DatabaseRegistry {
     }
   }
 
-  private static let absence = RESTError(404, "there is no database of this name here")
+  private static let absence = RESTError(404, reason: "there is no database of this name here")
 
   /// Too many databases; from an emulator an answer that no client takes for a reason to try again.
   private var excess: RESTError {
     RESTError(
       context.options.isEmulator ? 429 : 503,
-      "the server has too many databases open, all of which are in use (limit databases)"
+      reason: "the server has too many databases open, all of which are in use (limit databases)"
     )
   }
 
@@ -273,12 +273,12 @@ extension DatabaseRegistry: LedDatabases {
         if let led = self.led(name) {
           led.assumeIsolated().whenComplete { promise.assumeIsolated().completeWith($0) }
         } else {
-          promise.fail(RESTError(503, "the database cannot be opened"))
+          promise.fail(RESTError(503, reason: "the database cannot be opened"))
         }
       case .success(.there(let host, let server)):
         self.hosts[name] = host
         promise.fail(Redirection(host: host, server: server))
-      case .success(.nowhere(let reason)): promise.fail(RESTError(503, reason))
+      case .success(.nowhere(let reason)): promise.fail(RESTError(503, reason: reason))
       case .success(.absent): promise.fail(Self.absence)
       case .failure(let error): promise.fail(error)
       }
@@ -297,7 +297,7 @@ extension DatabaseRegistry: LedDatabases {
     }
   }
 
-  private static let stopping = RESTError(503, "the server is stopping")
+  private static let stopping = RESTError(503, reason: "the server is stopping")
 
   func lead(_ term: LeaseTerm) {
     let name = term.database

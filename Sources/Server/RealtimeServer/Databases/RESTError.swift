@@ -7,36 +7,39 @@ struct RESTError: Error, Equatable {
   let status: Int
   let reason: String
 
-  init(_ status: Int, _ reason: String) {
+  init(_ status: Int, reason: String) {
     self.status = status
     self.reason = reason
   }
 
   static let invalidData = RESTError(
     400,
-    "Invalid data; couldn't parse JSON object, array, or value."
+    reason: "Invalid data; couldn't parse JSON object, array, or value."
   )
-  static let missingData = RESTError(400, "Missing data; Perhaps you forgot to send the data.")
+  static let missingData = RESTError(
+    400,
+    reason: "Missing data; Perhaps you forgot to send the data."
+  )
 
   /// A write above the size limit that it asked for; clients know this text.
   static let writeTooBig = RESTError(
     400,
-    "Data to write exceeds the maximum size that can be modified with a single request."
+    reason: "Data to write exceeds the maximum size that can be modified with a single request."
   )
 
   /// An answer beyond the size that one may have.
   static let answerTooBig = RESTError(
     413,
-    "Data requested exceeds the maximum size that can be accessed with a single request."
+    reason: "Data requested exceeds the maximum size that can be accessed with a single request."
   )
 
   /// A read that took longer than it asked to.
   static let readTooSlow = RESTError(
     400,
-    "the data could not be read in the time that timeout allows"
+    reason: "the data could not be read in the time that timeout allows"
   )
 
-  static let permissionDenied = RESTError(401, "Permission denied")
+  static let permissionDenied = RESTError(401, reason: "Permission denied")
 
   /// A credential that does not count.
   init(_ error: CredentialError) {
@@ -51,19 +54,19 @@ struct RESTError: Error, Equatable {
     case .node: reason = ""
     }
     switch response.status {
-    case .permissionDenied: self.init(401, reason)
-    case .invalidToken: self.init(401, reason)
-    case .expiredToken: self.init(401, "Auth token is expired")
-    case .dataStale: self.init(412, reason)
-    case .invalidData, .tooBig, .failure: self.init(400, reason)
-    case .unavailable, .disconnect: self.init(503, reason)
-    default: self.init(500, reason)
+    case .permissionDenied: self.init(401, reason: reason)
+    case .invalidToken: self.init(401, reason: reason)
+    case .expiredToken: self.init(401, reason: "Auth token is expired")
+    case .dataStale: self.init(412, reason: reason)
+    case .invalidData, .tooBig, .failure: self.init(400, reason: reason)
+    case .unavailable, .disconnect: self.init(503, reason: reason)
+    default: self.init(500, reason: reason)
     }
   }
 
   var answer: HTTPAnswer {
     let body = JSONValue.object(("error", .string(reason)))
-    var answer = HTTPAnswer.json(status, Array(body.text.utf8))
+    var answer = HTTPAnswer.json(status, body: Array(body.text.utf8))
     switch status {
     case 405: answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
     case 429: answer.headerLines.append(HTTPAnswer.HeaderLine("Retry-After", "1"))
@@ -76,7 +79,7 @@ struct RESTError: Error, Equatable {
 extension RESTError {
   /// What a client at the socket is told, who cannot be sent to another machine.
   init(_ redirection: Redirection) {
-    self.init(503, "the database is led by the server at \(redirection.host): ask there")
+    self.init(503, reason: "the database is led by the server at \(redirection.host): ask there")
   }
 }
 
@@ -94,7 +97,10 @@ extension Redirection {
     let forwarded = request.headerList("X-Forwarded-Proto").first?.lowercased()
     let scheme = isSecure || forwarded == "https" ? "https" : "http"
     let location = "\(scheme)://\(host)\(target)"
-    var answer = HTTPAnswer.json(307, Array(#"{"error":"another server leads the database"}"#.utf8))
+    var answer = HTTPAnswer.json(
+      307,
+      body: Array(#"{"error":"another server leads the database"}"#.utf8)
+    )
     answer.headerLines = [
       HTTPAnswer.HeaderLine("Location", location),
       HTTPAnswer.HeaderLine("Cache-Control", "no-store"),
@@ -108,13 +114,13 @@ extension DatabaseCore {
   func restError(_ response: ServerMessage.Response) -> RESTError {
     let error = RESTError(response)
     guard let storeFailure, error.reason == storeFailure.publicReason else { return error }
-    return storeFailure.kind == .full ? RESTError(507, error.reason) : error
+    return storeFailure.kind == .full ? RESTError(507, reason: error.reason) : error
   }
 }
 
 extension HTTPAnswer {
   /// An answer with JSON, which nobody is to keep.
-  static func json(_ status: Int, _ body: [UInt8], etag: String? = nil) -> HTTPAnswer {
+  static func json(_ status: Int, body: [UInt8], etag: String? = nil) -> HTTPAnswer {
     var answer = HTTPAnswer(
       status: status,
       contentType: "application/json; charset=utf-8",
@@ -127,7 +133,7 @@ extension HTTPAnswer {
 
   /// An answer without a body.
   static func empty(_ status: Int, etag: String? = nil) -> HTTPAnswer {
-    var answer = HTTPAnswer.json(status, [], etag: etag)
+    var answer = HTTPAnswer.json(status, body: [], etag: etag)
     answer.contentType = nil
     return answer
   }

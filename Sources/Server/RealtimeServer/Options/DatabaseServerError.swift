@@ -30,7 +30,7 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
   /// What is wrong and what to do.
   public let description: String
 
-  init(_ kind: Kind, _ description: String) {
+  init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description
   }
@@ -39,16 +39,20 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
     switch error {
     case let error as DatabaseServerError: self = error
     case let error as ServerCertificateError:
-      self.init(.certificateUnusable, error.description)
+      self.init(.certificateUnusable, description: error.description)
     case let error as ListenError:
-      self.init(error.kind == .inUse ? .addressInUse : .addressUnusable, error.description)
+      self.init(
+        error.kind == .inUse ? .addressInUse : .addressUnusable,
+        description: error.description
+      )
     case let error as StoreError:
       switch error.kind {
-      case .locked: self.init(.storeLocked, error.description)
-      case .notWritable, .damaged: self.init(.storeUnusable, error.description)
-      case .full, .busy, .superseded, .failed: self.init(.storeFailed, error.description)
+      case .locked: self.init(.storeLocked, description: error.description)
+      case .notWritable, .damaged: self.init(.storeUnusable, description: error.description)
+      case .full, .busy, .superseded, .failed:
+        self.init(.storeFailed, description: error.description)
       }
-    case let error: self.init(.failed, "\(error)")
+    case let error: self.init(.failed, description: "\(error)")
     }
   }
 }

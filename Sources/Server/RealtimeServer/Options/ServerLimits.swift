@@ -203,7 +203,7 @@ extension ServerLimits {
       let names = Self.table.map(\.name).joined(separator: ", ")
       throw DatabaseServerError(
         .invalidOptions,
-        "there is no limit \"\(name)\"; there are \(names)"
+        description: "there is no limit \"\(name)\"; there are \(names)"
       )
     }
     self[keyPath: entry.path] = value
@@ -219,7 +219,8 @@ extension ServerLimits {
     guard (entry.minimum...entry.maximum).contains(value) else {
       throw DatabaseServerError(
         .invalidOptions,
-        "the limit \(entry.name) must be from \(entry.minimum) to \(entry.maximum), not \(value)"
+        description:
+          "the limit \(entry.name) must be from \(entry.minimum) to \(entry.maximum), not \(value)"
       )
     }
   }

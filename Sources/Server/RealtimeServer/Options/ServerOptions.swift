@@ -110,28 +110,32 @@ public struct ServerOptions: Sendable {
 extension ServerOptions {
   func validate() throws(DatabaseServerError) {
     guard socketPath != nil || port != nil else {
-      throw DatabaseServerError(.invalidOptions, "a server needs a socket or a port to listen at")
+      throw DatabaseServerError(
+        .invalidOptions,
+        description: "a server needs a socket or a port to listen at"
+      )
     }
     if let port, !(0...65_535).contains(port) {
-      throw DatabaseServerError(.invalidOptions, "\(port) is not a port")
+      throw DatabaseServerError(.invalidOptions, description: "\(port) is not a port")
     }
     try checkExposure()
     guard DatabaseName.isValid(namespace) else {
       throw DatabaseServerError(
         .invalidOptions,
-        "\"\(namespace)\" cannot name a database: only \(DatabaseName.rule) can"
+        description: "\"\(namespace)\" cannot name a database: only \(DatabaseName.rule) can"
       )
     }
     for origin in allowedOrigins where !RequestPolicy.isOrigin(origin) {
       throw DatabaseServerError(
         .invalidOptions,
-        "\"\(origin)\" is not the origin of a web page, such as http://localhost:5173"
+        description: "\"\(origin)\" is not the origin of a web page, such as http://localhost:5173"
       )
     }
     if let advertisedHost, !RequestPolicy.isOrigin("http://\(advertisedHost)") {
       throw DatabaseServerError(
         .invalidOptions,
-        "\"\(advertisedHost)\" is not a host with or without a port, such as s-1.example.org:9000"
+        description:
+          "\"\(advertisedHost)\" is not a host with or without a port, such as s-1.example.org:9000"
       )
     }
     _ = try rules.compiled()
@@ -150,7 +154,10 @@ extension ServerOptions {
   package func checkExposure() throws(DatabaseServerError) {
     guard port != nil else {
       guard tls == nil else {
-        throw DatabaseServerError(.invalidOptions, "a certificate is of use only with a port")
+        throw DatabaseServerError(
+          .invalidOptions,
+          description: "a certificate is of use only with a port"
+        )
       }
       return
     }
@@ -158,14 +165,17 @@ extension ServerOptions {
     guard !isEmulator else {
       throw DatabaseServerError(
         .invalidOptions,
-        "an emulator believes every credential, so it listens on this machine only, not at \(host)"
+        description:
+          "an emulator believes every credential, so it listens on this machine only, "
+          + "not at \(host)"
       )
     }
     guard !isExposed || allowsPlaintext else {
       throw DatabaseServerError(
         .invalidOptions,
-        "other machines can reach \(host), so connections must be encrypted: it takes a certificate "
-          + "and its key, or the explicit wish to do without"
+        description:
+          "other machines can reach \(host), so connections must be encrypted: it takes a "
+          + "certificate and its key, or the explicit wish to do without"
       )
     }
   }
@@ -178,13 +188,15 @@ extension IdentityOptions {
     guard Self.lifetimes.contains(tokenLifetime) else {
       throw DatabaseServerError(
         .invalidOptions,
-        "tokens must count for a second to a day, not \(tokenLifetime)"
+        description: "tokens must count for a second to a day, not \(tokenLifetime)"
       )
     }
     if let administratorKey, AdministratorKey(administratorKey) == nil {
       throw DatabaseServerError(
         .invalidOptions,
-        "the administrators' key must be \(AdministratorKey.minimumBytes) or more visible characters"
+        description:
+          "the administrators' key must be \(AdministratorKey.minimumBytes) or more visible "
+          + "characters"
       )
     }
   }
@@ -235,7 +247,7 @@ extension ServerOptions.Rules {
     } catch {
       throw DatabaseServerError(
         .invalidRules,
-        "\(error.line):\(error.column): \(error.message)"
+        description: "\(error.line):\(error.column): \(error.message)"
       )
     }
   }

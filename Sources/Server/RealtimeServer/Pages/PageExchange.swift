@@ -52,7 +52,9 @@ final class PageExchange: InternalPeer, TurnTaker {
   ) -> EventLoopFuture<HTTPReply> {
     let segments = request.path.split(separator: "/").compactMap { HTTPRequest.unescape($0) }
     guard segments.count == request.path.split(separator: "/").count else {
-      return core.eventLoop.makeFailedFuture(RESTError(400, "an escape in the path is malformed"))
+      return core.eventLoop.makeFailedFuture(
+        RESTError(400, reason: "an escape in the path is malformed")
+      )
     }
     let promise = core.eventLoop.makePromise(of: HTTPReply.self)
     let exchange = PageExchange(request, on: core, versions: versions, promise: promise)
@@ -75,7 +77,7 @@ final class PageExchange: InternalPeer, TurnTaker {
   private func read(_ reads: [PageRead], then next: @escaping @Sendable ([PageData]) -> PageStep) {
     steps += 1
     guard steps <= Self.stepLimit, reads.count <= PageRead.limit else {
-      return finish(RESTError(500, "the page asks for too much").answer)
+      return finish(RESTError(500, reason: "the page asks for too much").answer)
     }
     guard !reads.isEmpty else { return follow(next([])) }
     self.reads = reads
@@ -150,11 +152,11 @@ final class PageExchange: InternalPeer, TurnTaker {
   }
 
   func disconnect(_ reason: DisconnectReason) {
-    finish(RESTError(503, "\(reason)").answer)
+    finish(RESTError(503, reason: "\(reason)").answer)
   }
 
   func serverStops() {
-    if isPending { finish(RESTError(503, "the server is stopping").answer) }
+    if isPending { finish(RESTError(503, reason: "the server is stopping").answer) }
   }
 }
 

@@ -247,7 +247,7 @@ final class EventStream: InternalPeer, TurnTaker {
     keepAlive = nil
     guard let peer else { return }
     self.peer = nil
-    promise.fail(RESTError(503, "the stream has ended"))
+    promise.fail(RESTError(503, reason: "the stream has ended"))
     core.closeInternal(peer)
   }
 }

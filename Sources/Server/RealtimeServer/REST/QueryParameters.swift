@@ -30,7 +30,7 @@ struct QueryParameters {
     let end = try reader.bound("endAt", or: "endBefore", by: index)
     let equal = try reader.bound("equalTo", or: nil, by: index)
     if equal != nil, start != nil || end != nil {
-      throw RESTError(400, "equalTo cannot be combined with other bounds")
+      throw RESTError(400, reason: "equalTo cannot be combined with other bounds")
     }
     return Query(
       index: index,
@@ -48,10 +48,13 @@ struct QueryParameters {
     guard let text = parameter("orderBy") else {
       guard Self.names.contains(where: { parameter($0) != nil }) else { return nil }
       if isShallow { return .key }
-      throw RESTError(400, "orderBy must be defined when other query parameters are defined")
+      throw RESTError(
+        400,
+        reason: "orderBy must be defined when other query parameters are defined"
+      )
     }
     guard let name = (try? JSONParser.parse(text))?.string else {
-      throw RESTError(400, "orderBy must be a valid JSON encoded path")
+      throw RESTError(400, reason: "orderBy must be a valid JSON encoded path")
     }
     switch name {
     case "$key": return .key
@@ -60,7 +63,7 @@ struct QueryParameters {
     default:
       let path = Path(wire: name)
       guard !path.isRoot, Validation.problem(withPath: path) == nil else {
-        throw RESTError(400, "orderBy must be a valid JSON encoded path")
+        throw RESTError(400, reason: "orderBy must be a valid JSON encoded path")
       }
       return .child(path)
     }
@@ -77,7 +80,7 @@ struct QueryParameters {
       return try bound(exclusive, text: other, isInclusive: false, by: index)
     }
     if let exclusive, other != nil {
-      throw RESTError(400, "\(inclusive) and \(exclusive) cannot be combined")
+      throw RESTError(400, reason: "\(inclusive) and \(exclusive) cannot be combined")
     }
     return try bound(inclusive, text: text, isInclusive: true, by: index)
   }
@@ -97,16 +100,19 @@ struct QueryParameters {
       if parameter("orderBy") == nil {
         return QueryBound(.string(text), isInclusive: isInclusive)
       }
-      throw RESTError(400, "\(name) must be a JSON string when orderBy is \"$key\"")
+      throw RESTError(400, reason: "\(name) must be a JSON string when orderBy is \"$key\"")
     }
     guard parts.count == 1 || parts.count == 2, let value = parts.first, Self.isPrimitive(value)
     else {
-      throw RESTError(400, "\(name) must be a JSON primitive, with or without a key after a comma")
+      throw RESTError(
+        400,
+        reason: "\(name) must be a JSON primitive, with or without a key after a comma"
+      )
     }
     var key: QueryBound.KeyPart?
     if parts.count == 2 {
       guard let name = parts[1].string, Validation.problem(withKey: name) == nil else {
-        throw RESTError(400, "the key of \(name) must be a JSON string that is a valid key")
+        throw RESTError(400, reason: "the key of \(name) must be a JSON string that is a valid key")
       }
       key = .key(ChildKey(name))
     }
@@ -129,11 +135,11 @@ struct QueryParameters {
     let last = parameter("limitToLast")
     guard let text = first ?? last else { return nil }
     if first != nil, last != nil {
-      throw RESTError(400, "limitToFirst and limitToLast cannot be combined")
+      throw RESTError(400, reason: "limitToFirst and limitToLast cannot be combined")
     }
     guard let count = Int(text), count > 0, count <= Int(Int32.max) else {
       let name = first == nil ? "limitToLast" : "limitToFirst"
-      throw RESTError(400, "\(name) must be a positive whole number")
+      throw RESTError(400, reason: "\(name) must be a positive whole number")
     }
     return Query.Limit(count, first == nil ? .last : .first)
   }
@@ -150,13 +156,13 @@ extension Query {
     if let other = parameters.first(where: { !names.contains($0.name) }) {
       throw DatabaseServerError(
         .invalidOptions,
-        "a query has no \"\(other.name)\"; it has \(names.joined(separator: ", "))"
+        description: "a query has no \"\(other.name)\"; it has \(names.joined(separator: ", "))"
       )
     }
     do throws(RESTError) {
       self = try QueryParameters.query(of: parameters, isShallow: false) ?? .all
     } catch {
-      throw DatabaseServerError(.invalidOptions, error.reason)
+      throw DatabaseServerError(.invalidOptions, description: error.reason)
     }
   }
 }

@@ -54,7 +54,7 @@ struct RESTCredential {
     guard let line = request.header("Authorization") else { return nil }
     let words = line.split(separator: " ", omittingEmptySubsequences: true)
     guard words.count == 2, words[0].lowercased() == "bearer" else {
-      throw RESTError(401, "Could not parse auth token.")
+      throw RESTError(401, reason: "Could not parse auth token.")
     }
     return String(words[1])
   }
@@ -62,7 +62,7 @@ struct RESTCredential {
   private static func override(of request: HTTPRequest) throws(RESTError) -> JSONValue? {
     guard let text = request.parameter("auth_variable_override") else { return nil }
     guard let json = try? JSONParser.parse(text), json == .null || json.members != nil else {
-      throw RESTError(400, "auth_variable_override must be a JSON object or null")
+      throw RESTError(400, reason: "auth_variable_override must be a JSON object or null")
     }
     return json
   }
@@ -90,7 +90,7 @@ extension DatabaseCore {
     }
     guard countInternal(id) else {
       closeInternal(id)
-      throw RESTError(429, "the user has too many connections")
+      throw RESTError(429, reason: "the user has too many connections")
     }
     return id
   }

@@ -60,12 +60,12 @@ final class RESTExchange: InternalPeer, TurnTaker {
   }
 
   func disconnect(_ reason: DisconnectReason) {
-    finish(RESTError(503, "\(reason)").answer)
+    finish(RESTError(503, reason: "\(reason)").answer)
   }
 
   func serverStops() {
     guard turn != nil || isHeldBack else { return }
-    finish(RESTError(503, "the server is stopping; nothing was written").answer)
+    finish(RESTError(503, reason: "the server is stopping; nothing was written").answer)
   }
 
   private func ask(

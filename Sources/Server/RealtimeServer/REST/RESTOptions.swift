@@ -31,24 +31,24 @@ struct RESTOptions: Sendable {
     case nil: print = .compact
     case "pretty": print = .pretty
     case "silent": print = .silent
-    case _?: throw RESTError(400, "print must be pretty or silent")
+    case _?: throw RESTError(400, reason: "print must be pretty or silent")
     }
     switch request.parameter("format") {
     case nil: form = .value
     case "export": form = .export
-    case _?: throw RESTError(400, "format must be export")
+    case _?: throw RESTError(400, reason: "format must be export")
     }
     isShallow = request.parameter("shallow") == "true"
     callback = request.parameter("callback")
     download = request.parameter("download")
     if let callback {
-      guard method == .get else { throw RESTError(400, "callback is for GET only") }
+      guard method == .get else { throw RESTError(400, reason: "callback is for GET only") }
       guard Self.isFunctionName(callback) else {
-        throw RESTError(400, "callback must be the name of a function")
+        throw RESTError(400, reason: "callback must be the name of a function")
       }
     }
     if isShallow, form == .export {
-      throw RESTError(400, "shallow cannot be combined with format")
+      throw RESTError(400, reason: "shallow cannot be combined with format")
     }
     guard
       let size = WriteSize(
@@ -56,7 +56,7 @@ struct RESTOptions: Sendable {
       )
     else {
       let names = WriteSize.allCases.map(\.rawValue).joined(separator: ", ")
-      throw RESTError(400, "writeSizeLimit must be one of \(names)")
+      throw RESTError(400, reason: "writeSizeLimit must be one of \(names)")
     }
     writeSize = size
     timeout = try request.parameter("timeout").map(Self.timeout)
@@ -73,7 +73,9 @@ struct RESTOptions: Sendable {
       default: nil
       }
     guard let factor, let number = Int64(digits), number > 0, number <= longestTimeout / factor
-    else { throw RESTError(400, "timeout must be a time up to 15min, such as 100ms, 3s or 2min") }
+    else {
+      throw RESTError(400, reason: "timeout must be a time up to 15min, such as 100ms, 3s or 2min")
+    }
     return .milliseconds(number * factor)
   }
 
@@ -116,7 +118,7 @@ extension RESTOptions {
     var body = print == .pretty ? PrettyJSON.text(json) : Array(json.text.utf8)
     if print == .pretty { body.append(UInt8(ascii: "\n")) }
     if let callback { body = Array("\(callback)(".utf8) + body + Array(")".utf8) }
-    var answer = HTTPAnswer.json(status, body, etag: etag)
+    var answer = HTTPAnswer.json(status, body: body, etag: etag)
     answer.headerLines.append(HTTPAnswer.HeaderLine("X-Content-Type-Options", "nosniff"))
     if callback != nil { answer.contentType = "application/javascript; charset=utf-8" }
     if let download {

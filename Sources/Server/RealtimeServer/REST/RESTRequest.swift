@@ -54,7 +54,7 @@ struct RESTRequest: Sendable {
     let required = request.headerList("if-match")
     let known = request.headerList("if-none-match")
     guard required.count <= Self.tagLimit, known.count <= Self.tagLimit else {
-      throw RESTError(400, "a condition names more than \(Self.tagLimit) versions")
+      throw RESTError(400, reason: "a condition names more than \(Self.tagLimit) versions")
     }
     // A star asks for any version, which is no condition worth a comparison.
     requiredHashes = required.contains("*") ? [] : required.map { EntityTag.hash(ofText: $0) }
@@ -69,10 +69,10 @@ struct RESTRequest: Sendable {
     self.depthLimit = depthLimit
     if !required.isEmpty {
       if options.print == .silent {
-        throw RESTError(400, "if-match cannot be combined with print=silent")
+        throw RESTError(400, reason: "if-match cannot be combined with print=silent")
       }
       if method == .post || method == .patch {
-        throw RESTError(400, "if-match is for PUT and DELETE only")
+        throw RESTError(400, reason: "if-match is for PUT and DELETE only")
       }
     }
   }
@@ -87,7 +87,7 @@ struct RESTRequest: Sendable {
       name = override.uppercased()
     }
     guard let method = RESTMethod(rawValue: name) else {
-      throw RESTError(405, "the method must be one of \(RESTMethod.allowed)")
+      throw RESTError(405, reason: "the method must be one of \(RESTMethod.allowed)")
     }
     return method
   }
@@ -106,14 +106,14 @@ struct RESTRequest: Sendable {
         guard path.isPriority else { return .set(path, try Node(json: json)) }
         return .set(path, try Node.priorityValue(json).map { .leaf($0) } ?? .empty)
       } catch {
-        throw RESTError(400, "Invalid data; \(error)")
+        throw RESTError(400, reason: "Invalid data; \(error)")
       }
     case .post:
       let json = try json()
       do throws(NodeError) {
         return .append(path, try Node(json: json))
       } catch {
-        throw RESTError(400, "Invalid data; \(error)")
+        throw RESTError(400, reason: "Invalid data; \(error)")
       }
     case .patch:
       let json = try json()
@@ -121,7 +121,7 @@ struct RESTRequest: Sendable {
       do throws(NodeError) {
         return .merge(path, try Change.changes(json: json))
       } catch {
-        throw RESTError(400, "Invalid data; \(error)")
+        throw RESTError(400, reason: "Invalid data; \(error)")
       }
     }
   }
@@ -153,12 +153,12 @@ enum RESTPath {
     var keys: [ChildKey] = []
     for segment in path.utf8.dropLast(suffix.utf8.count).split(separator: UInt8(ascii: "/")) {
       guard let text = HTTPRequest.unescape(String(Substring(segment))) else {
-        throw RESTError(400, "Invalid path: Invalid token in path")
+        throw RESTError(400, reason: "Invalid path: Invalid token in path")
       }
       keys.append(ChildKey(text))
     }
     if let first = keys.first?.text, first.hasPrefix("."), keys[0] != .priority {
-      throw RESTError(404, "there is nothing at /\(first) on this server")
+      throw RESTError(404, reason: "there is nothing at /\(first) on this server")
     }
     return Path(keys)
   }

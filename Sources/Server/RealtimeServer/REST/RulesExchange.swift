@@ -37,9 +37,9 @@ final class RulesExchange: InternalPeer {
     // The durable rules: a replacement counts once it has been answered.
     let rules = core.hub.durableRules
     switch action {
-    case .read: finish(.json(200, Array(rules.source.utf8)))
-    case .readStrictly(isPretty: true): finish(.json(200, PrettyJSON.text(rules.json)))
-    case .readStrictly(isPretty: false): finish(.json(200, Array(rules.json.text.utf8)))
+    case .read: finish(.json(200, body: Array(rules.source.utf8)))
+    case .readStrictly(isPretty: true): finish(.json(200, body: PrettyJSON.text(rules.json)))
+    case .readStrictly(isPretty: false): finish(.json(200, body: Array(rules.json.text.utf8)))
     case .replace(let source, let isRehearsal):
       core.perform(
         core.hub.setRules(
@@ -66,14 +66,14 @@ final class RulesExchange: InternalPeer {
   func receive(_ message: ServerMessage) {
     guard case .response(_, let response) = message else { return }
     if response.status == .ok {
-      finish(.json(200, Array(#"{"status":"ok"}"#.utf8)))
+      finish(.json(200, body: Array(#"{"status":"ok"}"#.utf8)))
     } else {
       finish(core.restError(response).answer)
     }
   }
 
   func disconnect(_ reason: DisconnectReason) {
-    finish(RESTError(503, "\(reason)").answer)
+    finish(RESTError(503, reason: "\(reason)").answer)
   }
 }
 
@@ -111,16 +111,16 @@ struct RulesRequest {
       switch request.parameter("format") {
       case nil: action = .read
       case "strict": action = .readStrictly(isPretty: request.parameter("print") == "pretty")
-      case _?: throw RESTError(400, "format must be strict")
+      case _?: throw RESTError(400, reason: "format must be strict")
       }
     case .put:
       guard let source = String(validating: request.body, as: UTF8.self) else {
-        throw RESTError(400, "Line 1: the rules are no text in UTF-8")
+        throw RESTError(400, reason: "Line 1: the rules are no text in UTF-8")
       }
       if source.allSatisfy(\.isWhitespace) { throw RESTError.missingData }
       action = .replace(source: source, isRehearsal: request.parameter("dryRun") == "true")
     case .post, .patch, .delete, .options:
-      throw RESTError(405, "the method must be GET or PUT")
+      throw RESTError(405, reason: "the method must be GET or PUT")
     }
   }
 }

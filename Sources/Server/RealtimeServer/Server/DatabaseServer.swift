@@ -209,7 +209,7 @@ public final class DatabaseServer: Sendable {
       }
       if !isRunning { continuation.resume(returning: false) }
     }
-    guard isDone else { throw DatabaseServerError(.failed, "the server has stopped") }
+    guard isDone else { throw DatabaseServerError(.failed, description: "the server has stopped") }
   }
 
   /// What kind of rules was in force at the start in the default database.
@@ -262,7 +262,7 @@ extension DatabaseServer {
       }
       if !isRunning { continuation.resume(returning: false) }
     }
-    guard isDone else { throw DatabaseServerError(.failed, "the server has stopped") }
+    guard isDone else { throw DatabaseServerError(.failed, description: "the server has stopped") }
   }
 }
 

@@ -183,7 +183,8 @@ extension ServerCore {
     phase = .stopping
     let failure = DatabaseServerError(
       .storeFailed,
-      "the server ends because a write failed and it cannot know what is on the disk (\(error)); "
+      description:
+        "the server ends because a write failed and it cannot know what is on the disk (\(error)); "
         + "check the disk, then start the server again: it reads what is really there"
     )
     self.failure = failure

@@ -58,7 +58,7 @@ extension ServerCore {
         else {
           throw RESTError(
             503,
-            "the database is led by the server at \(redirection.host): ask there"
+            reason: "the database is led by the server at \(redirection.host): ask there"
           )
         }
         add(RedirectTicket.parameter, ticket)
@@ -95,7 +95,7 @@ extension ServerCore {
   ) throws(RESTError) -> VerifiedCredential {
     let (target, text) = RedirectTicket.split(request.target)
     guard let leaders, let time = leaders.storageTime, let secret = identities.sharedSecret else {
-      throw RESTError(503, "the server is not ready")
+      throw RESTError(503, reason: "the server is not ready")
     }
     let name = name(in: request)
     guard let text, let ticket = RedirectTicket(text, sealedWith: secret) else {
@@ -110,7 +110,7 @@ extension ServerCore {
       throw Self.ticketRefusal("has expired")
     }
     if identities.verifier(of: name).isShutOut(ticket.credential.auth) {
-      throw RESTError(401, "Auth token is revoked.")
+      throw RESTError(401, reason: "Auth token is revoked.")
     }
     if isCarriedOut, !usedTickets.use(text, until: end, at: time) {
       throw Self.ticketRefusal("has been used already")
@@ -121,7 +121,9 @@ extension ServerCore {
   private static func ticketRefusal(_ reason: String) -> RESTError {
     RESTError(
       401,
-      "the ticket in the address \(reason): send the request with its token to the first address again"
+      reason:
+        "the ticket in the address \(reason): send the request with its token to the first "
+        + "address again"
     )
   }
 

@@ -15,7 +15,7 @@ extension ServerCore {
       if let redirection = error as? Redirection {
         return .answer(self.redirect(request, by: redirection, from: sender))
       }
-      return .answer((error as? RESTError ?? RESTError(500, "the server failed")).answer)
+      return .answer((error as? RESTError ?? RESTError(500, reason: "the server failed")).answer)
     }
     .nonisolated()
     let logger = logger
@@ -123,7 +123,7 @@ extension ServerCore {
     from database: DatabaseCore
   ) -> EventLoopFuture<HTTPReply> {
     if request.method == .options {
-      var answer = HTTPAnswer.json(200, [])
+      var answer = HTTPAnswer.json(200, body: [])
       answer.contentType = nil
       answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
       return database.eventLoop.makeSucceededFuture(.answer(answer))
@@ -131,7 +131,7 @@ extension ServerCore {
     guard request.wantsStream else { return RESTExchange.run(request, on: database) }
     if request.options.isShallow {
       return database.eventLoop.makeFailedFuture(
-        RESTError(400, "shallow cannot be combined with an event stream")
+        RESTError(400, reason: "shallow cannot be combined with an event stream")
       )
     }
     return EventStream.open(request, on: database)
@@ -161,7 +161,9 @@ extension ServerCore {
         let refusal = DatabaseRegistry.refusal(error)
         let code = refusal.status == 404 ? "PROJECT_NOT_FOUND" : "UNAVAILABLE"
         return .answer(
-          .identity(IdentityAnswer(IdentityError(code, refusal.reason, status: refusal.status)))
+          .identity(
+            IdentityAnswer(IdentityError(code, detail: refusal.reason, status: refusal.status))
+          )
         )
       }
   }
@@ -171,7 +173,7 @@ extension ServerCore {
     route: IdentityRoute,
     database: String
   ) -> IdentityRequest {
-    var asked = IdentityRequest(request.method, route, database: database)
+    var asked = IdentityRequest(request.method, at: route, database: database)
     asked.parameters = request.parameters
     asked.contentType = request.header("Content-Type")
     asked.body = request.body
@@ -191,7 +193,7 @@ extension ServerCore {
 extension HTTPAnswer {
   /// The answer to a request about identities, which nobody is to keep.
   static func identity(_ answer: IdentityAnswer) -> HTTPAnswer {
-    var reply = HTTPAnswer.json(answer.status, Array(answer.json.text.utf8))
+    var reply = HTTPAnswer.json(answer.status, body: Array(answer.json.text.utf8))
     reply.headerLines = [HeaderLine("Cache-Control", "no-store")]
     if answer.status == 405 { reply.headerLines.append(HeaderLine("Allow", "POST, OPTIONS")) }
     return reply
@@ -252,9 +254,9 @@ extension ServerCore {
     do throws(RESTError) {
       guard try isAdministrator(request) else { throw RESTError.permissionDenied }
       guard request.method == "GET" || request.method == "HEAD" else {
-        throw RESTError(405, "the numbers can only be read")
+        throw RESTError(405, reason: "the numbers can only be read")
       }
-      let answer = HTTPAnswer.json(200, Array(metrics.text.utf8))
+      let answer = HTTPAnswer.json(200, body: Array(metrics.text.utf8))
       return eventLoop.makeSucceededFuture(.answer(answer))
     } catch {
       return eventLoop.makeFailedFuture(error)

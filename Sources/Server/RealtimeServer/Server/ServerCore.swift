@@ -79,9 +79,9 @@ final class ServerCore {
 
   /// Why no further connection is admitted, or nil when one is.
   var refusal: RESTError? {
-    if phase != .running { return RESTError(503, "the server is stopping") }
+    if phase != .running { return RESTError(503, reason: "the server is stopping") }
     if context.connectionCount >= options.limits.connections, !makeRoom() {
-      return RESTError(503, "the server has too many connections")
+      return RESTError(503, reason: "the server has too many connections")
     }
     return nil
   }
@@ -107,7 +107,8 @@ final class ServerCore {
       if let redirection = error as? Redirection {
         return isLocal ? RESTError(redirection).answer : nil
       }
-      return isTold ? nil : (error as? RESTError ?? RESTError(500, "the server failed")).answer
+      return isTold
+        ? nil : (error as? RESTError ?? RESTError(500, reason: "the server failed")).answer
     }
   }
 
