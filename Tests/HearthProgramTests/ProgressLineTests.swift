@@ -118,7 +118,7 @@ struct ProgressLineTests {
       (ProgressLine.bytes(512), "512 bytes"), (ProgressLine.bytes(1_536), "1.5 KB"),
       (ProgressLine.bytes(300 << 20), "300 MB"), (ProgressLine.bytes(5 << 40), "5.0 TB"),
       (ProgressLine.grouped(999), "999"), (ProgressLine.grouped(1_234_567), "1,234,567"),
-      (ProgressLine.count(1, "entry", "entries"), "1 entry"),
+      (ProgressLine.count(1, "entry", plural: "entries"), "1 entry"),
       (ProgressLine.count(2_000, "post"), "2,000 posts"),
       (ProgressLine.duration(0.04), "0.0 s"), (ProgressLine.duration(59.6), "1 min 0 s"),
       (ProgressLine.duration(200), "3 min 20 s"), (ProgressLine.duration(7_500), "2 h 5 min"),

@@ -36,7 +36,7 @@ struct Doctor: AsyncParsableCommand {
     let grade: Grade
     let text: String
 
-    init(_ subject: String, _ grade: Grade, _ text: String) {
+    init(_ subject: String, grade: Grade, text: String) {
       self.subject = subject
       self.grade = grade
       self.text = text
@@ -55,7 +55,8 @@ struct Doctor: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     var findings = [
-      Finding("version", .fine, "hearth \(SDKVersion.current)"), Self.terminal(), Self.text(),
+      Finding("version", grade: .fine, text: "hearth \(SDKVersion.current)"), Self.terminal(),
+      Self.text(),
       Self.links(),
     ]
     do throws(CommandFailure) {
@@ -66,7 +67,7 @@ struct Doctor: AsyncParsableCommand {
         Self.disk(at: places.data), Self.server(at: places.socket),
       ]
     } catch {
-      findings.append(Finding("home", .fault, error.description))
+      findings.append(Finding("home", grade: .fault, text: error.description))
     }
     findings += [configuration(), Self.listening(at: port), Self.tmux()]
     if options.database != nil { findings.append(await database()) }
@@ -95,33 +96,37 @@ struct Doctor: AsyncParsableCommand {
     switch NcursesTerminal.problem() {
     case nil:
       let type = ProcessInfo.processInfo.environment["TERM"] ?? ""
-      return Finding("terminal", .fine, "\(type) can show screens")
+      return Finding("terminal", grade: .fine, text: "\(type) can show screens")
     case .inputIsNoTerminal, .outputIsNoTerminal:
       return Finding(
         "terminal",
-        .warning,
-        "this is no terminal, so screens were not checked; run \"hearth doctor\" in one"
+        grade: .warning,
+        text: "this is no terminal, so screens were not checked; run \"hearth doctor\" in one"
       )
-    case .some(let problem): return Finding("terminal", .fault, "\(problem)")
+    case .some(let problem): return Finding("terminal", grade: .fault, text: "\(problem)")
     }
   }
 
   @MainActor
   private static func text() -> Finding {
     let encoding = NcursesTerminal.encoding()
-    guard !encoding.isUnicode else { return Finding("text", .fine, encoding.name) }
+    guard !encoding.isUnicode else { return Finding("text", grade: .fine, text: encoding.name) }
     return Finding(
       "text",
-      .warning,
-      "the locale uses \(encoding.name), so screens show ASCII only; set LANG=C.UTF-8"
+      grade: .warning,
+      text: "the locale uses \(encoding.name), so screens show ASCII only; set LANG=C.UTF-8"
     )
   }
 
   @MainActor
   private static func links() -> Finding {
     TerminalAbilities.opensLinks()
-      ? Finding("links", .fine, "the terminal can open those of posts")
-      : Finding("links", .fine, "the terminal is not known to open links; o opens those of a post")
+      ? Finding("links", grade: .fine, text: "the terminal can open those of posts")
+      : Finding(
+        "links",
+        grade: .fine,
+        text: "the terminal is not known to open links; o opens those of a post"
+      )
   }
 
   private static func emoji(_ memory: TerminalMemory) -> Finding {
@@ -131,7 +136,7 @@ struct Doctor: AsyncParsableCommand {
       case false?: "the terminal does not join emoji; the first one of a family stands for it"
       case nil: "the terminal was not asked yet; the first screen in it does"
       }
-    return Finding("emoji", .fine, text)
+    return Finding("emoji", grade: .fine, text: text)
   }
 
   private static func directory(_ subject: String, at path: String) -> Finding {
@@ -139,27 +144,37 @@ struct Doctor: AsyncParsableCommand {
     guard lstat(path, &information) == 0 else {
       let above = nearestAncestor(of: path)
       return access(above, W_OK | X_OK) == 0
-        ? Finding(subject, .fine, "\(path) will be created")
+        ? Finding(subject, grade: .fine, text: "\(path) will be created")
         : Finding(
           subject,
-          .fault,
-          "\(path) cannot be created, since \(above) is not writable; name another with --data-dir"
+          grade: .fault,
+          text:
+            "\(path) cannot be created, since \(above) is not writable;"
+            + " name another with --data-dir"
         )
     }
     let advice = "name another with --data-dir"
     if information.st_mode & S_IFMT != S_IFDIR {
-      return Finding(subject, .fault, "\(path) is not a directory; \(advice)")
+      return Finding(subject, grade: .fault, text: "\(path) is not a directory; \(advice)")
     }
     if information.st_uid != geteuid() {
-      return Finding(subject, .fault, "\(path) belongs to another user; \(advice)")
+      return Finding(subject, grade: .fault, text: "\(path) belongs to another user; \(advice)")
     }
     if access(path, R_OK | W_OK | X_OK) != 0 {
-      return Finding(subject, .fault, "\(path) is not writable; \"chmod 700\" it, or \(advice)")
+      return Finding(
+        subject,
+        grade: .fault,
+        text: "\(path) is not writable; \"chmod 700\" it, or \(advice)"
+      )
     }
     if information.st_mode & 0o077 != 0 {
-      return Finding(subject, .warning, "other users may enter \(path); \"chmod 700\" it")
+      return Finding(
+        subject,
+        grade: .warning,
+        text: "other users may enter \(path); \"chmod 700\" it"
+      )
     }
-    return Finding(subject, .fine, path)
+    return Finding(subject, grade: .fine, text: path)
   }
 
   private static func nearestAncestor(of path: String) -> String {
@@ -175,34 +190,50 @@ struct Doctor: AsyncParsableCommand {
     guard statvfs(nearestAncestor(of: path), &information) == 0 else {
       return Finding(
         "disk",
-        .warning,
-        "its free space is unknown: \(String(cString: strerror(errno)))"
+        grade: .warning,
+        text: "its free space is unknown: \(String(cString: strerror(errno)))"
       )
     }
     let free = Int64(information.f_bavail) * Int64(information.f_frsize)
     let text = "\(free / 1_000_000) MB free"
     if free < diskSpace.full {
-      return Finding("disk", .fault, "\(text): it is full, and writes will be refused; make room")
+      return Finding(
+        "disk",
+        grade: .fault,
+        text: "\(text): it is full, and writes will be refused; make room"
+      )
     }
     return free < diskSpace.low
-      ? Finding("disk", .warning, "\(text): writes are refused when it is full; make room")
-      : Finding("disk", .fine, text)
+      ? Finding(
+        "disk",
+        grade: .warning,
+        text: "\(text): writes are refused when it is full; make room"
+      )
+      : Finding("disk", grade: .fine, text: text)
   }
 
   private static func server(at socket: String) -> Finding {
     switch UnixSocketProbe.look(at: socket) {
     case .process(let process):
-      return Finding("local server", .fine, "process \(process) answers at \(socket)")
+      return Finding("local server", grade: .fine, text: "process \(process) answers at \(socket)")
     case .nobody:
-      return Finding("local server", .fine, "not running; the first terminal starts it")
+      return Finding(
+        "local server",
+        grade: .fine,
+        text: "not running; the first terminal starts it"
+      )
     case .notASocket:
       return Finding(
         "local server",
-        .fault,
-        "\(socket) is no socket; move it away, or name another with --socket"
+        grade: .fault,
+        text: "\(socket) is no socket; move it away, or name another with --socket"
       )
     case .unusable(let reason):
-      return Finding("local server", .fault, "\(socket): \(reason); name another with --socket")
+      return Finding(
+        "local server",
+        grade: .fault,
+        text: "\(socket): \(reason); name another with --socket"
+      )
     }
   }
 
@@ -220,7 +251,11 @@ struct Doctor: AsyncParsableCommand {
       open = try Database(url: url, options: configuration)
     } catch {
       let advice = "a URL is like https://blog.example.org:9000?ns=hearth"
-      return Finding(subject, .fault, "\(CommandFailure(error).description); \(advice)")
+      return Finding(
+        subject,
+        grade: .fault,
+        text: "\(CommandFailure(error).description); \(advice)"
+      )
     }
     open.callbackQueue = DispatchQueue(label: "hearth.doctor")
     let finding = await withCheckedContinuation { continuation in
@@ -234,16 +269,18 @@ struct Doctor: AsyncParsableCommand {
       }
       open.observeConnection { status in
         if status.phase == .connected {
-          finish(Finding(subject, .fine, "\(status.address) answers"))
+          finish(Finding(subject, grade: .fine, text: "\(status.address) answers"))
         } else if let problem = status.problem {
-          finish(Finding(subject, .fault, problem.reason + "; " + Self.advice(problem)))
+          finish(
+            Finding(subject, grade: .fault, text: problem.reason + "; " + Self.advice(problem))
+          )
         }
       }
       open.goOnline()
       DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
         let text =
           "no answer within \(Self.patience.formatted()) s; it may hang, or the way to it is cut"
-        finish(Finding(subject, .fault, text))
+        finish(Finding(subject, grade: .fault, text: text))
       }
     }
     await open.close()
@@ -270,9 +307,9 @@ struct Doctor: AsyncParsableCommand {
     let problems = files.read().problems
     guard problems.isEmpty else {
       let text = problems.map { "\($0)" }.joined(separator: "; ")
-      return Finding("configuration", .warning, text)
+      return Finding("configuration", grade: .warning, text: text)
     }
-    return Finding("configuration", .fine, files.path)
+    return Finding("configuration", grade: .fine, text: files.path)
   }
 
   private static func listening(at port: Int) -> Finding {
@@ -288,12 +325,14 @@ struct Doctor: AsyncParsableCommand {
     let result = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
     }
-    if result == 0 { return Finding("port \(port)", .fine, "free for hearth serve --port \(port)") }
+    if result == 0 {
+      return Finding("port \(port)", grade: .fine, text: "free for hearth serve --port \(port)")
+    }
     let code = errno
     return Finding(
       "port \(port)",
-      .warning,
-      code == EADDRINUSE
+      grade: .warning,
+      text: code == EADDRINUSE
         ? "in use; \"ss -ltnp\" shows by whom, and hearth serve --port takes another"
         : "\(String(cString: strerror(code))); hearth serve --port takes another"
     )
@@ -303,8 +342,8 @@ struct Doctor: AsyncParsableCommand {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let found = path.split(separator: ":").contains { access("\($0)/tmux", X_OK) == 0 }
     return found
-      ? Finding("tmux", .fine, "found; hearth demo can use it")
-      : Finding("tmux", .warning, "not found; hearth demo needs --no-tmux without it")
+      ? Finding("tmux", grade: .fine, text: "found; hearth demo can use it")
+      : Finding("tmux", grade: .warning, text: "not found; hearth demo needs --no-tmux without it")
   }
 }
 

@@ -40,7 +40,7 @@ enum CommandManual {
     page.paragraph("hearth [OPTION…]")
     page.paragraph("hearth COMMAND [OPTION…] [ARGUMENT…]")
     page.heading("Description")
-    page.paragraph(text(root, "abstract") + " " + firstParagraph(text(root, "discussion")))
+    page.paragraph(text(root, at: "abstract") + " " + firstParagraph(text(root, at: "discussion")))
     let commands = (root?["subcommands"]?.elements ?? []).filter {
       name(of: $0) != "help" && $0["shouldDisplay"]?.bool != false
     }
@@ -55,7 +55,7 @@ enum CommandManual {
     for command in commands {
       guard name(of: command) != "open" else {
         page.subheading("hearth open")
-        page.paragraph(text(command, "abstract") + " It takes the options of the screen.")
+        page.paragraph(text(command, at: "abstract") + " It takes the options of the screen.")
         continue
       }
       add(command, prefix: "hearth", to: &page)
@@ -68,9 +68,11 @@ enum CommandManual {
   private static func add(_ command: JSONValue, prefix: String, to page: inout Roff) {
     let name = "\(prefix) \(name(of: command))"
     let own = arguments(of: command)
-    let words = own.filter { text($0, "kind") == "positional" }.map { text($0, "valueName") }
+    let words = own.filter { text($0, at: "kind") == "positional" }.map {
+      text($0, at: "valueName")
+    }
     page.subheading(([name] + words.map { $0.uppercased() }).joined(separator: " "))
-    page.paragraph(text(command, "abstract"))
+    page.paragraph(text(command, at: "abstract"))
     let takesCommon = own.count(where: isCommon) == commonNames.count
     add(own.filter { !takesCommon || !isCommon($0) }, to: &page)
     if takesCommon { page.paragraph("It takes the common options as well.") }
@@ -81,17 +83,17 @@ enum CommandManual {
 
   private static func add(_ arguments: [JSONValue], to page: inout Roff) {
     for argument in arguments {
-      let value = text(argument, "valueName")
+      let value = text(argument, at: "valueName")
       let names = (argument["names"]?.elements ?? []).map { name in
-        (text(name, "kind") == "long" ? "--" : "-") + text(name, "name")
+        (text(name, at: "kind") == "long" ? "--" : "-") + text(name, at: "name")
       }
       guard !names.isEmpty else {
-        page.item(value.uppercased(), text(argument, "abstract"))
+        page.item(value.uppercased(), text(argument, at: "abstract"))
         continue
       }
-      let isOption = text(argument, "kind") == "option"
+      let isOption = text(argument, at: "kind") == "option"
       let term = names.joined(separator: ", ") + (isOption ? " \(value.uppercased())" : "")
-      page.item(term, text(argument, "abstract"))
+      page.item(term, text(argument, at: "abstract"))
     }
   }
 
@@ -106,7 +108,7 @@ enum CommandManual {
   }
 
   private static func longNames(of argument: JSONValue) -> [String] {
-    (argument["names"]?.elements ?? []).map { text($0, "name") }
+    (argument["names"]?.elements ?? []).map { text($0, at: "name") }
   }
 
   /// A command that takes nothing else.
@@ -163,15 +165,15 @@ enum CommandManual {
 
   private static func arguments(of command: JSONValue) -> [JSONValue] {
     (command["arguments"]?.elements ?? []).filter { argument in
-      let names = (argument["names"]?.elements ?? []).map { text($0, "name") }
+      let names = (argument["names"]?.elements ?? []).map { text($0, at: "name") }
       return !names.contains("help") && !names.contains("version")
         && argument["shouldDisplay"]?.bool != false
     }
   }
 
-  private static func name(of command: JSONValue) -> String { text(command, "commandName") }
+  private static func name(of command: JSONValue) -> String { text(command, at: "commandName") }
 
-  private static func text(_ json: JSONValue?, _ member: String) -> String {
+  private static func text(_ json: JSONValue?, at member: String) -> String {
     json?[member]?.string ?? ""
   }
 
@@ -192,7 +194,7 @@ struct Completions: ParsableCommand {
 
   func run() throws {
     guard let shell = CompletionShell(rawValue: shell) else {
-      throw CommandFailure(.usage, "completions exist for bash, zsh and fish")
+      throw CommandFailure(.usage, description: "completions exist for bash, zsh and fish")
     }
     Output.text(Hearth.completionScript(for: shell) + "\n")
   }

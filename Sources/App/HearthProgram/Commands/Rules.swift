@@ -20,7 +20,10 @@ struct Rules: AsyncParsableCommand {
       return try RuleSet(bytes: bytes)
     } catch {
       let name = file == "-" ? "stdin" : file
-      throw CommandFailure(.usage, "\(name):\(error.line):\(error.column): \(error.message)")
+      throw CommandFailure(
+        .usage,
+        description: "\(name):\(error.line):\(error.column): \(error.message)"
+      )
     }
   }
 }
@@ -133,7 +136,7 @@ extension Rules {
       do throws(DatabaseServerError) {
         return try Query(restParameters: query)
       } catch {
-        throw CommandFailure(.usage, "--query: \(error)")
+        throw CommandFailure(.usage, description: "--query: \(error)")
       }
     }
 
@@ -151,7 +154,7 @@ extension Rules {
       do throws(NodeError) {
         return try Node(json: json)
       } catch {
-        throw CommandFailure(.usage, "\(source): \(error)")
+        throw CommandFailure(.usage, description: "\(source): \(error)")
       }
     }
 

@@ -131,7 +131,8 @@ extension CommonOptions {
       if let account {
         throw CommandFailure(
           .usage,
-          "the local database has no accounts; --account \(account) needs --database or --profile"
+          description:
+            "the local database has no accounts; --account \(account) needs --database or --profile"
         )
       }
       return nil
@@ -142,7 +143,8 @@ extension CommonOptions {
     if let account {
       throw CommandFailure(
         .notPermitted,
-        "nobody is signed in as \(account) at \(configuration.databaseURL); see hearth accounts"
+        description:
+          "nobody is signed in as \(account) at \(configuration.databaseURL); see hearth accounts"
       )
     }
     return nil
@@ -188,7 +190,8 @@ extension AccountDesk {
     guard let configuration = try options.accounts() else {
       throw CommandFailure(
         .usage,
-        "the local database needs no account; name another with --database or --profile"
+        description:
+          "the local database needs no account; name another with --database or --profile"
       )
     }
     self.init(configuration: configuration)

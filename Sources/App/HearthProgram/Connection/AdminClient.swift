@@ -19,11 +19,11 @@ struct AdminClient {
     guard options.database == nil, !options.ephemeral else {
       throw CommandFailure(
         .usage,
-        "accounts are managed where they are stored; --data-dir names the place"
+        description: "accounts are managed where they are stored; --data-dir names the place"
       )
     }
     guard options.timeout > 0, options.timeout.isFinite else {
-      throw CommandFailure(.usage, "--timeout must be a number of seconds above 0")
+      throw CommandFailure(.usage, description: "--timeout must be a number of seconds above 0")
     }
     places = try options.places()
     timeout = .seconds(options.timeout)
@@ -63,7 +63,7 @@ struct AdminClient {
     let name = user.contains("@") ? "email" : "localId"
     let answer = try await call("lookup", members: [name: .array([.string(user)])])
     guard let account = answer["users"]?.elements?.first else {
-      throw CommandFailure(.notFound, "there is no account \"\(user)\"")
+      throw CommandFailure(.notFound, description: "there is no account \"\(user)\"")
     }
     return account
   }
@@ -110,7 +110,7 @@ struct AdminClient {
       )
       return (answer.status, (try? JSONParser.parse(answer.body)) ?? .null)
     } catch {
-      throw CommandFailure(.offline, error.description)
+      throw CommandFailure(.offline, description: error.description)
     }
   }
 
@@ -133,21 +133,29 @@ struct AdminClient {
   private static func failure(of status: Int, _ json: JSONValue) -> CommandFailure {
     let message = json["error"]?["message"]?.string ?? json["error"]?.string ?? ""
     switch message.prefix(while: { $0 != " " }) {
-    case "EMAIL_EXISTS": return CommandFailure(.conflict, "another account has this address")
-    case "INVALID_EMAIL": return CommandFailure(.usage, "this is not an email address")
+    case "EMAIL_EXISTS":
+      return CommandFailure(.conflict, description: "another account has this address")
+    case "INVALID_EMAIL": return CommandFailure(.usage, description: "this is not an email address")
     case "WEAK_PASSWORD":
       return CommandFailure(
         .usage,
-        "a password needs at least \(Password.minimumLength) characters"
+        description: "a password needs at least \(Password.minimumLength) characters"
       )
     case "EMAIL_NOT_FOUND", "USER_NOT_FOUND":
-      return CommandFailure(.notFound, "there is no such account")
-    case "PROJECT_NOT_FOUND": return CommandFailure(.notFound, "there is no such database")
+      return CommandFailure(.notFound, description: "there is no such account")
+    case "PROJECT_NOT_FOUND":
+      return CommandFailure(.notFound, description: "there is no such database")
     case "PERMISSION_DENIED":
-      return CommandFailure(.notPermitted, "only administrators of the server may do this")
+      return CommandFailure(
+        .notPermitted,
+        description: "only administrators of the server may do this"
+      )
     case _:
       let text = message.isEmpty ? "status \(status)" : message
-      return CommandFailure(status >= 500 ? .failed : .usage, "the server refuses: \(text)")
+      return CommandFailure(
+        status >= 500 ? .failed : .usage,
+        description: "the server refuses: \(text)"
+      )
     }
   }
 }

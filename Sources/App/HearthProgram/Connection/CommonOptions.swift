@@ -158,7 +158,8 @@ struct DatabaseChoice: ParsableArguments {
       let others = names.map { "\"\($0)\"" }.joined(separator: ", ")
       throw CommandFailure(
         .notFound,
-        "there is no database \"\(ns)\" in \(place.store.map(Storage.name) ?? places.data); "
+        description:
+          "there is no database \"\(ns)\" in \(place.store.map(Storage.name) ?? places.data); "
           + (names.isEmpty ? "it has none yet" : "it has \(others)")
       )
     }
@@ -177,13 +178,13 @@ struct DatabaseChoice: ParsableArguments {
     if place.store != nil, options.database != nil || options.ephemeral {
       throw CommandFailure(
         .usage,
-        "--store names a place of databases, and so does the URL; choose one"
+        description: "--store names a place of databases, and so does the URL; choose one"
       )
     }
     guard ns != nil, options.database != nil || options.ephemeral else { return }
     throw CommandFailure(
       .usage,
-      "--ns names a database of the data directory; a URL names its own with ns=NAME"
+      description: "--ns names a database of the data directory; a URL names its own with ns=NAME"
     )
   }
 }

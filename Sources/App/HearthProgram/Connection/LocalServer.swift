@@ -48,12 +48,13 @@ package struct LocalServer: Sendable {
     case .notASocket:
       throw CommandFailure(
         .usage,
-        "\(socket) exists and is not a socket; remove it or choose another with --socket"
+        description:
+          "\(socket) exists and is not a socket; remove it or choose another with --socket"
       )
     case .unusable(let reason):
       throw CommandFailure(
         .usage,
-        "the socket \(socket) cannot be used: \(reason); choose another with --socket"
+        description: "the socket \(socket) cannot be used: \(reason); choose another with --socket"
       )
     case .nobody: try start()
     }
@@ -93,17 +94,26 @@ package struct LocalServer: Sendable {
     case .text(let text): line = text
     case .ended:
       return .notYet(
-        CommandFailure(.failed, "the local server ended at its start; its log is \(log)")
+        CommandFailure(
+          .failed,
+          description: "the local server ended at its start; its log is \(log)"
+        )
       )
     case .late:
-      throw CommandFailure(.failed, "the local server is not getting ready; its log is \(log)")
+      throw CommandFailure(
+        .failed,
+        description: "the local server is not getting ready; its log is \(log)"
+      )
     }
     guard let answer = try? JSONParser.parse(line) else {
-      throw CommandFailure(.failed, "the local server gave an unknown answer; its log is \(log)")
+      throw CommandFailure(
+        .failed,
+        description: "the local server gave an unknown answer; its log is \(log)"
+      )
     }
     guard let message = answer["error"]?.string else { return .ready }
     let status = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }
-    let failure = CommandFailure(status ?? .failed, message)
+    let failure = CommandFailure(status ?? .failed, description: message)
     if answer["locked"]?.bool == true { return .notYet(failure) }
     throw failure
   }
@@ -171,7 +181,7 @@ package struct LocalServer: Sendable {
   private func failure(_ code: Int32) -> CommandFailure {
     CommandFailure(
       .failed,
-      "the local server cannot be started: \(String(cString: strerror(code)))"
+      description: "the local server cannot be started: \(String(cString: strerror(code)))"
     )
   }
 

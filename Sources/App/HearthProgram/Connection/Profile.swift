@@ -77,7 +77,10 @@ struct ProfileFile {
     } else if let home = environment["HOME"], home.hasPrefix("/") {
       path = "\(home)/.config/hearth/profiles.toml"
     } else {
-      throw CommandFailure(.usage, "there is no home directory: set HOME or XDG_CONFIG_HOME")
+      throw CommandFailure(
+        .usage,
+        description: "there is no home directory: set HOME or XDG_CONFIG_HOME"
+      )
     }
   }
 
@@ -91,7 +94,10 @@ struct ProfileFile {
     func finish() throws(CommandFailure) {
       guard let name else { return }
       guard let database = values["database"] else {
-        throw CommandFailure(.usage, "\(path): the profile \"\(name)\" has no database")
+        throw CommandFailure(
+          .usage,
+          description: "\(path): the profile \"\(name)\" has no database"
+        )
       }
       profiles.append(
         Profile(
@@ -111,7 +117,10 @@ struct ProfileFile {
         values = [:]
       case .value(let key, let text) where name != nil: values[key] = text
       case .value, .mistake:
-        throw CommandFailure(.usage, "\(path):\(number + 1): this is not a line of a profile")
+        throw CommandFailure(
+          .usage,
+          description: "\(path):\(number + 1): this is not a line of a profile"
+        )
       }
     }
     try finish()
@@ -127,7 +136,7 @@ struct ProfileFile {
     let names = profiles.map { "\"\($0.name)\"" }.joined(separator: ", ")
     throw CommandFailure(
       .notFound,
-      "there is no profile \"\(name)\"; "
+      description: "there is no profile \"\(name)\"; "
         + (names.isEmpty ? "\"hearth profile add\" makes one" : "there are \(names)")
     )
   }
@@ -137,7 +146,7 @@ struct ProfileFile {
   /// - Throws: ``CommandFailure`` when there is one of its name, or the file cannot be written.
   func add(_ profile: Profile) throws(CommandFailure) {
     guard try !read().contains(where: { $0.name == profile.name }) else {
-      throw CommandFailure(.conflict, "there is a profile \"\(profile.name)\" already")
+      throw CommandFailure(.conflict, description: "there is a profile \"\(profile.name)\" already")
     }
     var lines = try lines()
     if let last = lines.last, !last.isEmpty { lines.append("") }
@@ -216,7 +225,7 @@ struct ProfileFile {
   private func lines() throws(CommandFailure) -> [String] {
     guard FileManager.default.fileExists(atPath: path) else { return [] }
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      throw CommandFailure(.usage, "the file \(path) cannot be read")
+      throw CommandFailure(.usage, description: "the file \(path) cannot be read")
     }
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     if lines.last == "" { lines.removeLast() }

@@ -98,7 +98,8 @@ package struct ProgramPaths {
     guard let home = environment["HOME"], home.hasPrefix("/") else {
       throw CommandFailure(
         .usage,
-        "there is no home directory: set HOME or \(variable), or name a place with --data-dir"
+        description:
+          "there is no home directory: set HOME or \(variable), or name a place with --data-dir"
       )
     }
     return "\(home)/\(fallback)/hearth"

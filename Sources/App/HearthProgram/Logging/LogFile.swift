@@ -42,7 +42,10 @@ final class LogFile: Sendable {
     try? PrivateDirectory.create((path as NSString).deletingLastPathComponent)
     let opened = Self.open(path)
     guard opened >= 0 else {
-      throw CommandFailure(.usage, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+      throw CommandFailure(
+        .usage,
+        description: "\(path) cannot be written: \(String(cString: strerror(errno)))"
+      )
     }
     if takesStandardError { dup2(opened, STDERR_FILENO) }
     descriptor = NIOLockedValueBox(opened)

@@ -35,7 +35,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
   package let status: ExitStatus
   package let description: String
 
-  package init(_ status: ExitStatus, _ description: String) {
+  package init(_ status: ExitStatus, description: String) {
     self.status = status
     self.description = description
   }
@@ -46,13 +46,16 @@ extension CommandFailure {
   init(_ error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure
-    case let error as BlogError: self.init(Self.status(error), Self.clause(error.description))
-    case let error as DatabaseError: self.init(Self.status(error), Self.message(error))
-    case let error as Author.NameError: self.init(.usage, error.description)
-    case let error as DatabaseServerError: self.init(Self.status(error), error.description)
-    case let error as StoreError: self.init(Self.status(error), error.description)
-    case let error as AuthError: self.init(ExitStatus(error), Self.clause(error.message))
-    default: self.init(.failed, String(describing: error))
+    case let error as BlogError:
+      self.init(Self.status(error), description: Self.clause(error.description))
+    case let error as DatabaseError: self.init(Self.status(error), description: Self.message(error))
+    case let error as Author.NameError: self.init(.usage, description: error.description)
+    case let error as DatabaseServerError:
+      self.init(Self.status(error), description: error.description)
+    case let error as StoreError: self.init(Self.status(error), description: error.description)
+    case let error as AuthError:
+      self.init(ExitStatus(error), description: Self.clause(error.message))
+    default: self.init(.failed, description: String(describing: error))
     }
   }
 

@@ -21,11 +21,11 @@ package enum Output {
 
   /// Writes text of others as one line.
   package static func line(untrusted text: String) {
-    line(plain(text, .singleLine))
+    line(plain(text, mode: .singleLine))
   }
 
   /// Text of others without anything that cannot be seen, such as what joins emoji on a screen.
-  private static func plain(_ text: String, _ mode: SafeText.Mode) -> String {
+  private static func plain(_ text: String, mode: SafeText.Mode) -> String {
     var scalars = SafeText(untrusted: text, mode: mode).string.unicodeScalars
     scalars.removeAll { $0 == "\u{200D}" || $0 == "\u{FE0F}" }
     return String(scalars)
@@ -34,7 +34,7 @@ package enum Output {
   /// Writes text of others as lines.
   static func lines(untrusted text: String, indent: String = "") {
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      line(indent + plain(String(part), .multiLine))
+      line(indent + plain(String(part), mode: .multiLine))
     }
   }
 
@@ -46,7 +46,7 @@ package enum Output {
   /// Writes a message for the person, after the name of the program.
   package static func message(_ text: String) {
     let safe = text.split(separator: "\n", omittingEmptySubsequences: false)
-      .map { plain(String($0), .singleLine) }
+      .map { plain(String($0), mode: .singleLine) }
     write("hearth: \(safe.joined(separator: "\n"))\n", to: STDERR_FILENO)
   }
 

@@ -244,7 +244,7 @@ package final class ProgressLine: Sendable {
   }
 
   /// A number of things: "1 post", "12,000 posts", or with a plural of their own.
-  package static func count(_ number: Int, _ name: String, _ plural: String? = nil) -> String {
+  package static func count(_ number: Int, _ name: String, plural: String? = nil) -> String {
     "\(grouped(Int64(number))) \(number == 1 ? name : plural ?? "\(name)s")"
   }
 

@@ -11,7 +11,7 @@ package enum CommandRun {
     let words = Array(Swift.CommandLine.arguments.dropFirst())
     do {
       if let problem = UsageMessage.unknownHelp(words, of: root) {
-        throw CommandFailure(.usage, problem)
+        throw CommandFailure(.usage, description: problem)
       }
       let moved = try LeadingOptions.moved(DashedWord.protect(words), of: root)
       var command = try root.parseAsRoot(moved)
@@ -114,7 +114,8 @@ enum LeadingOptions {
       let owners = all.filter { $0.command.options[stranger] != nil }.map { "\"\($0.path)\"" }
       throw CommandFailure(
         .usage,
-        "--\(stranger) is not an option of \"\(path)\", but of \(owners.joined(separator: ", "))"
+        description:
+          "--\(stranger) is not an option of \"\(path)\", but of \(owners.joined(separator: ", "))"
       )
     }
     return Array(arguments[start..<end] + arguments[..<start] + arguments[end...])

@@ -8,12 +8,15 @@ enum InputFile {
   static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
     if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
     if access(path, R_OK) != 0 {
-      throw CommandFailure(.usage, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+      throw CommandFailure(
+        .usage,
+        description: "\(path) cannot be read: \(String(cString: strerror(errno)))"
+      )
     }
     do {
       return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     } catch {
-      throw CommandFailure(.usage, "\(path) cannot be read: \(SystemReason.of(error))")
+      throw CommandFailure(.usage, description: "\(path) cannot be read: \(SystemReason.of(error))")
     }
   }
 
@@ -24,7 +27,7 @@ enum InputFile {
     var bytes = try bytes(path)
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandFailure(.usage, "\(path == "-" ? "stdin" : path) is not UTF-8 text")
+      throw CommandFailure(.usage, description: "\(path == "-" ? "stdin" : path) is not UTF-8 text")
     }
     return text
   }
@@ -85,7 +88,10 @@ final class ByteSource {
   }
 
   private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(.usage, "\(name) cannot be read: \(String(cString: strerror(code)))")
+    CommandFailure(
+      .usage,
+      description: "\(name) cannot be read: \(String(cString: strerror(code)))"
+    )
   }
 }
 
@@ -97,15 +103,18 @@ package enum AdministratorKeyFile {
   package static func secret(_ path: String) throws(CommandFailure) -> String {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      throw CommandFailure(.usage, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+      throw CommandFailure(
+        .usage,
+        description: "\(path) cannot be read: \(String(cString: strerror(errno)))"
+      )
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw CommandFailure(.usage, "\(path) is not a file")
+      throw CommandFailure(.usage, description: "\(path) is not a file")
     }
     guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
       throw CommandFailure(
         .usage,
-        "\(path) can be used by others, who would be administrators; \"chmod 600\" it"
+        description: "\(path) can be used by others, who would be administrators; \"chmod 600\" it"
       )
     }
     return try InputFile.text(path).trimmingCharacters(in: .whitespacesAndNewlines)

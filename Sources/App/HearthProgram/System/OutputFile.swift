@@ -26,7 +26,7 @@ final class OutputFile {
     guard descriptor >= 0 else { throw Self.failure(of: path, code: errno) }
     guard !isDirect else { return }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
-      let failure = CommandFailure(.conflict, "another process is writing \(path)")
+      let failure = CommandFailure(.conflict, description: "another process is writing \(path)")
       close(descriptor)
       throw failure
     }
@@ -61,6 +61,9 @@ final class OutputFile {
   }
 
   private static func failure(of path: String, code: CInt) -> CommandFailure {
-    CommandFailure(.failed, "\(path) cannot be written: \(String(cString: strerror(code)))")
+    CommandFailure(
+      .failed,
+      description: "\(path) cannot be written: \(String(cString: strerror(code)))"
+    )
   }
 }

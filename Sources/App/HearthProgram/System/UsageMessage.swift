@@ -23,7 +23,7 @@ enum UsageMessage {
     guard let first = lines.first, first.hasPrefix("Error: ") else { return message }
     let program = root._commandName
     let words = words.map { SafeText(untrusted: $0, mode: .singleLine).string }
-    let wrong = wrongCommand(first, words, root)
+    let wrong = wrongCommand(first, in: words, of: root)
     lines[0] = "\(program): " + (wrong ?? reason(String(first.dropFirst(7))))
     if let usage = lines.firstIndex(where: { $0.hasPrefix("Usage: ") }) {
       let ends = lines[usage...].firstIndex { $0.hasPrefix("  See ") } ?? lines.endIndex
@@ -32,7 +32,8 @@ enum UsageMessage {
         lines.removeSubrange(usage..<ends)
       }
     }
-    let path = wrong == nil ? nil : commandBefore(first, words, root)?.path.joined(separator: " ")
+    let path =
+      wrong == nil ? nil : commandBefore(first, in: words, of: root)?.path.joined(separator: " ")
     lines = lines.map { line in
       guard line.hasPrefix("  See '"), let end = line.lastIndex(of: "'") else { return line }
       let command = line[line.index(line.startIndex, offsetBy: 7)..<end]
@@ -63,10 +64,10 @@ enum UsageMessage {
   /// Says that there is no such command, if a command was expected where the word is.
   private static func wrongCommand<Root: ParsableCommand>(
     _ text: String,
-    _ words: [String],
-    _ root: Root.Type
+    in words: [String],
+    of root: Root.Type
   ) -> String? {
-    guard let (word, command, path) = commandBefore(text, words, root) else { return nil }
+    guard let (word, command, path) = commandBefore(text, in: words, of: root) else { return nil }
     let names = names(of: command)
     return names.isEmpty ? nil : missing(word, among: names, path: path)
   }
@@ -74,8 +75,8 @@ enum UsageMessage {
   /// The first word that was not expected, and the command in which it stands.
   private static func commandBefore<Root: ParsableCommand>(
     _ text: String,
-    _ words: [String],
-    _ root: Root.Type
+    in words: [String],
+    of root: Root.Type
   ) -> (word: String, command: any ParsableCommand.Type, path: [String])? {
     guard text.localizedCaseInsensitiveContains("unexpected argument"),
       let word = words.first(where: { text.contains("'\($0)'") })

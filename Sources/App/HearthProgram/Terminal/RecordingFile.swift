@@ -23,14 +23,17 @@ final class RecordingFile {
   /// - Throws: ``CommandFailure`` when it cannot be written.
   init(_ path: String, limit: Int) throws(CommandFailure) {
     guard Self.mayReplace(path) else {
-      throw CommandFailure(.usage, "\(path) exists and is not a recording; choose another name")
+      throw CommandFailure(
+        .usage,
+        description: "\(path) exists and is not a recording; choose another name"
+      )
     }
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     room = limit
     guard descriptor >= 0 else {
       throw CommandFailure(
         .usage,
-        "\(path) cannot be written: \(String(cString: strerror(errno)))"
+        description: "\(path) cannot be written: \(String(cString: strerror(errno)))"
       )
     }
   }

@@ -36,7 +36,7 @@ struct ScriptRun {
     do {
       script = try Script(try InputFile.text(path))
     } catch let failure as Script.Failure {
-      throw CommandFailure(.usage, "\(path): \(failure)")
+      throw CommandFailure(.usage, description: "\(path): \(failure)")
     }
     if options.show { try TerminalScreen.check() }
     let directory = NSTemporaryDirectory() + "hearth-script-\(getpid())"
@@ -78,7 +78,7 @@ struct ScriptRun {
     await others.close()
     await database.close()
     await server.stop()
-    if let failure { throw CommandFailure(.failed, "\(path): \(failure)") }
+    if let failure { throw CommandFailure(.failed, description: "\(path): \(failure)") }
   }
 
   private func play(

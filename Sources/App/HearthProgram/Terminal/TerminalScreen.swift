@@ -21,7 +21,7 @@ package final class TerminalScreen: TerminalDevice {
       wake = { waker.wake() }
       terminal = try NcursesTerminal.open(options)
     } catch {
-      throw CommandFailure(.usage, Self.advice(error))
+      throw CommandFailure(.usage, description: Self.advice(error))
     }
   }
 
@@ -42,7 +42,7 @@ package final class TerminalScreen: TerminalDevice {
       } else {
         nil
       }
-    if let problem { throw CommandFailure(.usage, advice(problem)) }
+    if let problem { throw CommandFailure(.usage, description: advice(problem)) }
   }
 
   private static func advice(_ error: TerminalError) -> String {

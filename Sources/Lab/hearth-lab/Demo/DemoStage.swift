@@ -57,7 +57,9 @@ struct DemoStage {
     )
     guard let line = await server.firstLine(), let ready = try? JSONParser.parse(line),
       ready["ready"]?.bool == true
-    else { throw CommandFailure(.failed, "the server of the demonstration does not start") }
+    else {
+      throw CommandFailure(.failed, description: "the server of the demonstration does not start")
+    }
     return ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? 0
   }
 

@@ -69,7 +69,7 @@ struct DemoView {
     fact(
       "transactions",
       ProgressLine.count(figures.attempts, "attempt") + ", "
-        + ProgressLine.count(figures.retries, "retry", "retries")
+        + ProgressLine.count(figures.retries, "retry", plural: "retries")
     )
     fact("pending writes", "\(figures.pending)")
     let agreement = figures.agreement

@@ -69,7 +69,7 @@ extension SwarmAccess {
     do {
       target = try SwarmDatabase(database)
     } catch {
-      throw CommandFailure(.usage, "\(error)")
+      throw CommandFailure(.usage, description: "\(error)")
     }
     target.apiKey = apiKey
     // Clients of the swarm are told, and they work in another directory.
@@ -78,12 +78,12 @@ extension SwarmAccess {
     guard !target.isAtSocket else {
       throw CommandFailure(
         .usage,
-        "at a local socket everybody is an administrator; leave --admin-key-file out"
+        description: "at a local socket everybody is an administrator; leave --admin-key-file out"
       )
     }
     target.administratorKey = try AdministratorKeyFile.secret(adminKeyFile)
     guard target.administratorKey?.isEmpty == false else {
-      throw CommandFailure(.usage, "\(adminKeyFile) is empty")
+      throw CommandFailure(.usage, description: "\(adminKeyFile) is empty")
     }
     return target
   }
@@ -96,7 +96,7 @@ extension SwarmAccess {
     do {
       isOpen = try await database.admin.isOpen()
     } catch let error as HTTPClientError {
-      throw CommandFailure(.offline, error.description)
+      throw CommandFailure(.offline, description: error.description)
     }
     if isOpen { return }
     let reason =
@@ -108,6 +108,6 @@ extension SwarmAccess {
         "is no emulator that believes everybody; --admin-key-file names the secret of its "
           + "administrators"
       }
-    throw CommandFailure(.notPermitted, "\(database.url) \(reason)")
+    throw CommandFailure(.notPermitted, description: "\(database.url) \(reason)")
   }
 }

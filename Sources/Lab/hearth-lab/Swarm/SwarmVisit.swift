@@ -219,7 +219,7 @@ struct SwarmFolder {
     guard mkdir(self.path, 0o700) == 0 else {
       throw CommandFailure(
         .usage,
-        "\(self.path) cannot be made: \(String(cString: strerror(errno)))"
+        description: "\(self.path) cannot be made: \(String(cString: strerror(errno)))"
       )
     }
   }

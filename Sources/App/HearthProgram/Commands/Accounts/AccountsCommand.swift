@@ -84,13 +84,16 @@ extension ProfileCommand {
 
     func run() throws {
       guard Profile.isValid(name) else {
-        throw CommandFailure(.usage, "\"\(name)\" cannot name a profile: only \(Profile.rule) can")
+        throw CommandFailure(
+          .usage,
+          description: "\"\(name)\" cannot name a profile: only \(Profile.rule) can"
+        )
       }
       // Finds out now, and not at its first use, that the URL is none.
       _ = try Database(url: database)
       let file = caFile.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
       if let file, !FileManager.default.isReadableFile(atPath: file) {
-        throw CommandFailure(.usage, "the file \(file) cannot be read")
+        throw CommandFailure(.usage, description: "the file \(file) cannot be read")
       }
       let profile = Profile(name: name, database: database, apiKey: apiKey, caFile: file)
       try ProfileFile().add(profile)

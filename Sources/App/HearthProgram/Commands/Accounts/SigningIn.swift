@@ -86,7 +86,7 @@ struct SignOutCommand: AsyncParsableCommand {
 
   func run() async throws {
     guard let auth = try options.signedIn() else {
-      throw CommandFailure(.notFound, "nobody is signed in there")
+      throw CommandFailure(.notFound, description: "nobody is signed in there")
     }
     try auth.signOut()
     await auth.settle()
@@ -130,7 +130,7 @@ struct ResetPasswordCommand: AsyncParsableCommand {
 
   func run() async throws {
     let auth = try AccountDesk(options).open(uid: "")
-    if let code { try await setPassword(code, auth) } else { try await sendCode(auth) }
+    if let code { try await setPassword(code, with: auth) } else { try await sendCode(auth) }
   }
 
   private func sendCode(_ auth: Auth) async throws {
@@ -141,11 +141,11 @@ struct ResetPasswordCommand: AsyncParsableCommand {
     Output.line(untrusted: "hearth reset-password --code CODE then sets a new password")
   }
 
-  private func setPassword(_ code: String, _ auth: Auth) async throws {
+  private func setPassword(_ code: String, with auth: Auth) async throws {
     // A code that does not count is found out before anybody thinks of a password.
     let owner = try await auth.verifyPasswordResetCode(code)
     if let email, email.lowercased() != owner.lowercased() {
-      throw CommandFailure(.usage, "this code is not for \(email)")
+      throw CommandFailure(.usage, description: "this code is not for \(email)")
     }
     let password =
       try passwordStdin

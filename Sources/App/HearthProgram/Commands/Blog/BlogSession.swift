@@ -24,7 +24,7 @@ struct BlogSession {
     isEndless: Bool = false
   ) throws {
     guard options.timeout > 0, options.timeout.isFinite else {
-      throw CommandFailure(.usage, "--timeout must be a number of seconds above 0")
+      throw CommandFailure(.usage, description: "--timeout must be a number of seconds above 0")
     }
     var configuration = DatabaseOptions()
     let me = try options.signIn(&configuration)
@@ -52,12 +52,12 @@ struct BlogSession {
       }
       if isNew, tellsMeanwhile { Output.message("\(problem.reason); it is tried again") }
     }
-    if !isEndless { Self.startDeadline(options.timeout, outlook) }
+    if !isEndless { Self.startDeadline(options.timeout, judging: outlook) }
   }
 
   private static func startDeadline(
     _ seconds: Double,
-    _ outlook: NIOLockedValueBox<ConnectionOutlook>
+    judging outlook: NIOLockedValueBox<ConnectionOutlook>
   ) {
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds) {
       Output.message(outlook.withLockedValue { $0.verdict(after: seconds) })

@@ -72,7 +72,7 @@ struct Star: AsyncParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    guard times > 0 else { throw CommandFailure(.usage, "--times must be at least 1") }
+    guard times > 0 else { throw CommandFailure(.usage, description: "--times must be at least 1") }
     let session = try BlogSession(options, starring: starring)
     for turn in 0..<times { try await session.blog.setStar(turn % 2 == 0, on: id) }
   }

@@ -31,7 +31,10 @@ struct Backup: ParsableCommand {
 
   func run() throws {
     guard options.database == nil, !options.ephemeral else {
-      throw CommandFailure(.usage, "only a local database can be copied; see \"hearth export\"")
+      throw CommandFailure(
+        .usage,
+        description: "only a local database can be copied; see \"hearth export\""
+      )
     }
     let source = try choice.database(in: options.places())
     let path = try place()
@@ -78,10 +81,13 @@ struct Backup: ParsableCommand {
     let directory = (path as NSString).deletingLastPathComponent
     let lock = (directory.isEmpty ? "." : directory) + "/lock"
     if access(path, F_OK) == 0, isDirectory || access(lock, F_OK) == 0 {
-      throw CommandFailure(.conflict, "\(path) is a database in use; choose another place")
+      throw CommandFailure(
+        .conflict,
+        description: "\(path) is a database in use; choose another place"
+      )
     }
     if exists, !isDirectory, status.st_size > 0, (try? Storage.database(at: path).check()) == nil {
-      throw CommandFailure(.conflict, "\(path) exists and is not a copy of a database")
+      throw CommandFailure(.conflict, description: "\(path) exists and is not a copy of a database")
     }
     return path
   }

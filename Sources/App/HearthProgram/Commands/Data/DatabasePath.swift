@@ -10,7 +10,7 @@ enum DatabasePath {
     // What the client says of itself is found below a key that no data can have.
     let named = path.first == ".info" ? path.rest : path
     if let problem = Validation.problem(withPath: named) {
-      throw CommandFailure(.usage, "the path \(text) is not legal: \(problem)")
+      throw CommandFailure(.usage, description: "the path \(text) is not legal: \(problem)")
     }
     return path.wireText
   }
@@ -23,7 +23,7 @@ enum DatabasePath {
       return try JSONParser.parse(bytes)
     } catch {
       let line = bytes.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
-      throw CommandFailure(.usage, "\(source), line \(line): \(error)")
+      throw CommandFailure(.usage, description: "\(source), line \(line): \(error)")
     }
   }
 }

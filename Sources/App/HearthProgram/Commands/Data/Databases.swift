@@ -22,10 +22,13 @@ struct Databases: ParsableCommand {
   /// The databases of the data directory that the options name.
   private static func stores(
     _ options: CommonOptions,
-    _ place: StoreChoice
+    at place: StoreChoice
   ) throws -> any StoredDatabases {
     if options.ephemeral || options.database != nil {
-      throw CommandFailure(.usage, "databases are made in a data directory (--data-dir)")
+      throw CommandFailure(
+        .usage,
+        description: "databases are made in a data directory (--data-dir)"
+      )
     }
     return try place.databases(options)
   }
@@ -43,7 +46,7 @@ extension Databases {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      for name in try Databases.stores(options, place).names() {
+      for name in try Databases.stores(options, at: place).names() {
         options.json ? Output.line(.string(name)) : Output.line(untrusted: name)
       }
     }
@@ -65,11 +68,11 @@ extension Databases {
       guard DatabaseName.isValid(name) else {
         throw CommandFailure(
           .usage,
-          "\"\(name)\" cannot name a database: only \(DatabaseName.rule) can"
+          description: "\"\(name)\" cannot name a database: only \(DatabaseName.rule) can"
         )
       }
-      guard try Databases.stores(options, place).create(name) else {
-        throw CommandFailure(.conflict, "there is a database \"\(name)\" already")
+      guard try Databases.stores(options, at: place).create(name) else {
+        throw CommandFailure(.conflict, description: "there is a database \"\(name)\" already")
       }
     }
   }
@@ -101,10 +104,13 @@ extension Databases {
       let view = try store.view()
       guard let server = view.servers.first(where: { $0.host == host }) else {
         let hosts = view.servers.map(\.host).joined(separator: ", ")
-        throw CommandFailure(.notFound, "there is no server at \"\(host)\" now, but at: \(hosts)")
+        throw CommandFailure(
+          .notFound,
+          description: "there is no server at \"\(host)\" now, but at: \(hosts)"
+        )
       }
       guard let lease = view.leases.first(where: { $0.database == name }) else {
-        throw CommandFailure(.notFound, "no server leads a database \"\(name)\" now")
+        throw CommandFailure(.notFound, description: "no server leads a database \"\(name)\" now")
       }
       guard lease.holder != server.id else { return }
       try store.move(name, to: server.id)
@@ -113,7 +119,10 @@ extension Databases {
         if now?.holder == server.id { return }
         poll(nil, 0, 20)
       }
-      throw CommandFailure(.offline, "the database \"\(name)\" was not handed over in time")
+      throw CommandFailure(
+        .offline,
+        description: "the database \"\(name)\" was not handed over in time"
+      )
     }
   }
 }

@@ -48,18 +48,22 @@ struct Fsck: AsyncParsableCommand {
     if repair, file != nil || choice.name != DatabaseName.standard {
       throw CommandFailure(
         .usage,
-        "only the blog can be repaired, and not a file or another database"
+        description: "only the blog can be repaired, and not a file or another database"
       )
     }
     if repair, choice.place.store != nil {
       throw CommandFailure(
         .usage,
-        "a storage is only read here: repair the blog through one of its servers (--database URL)"
+        description:
+          "a storage is only read here: repair the blog through one of its servers (--database URL)"
       )
     }
     if let file {
       guard choice.ns == nil else {
-        throw CommandFailure(.usage, "--ns names a database of the data directory, not of a file")
+        throw CommandFailure(
+          .usage,
+          description: "--ns names a database of the data directory, not of a file"
+        )
       }
       let check = try Self.check(Storage.database(at: file), called: file)
       report(check)
@@ -87,11 +91,17 @@ struct Fsck: AsyncParsableCommand {
   /// Goes on with what is left of the blog's database, or of the one that is named.
   private func acceptMissing() throws {
     guard file == nil, !repair, options.database == nil, !options.ephemeral else {
-      throw CommandFailure(.usage, "--accept-loss is for a database of the data directory")
+      throw CommandFailure(
+        .usage,
+        description: "--accept-loss is for a database of the data directory"
+      )
     }
     let places = try options.places()
     guard let loss = try choice.databases(in: places).database(choice.name).acceptLoss() else {
-      throw CommandFailure(.conflict, "nothing is missing in the database \"\(choice.name)\"")
+      throw CommandFailure(
+        .conflict,
+        description: "nothing is missing in the database \"\(choice.name)\""
+      )
     }
     if options.json {
       Output.line(

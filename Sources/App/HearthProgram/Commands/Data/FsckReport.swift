@@ -38,11 +38,11 @@ struct FsckReport {
         switch try await blog.repair(fault) {
         case .repaired(let what):
           repaired += 1
-          tell(fault, outcome: "repaired", what)
+          tell(fault, outcome: "repaired", remedy: what)
         case .gone: break
         case .left(let why):
           left.insert(fault)
-          tell(fault, outcome: "left", why)
+          tell(fault, outcome: "left", remedy: why)
         }
       }
       found = try await check()
@@ -54,10 +54,10 @@ struct FsckReport {
 
   /// Tells a fault that nothing was done about.
   func tell(_ fault: BlogFault) {
-    tell(fault, outcome: "found", fault.remedy.description)
+    tell(fault, outcome: "found", remedy: fault.remedy.description)
   }
 
-  private func tell(_ fault: BlogFault, outcome: String, _ what: String) {
+  private func tell(_ fault: BlogFault, outcome: String, remedy what: String) {
     if isJSON {
       Output.line(
         .object(

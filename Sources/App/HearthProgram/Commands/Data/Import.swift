@@ -39,7 +39,7 @@ struct Import: AsyncParsableCommand {
     try choice.refuse(with: options)
     let source = try ByteSource(file)
     guard options.database == nil, !options.ephemeral else {
-      return try await send(try source.wholeText(upTo: .max) ?? [], source.name)
+      return try await send(try source.wholeText(upTo: .max) ?? [], from: source.name)
     }
     let places = try options.places()
     let database = try choice.database(in: places)
@@ -51,11 +51,14 @@ struct Import: AsyncParsableCommand {
     }
     let isShared = Self.belongsToTerminals(server)
     let limit = isShared ? Self.sharedBytes : Self.sentBytes
-    if let text = try source.wholeText(upTo: limit) { return try await send(text, source.name) }
+    if let text = try source.wholeText(upTo: limit) {
+      return try await send(text, from: source.name)
+    }
     guard isShared else {
       throw CommandFailure(
         .conflict,
-        "\(source.name) is too long for the server that has the database (process \(server));"
+        description:
+          "\(source.name) is too long for the server that has the database (process \(server));"
           + " stop it, import, and start it again"
       )
     }
@@ -89,12 +92,13 @@ struct Import: AsyncParsableCommand {
       let result = try database.importTree(&json, mode: mode, patience: patience)
       progress.finish(
         "imported \(ProgressLine.bytes(bytes)), commit \(result.revision): "
-          + (replace ? "everything" : ProgressLine.count(result.replacedCount, "entry", "entries"))
+          + (replace
+            ? "everything" : ProgressLine.count(result.replacedCount, "entry", plural: "entries"))
       )
     } catch let error as JSONError {
-      throw CommandFailure(.usage, "\(source.name), line \(json.line): \(error)")
+      throw CommandFailure(.usage, description: "\(source.name), line \(json.line): \(error)")
     } catch let error as ImportError {
-      throw CommandFailure(.usage, "\(source.name), line \(json.line): \(error)")
+      throw CommandFailure(.usage, description: "\(source.name), line \(json.line): \(error)")
     }
   }
 
@@ -114,10 +118,13 @@ struct Import: AsyncParsableCommand {
 
   // MARK: To a server
 
-  private func send(_ text: [UInt8], _ name: String) async throws {
+  private func send(_ text: [UInt8], from name: String) async throws {
     let json = try DatabasePath.json(text, from: name)
     guard let members = json.members else {
-      throw CommandFailure(.usage, "\(name): the data to be added must be a JSON object")
+      throw CommandFailure(
+        .usage,
+        description: "\(name): the data to be added must be a JSON object"
+      )
     }
     let session = try BlogSession(options, namespace: choice.name)
     let root = session.database.reference()
@@ -135,7 +142,7 @@ struct Import: AsyncParsableCommand {
       if !entries.isEmpty { try await root.updateChildValues(json: .object(entries)) }
       summary =
         "imported \(ProgressLine.bytes(Int64(text.count))): "
-        + ProgressLine.count(entries.count, "entry", "entries")
+        + ProgressLine.count(entries.count, "entry", plural: "entries")
     }
     progress.finish(summary)
   }

@@ -31,10 +31,10 @@ struct Migrate: ParsableCommand {
     let databases = source.databases
     let names = try databases.names()
     guard !names.isEmpty || source.hasAccounts else {
-      throw CommandFailure(.notFound, "there is nothing in \(source.name)")
+      throw CommandFailure(.notFound, description: "there is nothing in \(source.name)")
     }
     guard try target.databases.names().isEmpty else {
-      throw CommandFailure(.conflict, "there are databases in \(target.name) already")
+      throw CommandFailure(.conflict, description: "there are databases in \(target.name) already")
     }
     var held: [any TreeStore] = []
     // Nobody else has them until all are moved.
@@ -57,11 +57,14 @@ struct Migrate: ParsableCommand {
     let check = try database.check()
     if let fault = check.faults.first { throw StoreError(.damaged, fault) }
     guard try database.load() == tree else {
-      throw CommandFailure(.failed, "the database \"\(name)\" has not arrived as it was")
+      throw CommandFailure(
+        .failed,
+        description: "the database \"\(name)\" has not arrived as it was"
+      )
     }
     tell(
       "\(name): everything up to commit \(tree.revision), compared",
-      [
+      json: [
         JSONMember("database", .string(name)), JSONMember("revision", .integer(tree.revision)),
         JSONMember("rows", .integer(Int64(check.rowCount))),
       ]
@@ -77,19 +80,19 @@ struct Migrate: ParsableCommand {
     defer { try? new.close() }
     try new.restore(contents)
     guard try new.contents() == contents else {
-      throw CommandFailure(.failed, "the accounts have not arrived as they were")
+      throw CommandFailure(.failed, description: "the accounts have not arrived as they were")
     }
     tell(
       ProgressLine.count(contents.accounts.count, "account") + " with "
         + ProgressLine.count(contents.sessions.count, "session") + " and the keys, compared",
-      [
+      json: [
         JSONMember("accounts", .integer(Int64(contents.accounts.count))),
         JSONMember("sessions", .integer(Int64(contents.sessions.count))),
       ]
     )
   }
 
-  private func tell(_ line: String, _ members: [JSONMember]) {
+  private func tell(_ line: String, json members: [JSONMember]) {
     options.json ? Output.line(.object(members)) : Output.line(untrusted: line)
   }
 }

@@ -80,7 +80,10 @@ extension StoreChoice {
   /// - Throws: ``CommandFailure`` when none is named.
   func cluster() throws(CommandFailure) -> any ClusterStore {
     guard let store else {
-      throw CommandFailure(.usage, "it takes the address of the PostgreSQL (--store postgres://…)")
+      throw CommandFailure(
+        .usage,
+        description: "it takes the address of the PostgreSQL (--store postgres://…)"
+      )
     }
     return Storage.shared(at: store)
   }

@@ -78,7 +78,10 @@ struct Serve: AsyncParsableCommand {
 
   private func serve() async throws {
     if place.store != nil, serving.emulator || options.ephemeral {
-      throw CommandFailure(.usage, "--store keeps data, and --emulator and --ephemeral keep none")
+      throw CommandFailure(
+        .usage,
+        description: "--store keeps data, and --emulator and --ephemeral keep none"
+      )
     }
     let places = try options.places()
     var serverOptions = try serving.serverOptions(socket: hasSocket ? places.socket : nil)
@@ -210,14 +213,14 @@ struct Stop: ParsableCommand {
     guard kill(process, SIGTERM) == 0 || errno == ESRCH else {
       throw CommandFailure(
         .notPermitted,
-        "process \(process) cannot be stopped: \(String(cString: strerror(errno)))"
+        description: "process \(process) cannot be stopped: \(String(cString: strerror(errno)))"
       )
     }
     for _ in 0..<Int(options.timeout * 50) {
       if Self.hasEnded(process) { return }
       poll(nil, 0, 20)
     }
-    throw CommandFailure(.offline, "process \(process) did not stop in time")
+    throw CommandFailure(.offline, description: "process \(process) did not stop in time")
   }
 
   /// Whether a process is gone, or waits only for its parent to take note.

@@ -102,7 +102,7 @@ struct ServeOptions: ParsableArguments {
   private static func duration(_ seconds: Double?, of name: String) throws -> Duration? {
     guard let seconds else { return nil }
     guard seconds > 0, seconds <= 1_000_000_000 else {
-      throw CommandFailure(.usage, "\(name) must be a number of seconds above 0")
+      throw CommandFailure(.usage, description: "\(name) must be a number of seconds above 0")
     }
     return .seconds(seconds)
   }
@@ -110,7 +110,7 @@ struct ServeOptions: ParsableArguments {
   private static func set(_ setting: String, in limits: inout DatabaseServer.Limits) throws {
     let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let value = Int(parts[1]) else {
-      throw CommandFailure(.usage, "--limit takes NAME=NUMBER, not \(setting)")
+      throw CommandFailure(.usage, description: "--limit takes NAME=NUMBER, not \(setting)")
     }
     try limits.set(String(parts[0]), to: value)
   }
@@ -143,17 +143,20 @@ struct PagesOptions: ParsableArguments {
   func apply(to options: inout DatabaseServer.Options) throws(CommandFailure) {
     guard pages else {
       guard pagesUrl == nil, pagesTitle == nil else {
-        throw CommandFailure(.usage, "--pages-url and --pages-title are of use only with --pages")
+        throw CommandFailure(
+          .usage,
+          description: "--pages-url and --pages-title are of use only with --pages"
+        )
       }
       return
     }
     guard options.port != nil else {
-      throw CommandFailure(.usage, "--pages needs --port, where browsers find them")
+      throw CommandFailure(.usage, description: "--pages needs --port, where browsers find them")
     }
     do throws(BlogPages.AddressError) {
       options.pages = try BlogPages(title: pagesTitle ?? "Hearth", address: pagesUrl)
     } catch {
-      throw CommandFailure(.usage, "\(error)")
+      throw CommandFailure(.usage, description: "\(error)")
     }
   }
 }
@@ -209,32 +212,44 @@ struct NetworkOptions: ParsableArguments {
   func apply(to options: inout DatabaseServer.Options) throws(CommandFailure) {
     if let address {
       guard options.port != nil else {
-        throw CommandFailure(.usage, "--address needs --port, which is what it is an address of")
+        throw CommandFailure(
+          .usage,
+          description: "--address needs --port, which is what it is an address of"
+        )
       }
       options.host = address
     }
     switch (tlsCert, tlsKey) {
     case (let certificate?, let key?):
       guard options.port != nil else {
-        throw CommandFailure(.usage, "--tls-cert needs --port, whose connections it encrypts")
+        throw CommandFailure(
+          .usage,
+          description: "--tls-cert needs --port, whose connections it encrypts"
+        )
       }
       options.tls = DatabaseServer.TLS(certificateChain: certificate, privateKey: key)
     case (nil, nil): break
-    case (_?, nil): throw CommandFailure(.usage, "--tls-cert needs the key as well (--tls-key)")
-    case (nil, _?): throw CommandFailure(.usage, "--tls-key needs the certificate (--tls-cert)")
+    case (_?, nil):
+      throw CommandFailure(.usage, description: "--tls-cert needs the key as well (--tls-key)")
+    case (nil, _?):
+      throw CommandFailure(.usage, description: "--tls-key needs the certificate (--tls-cert)")
     }
     options.allowsPlaintext = allowPlaintext
     if let advertise {
       guard options.port != nil else {
-        throw CommandFailure(.usage, "--advertise needs --port, which is what clients reach")
+        throw CommandFailure(
+          .usage,
+          description: "--advertise needs --port, which is what clients reach"
+        )
       }
       options.advertisedHost = advertise
     }
     guard !options.isExposed || allowPlaintext else {
       throw CommandFailure(
         .usage,
-        "other machines can reach \(options.host): --tls-cert and --tls-key encrypt what is sent, and "
-          + "--allow-plaintext lets everyone in between read and change it"
+        description:
+          "other machines can reach \(options.host): --tls-cert and --tls-key encrypt what is sent,"
+          + " and --allow-plaintext lets everyone in between read and change it"
       )
     }
   }
@@ -278,7 +293,7 @@ struct IdentityOptions: ParsableArguments {
   /// - Throws: `CommandFailure` for a value that is not usable.
   func apply(to options: inout DatabaseServer.Options, keptIn places: ProgramPaths?) throws {
     guard (1...86_400).contains(tokenSeconds) else {
-      throw CommandFailure(.usage, "--token-seconds must be from 1 to 86400")
+      throw CommandFailure(.usage, description: "--token-seconds must be from 1 to 86400")
     }
     options.identities.tokenLifetime = .seconds(tokenSeconds)
     options.identities.allowsSignUp = !noSignUp
