@@ -14,7 +14,7 @@ struct ChangingTests {
     let id = alice.blog.post(title: "t", body: "b")
     bob.blog.follow(.recent)
     try await bob.wait("the post") { $0.posts(.recent)?.count == 1 }
-    bob.blog.setStar(id, true)
+    bob.blog.setStar(id, to: true)
     alice.blog.edit(id, title: "new", body: "text")
     try await bob.wait("the edit and the star") {
       $0.posts(.recent)?.first.map { $0.title == "new" && $0.stars == ["bob"] } == true

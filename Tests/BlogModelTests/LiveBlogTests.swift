@@ -17,7 +17,7 @@ struct LiveBlogTests {
     let second = alice.blog.post(title: "second", body: "b")
     try await bob.wait("both posts") { $0.posts(.recent)?.map(\.id) == [second, first] }
 
-    bob.blog.setStar(first, true)
+    bob.blog.setStar(first, to: true)
     try await alice.wait("the star") { $0.posts(.recent)?.last?.stars == ["bob"] }
     try await bob.wait("the starred post moves up") {
       $0.posts(.top)?.map(\.id) == [first, second]
@@ -48,9 +48,9 @@ struct LiveBlogTests {
     }
     let stored = alice.all.firstIndex(of: .succeeded(.post(id, title: "t", body: "b")))
     #expect(try #require(shown) < (try #require(stored)))
-    alice.blog.setStar(id, true)
-    alice.blog.setStar(id, false)
-    alice.blog.setStar(id, true)
+    alice.blog.setStar(id, to: true)
+    alice.blog.setStar(id, to: false)
+    alice.blog.setStar(id, to: true)
     try await alice.wait("three answers") { probe in
       probe.all.count { event in
         if case .succeeded(.star) = event { true } else { false }
@@ -84,7 +84,7 @@ struct LiveBlogTests {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
     alice.blog.open(id)
-    alice.blog.setStar(id, true)
+    alice.blog.setStar(id, to: true)
     alice.blog.deleteComment(id, on: id)
     try await alice.wait("the star fails") { probe in
       probe.all.contains { event in
@@ -99,7 +99,7 @@ struct LiveBlogTests {
   func tooLate() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
-    alice.blog.setStar("gone", true)
+    alice.blog.setStar("gone", to: true)
     try await alice.wait("a failure") { probe in
       probe.all.contains { event in
         if case .failed(.star("gone", true), _) = event { true } else { false }

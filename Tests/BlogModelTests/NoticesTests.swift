@@ -92,7 +92,7 @@ struct NoticesTests {
         $0.unreadNotices == [comment, "stars " + tea]
       }
     }
-    first.blog.mark(tea, .read(lastComment: comment))
+    first.blog.mark(tea, as: .read(lastComment: comment))
     try await second.wait("the comment read") { $0.unreadNotices == ["stars " + tea] }
     first.blog.markStars([tea: 1])
     try await second.wait("the stars read") { $0.unreadNotices == [] }

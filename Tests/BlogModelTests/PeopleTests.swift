@@ -89,11 +89,11 @@ struct PeopleTests {
     let id = try await server.blog("bob").post(title: "t", body: "b")
     let post = try await server.blog("bob").post(id)
     try await second.wait("unread") { $0.readState?.isUnread(post) == true }
-    first.blog.mark(id, .read(lastComment: "c"))
+    first.blog.mark(id, as: .read(lastComment: "c"))
     try await second.wait("read") {
       $0.readState?.isUnread(post) == false && $0.readState?.lastComment(on: id) == "c"
     }
-    second.blog.mark(id, .unread)
+    second.blog.mark(id, as: .unread)
     try await first.wait("unread again") { $0.readState?.isUnread(post) == true }
     first.blog.markAllRead()
     try await second.wait("all is read") { $0.readState?.isUnread(post) == false }
@@ -118,7 +118,7 @@ struct PeopleTests {
     let first = try server.screen("alice")
     let second = try server.screen("alice")
     let old = try await bob.comment(on: id, text: "old")
-    first.blog.mark(id, .read(lastComment: old))
+    first.blog.mark(id, as: .read(lastComment: old))
     for screen in [first, second] {
       try await screen.wait("the mark") { $0.readState?.marks[id] == .read(lastComment: old) }
       screen.blog.watchComments(on: [id])
@@ -127,7 +127,7 @@ struct PeopleTests {
     for screen in [first, second] {
       try await screen.wait("one new comment") { $0.newComments(on: id, for: "alice") == 1 }
     }
-    second.blog.mark(id, .read(lastComment: new))
+    second.blog.mark(id, as: .read(lastComment: new))
     try await first.wait("none any more") { $0.newComments(on: id, for: "alice") == 0 }
     // What is no longer in view is no longer told.
     first.blog.watchComments(on: [])
@@ -148,7 +148,7 @@ struct PeopleTests {
     alice.blog.follow(.mine)
     try await alice.wait("the list") { $0.posts(.mine)?.count == 1 }
     let comment = alice.blog.comment(on: id, text: "my own")
-    alice.blog.setStar(id, true)
+    alice.blog.setStar(id, to: true)
     try await alice.wait("both are stored") {
       $0.all.contains(.succeeded(.comment(id, commentID: comment, text: "my own")))
         && $0.all.contains(.succeeded(.star(id, true)))

@@ -15,12 +15,12 @@ struct RefusalTests {
   @Test("A server that tells nothing: the path, and the command that names the rule")
   func untold() {
     #expect(
-      refusal.text(denied("Permission denied"), .write, at: "/posts/p")
+      refusal.text(denied("Permission denied"), for: .write, at: "/posts/p")
         == "Permission denied at /posts/p; the server does not tell the rule: "
         + "\"hearth rules explain --as alice --write /posts/p\" does"
     )
     #expect(
-      refusal.text(denied("Permission denied", at: "/user-posts/bob/p"), .read, at: "/posts/p")
+      refusal.text(denied("Permission denied", at: "/user-posts/bob/p"), for: .read, at: "/posts/p")
         .contains("--read /user-posts/bob/p")
     )
   }
@@ -33,12 +33,12 @@ struct RefusalTests {
         auth = {"uid":"alice"}
       """
     #expect(
-      refusal.text(denied(explanation), .write, at: "/posts/p")
+      refusal.text(denied(explanation), for: .write, at: "/posts/p")
         == "Permission denied at /posts/p: .write of /posts/$post (line 3) at /posts/p: "
         + "auth.uid === 'bob' → false, where $post = \"p\", auth = {\"uid\":\"alice\"}"
     )
     #expect(
-      refusal.text(denied("Permission denied: no rule grants this"), .write, at: "/posts/p")
+      refusal.text(denied("Permission denied: no rule grants this"), for: .write, at: "/posts/p")
         == "Permission denied at /posts/p: no rule grants this"
     )
   }
@@ -57,7 +57,7 @@ struct RefusalTests {
     }
     let id = alice.blog.post(title: "t", body: "b")
     let comment = alice.blog.comment(on: id, text: "c")
-    alice.blog.setStar(id, true)
+    alice.blog.setStar(id, to: true)
     try await alice.wait("three refusals") { $0.refusals.count == 3 }
     #expect(alice.refusals.contains { $0.hasPrefix("Permission denied at /posts/\(id);") })
     #expect(alice.refusals.contains { $0.contains("--write /post-comments/\(id)/\(comment)") })

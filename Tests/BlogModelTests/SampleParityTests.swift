@@ -54,7 +54,7 @@ struct SampleParityTests {
     let alice = try server.screen("alice")
     let id = alice.blog.post(title: "t", body: "b")
     alice.blog.follow(.recent)
-    alice.blog.setStar(id, true)
+    alice.blog.setStar(id, to: true)
     try await alice.wait("the star") { $0.posts(.recent)?.first?.stars == ["alice"] }
     let other = try server.screen("alice")
     other.blog.follow(.recent)

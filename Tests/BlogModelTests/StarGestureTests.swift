@@ -55,7 +55,7 @@ struct StarGestureTests {
     let (alice, id) = try await screen(on: server)
     for isStarred in [true, false] {
       let before = try await server.requests()
-      alice.blog.setStar(id, isStarred)
+      alice.blog.setStar(id, to: isStarred)
       try await alice.wait("the answer") { $0.all.contains(.succeeded(.star(id, isStarred))) }
       let after = try await server.requests()
       let added = after.merging(before, uniquingKeysWith: -).filter { $0.value != 0 }
@@ -71,7 +71,7 @@ struct StarGestureTests {
     let (alice, id) = try await screen(on: server)
     let clock = ContinuousClock()
     let start = clock.now
-    alice.blog.setStar(id, true)
+    alice.blog.setStar(id, to: true)
     let called = clock.now - start
     try await alice.wait("it is shown") { $0.posts(.recent)?.first?.starCount == 1 }
     let shown = clock.now - start

@@ -92,13 +92,13 @@ struct StarIncrementTests {
     let alice = try server.screen("alice", on: database, stars: .increment)
     alice.blog.follow(.recent)
     try await alice.wait("the list") { $0.posts(.recent)?.count == 1 }
-    for isStarred in [true, false, true] { alice.blog.setStar(id, isStarred) }
+    for isStarred in [true, false, true] { alice.blog.setStar(id, to: isStarred) }
     try await alice.wait("three answers") {
       $0.all.count { $0 == .succeeded(.star(id, true)) } == 2
     }
     #expect(try await post(server, id).stars == ["alice"])
     database.goOffline()
-    alice.blog.setStar(id, false)
+    alice.blog.setStar(id, to: false)
     try await alice.wait("it is shown") { $0.posts(.recent)?.first?.starCount == 0 }
     database.goOnline()
     try await alice.wait("the answer") { $0.all.contains(.succeeded(.star(id, false))) }
@@ -150,7 +150,7 @@ struct StarIncrementTests {
     try await alice.wait("I am here") { $0.people?.map(\.person.name) == ["alice"] }
     try await alice.wait("a beginning") { $0.readState != nil }
     for mark in [ReadState.Mark.read(lastComment: "c"), .unread] {
-      alice.blog.mark(id, mark)
+      alice.blog.mark(id, as: mark)
       try await alice.wait("the mark") { $0.readState?.marks == [id: mark] }
     }
     let mine = alice.blog.post(title: "mine", body: "b")

@@ -51,14 +51,14 @@ struct TagTests {
     screen.blog.setNotices(true)
     screen.blog.follow(.following)
     try await screen.wait("nobody") { $0.posts(.following) == [] }
-    screen.blog.setFollowing("bob", true)
+    screen.blog.setFollowing("bob", to: true)
     try await screen.wait("bob") { $0.posts(.following)?.map(\.id) == [one] }
-    screen.blog.setFollowing("carol", true)
+    screen.blog.setFollowing("carol", to: true)
     try await screen.wait("both") { $0.posts(.following)?.map(\.id) == [two, one] }
     try await screen.wait("who they are") { $0.followed == ["bob", "carol"] }
     let three = try await bob.post(title: "Three", body: "b")
     try await screen.wait("a new one") { $0.posts(.following)?.first?.id == three }
-    screen.blog.setFollowing("bob", false)
+    screen.blog.setFollowing("bob", to: false)
     try await screen.wait("carol alone") { $0.posts(.following)?.map(\.id) == [two] }
     #expect(screen.refusals.isEmpty)
     // Another terminal of mine knows them, and nobody else may.
@@ -69,7 +69,7 @@ struct TagTests {
       _ = try await stranger.child("following/alice").getData()
     }
     // Somebody who is not there cannot be followed, and one is told.
-    screen.blog.setFollowing("nobody", true)
+    screen.blog.setFollowing("nobody", to: true)
     try await screen.wait("a refusal") { !$0.refusals.isEmpty }
   }
 

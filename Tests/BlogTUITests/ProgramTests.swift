@@ -74,13 +74,13 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   func editComment(_ comment: String, on post: PostID, text: String) {
     note("edit \(post)/\(comment): \(text)")
   }
-  func mark(_ post: PostID, _ mark: ReadState.Mark) { note("mark \(post) \(mark)") }
+  func mark(_ post: PostID, as mark: ReadState.Mark) { note("mark \(post) \(mark)") }
   func markAllRead() { note("mark all") }
   func markStars(_ counts: [PostID: Int]) { note("stars \(counts.sorted { $0.key < $1.key })") }
   func setTyping(_ isTyping: Bool, on post: PostID) { note("typing \(post) \(isTyping)") }
-  func setFollowing(_ uid: String, _ isFollowed: Bool) { note("follow \(uid) \(isFollowed)") }
+  func setFollowing(_ uid: String, to isFollowed: Bool) { note("follow \(uid) \(isFollowed)") }
   func setNotices(_ areTold: Bool) { note("notices \(areTold)") }
-  func setStar(_ post: PostID, _ isStarred: Bool) { note("star \(post) \(isStarred)") }
+  func setStar(_ post: PostID, to isStarred: Bool) { note("star \(post) \(isStarred)") }
   func watchComments(on posts: [PostID]) { note("watch \(posts.joined(separator: ","))") }
   func deletePost(_ post: PostID) { note("delete \(post)") }
   func deleteComment(_ comment: String, on post: PostID) { note("delete \(post)/\(comment)") }

@@ -91,7 +91,7 @@ package struct Blog: Sendable {
   /// Follows a person, or no longer.
   package func setFollowing(
     _ uid: String,
-    _ isFollowed: Bool,
+    to isFollowed: Bool,
     completion: @escaping Completion
   ) {
     let place = paths.following(by: me.uid).child(of: ChildKey(uid))
@@ -151,7 +151,7 @@ package struct Blog: Sendable {
       "users/\(me.uid)/username": me.name,
     ]
     lead(to: BlogTrace.all(of: post), in: &values)
-    update(values, completion)
+    update(values, completion: completion)
   }
 
   /// Writes what leads to a post or comment, in one update with it.
@@ -225,7 +225,7 @@ package struct Blog: Sendable {
       "post-comments/\(id)/\(comment)": new.storedValue, "users/\(me.uid)/username": me.name,
     ]
     lead(to: BlogTrace.all(of: new, on: id, answering: parent), in: &values)
-    update(values, completion)
+    update(values, completion: completion)
   }
 
   /// Stars or unstars a post; doing it twice is harmless.
@@ -363,7 +363,7 @@ package struct Blog: Sendable {
         "user-posts/\(me.uid)/\(id)": NSNull(),
         "post-comments/\(id)": NSNull(),
       ],
-      completion
+      completion: completion
     )
   }
 
@@ -392,7 +392,7 @@ package struct Blog: Sendable {
   /// Called when the server has answered.
   package typealias Completion = BlogCompletion
 
-  private func update(_ values: [String: Any], _ completion: @escaping Completion) {
+  private func update(_ values: [String: Any], completion: @escaping Completion) {
     paths.root.updateChildValues(values) { error, _ in completion(error) }
   }
 

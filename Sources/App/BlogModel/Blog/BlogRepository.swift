@@ -47,13 +47,13 @@ package protocol BlogRepository: Sendable {
   /// Writes a comment, or an answer to one, and returns its key.
   func comment(on post: PostID, text: String, answering: Comment?) -> String
   /// Stars or unstars a post: an intent, harmless when repeated.
-  func setStar(_ post: PostID, _ isStarred: Bool)
+  func setStar(_ post: PostID, to isStarred: Bool)
   /// Changes a post of mine in both places.
   func edit(_ post: PostID, title: String, body: String)
   /// Changes a comment of mine; who is named in it for the first time is told.
   func editComment(_ comment: String, on post: PostID, text: String)
   /// Notes that a post was read, or is to be read again.
-  func mark(_ post: PostID, _ mark: ReadState.Mark)
+  func mark(_ post: PostID, as mark: ReadState.Mark)
   /// Counts everything up to now as read.
   func markAllRead()
   /// Notes how many stars of others on posts of mine I know of.
@@ -61,7 +61,7 @@ package protocol BlogRepository: Sendable {
   /// Tells the others whether I am writing a comment.
   func setTyping(_ isTyping: Bool, on post: PostID)
   /// Follows a person, or no longer.
-  func setFollowing(_ uid: String, _ isFollowed: Bool)
+  func setFollowing(_ uid: String, to isFollowed: Bool)
   /// Starts or ends to tell what others do to what I wrote, and to me, and whom I follow.
   func setNotices(_ areTold: Bool)
   /// Deletes a post of mine with its comments.
@@ -213,7 +213,7 @@ struct DatabaseErrorText: Sendable {
   ///   - request: What was asked of it.
   ///   - place: Where, for what concerns several places; otherwise the error says it better.
   /// - Returns: The sentence.
-  func text(_ error: any Error, _ request: Request, at place: String) -> String {
+  func text(_ error: any Error, for request: Request, at place: String) -> String {
     guard let error = error as? DatabaseError else { return String(describing: error) }
     guard error.code == .permissionDenied else { return error.reason }
     let path = error.path.flatMap { $0 == "/" ? nil : $0 } ?? place

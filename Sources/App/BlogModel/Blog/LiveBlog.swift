@@ -165,7 +165,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ) -> any FeedSource {
     switch feed {
     case .tag(let tag):
-      return TaggedFeed(tag, blog.paths, queue: queue, tell: tell, fail: fail)
+      return TaggedFeed(tag, in: blog.paths, queue: queue, tell: tell, fail: fail)
     case .following:
       return PeopleFeed(followedBy: me.uid, blog.paths, queue: queue, tell: tell, fail: fail)
     case .recent, .top, .mine, .myTop, .author:
@@ -180,7 +180,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   }
 
   private func feedFailed(_ feed: FeedKind, with error: any Error) {
-    let reason = refusal.text(error, .read, at: feed.place(of: me.uid))
+    let reason = refusal.text(error, for: .read, at: feed.place(of: me.uid))
     handler?(.feedFailed(feed, reason: reason))
   }
 
@@ -277,7 +277,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   /// What to call when an action has been answered.
   func report(_ action: BlogAction) -> @Sendable ((any Error)?) -> Void {
     { [queue, refusal] error in
-      let reason = error.map { refusal.text($0, .write, at: action.place) }
+      let reason = error.map { refusal.text($0, for: .write, at: action.place) }
       queue.async {
         self.handler?(reason.map { .failed(action, reason: $0) } ?? .succeeded(action))
       }
@@ -340,7 +340,7 @@ extension LiveBlog {
     return id
   }
 
-  package func setStar(_ post: PostID, _ isStarred: Bool) {
+  package func setStar(_ post: PostID, to isStarred: Bool) {
     let completion = report(.star(post, isStarred))
     queue.async { [self] in
       blog.star(isStarred, on: post, owner: owner(of: post), completion: completion)
@@ -355,7 +355,7 @@ extension LiveBlog {
         title: title,
         body: body,
         before: known(post),
-        completion: unlessDeleted(post, completion)
+        completion: unlessDeleted(post, then: completion)
       )
     }
   }
@@ -369,7 +369,7 @@ extension LiveBlog {
         on: post,
         text: text,
         before: before,
-        completion: unlessDeleted(comment, completion)
+        completion: unlessDeleted(comment, then: completion)
       )
     }
   }
@@ -377,7 +377,7 @@ extension LiveBlog {
   /// An edit that finds nothing to change was no failure if I have deleted it since.
   private func unlessDeleted(
     _ key: String,
-    _ completion: @escaping BlogCompletion
+    then completion: @escaping BlogCompletion
   ) -> BlogCompletion {
     { [queue, weak self] error in
       queue.async { [weak self] in
@@ -414,8 +414,8 @@ extension LiveBlog {
     }
   }
 
-  package func mark(_ post: PostID, _ mark: ReadState.Mark) {
-    queue.async { [self] in marks?.mark(post, mark) }
+  package func mark(_ post: PostID, as mark: ReadState.Mark) {
+    queue.async { [self] in marks?.mark(post, as: mark) }
   }
 
   package func markAllRead() {
@@ -441,8 +441,8 @@ extension LiveBlog {
     }
   }
 
-  package func setFollowing(_ uid: String, _ isFollowed: Bool) {
+  package func setFollowing(_ uid: String, to isFollowed: Bool) {
     let completion = report(.follow(uid: uid, isFollowed))
-    blog.setFollowing(uid, isFollowed, completion: completion)
+    blog.setFollowing(uid, to: isFollowed, completion: completion)
   }
 }

@@ -72,11 +72,17 @@ final class NoticeWatch: @unchecked Sendable {
       self?.publish()
     }
     addressed = [
-      AddressedNotices(.reply, at: paths.replies(to: me.uid), paths, me: me, changed: changed)
+      AddressedNotices(.reply, at: paths.replies(to: me.uid), in: paths, me: me, changed: changed)
     ]
     if let name = TextMarks.key(ofName: me.name) {
       let place = paths.mentions(of: name)
-      let mentions = AddressedNotices(.mention(name), at: place, paths, me: me, changed: changed)
+      let mentions = AddressedNotices(
+        .mention(name),
+        at: place,
+        in: paths,
+        me: me,
+        changed: changed
+      )
       addressed.append(mentions)
     }
     for inbox in addressed { inbox.start() }
@@ -132,7 +138,7 @@ final class NoticeWatch: @unchecked Sendable {
     watched[id]?.newest = max(old.newest ?? "", comments.last?.id ?? "")
     if let newest = old.newest {
       for comment in comments where newest < comment.id && comment.uid != me.uid {
-        ring(NoticeEntry(.comment, comment, on: id, title: old.post.title))
+        ring(NoticeEntry(.comment, of: comment, on: id, title: old.post.title))
       }
     }
     publish()
@@ -172,7 +178,7 @@ final class NoticeWatch: @unchecked Sendable {
     var entries: [String: NoticeEntry] = [:]
     for (id, post) in watched {
       for comment in post.comments {
-        entries[comment.id] = NoticeEntry(.comment, comment, on: id, title: post.post.title)
+        entries[comment.id] = NoticeEntry(.comment, of: comment, on: id, title: post.post.title)
       }
       let stars = post.post.stars.subtracting([me.uid]).count
       guard stars > 0 else { continue }
@@ -224,7 +230,7 @@ private final class AddressedNotices: @unchecked Sendable {
   init(
     _ reason: Reason,
     at place: DatabaseReference,
-    _ paths: BlogPaths,
+    in paths: BlogPaths,
     me: Author,
     changed: @escaping (NoticeEntry?) -> Void
   ) {
@@ -329,10 +335,10 @@ private final class AddressedNotices: @unchecked Sendable {
     switch reason {
     case .reply:
       guard comment.parent != nil else { return nil }
-      return NoticeEntry(.reply, comment, on: target.post, title: title)
+      return NoticeEntry(.reply, of: comment, on: target.post, title: title)
     case .mention(let name):
       guard TextMarks(of: comment.text).mentions.contains(name) else { return nil }
-      return NoticeEntry(.mention, comment, on: target.post, title: title)
+      return NoticeEntry(.mention, of: comment, on: target.post, title: title)
     }
   }
 }
@@ -417,7 +423,7 @@ package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
     self.at = at
   }
 
-  init(_ kind: Kind, _ comment: Comment, on post: PostID, title: String) {
+  init(_ kind: Kind, of comment: Comment, on post: PostID, title: String) {
     self.init(
       id: comment.id,
       kind: kind,

@@ -28,7 +28,7 @@ final class ReadMarks: @unchecked Sendable {
     place.observe(.value) { [weak self] snapshot in self?.take(snapshot) }
   }
 
-  func mark(_ post: PostID, _ mark: ReadState.Mark) {
+  func mark(_ post: PostID, as mark: ReadState.Mark) {
     let slot = slot(for: post)
     slots[post] = slot
     let read: Any =

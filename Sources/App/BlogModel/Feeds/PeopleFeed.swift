@@ -97,15 +97,15 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
       isByStars: false,
       bounds: Self.bounds,
       queue: queue,
-      tell: { [weak self] entries, extent in self?.take(entries, extent, of: uid) },
+      tell: { [weak self] entries, extent in self?.take(entries, extent: extent, of: uid) },
       // Somebody whose posts may not be read has none.
-      fail: { [weak self] _ in self?.take([], FeedExtent(), of: uid) }
+      fail: { [weak self] _ in self?.take([], extent: FeedExtent(), of: uid) }
     )
     persons[uid] = Person(feed: feed)
     feed.start()
   }
 
-  private func take(_ entries: [FeedEntry], _ extent: FeedExtent, of uid: String) {
+  private func take(_ entries: [FeedEntry], extent: FeedExtent, of uid: String) {
     guard persons[uid] != nil else { return }
     persons[uid]?.entries = entries
     persons[uid]?.extent = extent

@@ -50,7 +50,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
 
   init(
     _ tag: String,
-    _ paths: BlogPaths,
+    in paths: BlogPaths,
     queue: DispatchQueue,
     tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
     fail: @escaping @Sendable (any Error) -> Void
@@ -69,7 +69,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
       isIndex: true,
       bounds: Self.bounds,
       queue: queue,
-      tell: { [weak self] entries, extent in self?.take(entries.map(\.id), extent) },
+      tell: { [weak self] entries, extent in self?.take(entries.map(\.id), extent: extent) },
       fail: { [weak self] error in
         self?.stop()
         self?.fail(error)
@@ -93,7 +93,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
 
   // MARK: Places
 
-  private func take(_ keys: [PostID], _ extent: FeedExtent) {
+  private func take(_ keys: [PostID], extent: FeedExtent) {
     guard index != nil else { return }
     told = (keys, extent)
     let wanted = Set(keys)

@@ -30,7 +30,9 @@ package enum MarkupExcerpt {
       // Most lines are plain; they mean what they say, in a block of code as well.
       let isPlain = isPlain(scalars)
       let source = withSingleBlanks(isPlain ? scalars.prefix(limit) : scalars)
-      let shown = isPlain ? units(source) : meaning(of: reader.line(units(source)), bullet, blank)
+      let shown =
+        isPlain
+        ? units(source) : meaning(of: reader.line(units(source)), bullet: bullet, blank: blank)
       if !result.isEmpty, !shown.isEmpty { result.append(blank) }
       result += shown
     }
@@ -54,8 +56,8 @@ package enum MarkupExcerpt {
 
   private static func meaning<Unit: MarkupUnit>(
     of line: LightMarkdown<Unit>.Line,
-    _ bullet: [Unit],
-    _ blank: Unit
+    bullet: [Unit],
+    blank: Unit
   ) -> [Unit] {
     var shown: [Unit] = []
     switch line.kind {

@@ -99,7 +99,7 @@ package struct BlogCheck: Sendable {
       leftovers.append(fault)
     }
     for path in others {
-      report(path, "leads nowhere", .person("find out what it is, or delete it"))
+      report(path, problem: "leads nowhere", remedy: .person("find out what it is, or delete it"))
     }
   }
 
@@ -108,14 +108,18 @@ package struct BlogCheck: Sendable {
   /// Compares a post with the copy that its author has of it.
   private mutating func check(copyOf post: Node, id: ChildKey, in copies: Node) {
     guard case .string(let owner)? = post[.uid].leafValue, !owner.isEmpty else {
-      report(Path([.posts, id]), "has no author (uid)", .person("say whose it is, or delete it"))
+      report(
+        Path([.posts, id]),
+        problem: "has no author (uid)",
+        remedy: .person("say whose it is, or delete it")
+      )
       return
     }
     guard Validation.problem(withKey: owner) == nil else {
       report(
         Path([.posts, id]),
-        "has an author (uid) who cannot have posts",
-        .person("say whose it is, or delete it")
+        problem: "has an author (uid) who cannot have posts",
+        remedy: .person("say whose it is, or delete it")
       )
       return
     }
@@ -123,15 +127,15 @@ package struct BlogCheck: Sendable {
     if copy.isEmpty {
       report(
         Path([.posts, id]),
-        "has no copy at /user-posts/\(owner)/\(id)",
-        .followPost(id, owner: ChildKey(owner))
+        problem: "has no copy at /user-posts/\(owner)/\(id)",
+        remedy: .followPost(id, owner: ChildKey(owner))
       )
     } else if copy.withoutPriorities != post.withoutPriorities {
       let fields = post.differences(from: copy).joined(separator: ", ")
       report(
         Path([.userPosts, ChildKey(owner), id]),
-        "differs from /posts/\(id) in \(fields)",
-        .followPost(id, owner: ChildKey(owner))
+        problem: "differs from /posts/\(id) in \(fields)",
+        remedy: .followPost(id, owner: ChildKey(owner))
       )
     }
   }
@@ -147,14 +151,18 @@ package struct BlogCheck: Sendable {
     if case .string(let author)? = post[.uid].leafValue, ChildKey(author) != owner {
       report(
         path,
-        "is a copy of a post of \(author)",
-        .removeCopy(id, owner: owner, copy.json(.value).text)
+        problem: "is a copy of a post of \(author)",
+        remedy: .removeCopy(id, owner: owner, copy.json(.value).text)
       )
       return
     }
     check(copy, at: path)
     if post.isEmpty {
-      report(path, "is a copy of no post", .remove(path, without: id, copy.json(.value).text))
+      report(
+        path,
+        problem: "is a copy of no post",
+        remedy: .remove(path, without: id, copy.json(.value).text)
+      )
     }
   }
 
@@ -165,15 +173,17 @@ package struct BlogCheck: Sendable {
     if count != Double(stars) {
       report(
         path,
-        "starCount is \(post[.starCount].json(.value).text), but there \(stars == 1 ? "is 1 star" : "are \(stars) stars")",
-        .count(path)
+        problem:
+          "starCount is \(post[.starCount].json(.value).text), "
+          + "but there \(stars == 1 ? "is 1 star" : "are \(stars) stars")",
+        remedy: .count(path)
       )
     }
     for (uid, star) in post[.stars].entries where star.leafValue != .bool(true) {
       report(
         path.appending(Path([.stars, uid])),
-        "is \(star.json(.value).text) instead of true",
-        star.leafValue == .bool(false) ? .count(path) : .person("say whether it is a star")
+        problem: "is \(star.json(.value).text) instead of true",
+        remedy: star.leafValue == .bool(false) ? .count(path) : .person("say whether it is a star")
       )
     }
   }
@@ -184,7 +194,11 @@ package struct BlogCheck: Sendable {
     let path = Path([.postComments, id])
     guard !post.isEmpty else {
       let text = comments.json(.value).text
-      return report(path, "has comments on no post", .remove(path, without: id, text))
+      return report(
+        path,
+        problem: "has comments on no post",
+        remedy: .remove(path, without: id, text)
+      )
     }
     for (key, comment) in comments.entries {
       checkValues(of: comment, at: path.appending(key))
@@ -192,8 +206,8 @@ package struct BlogCheck: Sendable {
       if case .string(let uid)? = comment[.uid].leafValue, !uid.isEmpty { continue }
       report(
         path.appending(key),
-        "has no author (uid)",
-        .person("say whose it is, or delete it")
+        problem: "has no author (uid)",
+        remedy: .person("say whose it is, or delete it")
       )
     }
   }
@@ -204,21 +218,29 @@ package struct BlogCheck: Sendable {
     guard !parent.isEmpty else { return }
     guard case .string(let id)? = parent.leafValue, Validation.problem(withKey: id) == nil else {
       let decision = "say which comment it answers, or remove the parent"
-      return report(path.appending(key), "answers what can be no comment", .person(decision))
+      return report(
+        path.appending(key),
+        problem: "answers what can be no comment",
+        remedy: .person(decision)
+      )
     }
     if !(ChildKey(id) < key) {
       let decision = "remove the parent, or say which comment it answers"
-      report(path.appending(key), "answers \(id), which is no earlier comment", .person(decision))
+      report(
+        path.appending(key),
+        problem: "answers \(id), which is no earlier comment",
+        remedy: .person(decision)
+      )
     }
   }
 
   /// Finds what no rule of a blog allows: priorities, and texts that are too long to be shown.
   private mutating func checkValues(of entry: Node, at path: Path) {
     if entry.withoutPriorities != entry {
-      report(path, "has a priority, or something in it has", .dropPriorities(path))
+      report(path, problem: "has a priority, or something in it has", remedy: .dropPriorities(path))
     }
     if let problem = BlogBounds.problem(with: entry) {
-      report(path, problem, .person("shorten it, or delete it"))
+      report(path, problem: problem, remedy: .person("shorten it, or delete it"))
     }
   }
 
@@ -232,7 +254,7 @@ package struct BlogCheck: Sendable {
     )
   }
 
-  private mutating func report(_ path: Path, _ problem: String, _ remedy: BlogFault.Remedy) {
+  private mutating func report(_ path: Path, problem: String, remedy: BlogFault.Remedy) {
     faults.append(BlogFault(path: path.description, problem: problem, remedy: remedy))
   }
 }

@@ -201,12 +201,12 @@ package final class Program<Terminal: TerminalDevice> {
     case .editComment(let id, let comment, let text):
       repository.editComment(comment, on: id, text: text)
     case .watchComments(let posts): repository.watchComments(on: posts)
-    case .mark(let id, let mark): repository.mark(id, mark)
+    case .mark(let id, let mark): repository.mark(id, as: mark)
     case .markAllRead: repository.markAllRead()
     case .markStars(let counts): repository.markStars(counts)
     case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
     case .hearNotices(let areTold): repository.setNotices(areTold)
-    case .followAuthor(let uid, let isFollowed): repository.setFollowing(uid, isFollowed)
+    case .followAuthor(let uid, let isFollowed): repository.setFollowing(uid, to: isFollowed)
     case .notify(let text): terminal.notify(text)
     case .search(let request):
       repository.search(request.number, in: request.kind) { request.matches($0) }
@@ -218,7 +218,7 @@ package final class Program<Terminal: TerminalDevice> {
     case .comment(let id, let text, let answered):
       let comment = repository.comment(on: id, text: text, answering: answered)
       send(.commented(id, commentID: comment))
-    case .star(let id, let isStarred): repository.setStar(id, isStarred)
+    case .star(let id, let isStarred): repository.setStar(id, to: isStarred)
     case .deletePost(let id): repository.deletePost(id)
     case .deleteComment(let id, let comment): repository.deleteComment(comment, on: id)
     case .redraw:

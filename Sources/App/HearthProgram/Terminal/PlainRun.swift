@@ -65,7 +65,7 @@ struct PlainRun {
     case .post(let title, let body): _ = blog.post(title: title, body: body)
     case .comment(let id, let text, let answered):
       _ = blog.comment(on: id, text: text, answering: answered)
-    case .star(let id, let isStarred): blog.setStar(id, isStarred)
+    case .star(let id, let isStarred): blog.setStar(id, to: isStarred)
     case .deletePost(let id): blog.deletePost(id)
     case .quit: return false
     case .follow, .stopFollowing, .read, .showFirst, .edit, .editComment, .mark, .markAllRead,

@@ -226,7 +226,7 @@ final class ScriptedPeople {
       return false
     case .post(let title, let body): _ = person.blog.post(title: title, body: body)
     case .comment(_, let text): _ = person.blog.comment(on: id, text: text)
-    case .star(_, let isStarred): person.blog.setStar(id, isStarred)
+    case .star(_, let isStarred): person.blog.setStar(id, to: isStarred)
     case .delete: person.blog.deletePost(id)
     case .type:
       person.blog.setTyping(true, on: id)
