@@ -28,7 +28,7 @@ struct MarkedTextTests {
     let source = "# Tea\n**Good** [tea](https://a.example/b) is `<b>`\u{202E}\n- one"
     #expect(MarkedText.line(source, limit: 80) == "Tea Good tea is <b>\u{202E} • one")
     #expect(MarkedText.line(source, limit: 8) == "Tea Good…")
-    let html = HTML.element("p", MarkedText.line(source, limit: 80)).text
+    let html = HTML.element("p", content: MarkedText.line(source, limit: 80)).text
     #expect(html.contains("Tea Good tea is &lt;b&gt; • one"), "\(html)")
   }
 

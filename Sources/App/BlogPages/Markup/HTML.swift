@@ -17,14 +17,14 @@ struct HTML: Sendable {
   }
 
   /// Appends an element without content, with attributes whose values are escaped.
-  mutating func void(_ name: StaticString, _ attributes: KeyValuePairs<StaticString, String>) {
-    start(name, attributes)
+  mutating func void(_ name: StaticString, attributes: KeyValuePairs<StaticString, String>) {
+    start(name, attributes: attributes)
     text += "/>"
   }
 
   private mutating func start(
     _ name: StaticString,
-    _ attributes: KeyValuePairs<StaticString, String>
+    attributes: KeyValuePairs<StaticString, String>
   ) {
     text += "<\(name)"
     for (name, value) in attributes {
@@ -51,18 +51,18 @@ struct HTML: Sendable {
   }
 
   /// An element with text in it and no attributes.
-  static func element(_ name: StaticString, _ content: String) -> HTML {
-    element(name, [:], content)
+  static func element(_ name: StaticString, content: String) -> HTML {
+    element(name, attributes: [:], content: content)
   }
 
   /// An element with text in it.
   static func element(
     _ name: StaticString,
-    _ attributes: KeyValuePairs<StaticString, String>,
-    _ content: String
+    attributes: KeyValuePairs<StaticString, String>,
+    content: String
   ) -> HTML {
     var html = HTML()
-    html.start(name, attributes)
+    html.start(name, attributes: attributes)
     html.text += ">"
     html.put(content)
     html.text += "</\(name)>"

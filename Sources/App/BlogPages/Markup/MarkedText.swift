@@ -135,10 +135,16 @@ struct MarkedText {
     let text = String(run.units)
     if let link = run.link {
       html.append(
-        .element("a", ["href": link.text, "rel": "nofollow ugc noopener noreferrer"], text)
+        .element(
+          "a",
+          attributes: ["href": link.text, "rel": "nofollow ugc noopener noreferrer"],
+          content: text
+        )
       )
     } else if run.looks.contains(.code) {
-      html.append(.element("code", String(run.units.dropFirst(run.signs).dropLast(run.signs))))
+      html.append(
+        .element("code", content: String(run.units.dropFirst(run.signs).dropLast(run.signs)))
+      )
     } else {
       html.put(text)
     }

@@ -18,13 +18,13 @@ struct AtomFeed {
     var xml = HTML()
     xml.tag("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n")
     xml.tag("<feed xmlns=\"http://www.w3.org/2005/Atom\">\n")
-    xml.append(.element("id", "tag:\(site.host),2026:blog"))
-    xml.append(.element("title", site.title))
-    link("self", Site.feed, type: "application/atom+xml", in: &xml)
-    link("alternate", Site.root, type: "text/html", in: &xml)
+    xml.append(.element("id", content: "tag:\(site.host),2026:blog"))
+    xml.append(.element("title", content: site.title))
+    link("self", to: Site.feed, type: "application/atom+xml", in: &xml)
+    link("alternate", to: Site.root, type: "text/html", in: &xml)
     // A blog without posts has not changed since the beginning of time.
-    xml.append(.element("updated", time(posts.compactMap(\.createdAt).max())))
-    xml.append(.element("generator", "Hearth"))
+    xml.append(.element("updated", content: time(posts.compactMap(\.createdAt).max())))
+    xml.append(.element("generator", content: "Hearth"))
     xml.tag("\n")
     for post in posts { entry(post, in: &xml) }
     xml.tag("</feed>\n")
@@ -39,23 +39,25 @@ struct AtomFeed {
   private func entry(_ post: PostEntry, in xml: inout HTML) {
     let key = PlainText.escaped(post.key.text)
     xml.tag("<entry>")
-    xml.append(.element("id", "tag:\(site.host),2026:blog/post/\(key)"))
-    xml.append(.element("title", post.shownTitle))
-    link("alternate", Site.post(post.key), type: "text/html", in: &xml)
-    xml.append(.element("updated", time(post.createdAt)))
-    if post.createdAt != nil { xml.append(.element("published", time(post.createdAt))) }
+    xml.append(.element("id", content: "tag:\(site.host),2026:blog/post/\(key)"))
+    xml.append(.element("title", content: post.shownTitle))
+    link("alternate", to: Site.post(post.key), type: "text/html", in: &xml)
+    xml.append(.element("updated", content: time(post.createdAt)))
+    if post.createdAt != nil { xml.append(.element("published", content: time(post.createdAt))) }
     xml.tag("<author>")
     let name = PlainText.line(post.author.name, limit: Author.longestName)
-    xml.append(.element("name", name.isEmpty ? "unknown" : name))
+    xml.append(.element("name", content: name.isEmpty ? "unknown" : name))
     xml.tag("</author>")
     let body = String(post.body.prefix(PostEntry.longestBody))
     // The HTML of the content is the text of this element.
-    xml.append(.element("content", ["type": "html"], MarkedText.html(body).text))
+    xml.append(
+      .element("content", attributes: ["type": "html"], content: MarkedText.html(body).text)
+    )
     xml.tag("</entry>\n")
   }
 
-  private func link(_ relation: String, _ path: String, type: String, in xml: inout HTML) {
-    xml.void("link", ["rel": relation, "type": type, "href": site.origin + path])
+  private func link(_ relation: String, to path: String, type: String, in xml: inout HTML) {
+    xml.void("link", attributes: ["rel": relation, "type": type, "href": site.origin + path])
   }
 
   private func time(_ milliseconds: Int64?) -> String { PageTime(milliseconds ?? 0).machine }

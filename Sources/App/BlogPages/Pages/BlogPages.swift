@@ -59,7 +59,7 @@ package struct BlogPages: PageSource {
       case .denied: return .render { Layout(site).closed() }
       case .failed: return .render { Layout(site).missing() }
       case .found(let node):
-        let list = PostList(kind, node, length: Self.listLength, isFirst: before == nil)
+        let list = PostList(kind, from: node, length: Self.listLength, isFirst: before == nil)
         // Counting the comments of a post costs nothing, however many they are.
         let counts = list.posts.map { PageRead(.comments(on: $0.key)) }
         return .read(counts) { data in
@@ -83,12 +83,12 @@ package struct BlogPages: PageSource {
     ]
     return .read(reads) { [site] data in
       if case .denied = data[0] { return .render { Layout(site).closed() } }
-      guard case .found(let node) = data[0], var post = PostEntry(key, node) else {
+      guard case .found(let node) = data[0], var post = PostEntry(key, from: node) else {
         return .render { Layout(site).missing() }
       }
       post.commentCount = data[2].childCount
       var found: [CommentEntry]?
-      if case .found(let node) = data[1] { found = node.entries { CommentEntry($0, $1) } }
+      if case .found(let node) = data[1] { found = node.entries { CommentEntry($0, from: $1) } }
       return .render { [post, found] in
         Layout(site).page(of: post, comments: found, isFirst: after == nil)
       }
@@ -103,7 +103,7 @@ package struct BlogPages: PageSource {
       case .found(let node):
         .render {
           AtomFeed(site).page(
-            of: PostList(.recent, node, length: Self.feedLength, isFirst: true).posts
+            of: PostList(.recent, from: node, length: Self.feedLength, isFirst: true).posts
           )
         }
       }
@@ -187,10 +187,10 @@ struct PostList: Sendable {
   /// Whether the list begins with these.
   let isFirst: Bool
 
-  init(_ kind: Kind, _ node: Node, length: Int, isFirst: Bool) {
+  init(_ kind: Kind, from node: Node, length: Int, isFirst: Bool) {
     self.kind = kind
     self.isFirst = isFirst
-    var posts = Array(node.entries { PostEntry($0, $1) }.reversed())
+    var posts = Array(node.entries { PostEntry($0, from: $1) }.reversed())
     if kind == .top {
       // They come by key, and those with the same number of stars stay so.
       posts = posts.enumerated().sorted {

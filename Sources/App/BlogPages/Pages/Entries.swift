@@ -17,7 +17,7 @@ struct PostEntry: Sendable {
   var commentCount: Int?
 
   /// Reads a post; nil when there is none.
-  init?(_ key: ChildKey, _ node: Node) {
+  init?(_ key: ChildKey, from node: Node) {
     guard node.childCount > 0 else { return nil }
     self.key = key
     author = Author(uid: node.text("uid"), name: node.text("author"))
@@ -46,7 +46,7 @@ struct CommentEntry: Sendable {
   let createdAt: Int64?
 
   /// Reads a comment; nil when there is none.
-  init?(_ key: ChildKey, _ node: Node) {
+  init?(_ key: ChildKey, from node: Node) {
     guard node.childCount > 0 else { return nil }
     self.key = key
     author = Author(uid: node.text("uid"), name: node.text("author"))
@@ -92,8 +92,8 @@ struct PageTime {
 
   /// Such as "2026-11-24T15:46:05Z".
   var machine: String {
-    "\(Self.digits(year, 4))-\(Self.digits(Int64(month), 2))-\(Self.digits(day, 2))"
-      + "T\(clock):\(Self.digits(second % 60, 2))Z"
+    "\(Self.digits(year, count: 4))-\(Self.digits(Int64(month), count: 2))"
+      + "-\(Self.digits(day, count: 2))T\(clock):\(Self.digits(second % 60, count: 2))Z"
   }
 
   /// Such as "24 November 2026".
@@ -103,10 +103,10 @@ struct PageTime {
   var dateAndClock: String { "\(date), \(clock) UTC" }
 
   private var clock: String {
-    "\(Self.digits(second / 3_600, 2)):\(Self.digits(second / 60 % 60, 2))"
+    "\(Self.digits(second / 3_600, count: 2)):\(Self.digits(second / 60 % 60, count: 2))"
   }
 
-  private static func digits(_ number: Int64, _ count: Int) -> String {
+  private static func digits(_ number: Int64, count: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(count - text.count, 0)) + text
   }

@@ -97,8 +97,8 @@ struct Layout {
   }
 
   private func note(status: Int, title: String, _ text: String) -> Page {
-    var main = HTML.element("h1", title)
-    main.append(.element("p", ["class": "lead"], text))
+    var main = HTML.element("h1", content: title)
+    main.append(.element("p", attributes: ["class": "lead"], content: text))
     var page = document(title: "\(title) · \(site.title)", current: nil, main: main)
     page.status = status
     return page
@@ -109,11 +109,11 @@ struct Layout {
   private func entry(_ post: PostEntry, in kind: PostList.Kind) -> HTML {
     var html = HTML()
     html.tag("<article class=\"entry\">\n<h2 dir=\"auto\">")
-    html.append(.element("a", ["href": Site.post(post.key)], post.shownTitle))
+    html.append(.element("a", attributes: ["href": Site.post(post.key)], content: post.shownTitle))
     html.tag("</h2>\n")
     let excerpt = MarkedText.line(post.body, limit: Self.excerpt)
     if !excerpt.isEmpty {
-      html.append(.element("p", ["class": "excerpt", "dir": "auto"], excerpt))
+      html.append(.element("p", attributes: ["class": "excerpt", "dir": "auto"], content: excerpt))
     }
     html.tag("\n<p class=\"meta\">")
     html.append(byline(post.author, at: post.createdAt, isExact: false))
@@ -123,8 +123,8 @@ struct Layout {
       html.append(
         .element(
           "a",
-          ["href": "\(Site.post(post.key))#comments"],
-          count == 1 ? "1 comment" : "\(count) comments"
+          attributes: ["href": "\(Site.post(post.key))#comments"],
+          content: count == 1 ? "1 comment" : "\(count) comments"
         )
       )
       html.tag("</span>")
@@ -156,18 +156,24 @@ struct Layout {
     if hasMore || !isFirst {
       html.tag("<nav class=\"turn\" aria-label=\"Pages of comments\">")
       if !isFirst {
-        html.append(.element("a", ["href": "\(Site.post(post.key))#comments"], "← First comments"))
+        html.append(
+          .element(
+            "a",
+            attributes: ["href": "\(Site.post(post.key))#comments"],
+            content: "← First comments"
+          )
+        )
       }
       if hasMore, let last = shown.last {
         html.append(
           .element(
             "a",
-            [
+            attributes: [
               "class": "next",
               "href":
                 "\(Site.post(post.key))?after=\(PlainText.escaped(last.key.text))#comments",
             ],
-            "More comments →"
+            content: "More comments →"
           )
         )
       }
@@ -183,15 +189,15 @@ struct Layout {
     html.tag("<nav class=\"turn\" aria-label=\"Pages\">")
     if !list.isFirst {
       let text = list.kind == .top ? "← Most stars" : "← Newest"
-      html.append(.element("a", ["href": Site.list(list.kind)], text))
+      html.append(.element("a", attributes: ["href": Site.list(list.kind)], content: text))
     }
     if list.hasMore, let last = list.posts.last {
       let text = list.kind == .top ? "Fewer stars →" : "Older →"
       html.append(
         .element(
           "a",
-          ["class": "next", "rel": "next", "href": Site.list(list.kind, before: last)],
-          text
+          attributes: ["class": "next", "rel": "next", "href": Site.list(list.kind, before: last)],
+          content: text
         )
       )
     }
@@ -205,15 +211,23 @@ struct Layout {
     html.tag("<span><bdi>")
     html.append(
       author.uid.isEmpty
-        ? .element("span", name)
-        : .element("a", ["class": "author", "href": Site.author(author.uid)], name)
+        ? .element("span", content: name)
+        : .element(
+          "a",
+          attributes: ["class": "author", "href": Site.author(author.uid)],
+          content: name
+        )
     )
     html.tag("</bdi></span>")
     if let time {
       let time = PageTime(time)
       html.tag("<span>")
       html.append(
-        .element("time", ["datetime": time.machine], isExact ? time.dateAndClock : time.date)
+        .element(
+          "time",
+          attributes: ["datetime": time.machine],
+          content: isExact ? time.dateAndClock : time.date
+        )
       )
       html.tag("</span>")
     }
@@ -250,14 +264,16 @@ struct Layout {
     html.tag("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n")
     html.tag("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n")
     html.tag("<meta name=\"color-scheme\" content=\"light dark\"/>\n")
-    html.append(.element("title", title))
-    if !summary.isEmpty { html.void("meta", ["name": "description", "content": summary]) }
+    html.append(.element("title", content: title))
+    if !summary.isEmpty {
+      html.void("meta", attributes: ["name": "description", "content": summary])
+    }
     html.tag("\n")
-    html.void("link", ["rel": "stylesheet", "href": Page.styleAddress])
+    html.void("link", attributes: ["rel": "stylesheet", "href": Page.styleAddress])
     html.tag("<link rel=\"icon\" type=\"image/svg+xml\" href=\"/blog/icon.svg\"/>\n")
     html.void(
       "link",
-      [
+      attributes: [
         "rel": "alternate", "type": "application/atom+xml", "title": site.title,
         "href": Site.feed,
       ]
@@ -266,10 +282,10 @@ struct Layout {
     html.tag("<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\">")
     html.tag(Page.flame)
     html.tag("</svg>")
-    html.append(.element("span", site.title))
+    html.append(.element("span", content: site.title))
     html.tag("</a>\n<nav aria-label=\"Lists\">")
-    place("Recent", .recent, isCurrent: current == .recent, in: &html)
-    place("Top", .top, isCurrent: current == .top, in: &html)
+    place("Recent", kind: .recent, isCurrent: current == .recent, in: &html)
+    place("Top", kind: .top, isCurrent: current == .top, in: &html)
     html.tag("<a href=\"/blog/feed.atom\">Feed</a></nav>\n</header>\n<main>\n")
     html.append(main)
     html.tag("</main>\n<footer>\n<p>Written and starred in the terminal, with Hearth. ")
@@ -284,14 +300,18 @@ struct Layout {
 
   private func place(
     _ name: String,
-    _ kind: PostList.Kind,
+    kind: PostList.Kind,
     isCurrent: Bool,
     in html: inout HTML
   ) {
     html.append(
       isCurrent
-        ? .element("a", ["href": Site.list(kind), "aria-current": "page"], name)
-        : .element("a", ["href": Site.list(kind)], name)
+        ? .element(
+          "a",
+          attributes: ["href": Site.list(kind), "aria-current": "page"],
+          content: name
+        )
+        : .element("a", attributes: ["href": Site.list(kind)], content: name)
     )
   }
 }
