@@ -153,7 +153,7 @@ enum Fixture {
       glyphs: glyphs,
       now: now
     )
-    _ = update(&model, .started)
+    _ = update(&model, with: .started)
     return model
   }
 
@@ -224,7 +224,7 @@ extension Model {
   }
 
   /// Sends an event; returns all its effects.
-  mutating func sendAsking(_ event: Event) -> [Effect] { update(&self, event) }
+  mutating func sendAsking(_ event: Event) -> [Effect] { update(&self, with: event) }
 
   @discardableResult
   mutating func type(_ typed: Typed...) -> [Effect] {

@@ -25,7 +25,7 @@ struct RecordingTests {
     for _ in 0..<count {
       let event = events.next()
       file += writer.lines(for: .event(event))
-      _ = update(&model, event)
+      _ = update(&model, with: event)
     }
     return (file + writer.finish(), model)
   }

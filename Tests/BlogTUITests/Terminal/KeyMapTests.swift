@@ -9,11 +9,11 @@ struct KeyMapTests {
 
   private func makeMap() -> KeyMap<Action, Context> {
     KeyMap([
-      KeyBinding(["j", "Down"], .down, in: [.list], help: "Next"),
-      KeyBinding(["g g", "Home"], .top, in: [.list, .post], help: "First"),
-      KeyBinding(["Enter"], .open, in: [.list], help: "Open"),
-      KeyBinding(["q"], .quit, in: [.global], help: "Quit"),
-      KeyBinding(["?"], .help, in: [.global], help: "Help"),
+      KeyBinding(["j", "Down"], action: .down, in: [.list], help: "Next"),
+      KeyBinding(["g g", "Home"], action: .top, in: [.list, .post], help: "First"),
+      KeyBinding(["Enter"], action: .open, in: [.list], help: "Open"),
+      KeyBinding(["q"], action: .quit, in: [.global], help: "Quit"),
+      KeyBinding(["?"], action: .help, in: [.global], help: "Help"),
     ])
   }
 
@@ -48,8 +48,8 @@ struct KeyMapTests {
   @Test("A sequence of four keys waits for each of them, however long that takes")
   func longSequences() {
     var map = KeyMap([
-      KeyBinding(["g a b c"], Action.top, in: [Context.list], help: "First"),
-      KeyBinding(["g a x"], .open, in: [.list], help: "Open"),
+      KeyBinding(["g a b c"], action: Action.top, in: [Context.list], help: "First"),
+      KeyBinding(["g a x"], action: .open, in: [.list], help: "Open"),
     ])
     for key in "gab" { #expect(map.match(.character(key), in: [.list]) == .pending) }
     #expect(map.pendingKeys == [.character("g"), .character("a"), .character("b")])
@@ -80,9 +80,9 @@ struct KeyMapTests {
   func conflicts() {
     #expect(makeMap().conflicts(in: .list).isEmpty)
     let map = KeyMap([
-      KeyBinding(["g g"], Action.top, in: [Context.list], help: "First"),
-      KeyBinding(["g", "j"], .down, in: [.list], help: "Next"),
-      KeyBinding(["j"], .open, in: [.list], help: "Open"),
+      KeyBinding(["g g"], action: Action.top, in: [Context.list], help: "First"),
+      KeyBinding(["g", "j"], action: .down, in: [.list], help: "Next"),
+      KeyBinding(["j"], action: .open, in: [.list], help: "Open"),
     ])
     #expect(map.conflicts(in: .list) == ["g", "j"])
   }

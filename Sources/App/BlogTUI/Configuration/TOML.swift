@@ -44,7 +44,7 @@ struct TOMLDocument {
         entries.sort { ($0.line ?? .max, $0.key) < ($1.line ?? .max, $1.key) }
         return
       } catch let error as TOMLParseError {
-        let line = Self.faultyLine(error.source.begin.line, lines)
+        let line = Self.faultyLine(error.source.begin.line, in: lines)
         faults.append(Fault(line: line, reason: Self.reason(error)))
         guard lines.indices.contains(line - 1), !lines[line - 1].isEmpty else { return }
         lines[line - 1] = ""
@@ -56,7 +56,7 @@ struct TOMLDocument {
   }
 
   /// The line to leave out: the reported one, or the last before it that has any text.
-  private static func faultyLine(_ reported: Int, _ lines: [String]) -> Int {
+  private static func faultyLine(_ reported: Int, in lines: [String]) -> Int {
     var line = min(max(1, reported), max(1, lines.count))
     while line > 1, lines[line - 1].isEmpty { line -= 1 }
     return line

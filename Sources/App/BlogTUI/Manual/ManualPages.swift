@@ -25,12 +25,12 @@ package enum ManualPages {
         let keys = row.keysText.string
         page.item(
           keys.isEmpty ? ":\(row.action.name)" : keys,
-          "\(row.action.name): \(row.help.string)"
+          meaning: "\(row.action.name): \(row.help.string)"
         )
       }
     }
     page.subheading("Where text is typed")
-    for (keys, meaning) in editing { page.item(keys, meaning) }
+    for (keys, meaning) in editing { page.item(keys, meaning: meaning) }
     page.heading("Commands")
     page.paragraph(
       "A colon begins a command, Tab completes it, and the arrows bring back earlier ones. The "
@@ -39,7 +39,7 @@ package enum ManualPages {
     )
     for command in Command.all {
       let words = command.arguments.isEmpty ? "" : " " + command.arguments
-      page.item(":\(command.name)\(words)", command.help)
+      page.item(":\(command.name)\(words)", meaning: command.help)
     }
     page.heading("See also")
     page.paragraph("hearth(1), hearth-config(5)")
@@ -79,7 +79,7 @@ package enum ManualPages {
     for setting in Setting.allCases {
       page.item(
         "\(setting.rawValue) = \(setting.standard.tomlText)",
-        "\(setting.help) Values: \(ConfigurationText.values(of: setting)). "
+        meaning: "\(setting.help) Values: \(ConfigurationText.values(of: setting)). "
           + "Variable: \(ConfigurationReader.variable(of: setting))."
       )
     }
@@ -104,8 +104,8 @@ package enum ManualPages {
       "The parts are: " + Theme.Role.allCases.map(\.rawValue).joined(separator: ", ") + "."
     )
     page.heading("Files")
-    page.item("$XDG_CONFIG_HOME/hearth/config.toml", "the configuration")
-    page.item("$XDG_CONFIG_HOME/hearth/themes/", "themes of your own")
+    page.item("$XDG_CONFIG_HOME/hearth/config.toml", meaning: "the configuration")
+    page.item("$XDG_CONFIG_HOME/hearth/themes/", meaning: "themes of your own")
     page.heading("See also")
     page.paragraph("hearth(1), hearth-keys(7)")
     return page.text
@@ -130,7 +130,7 @@ extension ManualPages {
     )
     page.heading("Steps")
     page.paragraph("One on each line; empty lines and lines that begin with # are skipped.")
-    for (step, meaning) in steps { page.item(step, meaning) }
+    for (step, meaning) in steps { page.item(step, meaning: meaning) }
     page.heading("Examples")
     page.example(
       "size 80x24\nkey c\ntype Hello\nkey Tab\ntype World\nkey ^S\n:wait-idle\n"
@@ -193,7 +193,7 @@ package struct Roff {
   }
 
   /// Adds a term and what it means.
-  package mutating func item(_ term: String, _ meaning: String) {
+  package mutating func item(_ term: String, meaning: String) {
     text += ".TP\n.B \"\(Self.escaped(term).replacing("\"", with: "\\(dq"))\"\n"
     text += "\(Self.escaped(meaning))\n"
   }

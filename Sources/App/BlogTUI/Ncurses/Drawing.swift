@@ -105,7 +105,7 @@ extension NcursesTerminal {
     let isSynchronized = canSynchronize && usesSynchronizedOutput && !changes.isEmpty
     if isSynchronized { writeDirectly("\u{1B}[?2026h") }
     defer { if isSynchronized { writeDirectly("\u{1B}[?2026l") } }
-    draw(changes, before, next)
+    draw(changes, before: before, next: next)
     placeCursor(next.cursor)
     wnoutrefresh(window)
     doupdate()
@@ -113,7 +113,7 @@ extension NcursesTerminal {
     shown = next
   }
 
-  private func draw(_ changes: [ScreenChange], _ before: Screen, _ next: Screen) {
+  private func draw(_ changes: [ScreenChange], before: Screen, next: Screen) {
     for change in changes {
       draw(change)
       let cells = [before.row(change.row), next.row(change.row)].joined()

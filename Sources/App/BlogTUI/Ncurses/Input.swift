@@ -113,7 +113,7 @@ extension NcursesTerminal {
       case .nothing:
         return
       case .code(let code) where paste != nil:
-        finishPaste(code, &events)
+        finishPaste(code, into: &events)
       case .scalar(let scalar) where paste != nil:
         paste?.append(scalar)
       case .scalar(let scalar) where mouseReport != nil:
@@ -121,7 +121,7 @@ extension NcursesTerminal {
         mouseReport = nil
         if let key { events.append(.key(key)) }
       case .code(let code):
-        handleCode(code, &events)
+        handleCode(code, into: &events)
       case .scalar("\u{1A}"):
         suspend(&events)
       case .scalar("\u{1B}"):
@@ -145,7 +145,7 @@ extension NcursesTerminal {
     }
   }
 
-  private func handleCode(_ code: Int32, _ events: inout [TerminalEvent]) {
+  private func handleCode(_ code: Int32, into events: inout [TerminalEvent]) {
     if code == KeyDecoder.Code.pasteStart {
       paste = PasteBuffer()
     } else if code == KeyDecoder.Code.mouseReport {
@@ -171,7 +171,7 @@ extension NcursesTerminal {
     return keys.reversed()
   }
 
-  private func finishPaste(_ code: Int32, _ events: inout [TerminalEvent]) {
+  private func finishPaste(_ code: Int32, into events: inout [TerminalEvent]) {
     guard code == KeyDecoder.Code.pasteEnd, let ended = paste else { return }
     paste = nil
     events.append(.key(.paste(ended.text)))
@@ -186,7 +186,7 @@ extension NcursesTerminal {
       events += [.key(.escape), .key(.escape)]
     case .code(let code) where Self.followsEscape(code):
       events.append(.key(.escape))
-      handleCode(code, &events)
+      handleCode(code, into: &events)
     case .code(let code):
       if let key = KeyDecoder.key(code: code) { events.append(.key(.alt(key))) }
     case .scalar(let scalar):

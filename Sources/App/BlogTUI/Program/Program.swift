@@ -128,7 +128,7 @@ package final class Program<Terminal: TerminalDevice> {
     environment.record(.event(event))
     if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
     if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
-    for effect in update(&model, event) {
+    for effect in update(&model, with: event) {
       if effect.canWait {
         waiting.append(effect)
       } else {

@@ -38,7 +38,7 @@ package enum Cast {
       timestamp: recording.start.now / 1_000,
       title: "hearth, \(recording.start.me.name)"
     )
-    try write(json(header, encoder))
+    try write(json(header, with: encoder))
     var time: Int64 = 0
     var before: Int64 = 0
     while true {
@@ -52,10 +52,10 @@ package enum Cast {
       let screen = replay.screen
       if screen.size != size {
         size = screen.size
-        try write(event(time, "r", "\(size.width)x\(size.height)", encoder))
+        try write(event(time, code: "r", data: "\(size.width)x\(size.height)", with: encoder))
       }
       let bytes = picture.text(for: screen)
-      if !bytes.isEmpty { try write(event(time, "o", bytes, encoder)) }
+      if !bytes.isEmpty { try write(event(time, code: "o", data: bytes, with: encoder)) }
       if replay.isAtEnd { return }
       replay.move(by: 1)
     }
@@ -63,17 +63,17 @@ package enum Cast {
 
   private static func event(
     _ time: Int64,
-    _ code: String,
-    _ data: String,
-    _ encoder: JSONEncoder
+    code: String,
+    data: String,
+    with encoder: JSONEncoder
   ) -> String {
     let digits = String(time % 1_000)
     let seconds = "\(time / 1_000)." + String(repeating: "0", count: 3 - digits.count) + digits
-    let text = json(data, encoder)
+    let text = json(data, with: encoder)
     return "[\(seconds), \"\(code)\", \(text.dropLast())]\n"
   }
 
-  private static func json(_ value: some Encodable, _ encoder: JSONEncoder) -> String {
+  private static func json(_ value: some Encodable, with encoder: JSONEncoder) -> String {
     guard let data = try? encoder.encode(value) else {
       assertionFailure("text that is not JSON")
       return "\"\"\n"

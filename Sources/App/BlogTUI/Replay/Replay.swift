@@ -136,7 +136,7 @@ package struct Replay: Sendable {
     if facts.count == position { facts.append(ReplayFact.facts(of: step, before: model)) }
     if case .start(let start)? = step.entry { model = Model(start) }
     // The effects were performed during the recording, and their results were recorded too.
-    for event in step.events { _ = update(&model, event) }
+    for event in step.events { _ = update(&model, with: event) }
     position += 1
     carriedOut += 1
     if position % interval == 0, snapshots.count == position / interval { snapshots.append(model) }

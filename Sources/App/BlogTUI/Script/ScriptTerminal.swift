@@ -100,20 +100,20 @@ package final class ScriptTerminal: TerminalDevice {
       world?.pass(time)
       return advance()
     case .waitFor(let text):
-      return wait(until: shows(text), line, "\"\(text)\" did not appear")
+      return wait(until: shows(text), at: line, failure: "\"\(text)\" did not appear")
     case .waitIdle:
       // One look may come between a key and what it begins; two in a row do not.
       quietLooks = world?.isIdle() == true ? quietLooks + 1 : 0
-      return wait(until: quietLooks > 2, line, "something is still under way")
+      return wait(until: quietLooks > 2, at: line, failure: "something is still under way")
     case .expect(let text):
-      return shows(text) ? advance() : fail(line, "\"\(text)\" is not on the screen")
+      return shows(text) ? advance() : fail(line, because: "\"\(text)\" is not on the screen")
     case .refuse(let text):
-      return shows(text) ? fail(line, "\"\(text)\" is on the screen") : advance()
+      return shows(text) ? fail(line, because: "\"\(text)\" is on the screen") : advance()
     case .other(let name, let act):
       switch world?.act(name, act, !isWaiting) ?? .done {
-      case .underWay: return wait(until: false, line, "\(name) is not done")
+      case .underWay: return wait(until: false, at: line, failure: "\(name) is not done")
       case .done: return advance()
-      case .refused(let reason): return fail(line, "\(name) was refused: \(reason)")
+      case .refused(let reason): return fail(line, because: "\(name) was refused: \(reason)")
       }
     }
   }
@@ -129,17 +129,17 @@ package final class ScriptTerminal: TerminalDevice {
 
   private func wait(
     until isDone: Bool,
-    _ line: Script.Line,
-    _ reason: String
+    at line: Script.Line,
+    failure reason: String
   ) -> [TerminalEvent] {
     if isDone { return advance() }
-    if world?.isLate(!isWaiting) != false { return fail(line, reason) }
+    if world?.isLate(!isWaiting) != false { return fail(line, because: reason) }
     isWaiting = true
     world?.wait()
     return [.woken]
   }
 
-  private func fail(_ line: Script.Line, _ reason: String) -> [TerminalEvent] {
+  private func fail(_ line: Script.Line, because reason: String) -> [TerminalEvent] {
     failure = Script.Failure(line: line.number, reason: reason)
     return [.terminate(signal: 0)]
   }

@@ -88,12 +88,12 @@ enum CommandManual {
         (text(name, at: "kind") == "long" ? "--" : "-") + text(name, at: "name")
       }
       guard !names.isEmpty else {
-        page.item(value.uppercased(), text(argument, at: "abstract"))
+        page.item(value.uppercased(), meaning: text(argument, at: "abstract"))
         continue
       }
       let isOption = text(argument, at: "kind") == "option"
       let term = names.joined(separator: ", ") + (isOption ? " \(value.uppercased())" : "")
-      page.item(term, text(argument, at: "abstract"))
+      page.item(term, meaning: text(argument, at: "abstract"))
     }
   }
 
@@ -121,24 +121,28 @@ enum CommandManual {
     page.paragraph("All of them are in hearth-keys(7), and on the screen after ?. The first ones:")
     for action: Action in [.help, .open, .back, .compose, .star, .search, .quit] {
       let row = KeyTable.standard.bindings.first { $0.action == action && !$0.keys.isEmpty }
-      if let row { page.item(row.keysText.string, row.help.string) }
+      if let row { page.item(row.keysText.string, meaning: row.help.string) }
     }
   }
 
   private static func addFacts(to page: inout Roff) {
     page.heading("Exit status")
-    for (status, meaning) in exitStatus { page.item(status, meaning) }
+    for (status, meaning) in exitStatus { page.item(status, meaning: meaning) }
     page.heading("Environment")
-    for (variable, meaning) in environment { page.item(variable, meaning) }
+    for (variable, meaning) in environment { page.item(variable, meaning: meaning) }
     page.heading("Files")
-    page.item("$XDG_CONFIG_HOME/hearth/config.toml", "the configuration: see hearth-config(5)")
-    page.item("$XDG_DATA_HOME/hearth", "the database that all terminals of a user share")
+    page.item(
+      "$XDG_CONFIG_HOME/hearth/config.toml",
+      meaning: "the configuration: see hearth-config(5)"
+    )
+    page.item("$XDG_DATA_HOME/hearth", meaning: "the database that all terminals of a user share")
     page.item(
       "$XDG_STATE_HOME/hearth",
-      "drafts, the history of commands, and logs: hearth.log of the terminals, server.log of the "
+      meaning:
+        "drafts, the history of commands, and logs: hearth.log of the terminals, server.log of the "
         + "local server. A log of 10 MB is put aside as NAME.1; three of them are kept"
     )
-    page.item("$XDG_RUNTIME_DIR/hearth", "the socket of the local server")
+    page.item("$XDG_RUNTIME_DIR/hearth", meaning: "the socket of the local server")
     page.heading("See also")
     page.paragraph("hearth-keys(7), hearth-config(5), hearth-script(5)")
   }

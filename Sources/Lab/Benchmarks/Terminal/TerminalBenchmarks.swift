@@ -40,9 +40,9 @@ struct TerminalBenchmarks {
       size: Size(width: 80, height: 24),
       now: 1_700_000_000_000
     )
-    _ = update(&model, .started)
-    _ = update(&model, .blog(.connection(.online)))
-    _ = update(&model, .blog(.feed(.recent, posts: (0..<count).map(post))))
+    _ = update(&model, with: .started)
+    _ = update(&model, with: .blog(.connection(.online)))
+    _ = update(&model, with: .blog(.feed(.recent, posts: (0..<count).map(post))))
     var rows = DrawnRows()
     var shown = view(model, reusing: &rows)
     let keys: [KeyEvent] = [.down, .down, .pageDown, .up, .end, .home, .pageDown, .down]
@@ -51,7 +51,7 @@ struct TerminalBenchmarks {
       let start = ContinuousClock.now
       for number in 0..<2_000 {
         let began = ContinuousClock.now
-        _ = update(&model, .key(keys[number % keys.count]))
+        _ = update(&model, with: .key(keys[number % keys.count]))
         let next = view(model, reusing: &rows)
         _ = next.diff(from: shown)
         shown = next

@@ -101,7 +101,7 @@ struct BoundAction: Sendable {
     unless obstacle: @escaping Condition = { _ in nil },
     perform: @escaping Change
   ) {
-    binding = KeyBinding(keys, action, in: contexts, help: help)
+    binding = KeyBinding(keys, action: action, in: contexts, help: help)
     self.hint = hint
     self.obstacle = obstacle
     self.perform = perform

@@ -149,10 +149,10 @@ extension KeyMap where Meaning == Action, Mode == Context {
       isAdded = isAdded || gains
       let others = row.contexts.subtracting([context])
       if !others.isEmpty {
-        rows.append(KeyBinding(row.keys, row.action, in: others, help: row.help))
+        rows.append(KeyBinding(row.keys, action: row.action, in: others, help: row.help))
       }
       let keys = gains ? [sequence] + kept : kept
-      rows.append(KeyBinding(keys, row.action, in: [context], help: row.help))
+      rows.append(KeyBinding(keys, action: row.action, in: [context], help: row.help))
     }
     return KeyTable(rows)
   }

@@ -2,7 +2,7 @@ package import BlogModel
 
 /// Everything that is on the screen, as a value: what all screens share, and the screens.
 ///
-/// Only ``update(_:_:)`` changes it, and ``view(_:)`` draws it.
+/// Only ``update(_:with:)`` changes it, and ``view(_:)`` draws it.
 @dynamicMemberLookup
 package struct Model: Sendable {
   /// What all screens share.

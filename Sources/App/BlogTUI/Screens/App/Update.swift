@@ -118,12 +118,12 @@ package enum Effect: Hashable, Sendable {
 ///   - model: What is on the screen.
 ///   - event: What happened.
 /// - Returns: What the program has to do, in order.
-package func update(_ model: inout Model, _ event: Event) -> [Effect] {
-  handle(event, &model) + model.session.hearNotices() + model.watchComments()
+package func update(_ model: inout Model, with event: Event) -> [Effect] {
+  handle(event, in: &model) + model.session.hearNotices() + model.watchComments()
     + model.session.searchRest()
 }
 
-private func handle(_ event: Event, _ model: inout Model) -> [Effect] {
+private func handle(_ event: Event, in model: inout Model) -> [Effect] {
   switch event {
   case .started:
     return model.session.select(tab: model.session.tab)

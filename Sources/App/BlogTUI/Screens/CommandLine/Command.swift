@@ -27,7 +27,7 @@ package struct Command: Sendable {
 
   private init(
     _ name: String,
-    _ arguments: String = "",
+    arguments: String = "",
     help: String,
     completions: @escaping @Sendable ([String], Session) -> [Word] = { _, _ in [] },
     run: @escaping @Sendable (inout Model, String) -> [Effect]
@@ -50,7 +50,7 @@ package struct Command: Sendable {
   package static let all: [Command] = [
     Command(
       "set",
-      "NAME VALUE",
+      arguments: "NAME VALUE",
       help: "choose a value and keep it in the configuration file",
       completions: { words, session in
         switch words.count {
@@ -69,7 +69,7 @@ package struct Command: Sendable {
     ),
     Command(
       "theme",
-      "NAME",
+      arguments: "NAME",
       help: "choose the colours and keep them in the configuration file",
       completions: { words, session in
         words.count == 2 ? session.configuration.themeNames.map { Word($0) } : []
@@ -78,7 +78,7 @@ package struct Command: Sendable {
     ),
     Command(
       "bind",
-      "PLACE KEYS ACTION",
+      arguments: "PLACE KEYS ACTION",
       help: "give keys another meaning until the program ends",
       completions: { words, session in
         if words.count == 2 {
@@ -99,19 +99,19 @@ package struct Command: Sendable {
     help("help"),
     Command(
       "search",
-      "[WORD…]",
+      arguments: "[WORD…]",
       help: "search title, author and text",
       run: { model, rest in model.searchPosts(for: rest) }
     ),
     Command(
       "open-post",
-      "ID",
+      arguments: "ID",
       help: "open the post of that identifier",
       run: { model, rest in model.open(rest) }
     ),
     Command(
       "tag",
-      "NAME",
+      arguments: "NAME",
       help: "show the posts with a tag",
       completions: { words, session in
         guard words.count == 2 else { return [] }
@@ -122,19 +122,19 @@ package struct Command: Sendable {
     ),
     Command(
       "dump-screen",
-      "FILE",
+      arguments: "FILE",
       help: "write what the screen shows to a file",
       run: { model, rest in [.write(view(model).text() + "\n", file: rest)] }
     ),
     Command(
       "save-messages",
-      "FILE",
+      arguments: "FILE",
       help: "write all messages to a file",
       run: { model, rest in [.write(model.session.messageLog.text, file: rest)] }
     ),
     Command(
       "net",
-      "[on|off]",
+      arguments: "[on|off]",
       help: "cut this terminal off from the database, or connect it again",
       completions: { words, _ in
         guard words.count == 2 else { return [] }
@@ -154,7 +154,7 @@ package struct Command: Sendable {
 
   private static func help(_ name: String) -> Command {
     let help = "show all keys and commands, or those that contain the word"
-    return Command(name, "[WORD]", help: help) { model, rest in
+    return Command(name, arguments: "[WORD]", help: help) { model, rest in
       model.openHelp(search: rest)
       return []
     }

@@ -22,13 +22,13 @@ struct ComposeFrame: Hashable {
       in: frame.content
     )
     titleLabel = rows[1]
-    title = Self.field(rows[2], textWidth)
+    title = Self.field(rows[2], textWidth: textWidth)
     bodyLabel = rows[4]
-    body = Self.field(rows[5], textWidth)
+    body = Self.field(rows[5], textWidth: textWidth)
     problem = rows[6]
   }
 
-  private static func field(_ rect: Rect, _ textWidth: Int) -> Rect {
+  private static func field(_ rect: Rect, textWidth: Int) -> Rect {
     Rect(
       row: rect.row,
       column: rect.column + 2,

@@ -107,31 +107,37 @@ package enum Markup {
     width: Int,
     signs: Signs
   ) -> [MarkedLine] {
-    let blanks = items(SafeText(repeating: .space, count: min(line.indent, width / 3)), nil)
+    let blanks = items(SafeText(repeating: .space, count: min(line.indent, width / 3)), look: nil)
     switch line.kind {
     case .fence: return []
     case .code:
-      let prefix = items(signs.bar + " ", .added)
-      return wrap(items(line.runs, within: [.code]), prefix, prefix, width)
+      let prefix = items(signs.bar + " ", look: .added)
+      return wrap(items(line.runs, within: [.code]), first: prefix, others: prefix, width: width)
     case .rule:
-      return [MarkedLine(items(signs.rule.repeated(min(width, 24)), .added)[...])]
-    case .heading: return wrap(items(line.runs, within: [.heading]), blanks, blanks, width)
+      return [MarkedLine(items(signs.rule.repeated(min(width, 24)), look: .added)[...])]
+    case .heading:
+      return wrap(items(line.runs, within: [.heading]), first: blanks, others: blanks, width: width)
     case .quote(let depth):
-      let prefix = items((signs.bar + " ").repeated(min(depth, 4)), .added)
-      return wrap(items(line.runs, within: [.quote]), prefix, prefix, width)
+      let prefix = items((signs.bar + " ").repeated(min(depth, 4)), look: .added)
+      return wrap(items(line.runs, within: [.quote]), first: prefix, others: prefix, width: width)
     case .item(let isNumbered):
       let sign =
         isNumbered
-        ? line.marker.map { Item(cluster: $0) } : items(signs.bullet + " ", .added)
-      let hanging = items(SafeText(repeating: .space, count: sign.cells), nil)
-      return wrap(items(line.runs, within: []), blanks + sign, blanks + hanging, width)
-    case .text: return wrap(items(line.runs, within: []), [], [], width)
+        ? line.marker.map { Item(cluster: $0) } : items(signs.bullet + " ", look: .added)
+      let hanging = items(SafeText(repeating: .space, count: sign.cells), look: nil)
+      return wrap(
+        items(line.runs, within: []),
+        first: blanks + sign,
+        others: blanks + hanging,
+        width: width
+      )
+    case .text: return wrap(items(line.runs, within: []), first: [], others: [], width: width)
     }
   }
 
   // MARK: Parts
 
-  private static func items(_ text: SafeText, _ look: MarkedLine.Look?) -> [Item] {
+  private static func items(_ text: SafeText, look: MarkedLine.Look?) -> [Item] {
     text.clusters.map { Item(cluster: $0, looks: look.map { [$0] } ?? []) }
   }
 
@@ -169,13 +175,13 @@ package enum Markup {
   /// Cuts a line, with one thing before its first piece and another before those that follow.
   private static func wrap(
     _ line: [Item],
-    _ first: [Item],
-    _ others: [Item],
-    _ width: Int
+    first: [Item],
+    others: [Item],
+    width: Int
   ) -> [MarkedLine] {
     let room = width - max(first.cells, others.cells)
     // Where there is no room for signs, the words matter more.
-    guard room >= 4 || first.isEmpty else { return wrap(line, [], [], width) }
+    guard room >= 4 || first.isEmpty else { return wrap(line, first: [], others: [], width: width) }
     guard line.cells > room else { return [MarkedLine((first + line)[...])] }
     let box = Item(cluster: Cluster("□", width: 1))
     let line = room == 1 ? line.map { $0.cluster.width == 1 ? $0 : box } : line

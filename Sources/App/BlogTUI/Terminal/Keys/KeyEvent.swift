@@ -149,37 +149,37 @@ extension KeyEvent: Codable {
   package init(from decoder: any Decoder) throws {
     if let name = try? decoder.singleValueContainer().decode(String.self) {
       guard let key = KeyEvent(description: name) else {
-        throw Self.corrupted(decoder, "\"\(name)\" is not a key")
+        throw Self.corrupted(decoder, because: "\"\(name)\" is not a key")
       }
       self = key
       return
     }
     let members = try decoder.container(keyedBy: CodingKeys.self)
     switch members.allKeys.first {
-    case .character: self = .character(try Self.character(members, .character, decoder))
-    case .control: self = .control(try Self.character(members, .control, decoder))
+    case .character: self = .character(try Self.character(members, at: .character, from: decoder))
+    case .control: self = .control(try Self.character(members, at: .control, from: decoder))
     case .alt: self = .alt(try members.decode(KeyEvent.self, forKey: .alt))
     case .function: self = .function(try members.decode(Int.self, forKey: .function))
     case .paste: self = .paste(try members.decode(String.self, forKey: .paste))
     case .mouse: self = .mouse(try members.decode(MouseEvent.self, forKey: .mouse))
     case .resize: self = .resize(try members.decode(Size.self, forKey: .resize))
-    case nil: throw Self.corrupted(decoder, "there is no such kind of key")
+    case nil: throw Self.corrupted(decoder, because: "there is no such kind of key")
     }
   }
 
   private static func character(
     _ members: KeyedDecodingContainer<CodingKeys>,
-    _ key: CodingKeys,
-    _ decoder: any Decoder
+    at key: CodingKeys,
+    from decoder: any Decoder
   ) throws -> Character {
     let text = try members.decode(String.self, forKey: key)
     guard let character = text.first, text.count == 1 else {
-      throw corrupted(decoder, "\"\(text)\" is not one character")
+      throw corrupted(decoder, because: "\"\(text)\" is not one character")
     }
     return character
   }
 
-  private static func corrupted(_ decoder: any Decoder, _ reason: String) -> DecodingError {
+  private static func corrupted(_ decoder: any Decoder, because reason: String) -> DecodingError {
     .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: reason))
   }
 

@@ -65,7 +65,7 @@ package struct KeyBinding<Meaning: Hashable & Sendable, Mode: Hashable & Sendabl
   /// Makes a row of the table.
   package init(
     _ keys: [KeySequence],
-    _ action: Meaning,
+    action: Meaning,
     in contexts: Set<Mode>,
     help: SafeText
   ) {

@@ -179,7 +179,7 @@ package struct Screen: Hashable, Sendable {
   }
 
   /// The style of a cell of another screen, with the number that its address has here.
-  private mutating func adopted(_ style: Style, from other: Screen, _ cell: Cell) -> Style {
+  private mutating func adopted(_ style: Style, from other: Screen, of cell: Cell) -> Style {
     guard style.link != 0 else { return style }
     var style = style
     style.link = other.address(of: cell).flatMap { number(of: $0) } ?? 0
@@ -201,7 +201,7 @@ package struct Screen: Hashable, Sendable {
         if cell.isContinuation, column > area.column { continue }
         let fits = cell.width == 1 || cell.width == 2 && column + 1 < area.endColumn
         let cluster = fits ? cell.cluster : .space
-        let style = adopted(cell.style, from: other, cell)
+        let style = adopted(cell.style, from: other, of: cell)
         set(cluster, at: row * size.width + column, style: style)
       }
     }

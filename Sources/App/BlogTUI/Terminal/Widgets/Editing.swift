@@ -203,7 +203,7 @@ struct UndoHistory<State: Hashable & Sendable>: Hashable, Sendable {
   private var latest: EditStep?
 
   /// Notes the state before a step.
-  mutating func record(_ state: State, _ kind: EditStep) {
+  mutating func record(_ state: State, as kind: EditStep) {
     defer { latest = kind }
     future = []
     // A word joins the blanks before it: taking it back leaves the line as it was before both.

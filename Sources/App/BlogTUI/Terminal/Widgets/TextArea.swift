@@ -77,9 +77,9 @@ package struct TextArea: Hashable, Sendable {
   package mutating func handle(_ key: KeyEvent) -> EditOutcome {
     guard let command = EditCommand(key) else { return .ignored }
     let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
-    let outcome = perform(command, before)
+    let outcome = perform(command, from: before)
     if outcome == .changed, let step = command.step {
-      history.record(before, step)
+      history.record(before, as: step)
     } else if outcome == .moved {
       history.interrupt()
     }
@@ -107,7 +107,7 @@ package struct TextArea: Hashable, Sendable {
     reveal()
   }
 
-  private mutating func perform(_ command: EditCommand, _ now: Snapshot) -> EditOutcome {
+  private mutating func perform(_ command: EditCommand, from now: Snapshot) -> EditOutcome {
     let goal = goalColumn
     goalColumn = nil
     switch command {

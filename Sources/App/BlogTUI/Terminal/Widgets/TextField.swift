@@ -53,9 +53,9 @@ package struct TextField: Hashable, Sendable {
   package mutating func handle(_ key: KeyEvent) -> EditOutcome {
     guard let command = EditCommand(key) else { return .ignored }
     let before = Snapshot(characters: characters, cursor: cursor)
-    let outcome = perform(command, before)
+    let outcome = perform(command, from: before)
     if outcome == .changed, let step = command.step {
-      history.record(before, step)
+      history.record(before, as: step)
     } else if outcome == .moved {
       history.interrupt()
     }
@@ -77,7 +77,7 @@ package struct TextField: Hashable, Sendable {
     reveal()
   }
 
-  private mutating func perform(_ command: EditCommand, _ now: Snapshot) -> EditOutcome {
+  private mutating func perform(_ command: EditCommand, from now: Snapshot) -> EditOutcome {
     switch command {
     case .newline:
       return .submitted
