@@ -19,7 +19,7 @@ struct ObserverTests {
         Commit(
           revision: revision,
           timestamp: revision,
-          changes: [Change(Path(wire: "counters/\(revision % 7)"), .integer(revision))]
+          changes: [Change(Path(wire: "counters/\(revision % 7)"), to: .integer(revision))]
         )
       }
     )

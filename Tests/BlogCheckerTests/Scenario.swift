@@ -148,7 +148,7 @@ struct Scenario {
   mutating func commit(_ values: [(String, JSONValue)]) {
     revision += 1
     let changes = values.compactMap { path, json in
-      (try? Node(json: json)).map { Change(Path(wire: path), $0) }
+      (try? Node(json: json)).map { Change(Path(wire: path), to: $0) }
     }
     for change in changes { root.update(at: change.path, to: change.node) }
     let commit = Commit(revision: revision, timestamp: 1_700_000_000_000, changes: changes)

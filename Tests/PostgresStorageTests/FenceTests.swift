@@ -31,7 +31,7 @@ struct FenceTests {
         Commit(
           revision: revision,
           timestamp: 0,
-          changes: [Change(Path(wire: "at\(revision)"), .integer(value))]
+          changes: [Change(Path(wire: "at\(revision)"), to: .integer(value))]
         )
       ],
       ledger: [LedgerEntry(client: "c", upTo: revision, lastSeen: .max)]
@@ -143,7 +143,7 @@ struct FenceTests {
     let late = CommitBatch(
       commits: batch(3).commits,
       ledger: [LedgerEntry(client: "late", upTo: 1, lastSeen: .max)],
-      sessions: [SessionUpdate(StoredSession(id: 1, changes: [Change("x", .integer(1))]))],
+      sessions: [SessionUpdate(StoredSession(id: 1, changes: [Change("x", to: .integer(1))]))],
       rules: "{}"
     )
     for batch in [late, CommitBatch(commits: [], rules: "{}"), late] {

@@ -40,7 +40,7 @@ struct LostConnectionTests {
   }
 
   private func batch(_ revision: Int64) -> CommitBatch {
-    let change = Change(Path(wire: "at\(revision)"), .integer(revision))
+    let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
     return CommitBatch(
       commits: [Commit(revision: revision, timestamp: 0, changes: [change])],
       ledger: [LedgerEntry(client: "c", upTo: revision, lastSeen: .max)]

@@ -40,7 +40,7 @@ struct StreamingTests {
       revision += 1
       let changes = (first..<first + width).map { number in
         let digits = "0000\(number)".suffix(5)
-        return Change(Path(wire: "all/row\(digits)"), .string(Self.row))
+        return Change(Path(wire: "all/row\(digits)"), to: .string(Self.row))
       }
       try filling.commit(
         CommitBatch(commits: [Commit(revision: revision, timestamp: 0, changes: changes)])
@@ -49,7 +49,8 @@ struct StreamingTests {
     try filling.close()
     let store = try #require(try stores.open("test"))
     let changes = [
-      Change(Path(wire: "all/row00000"), .empty), Change(Path(wire: "late"), .string("late")),
+      Change(Path(wire: "all/row00000"), to: .empty),
+      Change(Path(wire: "late"), to: .string("late")),
     ]
     try store.commit(
       CommitBatch(commits: [Commit(revision: revision + 1, timestamp: 0, changes: changes)])

@@ -42,8 +42,8 @@ struct TreeViewTests {
           revision: 1,
           timestamp: 0,
           changes: [
-            Change(Path(wire: "small"), try Node(json: JSONParser.parse(json))),
-            Change(Path(wire: "many"), many),
+            Change(Path(wire: "small"), to: try Node(json: JSONParser.parse(json))),
+            Change(Path(wire: "many"), to: many),
           ]
         )
       ])

@@ -5,13 +5,13 @@ import Testing
 struct QueryJSONTests {
   static let samples: [(Query, String)] = [
     (.all, "{}"),
-    (Query(limit: Query.Limit(2, .last)), #"{"l":2,"vf":"r"}"#),
+    (Query(limit: Query.Limit(2, side: .last)), #"{"l":2,"vf":"r"}"#),
     (
       Query(
         index: .child("age/n"),
         start: QueryBound(.integer(18)),
         end: QueryBound(.integer(30), key: .key("zz"), isInclusive: false),
-        limit: Query.Limit(2, .last)
+        limit: Query.Limit(2, side: .last)
       ),
       #"{"sp":18,"sin":true,"ep":30,"en":"zz","ein":false,"l":2,"vf":"r","i":"age/n"}"#
     ),
@@ -19,7 +19,7 @@ struct QueryJSONTests {
       Query(
         index: .key,
         start: QueryBound(.string("abc"), isInclusive: false),
-        limit: Query.Limit(3, .first)
+        limit: Query.Limit(3, side: .first)
       ),
       #"{"sp":"abc","sin":false,"l":3,"vf":"l","i":".key"}"#
     ),
@@ -83,7 +83,7 @@ struct QueryJSONTests {
   @Test("are told apart by their sorted text")
   func id() throws {
     #expect(Query.all.id == "default")
-    #expect(Query(limit: Query.Limit(2, .last)).id == #"{"l":2,"vf":"r"}"#)
+    #expect(Query(limit: Query.Limit(2, side: .last)).id == #"{"l":2,"vf":"r"}"#)
     let query = try Query(json: JSONParser.parse(#"{"vf":"r","sp":null,"l":2,"i":"v"}"#))
     #expect(query.id == #"{"i":"v","l":2,"sin":true,"sp":null,"vf":"r"}"#)
     #expect(Query(index: .key).loadsAllData)

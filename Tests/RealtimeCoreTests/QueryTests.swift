@@ -102,13 +102,15 @@ struct QueryTests {
   @Test("drops the priority of the location when it filters, and keeps it otherwise")
   func ownPriority() throws {
     let node = try Node(text: #"{"a":1,"b":2,".priority":5}"#)
-    #expect(Query(limit: Query.Limit(5, .first)).evaluate(node).exportText == #"{"a":1,"b":2}"#)
+    #expect(
+      Query(limit: Query.Limit(5, side: .first)).evaluate(node).exportText == #"{"a":1,"b":2}"#
+    )
     #expect(Query(index: .key).evaluate(node) == node)
   }
 
   @Test("selects nothing of a leaf when it filters, and the leaf otherwise")
   func leaf() {
-    #expect(Query(limit: Query.Limit(5, .first)).evaluate(.integer(5)).isEmpty)
+    #expect(Query(limit: Query.Limit(5, side: .first)).evaluate(.integer(5)).isEmpty)
     #expect(Query(index: .value).evaluate(.integer(5)) == .integer(5))
     #expect(Query.all.evaluate(.empty).isEmpty)
   }
@@ -125,7 +127,7 @@ struct QueryTests {
       if Bool.random(using: &random) { query.end = bound(index, using: &random) }
       if Bool.random(using: &random) {
         let side: Query.LimitSide = Bool.random(using: &random) ? .first : .last
-        query.limit = Query.Limit(Int.random(in: 1...4, using: &random), side)
+        query.limit = Query.Limit(Int.random(in: 1...4, using: &random), side: side)
       }
       #expect(
         query.select(from: IndexedNode(node, by: index)).map(\.key)

@@ -35,13 +35,18 @@ final class StubServer: Sendable {
       return ServerHandlers.Callbacks { bytes in
         guard case .request(let id, let request)? = try? ClientMessage(decoding: bytes)
         else { return }
-        var answer = ServerMessage.Response(.permissionDenied, .json(.string("not for you")))
+        var answer = ServerMessage.Response(
+          .permissionDenied,
+          payload: .json(.string("not for you"))
+        )
         switch manner {
         case .refuses: break
-        case .accepts: answer = ServerMessage.Response(.ok, .json(.object()))
+        case .accepts: answer = ServerMessage.Response(.ok, payload: .json(.object()))
         case .isSilent: return
         case .refusesWrites:
-          if case .listen = request { answer = ServerMessage.Response(.ok, .json(.object())) }
+          if case .listen = request {
+            answer = ServerMessage.Response(.ok, payload: .json(.object()))
+          }
         }
         connection.send(EncodedMessage(ServerMessage.response(id: id, answer).encoded()))
       } onClose: { end in
@@ -131,12 +136,12 @@ final class ScriptedServer: Sendable {
 
   /// Accepts a request.
   static func accepted(_ id: Int64) -> ServerMessage {
-    .response(id: id, ServerMessage.Response(.ok, .json(.object())))
+    .response(id: id, ServerMessage.Response(.ok, payload: .json(.object())))
   }
 
   /// Refuses a request.
   static func refused(_ id: Int64, _ status: StatusCode) -> ServerMessage {
-    .response(id: id, ServerMessage.Response(status, .json(.string("not for you"))))
+    .response(id: id, ServerMessage.Response(status, payload: .json(.string("not for you"))))
   }
 }
 

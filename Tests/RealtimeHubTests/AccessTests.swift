@@ -148,7 +148,7 @@ struct AccessTests {
     write.hash = Node.string("x").hash
     let outputs = dialogue.hub.handle(.request(id: 1, .write(write)), from: peer, at: 0)
     let reason = JSONValue.string("the data at /inbox have changed")
-    let stale = ServerMessage.Response(.dataStale, .json(reason))
+    let stale = ServerMessage.Response(.dataStale, payload: .json(reason))
     #expect(outputs == [.deliver(peer, .response(id: 1, stale))])
   }
 
@@ -193,7 +193,7 @@ struct AccessTests {
           PeerID(0),
           ServerMessage.response(
             id: 1,
-            ServerMessage.Response(.permissionDenied, .json(.string("Permission denied")))
+            ServerMessage.Response(.permissionDenied, payload: .json(.string("Permission denied")))
           ).encoded()
         )
       ]
@@ -225,18 +225,21 @@ struct AccessTests {
     )
     #expect(dialogue.hub.handle(.request(id: 1, .write(increment)), from: peer, at: 0) == [])
     _ = try dialogue.take()
-    let ok = ServerMessage.Response(.ok, .node(.integer(6)))
+    let ok = ServerMessage.Response(.ok, payload: .node(.integer(6)))
     #expect(dialogue.hub.batchCommitted() == [.deliver(peer, .response(id: 1, ok))])
     var late = increment
     late.hash = Node.integer(1).hash
-    let stale = ServerMessage.Response(.dataStale, .node(.integer(6)))
+    let stale = ServerMessage.Response(.dataStale, payload: .node(.integer(6)))
     #expect(
       dialogue.hub.handle(.request(id: 2, .write(late)), from: peer, at: 0) == [
         .deliver(peer, .response(id: 2, stale))
       ]
     )
     late.path = "inbox"
-    let denied = ServerMessage.Response(.permissionDenied, .json(.string("Permission denied")))
+    let denied = ServerMessage.Response(
+      .permissionDenied,
+      payload: .json(.string("Permission denied"))
+    )
     #expect(
       dialogue.hub.handle(.request(id: 3, .write(late)), from: peer, at: 0) == [
         .deliver(peer, .response(id: 3, denied))

@@ -72,11 +72,11 @@ struct CommitTests {
     let entries = ["c", "d", "c"].enumerated().map {
       LedgerEntry(client: $1, upTo: Int64($0), lastSeen: 5)
     }
-    let change = Change("a", .integer(1))
+    let change = Change("a", to: .integer(1))
     let sessions = [[change], [], [change, change]].enumerated().map {
       SessionUpdate(StoredSession(id: Int64($0 % 2), changes: $1))
     }
-    var added = SessionUpdate(StoredSession(id: 1, changes: [Change("b", .integer(2))]))
+    var added = SessionUpdate(StoredSession(id: 1, changes: [Change("b", to: .integer(2))]))
     added.replaces = false
     added.withdrawn = ["a"]
     let joined = CommitBatch(joining: [
@@ -146,7 +146,7 @@ struct CommitTests {
           revision: 1,
           timestamp: dialogue.clock,
           changes: [
-            Change("a/n", .integer(2)), Change("a/t", .integer(dialogue.clock)),
+            Change("a/n", to: .integer(2)), Change("a/t", to: .integer(dialogue.clock)),
           ]
         )
       ]

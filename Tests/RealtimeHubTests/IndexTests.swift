@@ -33,7 +33,7 @@ struct IndexTests {
 
   private static let lastHundred = Query(
     index: .child("n"),
-    limit: Query.Limit(100, .last)
+    limit: Query.Limit(100, side: .last)
   )
 
   private static func get(_ hub: inout TreeHub, _ query: Query = lastHundred) throws -> Node {
@@ -82,7 +82,7 @@ struct IndexTests {
     _ = hub.handle(.request(id: 2, unlisten), from: PeerID(0), at: 0)
     Self.write(&hub, "posts/x/n", .integer(5_000))
     #expect(try Self.get(&hub).hasChild("x"))
-    let first = Query(index: .child("n"), limit: Query.Limit(1, .first))
+    let first = Query(index: .child("n"), limit: Query.Limit(1, side: .first))
     #expect(try Self.get(&hub, first).children?.count == 1)
     #expect(hub.orderedChildren == 1_001)
   }

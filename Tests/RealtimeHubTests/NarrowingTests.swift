@@ -33,8 +33,8 @@ struct NarrowingTests {
     let commit = try #require(dialogue.hub.takeBatch()?.commits.first)
     #expect(
       commit.changes == [
-        Change(Path(wire: "posts/p/starCount"), .integer(40)),
-        Change(Path(wire: "posts/p/stars/u1000"), .empty),
+        Change(Path(wire: "posts/p/starCount"), to: .integer(40)),
+        Change(Path(wire: "posts/p/stars/u1000"), to: .empty),
       ]
     )
   }

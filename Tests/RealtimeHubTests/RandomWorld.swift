@@ -73,7 +73,7 @@ struct RandomWorld {
     for _ in 0..<below(5) {
       let path = path()
       if path.isRoot || changes.contains(where: { $0.path.overlaps(path) }) { continue }
-      changes.append(Change(path, node(2)))
+      changes.append(Change(path, to: node(2)))
     }
     return changes
   }
@@ -90,7 +90,7 @@ struct RandomWorld {
     if below(3) == 0 { query.start = bound(query.index) }
     if below(3) == 0 { query.end = bound(query.index) }
     if below(4) > 0 || query.loadsAllData {
-      query.limit = Query.Limit(1 + below(4), below(2) == 0 ? .first : .last)
+      query.limit = Query.Limit(1 + below(4), side: below(2) == 0 ? .first : .last)
     }
     return query
   }

@@ -30,7 +30,7 @@ struct RangeTests {
     let compound = CompoundHash(of: known)
     return ListenRequest(
       path: path,
-      query: tag == nil ? .all : Query(limit: Query.Limit(150, .first)),
+      query: tag == nil ? .all : Query(limit: Query.Limit(150, side: .first)),
       tag: tag,
       hash: known.hash,
       compoundHash: .init(hashes: compound.hashes, posts: compound.posts)

@@ -31,9 +31,9 @@ struct ReplayClient {
     case .response(let id, let response):
       answers[id] = response.status
       listens[id]?.isComplete = true
-    case .push(.data(let path, let node, let tag)): apply([Change(path, node)], tag: tag)
+    case .push(.data(let path, let node, let tag)): apply([Change(path, to: node)], tag: tag)
     case .push(.merge(let path, let changes, let tag)):
-      apply(changes.map { Change(path.appending($0.path), $0.node) }, tag: tag)
+      apply(changes.map { Change(path.appending($0.path), to: $0.node) }, tag: tag)
     case .push, .hello, .reset, .shutdown, .error, .pong: Issue.record("an unexpected message")
     }
   }

@@ -18,8 +18,8 @@ struct RuleSimulation {
 
   private static let admin = PeerID(99)
   private static let queries: [Query] = [
-    .all, .all, Query(index: .key, limit: Query.Limit(1, .first)),
-    Query(index: .value, limit: Query.Limit(3, .first)),
+    .all, .all, Query(index: .key, limit: Query.Limit(1, side: .first)),
+    Query(index: .value, limit: Query.Limit(3, side: .first)),
   ]
 
   private var random: SplitMix64

@@ -9,8 +9,8 @@ struct WorkAttackTests {
 
   /// An update of many places, the last of which is none.
   private func update(_ count: Int) -> ClientMessage {
-    var changes = (0..<count).map { Change(Path([ChildKey("k\($0)")]), .integer(1)) }
-    changes.append(Change(Path([ChildKey("no.place")]), .integer(1)))
+    var changes = (0..<count).map { Change(Path([ChildKey("k\($0)")]), to: .integer(1)) }
+    changes.append(Change(Path([ChildKey("no.place")]), to: .integer(1)))
     return .request(id: 1, .write(WriteRequest(path: "own", operation: .merge(changes))))
   }
 

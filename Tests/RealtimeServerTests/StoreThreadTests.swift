@@ -10,7 +10,7 @@ import Testing
 struct StoreThreadTests {
   private func batch(_ revision: Int64) -> CommitBatch {
     CommitBatch(commits: [
-      Commit(revision: revision, timestamp: 0, changes: [Change("n", .integer(revision))])
+      Commit(revision: revision, timestamp: 0, changes: [Change("n", to: .integer(revision))])
     ])
   }
 

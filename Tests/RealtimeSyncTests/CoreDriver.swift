@@ -113,7 +113,7 @@ struct CoreDriver {
   )
     -> [RepoOutput]
   {
-    receive(.response(id: id, ServerMessage.Response(status, .json(.string(reason)))))
+    receive(.response(id: id, ServerMessage.Response(status, payload: .json(.string(reason)))))
   }
 
   mutating func lose() {

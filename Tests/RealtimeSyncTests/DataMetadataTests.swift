@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Where data come from")
 struct DataMetadataTests {
-  private let lastTwo = Query(index: .key, limit: Query.Limit(2, .last))
+  private let lastTwo = Query(index: .key, limit: Query.Limit(2, side: .last))
 
   private func listening(_ json: String = #"{"a":1,"b":2}"#) throws -> OfflineDriver {
     var driver = OfflineDriver()

@@ -6,8 +6,8 @@ import Testing
 /// The protocol's gotchas that the client engine must get right, by their numbers and letter.
 @Suite("Gotchas C, D, E and F: the client engine")
 struct GotchaSessionTests {
-  private let first1 = Query(limit: Query.Limit(1, .first))
-  private let last2 = Query(limit: Query.Limit(2, .last))
+  private let first1 = Query(limit: Query.Limit(1, side: .first))
+  private let last2 = Query(limit: Query.Limit(2, side: .last))
 
   private func connected() -> CoreDriver {
     var driver = CoreDriver()
@@ -56,11 +56,11 @@ struct GotchaSessionTests {
     try driver.push("A", #"{"a":1,"b":2}"#, tag: 1)
     driver.answer(2)
     driver.forget()
-    let changes = [Change("c", .integer(3)), Change("a", .empty)]
+    let changes = [Change("c", to: .integer(3)), Change("a", to: .empty)]
     driver.receive(.push(.merge(path: "A", changes, tag: 1)))
     #expect(driver.events == ["removed a 1", "added c after b 3", #"value {"b":2,"c":3}"#])
     driver.forget()
-    driver.receive(.push(.merge(path: "A", [Change("d", .integer(4))], tag: 1)))
+    driver.receive(.push(.merge(path: "A", [Change("d", to: .integer(4))], tag: 1)))
     #expect(driver.events == ["removed b 2", "added d after c 4", #"value {"c":3,"d":4}"#])
     driver.forget()
     try driver.set("A/d", "null")
@@ -148,16 +148,16 @@ struct GotchaSessionTests {
     var driver = connected()
     _ = try driver.observe("i", answered: #"{"n":1,"s":"x","o":{"a":1}}"#)
     driver.forget()
-    driver.feed(.write(driver.token(), path: "i", .merge([Change("n", add(2))])))
+    driver.feed(.write(driver.token(), path: "i", .merge([Change("n", to: add(2))])))
     #expect(driver.values.last == #"{"n":3,"o":{"a":1},"s":"x"}"#)
     driver.feed(.write(driver.token(), path: "i/n", .set(add(3))))
     #expect(driver.values.last == #"{"n":6,"o":{"a":1},"s":"x"}"#)
-    let changes = [Change("o", add(7)), Change("q", add(0.5)), Change("s", add(5))]
+    let changes = [Change("o", to: add(7)), Change("q", to: add(0.5)), Change("s", to: add(5))]
     driver.feed(.write(driver.token(), path: "i", .merge(changes)))
     #expect(driver.values.last == #"{"n":6,"o":7,"q":0.5,"s":5}"#)
     #expect(
       driver.sentWrites.map(\.write.operation) == [
-        .merge([Change("n", add(2))]), .set(add(3)), .merge(changes),
+        .merge([Change("n", to: add(2))]), .set(add(3)), .merge(changes),
       ]
     )
   }
@@ -264,7 +264,7 @@ struct GotchaSessionTests {
     driver.forget()
     driver.receive(.push(.merge(path: "m", [], tag: nil)))
     #expect(driver.events.isEmpty)
-    let changes = [Change("a/b", .integer(5)), Change("c/.priority", .integer(1))]
+    let changes = [Change("a/b", to: .integer(5)), Change("c/.priority", to: .integer(1))]
     driver.receive(.push(.merge(path: "m", changes, tag: nil)))
     #expect(driver.values == [#"{"a":{"b":5},"c":{".value":2,".priority":1}}"#])
   }

@@ -42,7 +42,7 @@ struct LargeViewTests {
 
   @Test(
     "Changes of the server and of this client change an order in place",
-    arguments: [nil, Query.Limit(100, .last)]
+    arguments: [nil, Query.Limit(100, side: .last)]
   )
   func inPlace(limit: Query.Limit?) throws {
     let query = Query(index: byStars, limit: limit)

@@ -68,14 +68,14 @@ struct ModelServer {
       )
       let changed = keys.sorted().filter { before[$0] != after[$0] }
       if changed.isEmpty { return [] }
-      return [.merge(listen.path, changed.map { Change(Path([$0]), after[$0]) }, tag: tag)]
+      return [.merge(listen.path, changed.map { Change(Path([$0]), to: after[$0]) }, tag: tag)]
     }
     var changes: [Change] = []
     for part in parts where part.path.overlaps(listen.path) {
       let place = listen.path.contains(part.path) ? part.path : listen.path
       // A priority of nothing, or of a place above, shows in the whole only.
       guard old[place] != tree[place] || place.isPriority else { continue }
-      changes.append(Change(Path(place.keys.dropFirst(listen.path.count)), tree[place]))
+      changes.append(Change(Path(place.keys.dropFirst(listen.path.count)), to: tree[place]))
     }
     if changes.count > 1 { return [.merge(listen.path, changes, tag: nil)] }
     return changes.map { .data(listen.path.appending($0.path), $0.node, tag: nil) }

@@ -103,11 +103,11 @@ struct OfflineRun {
     case 2...4: return write(.set(.leaf(.deferred(.incrementInteger(1)))), at: "n")
     case 5...8: return write(.set(node()), at: place())
     case 9...10:
-      let changes = [Change(Path([key()]), node()), Change(Path([key(), key()]), node())]
+      let changes = [Change(Path([key()]), to: node()), Change(Path([key(), key()]), to: node())]
       let isLegal = !changes[0].path.contains(changes[1].path)
       return write(.merge(isLegal ? changes : [changes[0]]), at: "p")
     case 11...13:
-      server.write([Change(place(), node())], id: nil)
+      server.write([Change(place(), to: node())], id: nil)
       return nil
     case 14...16: return observe()
     case 17...18:
@@ -139,8 +139,8 @@ struct OfflineRun {
   private mutating func observe() -> String? {
     last += 1
     let query: Query = random.pick([
-      .all, Query(index: .key, limit: Query.Limit(2, .last)),
-      Query(index: .value, limit: Query.Limit(2, .first)),
+      .all, Query(index: .key, limit: Query.Limit(2, side: .last)),
+      Query(index: .value, limit: Query.Limit(2, side: .first)),
       Query(index: .key, start: QueryBound(.string("b"))),
       Query(index: .value, start: QueryBound(.integer(4))),
     ])
@@ -232,12 +232,12 @@ struct OfflineRun {
   private mutating func parts(_ write: WriteRequest) -> [Change] {
     switch write.operation {
     case .merge(let changes):
-      return changes.map { Change(write.path.appending($0.path), $0.node) }
+      return changes.map { Change(write.path.appending($0.path), to: $0.node) }
     case .set(let node):
-      guard node.hasDeferredValues else { return [Change(write.path, node)] }
+      guard node.hasDeferredValues else { return [Change(write.path, to: node)] }
       count += 1
       let value = node.resolvingDeferred(existing: server.tree[write.path], timestamp: 0)
-      return [Change(write.path, value)]
+      return [Change(write.path, to: value)]
     }
   }
 

@@ -45,7 +45,7 @@ struct RepoCoreGetTests {
   func offline() throws {
     var driver = try restarted()
     driver.engine.feed(.goOffline(.user))
-    _ = get(&driver, "list", Query(limit: Query.Limit(1, .last)))
+    _ = get(&driver, "list", Query(limit: Query.Limit(1, side: .last)))
     #expect(driver.reads == [#"{"b":2} cached"#])
   }
 
@@ -84,7 +84,9 @@ struct RepoCoreGetTests {
     #expect(driver.reads.isEmpty)
     let request = try #require(driver.engine.requests.last)
     let node = Node.empty.setting(ChildKey("a"), to: .integer(9))
-    driver.engine.receive(.response(id: request.id, ServerMessage.Response(.ok, .node(node))))
+    driver.engine.receive(
+      .response(id: request.id, ServerMessage.Response(.ok, payload: .node(node)))
+    )
     #expect(driver.reads == [#"{"a":9} current"#])
     #expect(driver.engine.events.isEmpty)
   }
@@ -127,10 +129,10 @@ struct RepoCoreGetTests {
   @Test("Reads from the store do not disturb the listeners of other queries of the place")
   func undisturbed() throws {
     var driver = try restarted()
-    let first = Query(index: .key, limit: Query.Limit(1, .first))
+    let first = Query(index: .key, limit: Query.Limit(1, side: .first))
     _ = driver.engine.observe("list", first)
     driver.forget()
-    for query in [Query.all, Query(index: .key, limit: Query.Limit(1, .last))] {
+    for query in [Query.all, Query(index: .key, limit: Query.Limit(1, side: .last))] {
       let token = get(&driver, "list", query)
       driver.engine.feed(.timerFired(.getDeadline(token)))
     }
@@ -147,7 +149,7 @@ struct RepoCoreGetTests {
     _ = get(&driver, "list")
     driver.engine.connect()
     let request = try #require(driver.engine.requests.last)
-    let response = ServerMessage.Response(.ok, .node(.integer(5)))
+    let response = ServerMessage.Response(.ok, payload: .node(.integer(5)))
     driver.engine.receive(.response(id: request.id, response))
     driver.restart()
     _ = driver.engine.observe("list")

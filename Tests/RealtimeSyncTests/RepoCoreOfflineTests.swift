@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The engine with a store")
 struct RepoCoreOfflineTests {
-  private let lastTwo = Query(index: .key, limit: Query.Limit(2, .last))
+  private let lastTwo = Query(index: .key, limit: Query.Limit(2, side: .last))
 
   /// A process that has heard of `/list`, and the one after it.
   private func restarted(_ json: String = #"{"a":1,"b":2,"c":3}"#) throws -> OfflineDriver {
@@ -107,10 +107,10 @@ struct RepoCoreOfflineTests {
     let steps: [ServerPush] = [
       .data(path: "list/a/y/z", .integer(1), tag: nil),
       .data(path: "list/b/c", .integer(3), tag: nil),
-      .merge(path: "list", [Change("a/x", .empty), Change("a/w", .integer(1))], tag: nil),
+      .merge(path: "list", [Change("a/x", to: .empty), Change("a/w", to: .integer(1))], tag: nil),
       .merge(
         path: "list/a",
-        [Change("v", .integer(1)), Change("w", .empty), Change("y", .empty)],
+        [Change("v", to: .integer(1)), Change("w", to: .empty), Change("y", to: .empty)],
         tag: nil
       ),
       .data(path: "list/b", .string("leaf"), tag: nil),
@@ -373,7 +373,7 @@ struct RepoCoreOfflineTests {
   @Test("Merges outlive the process as they were")
   func merges() throws {
     var driver = OfflineDriver()
-    let changes = [Change("a/b", .integer(1)), Change("c", .empty)]
+    let changes = [Change("a/b", to: .integer(1)), Change("c", to: .empty)]
     let token = driver.engine.token()
     driver.engine.feed(.write(token, path: "list", .merge(changes)))
     driver.restart()

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Session")
 struct RepoCoreSessionTests {
-  private let last2 = Query(limit: Query.Limit(2, .last))
-  private let first1 = Query(limit: Query.Limit(1, .first))
+  private let last2 = Query(limit: Query.Limit(2, side: .last))
+  private let first1 = Query(limit: Query.Limit(1, side: .first))
 
   @Test("The first use connects, and not before")
   func opens() {
@@ -55,7 +55,7 @@ struct RepoCoreSessionTests {
     driver.answer(2)
     driver.forget()
     driver.receive(
-      .push(.merge(path: "w", [Change("c", .integer(3)), Change("a", .empty)], tag: 1))
+      .push(.merge(path: "w", [Change("c", to: .integer(3)), Change("a", to: .empty)], tag: 1))
     )
     #expect(driver.events == ["removed a 1", "added c after b 3", #"value {"b":2,"c":3}"#])
     driver.forget()
@@ -63,7 +63,7 @@ struct RepoCoreSessionTests {
     #expect(driver.events == ["removed c 3", #"value {"b":2}"#])
     driver.forget()
     driver.receive(
-      .push(.merge(path: "w", [Change("c", .empty), Change("a", .integer(1))], tag: 1))
+      .push(.merge(path: "w", [Change("c", to: .empty), Change("a", to: .integer(1))], tag: 1))
     )
     #expect(driver.events == ["added a after - 1", #"value {"a":1,"b":2}"#])
   }
@@ -154,7 +154,7 @@ struct RepoCoreSessionTests {
     driver.feed(.get(driver.token(), path: "l", query: last2))
     let id = driver.requests[0].id
     let payload = ServerMessage.Payload.node(try Node(json: JSONParser.parse(#"{"y":1,"z":2}"#)))
-    driver.receive(.response(id: id, ServerMessage.Response(.ok, payload)))
+    driver.receive(.response(id: id, ServerMessage.Response(.ok, payload: payload)))
     #expect(driver.completions == [#"get 2 {"y":1,"z":2}"#])
     #expect(driver.events.isEmpty)
   }
@@ -178,7 +178,7 @@ struct RepoCoreSessionTests {
     driver.feed(
       .onDisconnect(driver.token(), path: "o/a", .set(.leaf(.deferred(.incrementInteger(4)))))
     )
-    driver.feed(.onDisconnect(driver.token(), path: "o", .merge([Change("b", .integer(7))])))
+    driver.feed(.onDisconnect(driver.token(), path: "o", .merge([Change("b", to: .integer(7))])))
     driver.feed(.cancelOnDisconnect(driver.token(), path: "o/b"))
     for id in 3...5 { driver.answer(Int64(id)) }
     #expect(driver.completions == ["write 2 ok", "write 3 ok", "write 4 ok"])
@@ -274,7 +274,8 @@ struct RepoCoreSessionTests {
     _ = try driver.observe("a", answered: "1")
     driver.forget()
     let merge = [
-      Change("", .integer(1)), Change(".priority", .empty), Change("x/.priority", .integer(1)),
+      Change("", to: .integer(1)), Change(".priority", to: .empty),
+      Change("x/.priority", to: .integer(1)),
     ]
     driver.receive(.push(.data(path: "a", .integer(9), tag: 77)))
     driver.receive(.push(.data(path: "b/c", .integer(9), tag: nil)))

@@ -121,10 +121,10 @@ struct RepoCoreWriteTests {
         ? .leaf(.deferred(.incrementInteger(Int64(amount))))
         : .leaf(.deferred(.incrementDouble(amount)))
     }
-    driver.feed(.write(driver.token(), path: "i", .merge([Change("n", add(2))])))
+    driver.feed(.write(driver.token(), path: "i", .merge([Change("n", to: add(2))])))
     #expect(driver.values.last == #"{"n":3,"o":{"a":1},"s":"x"}"#)
     driver.feed(.write(driver.token(), path: "i/n", .set(add(3))))
-    let rest = [Change("s", add(5)), Change("o", add(7)), Change("q", add(0.5))]
+    let rest = [Change("s", to: add(5)), Change("o", to: add(7)), Change("q", to: add(0.5))]
     driver.feed(.write(driver.token(), path: "i", .merge(rest)))
     #expect(driver.values.last == #"{"n":6,"o":7,"q":0.5,"s":5}"#)
   }
@@ -200,7 +200,7 @@ struct RepoCoreWriteTests {
     var driver = CoreDriver()
     driver.connect()
     _ = try driver.observe("v", answered: #"{"a":0,"b":0}"#)
-    let changes = [Change("a", .integer(1)), Change("b", .integer(1))]
+    let changes = [Change("a", to: .integer(1)), Change("b", to: .integer(1))]
     driver.feed(.write(driver.token(), path: "v", .merge(changes)))
     try driver.set("v/a", "2")
     try driver.set("v/b", "2")
@@ -255,7 +255,7 @@ struct RepoCoreWriteTests {
     let isParent = observed == "l"
     _ = try driver.observe(observed, answered: isParent ? #"{"a":1,"b":1}"# : "1")
     if isMerge {
-      driver.feed(.write(driver.token(), path: "l", .merge([Change("a/k", .integer(2))])))
+      driver.feed(.write(driver.token(), path: "l", .merge([Change("a/k", to: .integer(2))])))
     } else {
       try driver.set("l/a/k", "2")
     }

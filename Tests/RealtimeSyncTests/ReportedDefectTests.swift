@@ -7,7 +7,7 @@ import Testing
 /// What users of other clients of this protocol have reported, as tests: the client engine.
 @Suite("Reported defects: the client engine")
 struct ReportedDefectTests {
-  private let first1 = Query(limit: Query.Limit(1, .first))
+  private let first1 = Query(limit: Query.Limit(1, side: .first))
 
   private func connected() -> CoreDriver {
     var driver = CoreDriver()
@@ -71,14 +71,14 @@ struct ReportedDefectTests {
     var reads: [Int64] = []
     func next(_ driver: inout CoreDriver) {
       if step == place {
-        for query in [.all, first1, Query(limit: Query.Limit(2, .last))] {
+        for query in [.all, first1, Query(limit: Query.Limit(2, side: .last))] {
           driver.feed(.get(RequestToken(Int64(900 + reads.count)), path: "l", query: query))
           guard let last = driver.requests.last, case .get = last.request,
             !reads.contains(last.id)
           else { continue }
           reads.append(last.id)
           let node = query.evaluate(server)
-          driver.receive(.response(id: last.id, ServerMessage.Response(.ok, .node(node))))
+          driver.receive(.response(id: last.id, ServerMessage.Response(.ok, payload: .node(node))))
         }
       }
       step += 1
@@ -230,7 +230,7 @@ struct ReportedDefectTests {
     driver.receive(.push(.data(path: "wide", data, tag: nil)))
     driver.answer(2)
     driver.forget()
-    let changes = (0..<500).map { Change(Path([ChildKey("k\($0 * 7)"), "n"]), .integer(1)) }
+    let changes = (0..<500).map { Change(Path([ChildKey("k\($0 * 7)"), "n"]), to: .integer(1)) }
     let outputs = driver.feed(.write(driver.token(), path: "wide", .merge(changes)))
     let raised = outputs.filter { if case .raise(listener, _) = $0 { true } else { false } }
     #expect(raised.count == 1)

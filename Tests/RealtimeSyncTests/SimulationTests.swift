@@ -51,8 +51,8 @@ struct Simulation {
   mutating func run(steps: Int) -> String? {
     for index in clients.indices {
       observe(index, "p", .all)
-      observe(index, "p", Query(limit: Query.Limit(2, .last)))
-      observe(index, "q", Query(index: .value, limit: Query.Limit(2, .first)))
+      observe(index, "p", Query(limit: Query.Limit(2, side: .last)))
+      observe(index, "q", Query(index: .value, limit: Query.Limit(2, side: .first)))
       observe(index, "count", .all)
     }
     for _ in 0..<steps {
@@ -117,7 +117,7 @@ struct Simulation {
       let key: ChildKey = random.pick(["a", "b", "c", "d"])
       if random.once(in: 3) {
         let other: ChildKey = random.pick(["e", "f"])
-        let changes = [Change(Path([key]), node), Change(Path([other]), .integer(1))]
+        let changes = [Change(Path([key]), to: node), Change(Path([other]), to: .integer(1))]
         return write(index, list, .merge(changes))
       }
       return write(index, list.appending(key), .set(node))
@@ -270,9 +270,9 @@ struct SimulatedServer {
     let old = tree
     let parts: [Change]
     switch write.operation {
-    case .set(let node): parts = [Change(write.path, node)]
+    case .set(let node): parts = [Change(write.path, to: node)]
     case .merge(let changes):
-      parts = changes.map { Change(write.path.appending($0.path), $0.node) }
+      parts = changes.map { Change(write.path.appending($0.path), to: $0.node) }
     }
     for part in parts {
       let node = part.node.resolvingDeferred(existing: tree[part.path], timestamp: 0)

@@ -108,7 +108,7 @@ struct SpecRun {
   }
 
   private static func changes(_ json: JSONValue?) throws -> [Change] {
-    try (json?.members ?? []).map { Change(Path(wire: $0.name), try Node(json: $0.value)) }
+    try (json?.members ?? []).map { Change(Path(wire: $0.name), to: try Node(json: $0.value)) }
   }
 
   private static func query(_ params: JSONValue?) throws -> Query {
@@ -116,8 +116,12 @@ struct SpecRun {
     var query = Query()
     if let child = params["orderBy"]?.string { query.index = .child(Path(wire: child)) }
     if params["orderByKey"] != nil { query.index = .key }
-    if let count = params["limitToFirst"]?.integer { query.limit = Query.Limit(Int(count), .first) }
-    if let count = params["limitToLast"]?.integer { query.limit = Query.Limit(Int(count), .last) }
+    if let count = params["limitToFirst"]?.integer {
+      query.limit = Query.Limit(Int(count), side: .first)
+    }
+    if let count = params["limitToLast"]?.integer {
+      query.limit = Query.Limit(Int(count), side: .last)
+    }
     query.start = try bound(params["startAt"] ?? params["equalTo"])
     query.end = try bound(params["endAt"] ?? params["equalTo"])
     if let after = params["startAfter"] {

@@ -76,7 +76,7 @@ struct SyncTreeModel {
 
   /// Takes random steps and returns what went wrong, or nil.
   mutating func run(steps: Int) -> String? {
-    server.write([Change("p", node(depth: 2)), Change("q", node(depth: 2))], id: nil)
+    server.write([Change("p", to: node(depth: 2)), Change("q", to: node(depth: 2))], id: nil)
     while server.takeGroup() != nil {}
     for step in 0..<steps {
       if let problem = self.step() ?? compare() { return "step \(step): \(problem)" }
@@ -337,15 +337,15 @@ struct SyncTreeModel {
   private mutating func part() -> Change {
     let list: Path = random.pick(["p", "p", "p", "q"])
     switch usesPriorities ? random.below(12) : random.pick([0, 1, 2, 5, 6, 7, 8, 9, 10, 11]) {
-    case 0: return Change(list, node(depth: 2))
-    case 1...2: return Change(list.appending(key()).appending(ChildKey("n")), node(depth: 0))
+    case 0: return Change(list, to: node(depth: 2))
+    case 1...2: return Change(list.appending(key()).appending(ChildKey("n")), to: node(depth: 0))
     case 3:
       return Change(
         list.appending(key()).appending(ChildKey.priority),
-        .integer(Int64(random.below(3)))
+        to: .integer(Int64(random.below(3)))
       )
-    case 4: return Change(list.appending(ChildKey.priority), .integer(Int64(random.below(3))))
-    case _: return Change(list.appending(key()), node(depth: 1))
+    case 4: return Change(list.appending(ChildKey.priority), to: .integer(Int64(random.below(3))))
+    case _: return Change(list.appending(key()), to: node(depth: 1))
     }
   }
 
@@ -373,7 +373,7 @@ struct SyncTreeModel {
     if random.once(in: 3) { query.start = bound(query.index) }
     if random.once(in: 3) { query.end = bound(query.index) }
     if random.once(in: 2) {
-      query.limit = Query.Limit(1 + random.below(3), random.pick([.first, .last]))
+      query.limit = Query.Limit(1 + random.below(3), side: random.pick([.first, .last]))
     }
     return query
   }

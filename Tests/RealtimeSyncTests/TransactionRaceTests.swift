@@ -155,7 +155,7 @@ struct TransactionRaceTests {
         continue
       }
       let place = path.relative(to: "l").map { whole[$0] } ?? .empty
-      driver.receive(.response(id: request.id, ServerMessage.Response(.ok, .node(place))))
+      driver.receive(.response(id: request.id, ServerMessage.Response(.ok, payload: .node(place))))
     }
     for case .getCompleted(_, .value(let node, _)) in driver.outputs { #expect(!isHole(node)) }
     for case .raise(_, let event) in driver.outputs where event.kind == .value {
@@ -195,7 +195,7 @@ struct TransactionRaceTests {
     driver.feed(.goOffline(.user))
     for key in ["a", "b", "c"] { driver.transact(Path(["n", ChildKey(key)]), increment) }
     driver.forget()
-    let changes = [Change("a", .integer(7)), Change("c", .integer(8))]
+    let changes = [Change("a", to: .integer(7)), Change("c", to: .integer(8))]
     driver.feed(.write(driver.token(), path: "n", .merge(changes)))
     #expect(driver.completions == ["transaction 2 set false 1", "transaction 4 set false 3"])
     #expect(driver.values.last == #"{"a":7,"b":3,"c":8}"#)

@@ -30,8 +30,8 @@ struct DamagedFilesAttackTests {
         if isLong {
           // Of several pages, beside what the model knows.
           let text = Node.string(String(repeating: "long ", count: 2_000 + 500 * (round % 3)))
-          batch.commits[0].changes.append(Change(Path([ChildKey("long")]), text))
-          batch.commits[0].changes.append(Change(Path([ChildKey("long")]), .empty))
+          batch.commits[0].changes.append(Change(Path([ChildKey("long")]), to: text))
+          batch.commits[0].changes.append(Change(Path([ChildKey("long")]), to: .empty))
         }
         try store.commit(batch)
         ends.append(model.revision)
@@ -161,7 +161,7 @@ struct DamagedFilesAttackTests {
       var batch = model.nextBatch()
       if isLong {
         let text = Node.string(String(repeating: "long ", count: 5_000))
-        batch.commits[0].changes.insert(Change(Path([ChildKey("a")]), text), at: 0)
+        batch.commits[0].changes.insert(Change(Path([ChildKey("a")]), to: text), at: 0)
       }
       try store.commit(batch)
       let wal = try #require(bytes(directory.database + "-wal"))

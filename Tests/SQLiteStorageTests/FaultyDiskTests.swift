@@ -177,7 +177,7 @@ struct FaultyDiskTests {
       var next = model
       var batch = next.nextBatch()
       let long = String(repeating: "long ", count: 6_000)
-      batch.commits[0].changes.append(Change(Path([ChildKey("long")]), .string(long)))
+      batch.commits[0].changes.append(Change(Path([ChildKey("long")]), to: .string(long)))
       let failing = batch
       let error = #expect(throws: StoreError.self) { try store.commit(failing) }
       check(try store.load(), model)
@@ -459,14 +459,14 @@ struct FaultyDiskTests {
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
     let first = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("b", .integer(1))])
+    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("b", to: .integer(1))])
     try first.commit(CommitBatch(commits: [commit]))
     disk.breakOpenFiles()
     #expect(throws: StoreError.self) { try first.fold() }
     try first.close()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     // The priority of what is not there is none, and it is none of what comes to be there later.
-    let changes = [Change("a/.priority", .integer(1)), Change("a/b", .integer(2))]
+    let changes = [Change("a/.priority", to: .integer(1)), Change("a/b", to: .integer(2))]
     try store.commit(CommitBatch(commits: [Commit(revision: 2, timestamp: 0, changes: changes)]))
     let expected = try store.load()
     #expect(expected.root[Path("a")].priority == nil)

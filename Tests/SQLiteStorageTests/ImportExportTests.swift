@@ -111,7 +111,11 @@ struct ImportExportTests {
     try store.close()
     let again = try SQLiteTreeStore(directory: directory.store, now: 0)
     let revision = try again.load().revision
-    let commit = Commit(revision: revision + 1, timestamp: 0, changes: [Change("z", .integer(1))])
+    let commit = Commit(
+      revision: revision + 1,
+      timestamp: 0,
+      changes: [Change("z", to: .integer(1))]
+    )
     try again.commit(CommitBatch(commits: [commit]))
     #expect(try again.load().root[ChildKey("z")] == .integer(1))
     try again.close()
@@ -143,11 +147,11 @@ struct ImportExportTests {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     // So many are handed over at once.
-    let changes = (0..<5_000).map { Change(Path(wire: "a/\($0)"), .integer(1)) }
+    let changes = (0..<5_000).map { Change(Path(wire: "a/\($0)"), to: .integer(1)) }
     try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
     var json = tokenizer(#"{"b":2}"#)
     #expect(try store.importTree(&json, mode: .replacing).revision == 2)
-    let commit = Commit(revision: 3, timestamp: 0, changes: [Change("c", .integer(3))])
+    let commit = Commit(revision: 3, timestamp: 0, changes: [Change("c", to: .integer(3))])
     try store.commit(CommitBatch(commits: [commit]))
     try store.fold()
     #expect(try store.load().root == Node(json: JSONParser.parse(#"{"b":2,"c":3}"#)))
@@ -208,7 +212,7 @@ struct ImportExportTests {
   func notAnObject(text: String) throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", .integer(1))])
+    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", to: .integer(1))])
     try store.commit(CommitBatch(commits: [commit]))
     var json = tokenizer(text)
     #expect(throws: ImportError.self) {
@@ -266,7 +270,9 @@ struct ImportExportTests {
     let end = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       for number in 1...400 as ClosedRange<Int64> {
-        let changes = [Change("left", .integer(number)), Change("right/x", .integer(number))]
+        let changes = [
+          Change("left", to: .integer(number)), Change("right/x", to: .integer(number)),
+        ]
         let commit = Commit(revision: number, timestamp: 0, changes: changes)
         try? store.commit(CommitBatch(commits: [commit]))
         if number % 50 == 0 { try? store.fold() }

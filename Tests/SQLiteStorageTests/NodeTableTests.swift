@@ -32,56 +32,59 @@ struct NodeTableTests {
   /// Changes that make a node with a priority whose two children are rows of their own.
   private func branch(_ path: Path) -> [Change] {
     [
-      Change(path.appending(Path("x")), Self.long), Change(path.appending(Path("y")), Self.long),
-      Change(path.appending(.priority), .integer(7)),
+      Change(path.appending(Path("x")), to: Self.long),
+      Change(path.appending(Path("y")), to: Self.long),
+      Change(path.appending(.priority), to: .integer(7)),
     ]
   }
 
   @Test("keeps a small subtree in one row, and a large one in several")
   func packing() throws {
     let small = Node.empty.setting(Path("x"), to: .integer(1)).setting(Path("y"), to: .bool(true))
-    try check([[Change("a", small)]], rows: 1)
-    try check([[Change("a", small), Change("a/z", Self.long)]], rows: 3)
+    try check([[Change("a", to: small)]], rows: 1)
+    try check([[Change("a", to: small), Change("a/z", to: Self.long)]], rows: 3)
     try check([branch("a")], rows: 3)
   }
 
   @Test("drops the priority of a node with its last child")
   func lastChild() throws {
-    try check([branch("a"), [Change("a/x", .empty), Change("a/y", .empty)]], rows: 0)
-    let again = [Change("a/x", .empty), Change("a/y", .empty), Change("a/z", .integer(1))]
+    try check([branch("a"), [Change("a/x", to: .empty), Change("a/y", to: .empty)]], rows: 0)
+    let again = [
+      Change("a/x", to: .empty), Change("a/y", to: .empty), Change("a/z", to: .integer(1)),
+    ]
     try check([branch("a"), again], rows: 1)
   }
 
   @Test("drops the priorities of all ancestors that have nothing left")
   func ancestors() throws {
-    let removal = [Change("a/b/x", .empty), Change("a/b/y", .empty)]
-    let priority = [Change("a/.priority", .string("p"))]
+    let removal = [Change("a/b/x", to: .empty), Change("a/b/y", to: .empty)]
+    let priority = [Change("a/.priority", to: .string("p"))]
     try check([branch("a/b"), priority, removal], rows: 0)
-    try check([branch("a/b"), priority, [Change("a/c", Self.long)], removal], rows: 2)
-    try check([branch("a/b"), [Change("a/b/x/deep", .integer(1))], removal], rows: 0)
+    try check([branch("a/b"), priority, [Change("a/c", to: Self.long)], removal], rows: 2)
+    try check([branch("a/b"), [Change("a/b/x/deep", to: .integer(1))], removal], rows: 0)
   }
 
   @Test("changes and removes the priority of a node in several rows")
   func priorities() throws {
-    try check([branch("a"), [Change("a/.priority", .string("p"))]], rows: 3)
-    try check([branch("a"), [Change("a/.priority", .empty)]], rows: 2)
-    try check([branch(.root), [Change(".priority", .empty)]], rows: 2)
-    try check([[Change("a/.priority", .integer(1))]], rows: 0)
+    try check([branch("a"), [Change("a/.priority", to: .string("p"))]], rows: 3)
+    try check([branch("a"), [Change("a/.priority", to: .empty)]], rows: 2)
+    try check([branch(.root), [Change(".priority", to: .empty)]], rows: 2)
+    try check([[Change("a/.priority", to: .integer(1))]], rows: 0)
   }
 
   @Test("turns a leaf with a priority into children that keep it")
   func leaf() throws {
-    let leaf = Change("a", .leaf(.integer(5), priority: Priority(.integer(2))))
-    try check([[leaf, Change("a/x/y", .integer(1))]], rows: 1)
-    try check([[leaf, Change("a/x/y", Self.long), Change("a/z", Self.long)]], rows: 3)
-    try check([[leaf, Change("a/x", .empty), Change("a/x/y", .empty)]], rows: 1)
+    let leaf = Change("a", to: .leaf(.integer(5), priority: Priority(.integer(2))))
+    try check([[leaf, Change("a/x/y", to: .integer(1))]], rows: 1)
+    try check([[leaf, Change("a/x/y", to: Self.long), Change("a/z", to: Self.long)]], rows: 3)
+    try check([[leaf, Change("a/x", to: .empty), Change("a/x/y", to: .empty)]], rows: 1)
   }
 
   @Test("replaces everything below a path, the whole tree included")
   func replacement() throws {
-    try check([branch("a"), branch("a-b"), [Change("a", .integer(1))]], rows: 4)
-    try check([branch("a"), branch("b"), [Change(.root, .integer(1))]], rows: 1)
-    try check([branch("a"), branch("b"), [Change(.root, .empty)]], rows: 0)
-    try check([branch("a"), [Change("a", .leaf(.integer(1)))], branch("a")], rows: 3)
+    try check([branch("a"), branch("a-b"), [Change("a", to: .integer(1))]], rows: 4)
+    try check([branch("a"), branch("b"), [Change(.root, to: .integer(1))]], rows: 1)
+    try check([branch("a"), branch("b"), [Change(.root, to: .empty)]], rows: 0)
+    try check([branch("a"), [Change("a", to: .leaf(.integer(1)))], branch("a")], rows: 3)
   }
 }

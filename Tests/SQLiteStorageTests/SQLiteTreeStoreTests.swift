@@ -80,11 +80,14 @@ struct SQLiteTreeStoreTests {
     let names = ["a", "a-b", "a.b", "a0", "a b", "aa", "A"]
     let long = Node.string(String(repeating: "x", count: 600))
     let changes = names.flatMap { name in
-      [Change(Path([ChildKey(name), "x"]), long), Change(Path([ChildKey(name), "y"]), long)]
+      [
+        Change(Path([ChildKey(name), "x"]), to: long),
+        Change(Path([ChildKey(name), "y"]), to: long),
+      ]
     }
     try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
     try store.fold()
-    let removal = Change("a", .empty)
+    let removal = Change("a", to: .empty)
     try store.commit(CommitBatch(commits: [Commit(revision: 2, timestamp: 0, changes: [removal])]))
     try store.fold()
     let root = try store.load().root
@@ -119,7 +122,7 @@ struct SQLiteTreeStoreTests {
     let entry = LedgerEntry(client: "c", upTo: 1, lastSeen: 5)
     for revisions in [[2], [0], [1, 3], [1, 1]] as [[Int64]] {
       let commits = revisions.map {
-        Commit(revision: $0, timestamp: 0, changes: [Change("a", .integer(1))])
+        Commit(revision: $0, timestamp: 0, changes: [Change("a", to: .integer(1))])
       }
       #expect(throws: StoreError.self) {
         try store.commit(CommitBatch(commits: commits, ledger: [entry]))
@@ -134,9 +137,9 @@ struct SQLiteTreeStoreTests {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let nodes: [Change] = [
-      Change("a", .leaf(.deferred(.timestamp))),
-      Change(Path([ChildKey("a/b")]), .integer(1)),
-      Change("a", Node.empty.setting(Path([ChildKey("x/y")]), to: .integer(1))),
+      Change("a", to: .leaf(.deferred(.timestamp))),
+      Change(Path([ChildKey("a/b")]), to: .integer(1)),
+      Change("a", to: Node.empty.setting(Path([ChildKey("x/y")]), to: .integer(1))),
     ]
     for change in nodes {
       let commit = Commit(revision: 1, timestamp: 0, changes: [change])
@@ -214,15 +217,15 @@ struct SQLiteTreeStoreTests {
     let first = StoredSession(
       id: 1,
       changes: [
-        Change("a/b", .leaf(.deferred(.incrementInteger(2)))),
-        Change("a/b/.priority", .leaf(.deferred(.timestamp))),
-        Change("a/c", .empty),
+        Change("a/b", to: .leaf(.deferred(.incrementInteger(2)))),
+        Change("a/b/.priority", to: .leaf(.deferred(.timestamp))),
+        Change("a/c", to: .empty),
       ]
     )
     let second = StoredSession(
       id: 2,
       identity: .user(.object(("uid", .string("ann")))),
-      changes: [Change(.root, .string("x").withPriority(.integer(3)))]
+      changes: [Change(.root, to: .string("x").withPriority(.integer(3)))]
     )
     try store.commit(CommitBatch(commits: [], sessions: [second, first].map { SessionUpdate($0) }))
     try store.close()
@@ -239,7 +242,7 @@ struct SQLiteTreeStoreTests {
   func olderVersion() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", .integer(1))])
+    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", to: .integer(1))])
     try store.commit(CommitBatch(commits: [commit]))
     try store.close()
     let queue = try DatabaseQueue(path: directory.database)
@@ -258,7 +261,7 @@ struct SQLiteTreeStoreTests {
       try again.load()
         == StoredTree(root: Node.empty.setting(Path("a"), to: .integer(1)), revision: 1)
     )
-    let session = StoredSession(id: 5, changes: [Change("b", .integer(2))])
+    let session = StoredSession(id: 5, changes: [Change("b", to: .integer(2))])
     try again.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     #expect(try again.load().sessions == [session])
     try again.close()
@@ -288,7 +291,7 @@ struct SQLiteTreeStoreTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
     func batch(_ revision: Int64, bytes: Int) -> CommitBatch {
       let node = Node.string(String(repeating: "x", count: bytes))
-      let commit = Commit(revision: revision, timestamp: 0, changes: [Change("a", node)])
+      let commit = Commit(revision: revision, timestamp: 0, changes: [Change("a", to: node)])
       let entry = LedgerEntry(client: "c", upTo: revision, lastSeen: 1)
       return CommitBatch(commits: [commit], ledger: [entry])
     }

@@ -17,7 +17,7 @@ struct SQLiteTreeStoresTests {
 
   private func write(_ value: Int64, to name: String) throws {
     let store = try #require(try stores.open(name))
-    let changes = [Change(.root, .integer(value))]
+    let changes = [Change(.root, to: .integer(value))]
     try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 1, changes: changes)]))
     try store.close()
   }

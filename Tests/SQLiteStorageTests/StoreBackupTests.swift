@@ -72,7 +72,7 @@ struct StoreBackupTests {
   func damaged() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let change = Change("a", .string("unmistakable"))
+    let change = Change("a", to: .string("unmistakable"))
     try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [change])]))
     try store.close()
     var bytes = try directory.databaseBytes()
@@ -97,7 +97,7 @@ struct StoreBackupTests {
     let changes = (0..<10).map {
       Change(
         Path(["p", ChildKey("k\($0)")]),
-        .string("mark\($0)" + String(repeating: "x", count: 600))
+        to: .string("mark\($0)" + String(repeating: "x", count: 600))
       )
     }
     try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))

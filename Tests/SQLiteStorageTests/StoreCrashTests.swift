@@ -164,7 +164,7 @@ struct StoreCrashTests {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let text = "unmistakable"
-    let change = Change("a", .string(text))
+    let change = Change("a", to: .string(text))
     try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [change])]))
     for name in ["log", "node"] {
       if name == "node" { try store.fold() }
@@ -196,7 +196,7 @@ struct StoreCrashTests {
   func longRow() throws {
     let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
-    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", .integer(1))])
+    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", to: .integer(1))])
     var writer = BinaryWriter()
     writer.write(byte: 1)
     writer.write(count: 1)

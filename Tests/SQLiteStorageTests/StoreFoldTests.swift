@@ -83,7 +83,7 @@ struct StoreFoldTests {
       let path = Path(wire: "posts/\(expected.revision % 20)/text")
       let node = Node.string(String(repeating: "\(expected.revision) ", count: 300))
       expected.root.update(at: path, to: node)
-      let change = Change(path, node)
+      let change = Change(path, to: node)
       let commit = Commit(revision: expected.revision, timestamp: 0, changes: [change])
       try store.commit(CommitBatch(commits: [commit]))
     }
@@ -116,8 +116,13 @@ struct StoreFoldTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
     // The priority of what is not there is none, and it is none of what comes to be there later.
     let changes =
-      [Change("a/.priority", .integer(1)), Change("b", .integer(1)), Change("a/b", .integer(2))]
-      + (0..<20).map { Change(Path(wire: "c/\($0)"), .string(String(repeating: "x", count: 600))) }
+      [
+        Change("a/.priority", to: .integer(1)), Change("b", to: .integer(1)),
+        Change("a/b", to: .integer(2)),
+      ]
+      + (0..<20).map {
+        Change(Path(wire: "c/\($0)"), to: .string(String(repeating: "x", count: 600)))
+      }
     try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
     let expected = try store.load()
     #expect(expected.root[Path("a")].priority == nil)
@@ -138,7 +143,7 @@ struct StoreFoldTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     func operations(_ commits: ClosedRange<Int64>) throws -> Int {
       for revision in commits {
-        let change = Change("counter", .integer(revision))
+        let change = Change("counter", to: .integer(revision))
         let commit = Commit(revision: revision, timestamp: 0, changes: [change])
         try store.commit(CommitBatch(commits: [commit]))
       }
@@ -162,7 +167,7 @@ struct StoreFoldTests {
     for round in 1...12 as ClosedRange<Int64> {
       // More than a store keeps for the fold: it is handed over, now and then in the middle.
       let changes = (0..<1_000).map { number in
-        Change(Path(wire: "posts/\((round * 37 + number) % 1_500)"), .integer(round + number))
+        Change(Path(wire: "posts/\((round * 37 + number) % 1_500)"), to: .integer(round + number))
       }
       for change in changes { expected.root.update(at: change.path, to: change.node) }
       expected.revision = round
@@ -259,10 +264,10 @@ struct StoreFoldTests {
       let row = try BatchCoding.encode([Commit(revision: revision, timestamp: 0, changes: changes)])
       try queue.write { try LogTable($0, path: path).append(row, revision: revision) }
     }
-    try append(1, [Change("b", .integer(1))])
+    try append(1, [Change("b", to: .integer(1))])
     let folder = try LogFolder(queue, path: path, changesPerTurn: 10, mark: nil)
     // The priority of what is not there is none, and it is none of what comes to be there later.
-    let changes = [Change("a/.priority", .integer(1)), Change("a/b", .integer(2))]
+    let changes = [Change("a/.priority", to: .integer(1)), Change("a/b", to: .integer(2))]
     try append(2, changes)
     let expected = try StoreFile(at: directory.store).load()
     try folder.readLog()
@@ -281,7 +286,7 @@ struct StoreFoldTests {
     let path = directory.database
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for revision in 1...5 as ClosedRange<Int64> {
-      let commit = Commit(revision: revision, timestamp: 0, changes: [Change("a", .integer(1))])
+      let commit = Commit(revision: revision, timestamp: 0, changes: [Change("a", to: .integer(1))])
       try store.commit(CommitBatch(commits: [commit]))
     }
     let queue = try DatabaseQueue(path: path)

@@ -18,7 +18,7 @@ struct StoreRulesTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     #expect(try store.load().rules == nil)
     try store.commit(CommitBatch(commits: [], rules: source))
-    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", .integer(1))])
+    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", to: .integer(1))])
     try store.commit(CommitBatch(commits: [commit]))
     try store.close()
     let again = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -47,7 +47,7 @@ struct StoreRulesTests {
     var model = StoreModel(seed: 12)
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for _ in 0..<30 { try store.commit(model.nextBatch()) }
-    let session = StoredSession(id: 3, changes: [Change("b", .integer(2))])
+    let session = StoredSession(id: 3, changes: [Change("b", to: .integer(2))])
     try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     try store.close()
     let queue = try DatabaseQueue(path: directory.database)

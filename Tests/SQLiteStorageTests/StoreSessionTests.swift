@@ -18,7 +18,7 @@ struct StoreSessionTests {
   )
   func identities(identity: Identity) throws {
     let directory = try TemporaryDirectory()
-    let session = StoredSession(id: 7, identity: identity, changes: [Change("a", .integer(1))])
+    let session = StoredSession(id: 7, identity: identity, changes: [Change("a", to: .integer(1))])
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     try store.close()
@@ -31,11 +31,13 @@ struct StoreSessionTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     var session = StoredSession(
       id: 7,
-      changes: [Change("a", .integer(1)), Change("b", .integer(2)), Change("c", .integer(3))]
+      changes: [
+        Change("a", to: .integer(1)), Change("b", to: .integer(2)), Change("c", to: .integer(3)),
+      ]
     )
     try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     var update = SessionUpdate(
-      StoredSession(id: 7, identity: .anonymous, changes: [Change("b/d", .integer(4))])
+      StoredSession(id: 7, identity: .anonymous, changes: [Change("b/d", to: .integer(4))])
     )
     update.replaces = false
     update.withdrawn = ["c/x"]
@@ -43,11 +45,11 @@ struct StoreSessionTests {
     try store.commit(CommitBatch(commits: [], sessions: [update]))
     session.identity = .anonymous
     session.changes = [
-      Change("b", .integer(2)), Change("b/d", .integer(4)), Change("c", .integer(3)),
+      Change("b", to: .integer(2)), Change("b/d", to: .integer(4)), Change("c", to: .integer(3)),
     ]
     session.withdrawn = ["c/x"]
     #expect(try store.load().sessions == [session])
-    session.changes = [Change("e", .integer(5))]
+    session.changes = [Change("e", to: .integer(5))]
     session.withdrawn = []
     try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     #expect(try store.load().sessions == [session])
@@ -79,7 +81,7 @@ struct StoreSessionTests {
     let expected = StoredSession(
       id: 4,
       identity: .administrator,
-      changes: [Change("a/b", .integer(5))]
+      changes: [Change("a/b", to: .integer(5))]
     )
     #expect(try StoreFile(at: directory.store).load().sessions == [expected])
   }

@@ -35,11 +35,11 @@ struct QueryRuleTests {
 
   @Test("Order and limits are told")
   func orderAndLimits() throws {
-    let first = Query(limit: Query.Limit(100, .first))
+    let first = Query(limit: Query.Limit(100, side: .first))
     #expect(try result("query.orderByKey && query.limitToFirst <= 100", first) == .yes)
     #expect(try result("query.limitToFirst <= 99", first) == .no)
     #expect(try result("query.limitToLast == null", first) == .yes)
-    let last = Query(index: .child("a/b"), limit: Query.Limit(5, .last))
+    let last = Query(index: .child("a/b"), limit: Query.Limit(5, side: .last))
     #expect(try result("query.orderByChild == 'a/b' && query.limitToLast == 5", last) == .yes)
     #expect(try result("query.orderByKey", last) == .no)
     #expect(try result("query.orderByValue", Query(index: .value)) == .yes)

@@ -62,7 +62,7 @@ extension Simulation {
     case _: break
     }
     if random.once(in: 3) { return query }
-    query.limit = Query.Limit(1 + random.below(3), random.once(in: 2) ? .first : .last)
+    query.limit = Query.Limit(1 + random.below(3), side: random.once(in: 2) ? .first : .last)
     if random.once(in: 4), query.index != .key {
       query.start = QueryBound(.integer(Int64(random.below(3))))
     }
@@ -125,7 +125,7 @@ extension Simulation {
       let ids = [makeID(), makeID()]
       let other = random.pick(Self.keys.filter { $0 != key })
       let changes = [
-        Change(Path([key]), entry(ids[0])), Change(Path([other, "id"]), .string(ids[1])),
+        Change(Path([key]), to: entry(ids[0])), Change(Path([other, "id"]), to: .string(ids[1])),
       ]
       write(index, "list", .merge(changes), .write(ids: ids))
     case _:
@@ -143,8 +143,8 @@ extension Simulation {
     let amount = Int64(1 + random.below(5))
     let id = makeID()
     let changes = [
-      Change(Path(["counters", counter]), .leaf(.deferred(.incrementInteger(amount)))),
-      Change(Path(["log", ChildKey(id)]), .string(id)),
+      Change(Path(["counters", counter]), to: .leaf(.deferred(.incrementInteger(amount)))),
+      Change(Path(["log", ChildKey(id)]), to: .string(id)),
     ]
     write(index, .root, .merge(changes), .count(counter: counter, amount: amount, id: id))
   }
@@ -152,7 +152,7 @@ extension Simulation {
   private mutating func mirror(_ index: Int) {
     let key: ChildKey = random.pick(["x", "y"])
     let value: Node = random.once(in: 4) ? .empty : .integer(makeNumber())
-    let changes = [Change(Path(["a", key]), value), Change(Path(["b", key]), value)]
+    let changes = [Change(Path(["a", key]), to: value), Change(Path(["b", key]), to: value)]
     write(index, "mirror", .merge(changes), .other("mirror"))
   }
 

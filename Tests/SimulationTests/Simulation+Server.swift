@@ -107,7 +107,10 @@ extension Simulation {
     case .response(let id, let response):
       if case .json(let json) = response.payload, json.members != nil, strikes(.staleRead) {
         let old = store.roots[0][at: "posts"]
-        return .response(id: id, ServerMessage.Response(.ok, .json(old.json(Node.JSONForm.export))))
+        return .response(
+          id: id,
+          ServerMessage.Response(.ok, payload: .json(old.json(Node.JSONForm.export)))
+        )
       }
     case .hello, .reset, .shutdown, .error, .pong: break
     }

@@ -45,12 +45,12 @@ package struct StoreModel {
     let keys = (0..<Int.random(in: 0...4, using: &random)).map { _ in nextKey() }
     let path = Path(keys.isEmpty && Int.random(in: 0..<8, using: &random) > 0 ? [nextKey()] : keys)
     switch Int.random(in: 0..<8, using: &random) {
-    case 0, 1: return Change(path, .empty)
+    case 0, 1: return Change(path, to: .empty)
     case 2:
       let priority = Bool.random(using: &random) ? Node.leaf(nextPriority()) : .empty
-      return Change(path.appending(.priority), priority)
-    case 3: return Change(path, nextNode(depth: 3, width: 12))
-    default: return Change(path, nextNode(depth: 1, width: 3))
+      return Change(path.appending(.priority), to: priority)
+    case 3: return Change(path, to: nextNode(depth: 3, width: 12))
+    default: return Change(path, to: nextNode(depth: 1, width: 3))
     }
   }
 

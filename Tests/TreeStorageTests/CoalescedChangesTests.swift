@@ -41,16 +41,25 @@ struct CoalescedChangesTests {
 
   @Test("Of data at one place the last are left")
   func samePlace() {
-    let changes = (1...100).map { Change(Path(wire: "posts/\($0 % 5)"), .integer($0)) }
+    let changes = (1...100).map { Change(Path(wire: "posts/\($0 % 5)"), to: .integer($0)) }
     check(changes, keep: 5)
   }
 
   @Test("Data below others become part of them, and data above others take their place")
   func nested() {
     let whole = Node.empty.setting(Path("x"), to: .integer(1))
-    check([Change("a", whole), Change("a/y", .integer(2)), Change("a/x", .empty)], keep: 1)
-    check([Change("a/x", .integer(1)), Change("b", .integer(5)), Change("a", whole)], keep: 2)
-    check([Change("a/x", .integer(1)), Change("a/y", .integer(2)), Change("a", whole)], keep: 1)
+    check(
+      [Change("a", to: whole), Change("a/y", to: .integer(2)), Change("a/x", to: .empty)],
+      keep: 1
+    )
+    check(
+      [Change("a/x", to: .integer(1)), Change("b", to: .integer(5)), Change("a", to: whole)],
+      keep: 2
+    )
+    check(
+      [Change("a/x", to: .integer(1)), Change("a/y", to: .integer(2)), Change("a", to: whole)],
+      keep: 1
+    )
   }
 
   @Test("What is removed and written again loses the priorities above it")
@@ -60,7 +69,7 @@ struct CoalescedChangesTests {
       to: .integer(7)
     )
     let changes = [
-      Change("a/x", .integer(2)), Change("a/x", .empty), Change("a/x", .integer(3)),
+      Change("a/x", to: .integer(2)), Change("a/x", to: .empty), Change("a/x", to: .integer(3)),
     ]
     check(changes, on: root, keep: 3)
     #expect(apply(coalesced(changes), to: root)[Path("a")].priority == nil)
@@ -69,9 +78,11 @@ struct CoalescedChangesTests {
   @Test("Changes that may be made in any order are in the order of their paths")
   func order() {
     let names = ["c", "a", "b", "10", "9"]
-    let paths = coalesced(names.map { Change(Path(wire: "posts/\($0)"), .integer(1)) }).map(\.path)
+    let paths = coalesced(names.map { Change(Path(wire: "posts/\($0)"), to: .integer(1)) }).map(
+      \.path
+    )
     #expect(paths == paths.sorted())
-    let removal = Change("posts/c", .empty)
-    #expect(coalesced([removal, Change("posts/a", .integer(1))]).first == removal)
+    let removal = Change("posts/c", to: .empty)
+    #expect(coalesced([removal, Change("posts/a", to: .integer(1))]).first == removal)
   }
 }

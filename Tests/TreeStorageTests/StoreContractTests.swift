@@ -117,12 +117,12 @@ struct StoreContractTests {
       id: 4,
       identity: .user(.object(("uid", .string("ann")))),
       changes: [
-        Change("a/b", .leaf(.deferred(.incrementInteger(2)))),
-        Change("a/b/.priority", .leaf(.deferred(.timestamp))),
-        Change("a/c", .empty),
+        Change("a/b", to: .leaf(.deferred(.incrementInteger(2)))),
+        Change("a/b/.priority", to: .leaf(.deferred(.timestamp))),
+        Change("a/c", to: .empty),
       ]
     )
-    let other = StoredSession(id: 9, changes: [Change("z", .integer(1))])
+    let other = StoredSession(id: 9, changes: [Change("z", to: .integer(1))])
     try store.commit(
       CommitBatch(commits: [], sessions: [session, other].map { SessionUpdate($0) })
     )
@@ -159,7 +159,7 @@ struct StoreContractTests {
       #expect(try stores.create(name))
       #expect(try !stores.create(name))
       let store = try open(stores, name)
-      let change = Change(.root, .integer(value))
+      let change = Change(.root, to: .integer(value))
       try store.commit(
         CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [change])])
       )
@@ -178,7 +178,7 @@ struct StoreContractTests {
     let store = try open(storage.stores(in: directory))
     for revisions in [[2], [0], [1, 3], [1, 1]] as [[Int64]] {
       let commits = revisions.map {
-        Commit(revision: $0, timestamp: 0, changes: [Change("a", .integer(1))])
+        Commit(revision: $0, timestamp: 0, changes: [Change("a", to: .integer(1))])
       }
       let entry = LedgerEntry(client: "c", upTo: 1, lastSeen: 5)
       #expect(throws: StoreError.self) {
@@ -293,7 +293,7 @@ struct StoreContractTests {
     }
     tree.revision = model.revision
     tree.ledger = model.ledger.values.sorted { $0.name < $1.name }
-    let change = Change(Path(wire: "a/b"), .leaf(.deferred(.timestamp)))
+    let change = Change(Path(wire: "a/b"), to: .leaf(.deferred(.timestamp)))
     tree.sessions = [StoredSession(id: 7, changes: [change], withdrawn: [Path(wire: "a/b/c")])]
     tree.rules = "the rules"
     let database = databases.database("moved")

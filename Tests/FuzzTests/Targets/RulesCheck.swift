@@ -35,7 +35,7 @@ enum RulesCheck {
     _ path: Path,
     _ auth: JSONValue?
   ) throws(BrokenProperty) {
-    let query = path.isRoot ? Query.all : Query(index: .key, limit: Query.Limit(3, .last))
+    let query = path.isRoot ? Query.all : Query(index: .key, limit: Query.Limit(3, side: .last))
     let decision = rules.canRead(path, query: query, auth: auth, now: now, root: old)
     let told = rules.canRead(path, query: query, auth: auth, now: now, root: old, explaining: true)
     try demand(decision.isAllowed == told.isAllowed, "an explanation changes a read of \(path)")

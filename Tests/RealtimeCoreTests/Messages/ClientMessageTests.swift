@@ -58,7 +58,7 @@ struct ClientMessageTests {
     .appCheck(nil),
     .listen(ListenRequest(path: "rooms/r1")),
     .listen(ListenRequest(path: .root, hash: "AUZnXhNqrfbznYVxcCvNpzpjvTU=")),
-    .listen(ListenRequest(path: "msgs", query: Query(limit: Query.Limit(2, .last)), tag: 1)),
+    .listen(ListenRequest(path: "msgs", query: Query(limit: Query.Limit(2, side: .last)), tag: 1)),
     .listen(
       ListenRequest(
         path: "a",
@@ -67,7 +67,7 @@ struct ClientMessageTests {
       )
     ),
     .unlisten(path: "a", query: .all, tag: nil),
-    .unlisten(path: "a", query: Query(index: .key, limit: Query.Limit(1, .first)), tag: 7),
+    .unlisten(path: "a", query: Query(index: .key, limit: Query.Limit(1, side: .first)), tag: 7),
     .get(path: "a b/ü", query: .all),
     .get(path: .root, query: Query(index: .child("a/b"), start: QueryBound(nil))),
     .write(WriteRequest(path: "a", operation: .set(.empty))),
@@ -84,14 +84,14 @@ struct ClientMessageTests {
       WriteRequest(
         path: .root,
         operation: .merge([
-          Change("a/b", .leaf(.deferred(.incrementInteger(1)))), Change("c", .empty),
-          Change("d/.priority", .integer(4)),
+          Change("a/b", to: .leaf(.deferred(.incrementInteger(1)))), Change("c", to: .empty),
+          Change("d/.priority", to: .integer(4)),
         ])
       )
     ),
     .write(WriteRequest(path: "a", operation: .merge([]), hash: "h")),
     .onDisconnect(path: "a", .set(.leaf(.deferred(.timestamp)))),
-    .onDisconnect(path: "a", .merge([Change("presence/u1", .empty)])),
+    .onDisconnect(path: "a", .merge([Change("presence/u1", to: .empty)])),
     .cancelOnDisconnect(path: "a"),
     .unknown(action: "zz"),
   ]

@@ -138,7 +138,10 @@ struct GotchaMessageTests {
 
   @Test("F. Statuses are written in lower case")
   func statuses() {
-    let denied = ServerMessage.response(id: 1, .init(.permissionDenied, .json(.string("no"))))
+    let denied = ServerMessage.response(
+      id: 1,
+      .init(.permissionDenied, payload: .json(.string("no")))
+    )
     #expect(text(denied) == #"{"t":"d","d":{"r":1,"b":{"s":"permission_denied","d":"no"}}}"#)
   }
 }

@@ -16,14 +16,14 @@ struct ServerMessageTests {
     .error("oh"),
     .pong,
     .response(id: 5, .init(.ok)),
-    .response(id: 5, .init(.ok, .json(.object(("w", .array([.string("no_index")])))))),
-    .response(id: 5, .init(.permissionDenied, .json(.string("Permission denied")))),
-    .response(id: 5, .init(.dataStale, .json(.null))),
+    .response(id: 5, .init(.ok, payload: .json(.object(("w", .array([.string("no_index")])))))),
+    .response(id: 5, .init(.permissionDenied, payload: .json(.string("Permission denied")))),
+    .response(id: 5, .init(.dataStale, payload: .json(.null))),
     .push(.data(path: "a/b", .integer(5), tag: nil)),
     .push(.data(path: .root, .empty, tag: 3)),
     .push(.data(path: "a/.priority", .string("p"), tag: nil)),
-    .push(.merge(path: "a", [Change("c", .integer(3)), Change("x/y", .empty)], tag: 1)),
-    .push(.merge(path: "a", [Change("x/.priority", .integer(2))], tag: nil)),
+    .push(.merge(path: "a", [Change("c", to: .integer(3)), Change("x/y", to: .empty)], tag: 1)),
+    .push(.merge(path: "a", [Change("x/.priority", to: .integer(2))], tag: nil)),
     .push(.merge(path: "a", [], tag: nil)),
     .push(
       .rangeMerge(
@@ -37,7 +37,7 @@ struct ServerMessageTests {
       )
     ),
     .push(.listenRevoked(path: "a", queries: nil)),
-    .push(.listenRevoked(path: "a", queries: [.all, Query(limit: Query.Limit(2, .last))])),
+    .push(.listenRevoked(path: "a", queries: [.all, Query(limit: Query.Limit(2, side: .last))])),
     .push(.authenticationRevoked(.expiredToken, reason: "Auth token is expired.")),
     .push(.appCheckRevoked(.invalidToken, reason: "no")),
     .push(.securityDebug("line\nline")),
@@ -54,7 +54,7 @@ struct ServerMessageTests {
   @Test("writes data of an answer in export form")
   func nodeAnswer() throws {
     let node = try Node(json: JSONParser.parse(#"{"a":{".value":1,".priority":2},"0":3}"#))
-    let message = ServerMessage.response(id: 1, .init(.ok, .node(node)))
+    let message = ServerMessage.response(id: 1, .init(.ok, payload: .node(node)))
     #expect(
       text(message)
         == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":{"0":3,"a":{".value":1,".priority":2}}}}}"#
@@ -77,7 +77,9 @@ struct ServerMessageTests {
     )
     #expect(text(.response(id: 5, .init(.ok))) == #"{"t":"d","d":{"r":5,"b":{"s":"ok","d":""}}}"#)
     #expect(
-      text(.push(.merge(path: "A", [Change("c", .integer(3)), Change("a", .empty)], tag: 1)))
+      text(
+        .push(.merge(path: "A", [Change("c", to: .integer(3)), Change("a", to: .empty)], tag: 1))
+      )
         == #"{"t":"d","d":{"a":"m","b":{"p":"A","d":{"c":3,"a":null},"t":1}}}"#
     )
     #expect(
@@ -112,7 +114,7 @@ struct ServerMessageTests {
     let text = #"{"t":"d","d":{"r":1,"a":"m","b":{"s":"ok","p":"x","d":{"y":5}}}}"#
     #expect(
       try ServerMessage(decoding: Array(text.utf8))
-        == .response(id: 1, .init(.ok, .json(.object(("y", .integer(5))))))
+        == .response(id: 1, .init(.ok, payload: .json(.object(("y", .integer(5))))))
     )
   }
 

@@ -62,8 +62,8 @@ struct WorkedSessionTests {
             WriteRequest(
               path: .root,
               operation: .merge([
-                Change("rooms/r1/n", .leaf(.deferred(.incrementInteger(1)))),
-                Change("msgs/-Nc", .string("z")),
+                Change("rooms/r1/n", to: .leaf(.deferred(.incrementInteger(1)))),
+                Change("msgs/-Nc", to: .string("z")),
               ])
             )
           )
@@ -72,7 +72,11 @@ struct WorkedSessionTests {
     #expect(
       try ServerMessage(decoding: Array(Self.serverFrames[8].utf8))
         == .push(
-          .merge(path: "msgs", [Change("-Nc", .string("z")), Change("-Na", .empty)], tag: 1)
+          .merge(
+            path: "msgs",
+            [Change("-Nc", to: .string("z")), Change("-Na", to: .empty)],
+            tag: 1
+          )
         )
     )
   }

@@ -51,7 +51,11 @@ struct SQLiteOfflineStoreTests {
     let query = TrackedQuery(
       id: 1,
       path: "posts",
-      query: Query(index: .child("m/x"), start: QueryBound(.bool(true)), limit: .init(3, .last)),
+      query: Query(
+        index: .child("m/x"),
+        start: QueryBound(.bool(true)),
+        limit: .init(3, side: .last)
+      ),
       lastUse: 5,
       isComplete: true,
       isKept: true
@@ -61,8 +65,8 @@ struct SQLiteOfflineStoreTests {
       number: 7,
       key: WriteKey(client: "c", number: 6),
       path: "a",
-      operation: .merge([Change("x/y", increment), Change("z", .empty)]),
-      estimate: .merge([Change("x/y", .integer(2)), Change("z", .empty)])
+      operation: .merge([Change("x/y", to: increment), Change("z", to: .empty)]),
+      estimate: .merge([Change("x/y", to: .integer(2)), Change("z", to: .empty)])
     )
     store.perform([.track(query), .replace(query: 1, .integer(1)), .saveWrite(saved)])
     store.close()
@@ -102,13 +106,13 @@ struct SQLiteOfflineStoreTests {
     case 0: return .saveWrite(write(Int64(random.below(20)), .set(node(&random))))
     case 1: return .removeWrite(Int64(random.below(20)))
     case 2:
-      let limit = Query.Limit(1 + random.below(5), .first)
+      let limit = Query.Limit(1 + random.below(5), side: .first)
       let selection = Query(index: .key, start: QueryBound(.string("x")), limit: limit)
       return .track(TrackedQuery(id: query, path: path, query: selection, lastUse: Int64(query)))
     case 3: return .replace(query: query, node(&random))
-    case 4: return .amend(query: query, Change(path, node(&random)))
+    case 4: return .amend(query: query, Change(path, to: node(&random)))
     case 5: return random.once(in: 3) ? .forget(query: query) : .removeWrite(0)
-    case _: return .update(query: query, Change(path, node(&random)))
+    case _: return .update(query: query, Change(path, to: node(&random)))
     }
   }
 
@@ -150,7 +154,7 @@ struct SQLiteOfflineStoreTests {
     let big = Node.string(String(repeating: "x", count: 2_000))
     store.perform([.replace(query: 1, .empty)])
     for number in 0..<2_000 {
-      store.perform([.update(query: 1, Change(Path([ChildKey("k\(number % 10)")]), big))])
+      store.perform([.update(query: 1, Change(Path([ChildKey("k\(number % 10)")]), to: big))])
     }
     #expect(store.data(of: 1)?.childCount == 10)
     let last = try #require(told.sizes.last)

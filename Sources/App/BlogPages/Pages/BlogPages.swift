@@ -74,7 +74,7 @@ package struct BlogPages: PageSource {
     let comments = Query(
       index: .key,
       start: after.map { QueryBound(.string($0.text), isInclusive: false) },
-      limit: Query.Limit(Self.commentsLength + 1, .first)
+      limit: Query.Limit(Self.commentsLength + 1, side: .first)
     )
     let reads = [
       PageRead(Path([.posts, key])),
@@ -223,7 +223,7 @@ extension PostList.Kind {
         ? QueryBound(.integer(place.stars), key: .key(place.key), isInclusive: false)
         : QueryBound(.string(place.key.text), isInclusive: false)
     }
-    return PageRead(path, query: Query(index: index, end: end, limit: .init(limit, .last)))
+    return PageRead(path, query: Query(index: index, end: end, limit: .init(limit, side: .last)))
   }
 }
 

@@ -106,7 +106,7 @@ extension DatabaseQuery {
   private func limited(to count: UInt, _ side: Query.LimitSide) -> DatabaseQuery {
     precondition(query.limit == nil, "a query can be limited only once")
     precondition(count > 0 && count <= UInt(Int32.max), "a limit must be at least 1")
-    return narrowed { $0.limit = Query.Limit(Int(count), side) }
+    return narrowed { $0.limit = Query.Limit(Int(count), side: side) }
   }
 
   private func starting(_ bound: QueryBound) -> DatabaseQuery {

@@ -89,7 +89,7 @@ enum JSONText {
         guard let parts = change.elements, parts.count == 2 else {
           throw damage("a change without place and data")
         }
-        return Change(try path(parts[0]), try node(parts[1]))
+        return Change(try path(parts[0]), to: try node(parts[1]))
       }
     )
   }

@@ -230,7 +230,7 @@ struct PieceTable {
   /// - Returns: Their size as text.
   func replace(_ query: Int64, with node: Node) throws -> Int {
     try remove(query)
-    return try append(Change(.root, node), to: query)
+    return try append(Change(.root, to: node), to: query)
   }
 
   /// Keeps a change of the data.

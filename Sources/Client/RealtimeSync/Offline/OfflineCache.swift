@@ -223,11 +223,11 @@ struct OfflineCache: Sendable {
     let reached = changed.filter { $0.overlaps(target.path) }
     let below = reached.compactMap { $0.relative(to: target.path) }.filter { !$0.isRoot }
     if below.count < reached.count { return replace(id, with: node) }
-    if target.query.loadsAllData { return update(id, by: below.map { Change($0, node[$0]) }) }
+    if target.query.loadsAllData { return update(id, by: below.map { Change($0, to: node[$0]) }) }
     followers[id]?.window = node
     let keys = Set(below.compactMap(\.first)).subtracting([.priority])
     let children = differing(keys, from: follower.window, to: node)
-    update(id, by: children.map { Change(Path([$0]), node[$0]) })
+    update(id, by: children.map { Change(Path([$0]), to: node[$0]) })
   }
 
   /// The children that differ: those that were changed, and others only if the counts show it.
@@ -269,9 +269,9 @@ struct OfflineCache: Sendable {
         if location.isRoot {
           replace(id, with: entry.query.evaluate(part.node))
         } else if entry.query.loadsAllData {
-          changes.append(.update(query: id, Change(location, part.node)))
+          changes.append(.update(query: id, Change(location, to: part.node)))
         } else {
-          changes.append(.amend(query: id, Change(location, part.node)))
+          changes.append(.amend(query: id, Change(location, to: part.node)))
         }
       }
     }

@@ -335,7 +335,7 @@ struct ObservedData: Sendable {
       var resolved: [Change] = []
       for change in changes {
         let whole = path.appending(change.path)
-        resolved.append(Change(change.path, resolve(change.node, at: whole, time: time)))
+        resolved.append(Change(change.path, to: resolve(change.node, at: whole, time: time)))
       }
       return .merge(resolved)
     }

@@ -46,7 +46,7 @@ extension View {
     in context: Context,
     changes: inout ChangeSet
   ) {
-    let parts = merged.map { Change(path.appending($0.path), $0.node) }
+    let parts = merged.map { Change(path.appending($0.path), to: $0.node) }
     let old = cache.event.known
     func isShown(_ change: Change) -> Bool {
       change.path.first.map { old.isComplete(for: $0) } ?? false
@@ -71,7 +71,8 @@ extension View {
     if touched.completeNode == nil {
       let known = touched.changes.compactMap { change -> Change? in
         let location = path.appending(change.path)
-        return server.isComplete(for: location) ? Change(change.path, server.node[location]) : nil
+        return server.isComplete(for: location)
+          ? Change(change.path, to: server.node[location]) : nil
       }
       merge(
         at: path,
@@ -94,7 +95,7 @@ extension View {
         changes: &changes
       )
     } else if path.isRoot, let children = server.node.children {
-      let known = children.map.map { Change(Path([$0.key]), $0.value) }
+      let known = children.map.map { Change(Path([$0.key]), to: $0.value) }
       merge(
         at: path,
         with: Overlay(known),

@@ -149,7 +149,7 @@ enum Overlay: Sendable {
   private func collect(at path: Path, into result: inout [Change]) {
     switch self {
     case .none: return
-    case .node(let node): result.append(Change(path, node))
+    case .node(let node): result.append(Change(path, to: node))
     case .children(let children):
       for (key, overlay) in children where key != .priority {
         overlay.collect(at: path.appending(key), into: &result)

@@ -14,8 +14,8 @@ struct PendingWrite: Sendable {
   /// Everything that the write replaces, by absolute path.
   var parts: [Change] {
     switch operation {
-    case .set(let node): [Change(path, node)]
-    case .merge(let changes): changes.map { Change(path.appending($0.path), $0.node) }
+    case .set(let node): [Change(path, to: node)]
+    case .merge(let changes): changes.map { Change(path.appending($0.path), to: $0.node) }
     }
   }
 

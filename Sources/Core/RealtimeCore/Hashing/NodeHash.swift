@@ -150,17 +150,22 @@ package enum SHA1 {
       }
       var now = state
       for index in 0..<20 {
-        round((now.1 & now.2) | (~now.1 & now.3), 0x5A82_7999, schedule[index], &now)
+        round(
+          (now.1 & now.2) | (~now.1 & now.3),
+          constant: 0x5A82_7999,
+          word: schedule[index],
+          now: &now
+        )
       }
       for index in 20..<40 {
-        round(now.1 ^ now.2 ^ now.3, 0x6ED9_EBA1, schedule[index], &now)
+        round(now.1 ^ now.2 ^ now.3, constant: 0x6ED9_EBA1, word: schedule[index], now: &now)
       }
       for index in 40..<60 {
         let majority = (now.1 & now.2) | (now.1 & now.3) | (now.2 & now.3)
-        round(majority, 0x8F1B_BCDC, schedule[index], &now)
+        round(majority, constant: 0x8F1B_BCDC, word: schedule[index], now: &now)
       }
       for index in 60..<80 {
-        round(now.1 ^ now.2 ^ now.3, 0xCA62_C1D6, schedule[index], &now)
+        round(now.1 ^ now.2 ^ now.3, constant: 0xCA62_C1D6, word: schedule[index], now: &now)
       }
       state.0 &+= now.0
       state.1 &+= now.1
@@ -171,8 +176,7 @@ package enum SHA1 {
   }
 
   @inline(__always)
-  private static func round(_ mixed: UInt32, _ constant: UInt32, _ word: UInt32, _ now: inout Words)
-  {
+  private static func round(_ mixed: UInt32, constant: UInt32, word: UInt32, now: inout Words) {
     let next = rotate(now.0, by: 5) &+ mixed &+ now.4 &+ constant &+ word
     now = (next, now.0, rotate(now.1, by: 30), now.2, now.3)
   }

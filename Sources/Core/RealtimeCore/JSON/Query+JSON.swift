@@ -80,9 +80,9 @@ extension Query {
       throw NodeError(description: "\"l\" must be a positive whole number")
     }
     switch json["vf"]?.string {
-    case "l": return Limit(Int(count), .first)
-    case "r": return Limit(Int(count), .last)
-    case nil: return Limit(Int(count), json["sp"] == nil ? .last : .first)
+    case "l": return Limit(Int(count), side: .first)
+    case "r": return Limit(Int(count), side: .last)
+    case nil: return Limit(Int(count), side: json["sp"] == nil ? .last : .first)
     case _?: throw NodeError(description: "\"vf\" must be \"l\" or \"r\"")
     }
   }

@@ -280,7 +280,7 @@ extension Change {
       } else {
         node = try Node(json: member.value)
       }
-      changes.append(Change(path, node))
+      changes.append(Change(path, to: node))
     }
     let sorted = changes.map(\.path).sorted()
     for (path, next) in zip(sorted, sorted.dropFirst()) where path.contains(next) {

@@ -118,7 +118,7 @@ package struct Change: Sendable, Equatable {
   package var node: Node
 
   /// Makes a change.
-  package init(_ path: Path, _ node: Node) {
+  package init(_ path: Path, to node: Node) {
     self.path = path
     self.node = node
   }

@@ -23,7 +23,7 @@ package enum ServerMessage: Sendable, Equatable {
     package var payload: Payload
 
     /// Makes an answer.
-    package init(_ status: StatusCode, _ payload: Payload = .json(.string(""))) {
+    package init(_ status: StatusCode, payload: Payload = .json(.string(""))) {
       self.status = status
       self.payload = payload
     }
@@ -213,7 +213,7 @@ extension ServerMessage {
       guard let status = answer["s"]?.string else {
         throw NodeError(description: "an answer needs a status \"s\"")
       }
-      return .response(id: id, Response(StatusCode(status), .json(answer["d"] ?? .null)))
+      return .response(id: id, Response(StatusCode(status), payload: .json(answer["d"] ?? .null)))
     }
     if let action = envelope.action {
       return .push(try ServerPush(action: action, body: envelope.body))

@@ -43,7 +43,7 @@ package struct Query: Hashable, Sendable {
     package var side: LimitSide
 
     /// Makes a limit.
-    package init(_ count: Int, _ side: LimitSide) {
+    package init(_ count: Int, side: LimitSide) {
       self.count = count
       self.side = side
     }

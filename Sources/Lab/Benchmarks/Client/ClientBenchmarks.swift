@@ -48,7 +48,7 @@ enum ClientBenchmarks {
     client.observe(posts, events: [.value])
     client.push(try SamplePosts.tree(count), at: posts)
     var query = Query(index: .child(Path(["starCount"])))
-    query.limit = Query.Limit(100, .last)
+    query.limit = Query.Limit(100, side: .last)
     client.observe(
       posts,
       query: query,
@@ -94,7 +94,7 @@ enum ClientBenchmarks {
       client.observe(posts, events: [.value])
       client.push(try SamplePosts.tree(10_000), at: posts)
       let changes = (0..<500).map { number in
-        Change(Path([SamplePosts.key(number * 17), "starCount"]), .integer(Int64(number)))
+        Change(Path([SamplePosts.key(number * 17), "starCount"]), to: .integer(Int64(number)))
       }
       let time = ContinuousClock().measure { client.write(.merge(changes), at: posts) }
       keep(client.events)

@@ -78,7 +78,11 @@ final class InstructionArea {
     var puts = try PutWork(environment, writes: 2_000)
     let folder = try TemporaryFolder(in: environment.folder)
     let store = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
-    let posts = Commit(revision: 1, timestamp: BlogTree.time, changes: [Change(.root, puts.root)])
+    let posts = Commit(
+      revision: 1,
+      timestamp: BlogTree.time,
+      changes: [Change(.root, to: puts.root)]
+    )
     try store.commit(CommitBatch(commits: [posts]))
     try store.fold()
     var batches: [CommitBatch] = []

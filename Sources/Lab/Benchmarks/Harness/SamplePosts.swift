@@ -56,7 +56,7 @@ enum BlogTree {
   /// The posts with the most stars.
   static func mostStars(_ count: Int) -> Query {
     var query = Query(index: .child(Path(["starCount"])))
-    query.limit = Query.Limit(count, .last)
+    query.limit = Query.Limit(count, side: .last)
     return query
   }
 

@@ -99,7 +99,7 @@ enum BlogWire {
   /// Asking for the post with the most stars, which has the server keep the index.
   static var query: ByteBuffer {
     var query = Query(index: .child(Path(["starCount"])))
-    query.limit = Query.Limit(1, .last)
+    query.limit = Query.Limit(1, side: .last)
     return frame(.request(id: 3, .get(path: Path(["posts"]), query: query)))
   }
 }

@@ -57,7 +57,7 @@ struct HubBenchmarks {
         var hub = try BlogTree.hub(Self.count)
         let path = Path([BlogTree.posts])
         var query = Query(index: .key)
-        query.limit = Query.Limit(100, .last)
+        query.limit = Query.Limit(100, side: .last)
         let rounds = 200
         return {
           let time = ContinuousClock().measure {
@@ -203,7 +203,7 @@ struct StoreBenchmarks {
     let width = 1_000
     for (number, first) in stride(from: 0, to: Self.posts, by: width).enumerated() {
       let changes = try (first..<first + width).map { post in
-        Change(Path([BlogTree.posts, SamplePosts.key(post)]), try SamplePosts.node(post))
+        Change(Path([BlogTree.posts, SamplePosts.key(post)]), to: try SamplePosts.node(post))
       }
       let commit = Commit(revision: Int64(number + 1), timestamp: BlogTree.time, changes: changes)
       try store.commit(CommitBatch(commits: [commit]))

@@ -101,7 +101,7 @@ struct Replay {
           revision: revision,
           timestamp: nil,
           seen: seen,
-          changes: [Change(.root, node)],
+          changes: [Change(.root, to: node)],
           isJump: true
         )
       )

@@ -134,11 +134,11 @@ package final class StreamObserver: Sendable {
     let changes: [Change]
     if event.name == "put" {
       guard let node = try? Node(json: data) else { return }
-      changes = [Change(path, node)]
+      changes = [Change(path, to: node)]
     } else {
       changes = (data.members ?? []).compactMap { member in
         (try? Node(json: member.value)).map {
-          Change(path.appending(Path(wire: member.name)), $0)
+          Change(path.appending(Path(wire: member.name)), to: $0)
         }
       }
     }

@@ -95,7 +95,7 @@ extension FinalView {
   var query: Query {
     Query(
       index: orderedBy.map { .child(Path(wire: $0)) } ?? .key,
-      limit: limit.map { Query.Limit($0, .last) }
+      limit: limit.map { Query.Limit($0, side: .last) }
     )
   }
 }

@@ -113,7 +113,7 @@ package struct PostgresDatabase: StoredDatabase {
     }
     let side = SessionUpdate.whole(tree.sessions)
     _ = try changeDirectly(patience: .zero, side: (tree.ledger, side, tree.rules)) { editor, _ in
-      try RowTree(editor).apply(Change(.root, tree.root))
+      try RowTree(editor).apply(Change(.root, to: tree.root))
       return tree.revision
     }
   }

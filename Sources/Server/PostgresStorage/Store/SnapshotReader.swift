@@ -313,7 +313,7 @@ struct SnapshotReader {
         }
         let path = Path(wire: writes.text(row, column: 1))
         if let node = try SessionCoding.node(writes.bytes(row, column: 2), at: path) {
-          sessions[position].changes.append(Change(path, node))
+          sessions[position].changes.append(Change(path, to: node))
         } else {
           sessions[position].withdrawn.append(path)
         }

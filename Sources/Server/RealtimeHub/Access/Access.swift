@@ -347,7 +347,7 @@ struct Access: Sendable {
     guard max(places, measure.values) > Self.smallWrite, !state.isExplained else { return nil }
     let changes: [Change] =
       switch operation {
-      case .set(let node): [Change(.root, node)]
+      case .set(let node): [Change(.root, to: node)]
       case .merge(let changes): changes
       }
     let isPossible = rules(for: state).couldWrite(

@@ -53,7 +53,7 @@ struct DisconnectTable: Sendable {
       case nil: update.removed.append(path)
       case let entry?:
         if let node = entry.node {
-          update.changes.append(Change(path, node))
+          update.changes.append(Change(path, to: node))
         } else {
           update.withdrawn.append(path)
         }
@@ -81,7 +81,7 @@ struct DisconnectTable: Sendable {
         Self.cut(path, outOf: &joined)
       }
     }
-    return joined.map { Change($0.key, $0.value) }
+    return joined.map { Change($0.key, to: $0.value) }
   }
 
   /// Schedules a write in place of what is scheduled there and below.

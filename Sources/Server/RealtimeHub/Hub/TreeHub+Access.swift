@@ -88,7 +88,7 @@ extension TreeHub {
       writes.setOwner(verified.state.identity, of: origin.peer)
       become(verified.state, peer: origin.peer)
       let members = JSONValue.object(verified.members)
-      answer(origin, with: ServerMessage.Response(.ok, .json(members)), orElse: .keep)
+      answer(origin, with: ServerMessage.Response(.ok, payload: .json(members)), orElse: .keep)
     } catch {
       become(nil, peer: origin.peer)
       refuse(origin, with: RequestError(error.status, error.reason))
@@ -101,7 +101,7 @@ extension TreeHub {
     writes.setOwner(base, of: origin.peer)
     become(nil, peer: origin.peer)
     let text = JSONValue.string("unauthenticated")
-    answer(origin, with: ServerMessage.Response(.ok, .json(text)), orElse: .keep)
+    answer(origin, with: ServerMessage.Response(.ok, payload: .json(text)), orElse: .keep)
   }
 
   private mutating func become(_ state: AuthState?, peer: PeerID) {

@@ -35,7 +35,7 @@ extension TreeHub {
       durability.append(push, to: origin.peer, orElse: .drop)
     }
     // A refusal would end the listen for good; a disconnected client asks again.
-    answer(origin, with: ServerMessage.Response(.ok, .json(remarks)), orElse: .disconnect)
+    answer(origin, with: ServerMessage.Response(.ok, payload: .json(remarks)), orElse: .disconnect)
   }
 
   /// Why a listen is not granted, or nil when it is.
@@ -93,7 +93,7 @@ extension TreeHub {
         let output = output(composing: content, to: origin.peer)
         return durability.append(output, to: origin.peer, orElse: fallback)
       }
-      let response = ServerMessage.Response(.ok, .node(value))
+      let response = ServerMessage.Response(.ok, payload: .node(value))
       let output = output(.response(id: origin.request, response), to: origin.peer)
       if let error = lengthError(of: output) { throw error }
       durability.append(output, to: origin.peer, orElse: fallback)

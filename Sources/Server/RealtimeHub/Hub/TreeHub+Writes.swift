@@ -144,8 +144,8 @@ extension TreeHub {
   ) throws(RequestError) -> [Change] {
     let changes: [Change] =
       switch operation {
-      case .set(let node): [Change(path, node)]
-      case .merge(let changes): changes.map { Change(path.appending($0.path), $0.node) }
+      case .set(let node): [Change(path, to: node)]
+      case .merge(let changes): changes.map { Change(path.appending($0.path), to: $0.node) }
       }
     for change in changes {
       if let problem = problem(with: change) { throw RequestError(.invalidData, problem) }
@@ -186,7 +186,7 @@ extension TreeHub {
       }
       let existing = durability.root[change.path]
       let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
-      if node != existing { effective.append(Change(change.path, node)) }
+      if node != existing { effective.append(Change(change.path, to: node)) }
     }
     guard changes.contains(where: \.path.isPriority) else { return effective }
     let priorities = changes.filter(\.path.isPriority)
@@ -197,7 +197,7 @@ extension TreeHub {
       guard node != existing, let parent = change.path.parent, !data[parent].isEmpty else {
         continue
       }
-      effective.append(Change(change.path, node))
+      effective.append(Change(change.path, to: node))
     }
     return effective
   }

@@ -55,7 +55,7 @@ package struct Composition: Sendable, Equatable {
   /// The answer that belongs to it by itself, for who is told of the data in another way.
   package var acknowledgement: [UInt8]? {
     guard case .listen(let request, _, _, let remarks) = content else { return nil }
-    return Self.answer(request, with: ServerMessage.Response(.ok, .json(remarks)))
+    return Self.answer(request, with: ServerMessage.Response(.ok, payload: .json(remarks)))
   }
 
   /// Encodes the messages.
@@ -64,11 +64,11 @@ package struct Composition: Sendable, Equatable {
   package func composed() -> Messages {
     switch content {
     case .answer(let request, let node):
-      let text = Self.answer(request, with: ServerMessage.Response(.ok, .node(node)))
+      let text = Self.answer(request, with: ServerMessage.Response(.ok, payload: .node(node)))
       if text.count <= byteLimit { return Messages(texts: [text], isRefused: false) }
       return refused(request)
     case .listen(let request, let listen, let node, let remarks):
-      let answer = Self.answer(request, with: ServerMessage.Response(.ok, .json(remarks)))
+      let answer = Self.answer(request, with: ServerMessage.Response(.ok, payload: .json(remarks)))
       guard Self.isNews(node, for: listen) else {
         return Messages(texts: [answer], isRefused: false)
       }

@@ -254,7 +254,7 @@ struct ListenLocation: Sendable {
       return ({ .data(path: changed, after[changed], tag: $0) }, true)
     }
     let changes = effect.paths.compactMap { changed in
-      changed.relative(to: path).map { Change($0, after[changed]) }
+      changed.relative(to: path).map { Change($0, to: after[changed]) }
     }
     if changes.isEmpty { return nil }
     return ({ .merge(path: path, changes, tag: $0) }, false)
@@ -319,10 +319,10 @@ struct ListenLocation: Sendable {
       let delta = windows[position].update(keys, before: before, after: indexed)
       var changes: [Change] = []
       for key in delta.kept {
-        for path in paths[key] ?? [] { changes.append(Change(path, node[path])) }
+        for path in paths[key] ?? [] { changes.append(Change(path, to: node[path])) }
       }
-      changes += delta.entered.map { Change(Path([$0]), node[$0]) }
-      changes += delta.left.map { Change(Path([$0]), .empty) }
+      changes += delta.entered.map { Change(Path([$0]), to: node[$0]) }
+      changes += delta.left.map { Change(Path([$0]), to: .empty) }
       guard let first = changes.first else { continue }
       let path = path
       let isMerge = effect.isMerge || changes.count > 1

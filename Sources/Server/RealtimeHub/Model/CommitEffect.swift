@@ -152,7 +152,7 @@ private struct Narrowing {
   /// Gathers the differences; false when there are too many.
   mutating func compare(_ old: Node, to new: Node, at path: Path) -> Bool {
     guard let before = old.children, let after = new.children, old.priority == new.priority else {
-      changes.append(Change(path, new))
+      changes.append(Change(path, to: new))
       return changes.count <= Self.mostPaths
     }
     if after.count >= Self.wide { isWide = true }
@@ -165,7 +165,7 @@ private struct Narrowing {
     }
     guard kept < before.count else { return true }
     for (key, _) in before.map where new[key].isEmpty {
-      changes.append(Change(path.appending(key), .empty))
+      changes.append(Change(path.appending(key), to: .empty))
       if changes.count > Self.mostPaths { return false }
     }
     return true

@@ -40,6 +40,6 @@ struct RequestError: Error, Equatable {
   }
 
   var response: ServerMessage.Response {
-    ServerMessage.Response(status, .json(.string(reason)))
+    ServerMessage.Response(status, payload: .json(.string(reason)))
   }
 }

@@ -12,7 +12,7 @@ extension DatabaseCore {
       return nil
     }
     let reason = "the server's memory is used up"
-    return ServerMessage.Response(.unavailable, .json(.string(reason)))
+    return ServerMessage.Response(.unavailable, payload: .json(.string(reason)))
   }
 
   /// Notes in the log that a connection has many listens, or as many as it may have.
@@ -73,11 +73,13 @@ extension DatabaseCore {
       bytes < options.limits.messageBytes
       ? ServerMessage.Response(
         .permissionDenied,
-        .json(.string("Permission denied: who sends more than \(bytes) bytes must sign in"))
+        payload: .json(
+          .string("Permission denied: who sends more than \(bytes) bytes must sign in")
+        )
       )
       : ServerMessage.Response(
         .tooBig,
-        .json(.string("the request is longer than \(bytes) bytes"))
+        payload: .json(.string("the request is longer than \(bytes) bytes"))
       )
     perform([.send(peer, ServerMessage.response(id: id, response).encoded())])
   }

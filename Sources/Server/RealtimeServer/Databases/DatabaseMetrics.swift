@@ -238,8 +238,8 @@ extension DatabaseCore {
   func metrics(for request: ClientRequest, of peer: PeerID) -> ServerMessage.Response? {
     guard case .get(Self.metricsPath, _) = request else { return nil }
     guard hub.identity(of: peer) == .administrator else {
-      return ServerMessage.Response(.permissionDenied, .json(.string("Permission denied")))
+      return ServerMessage.Response(.permissionDenied, payload: .json(.string("Permission denied")))
     }
-    return ServerMessage.Response(.ok, .json(context.metrics()))
+    return ServerMessage.Response(.ok, payload: .json(context.metrics()))
   }
 }

@@ -43,7 +43,7 @@ struct RESTError: Error, Equatable {
 
   /// A credential that does not count.
   init(_ error: CredentialError) {
-    self.init(ServerMessage.Response(error.status, .json(.string(error.reason))))
+    self.init(ServerMessage.Response(error.status, payload: .json(.string(error.reason))))
   }
 
   /// A refusal of the hub.

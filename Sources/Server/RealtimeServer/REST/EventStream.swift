@@ -151,14 +151,14 @@ final class EventStream: InternalPeer, TurnTaker {
     switch push {
     case .data(let path, let node, _):
       guard let relative = path.relative(to: request.path) else { return }
-      guard stream != nil else { return update([Change(relative, node)]) }
+      guard stream != nil else { return update([Change(relative, to: node)]) }
       if leavesOut() { return }
       if relative.isPriority, request.options.form == .value { return }
       send(.put(relative, json(node, at: relative)))
     case .merge(let path, let changes, _):
       guard let relative = path.relative(to: request.path) else { return }
       guard stream != nil else {
-        return update(changes.map { Change(relative.appending($0.path), $0.node) })
+        return update(changes.map { Change(relative.appending($0.path), to: $0.node) })
       }
       if leavesOut() { return }
       if let event = StreamEvent.patch(relative, changes: changes, form: request.options.form) {

@@ -141,7 +141,7 @@ struct QueryParameters {
       let name = first == nil ? "limitToLast" : "limitToFirst"
       throw RESTError(400, reason: "\(name) must be a positive whole number")
     }
-    return Query.Limit(count, first == nil ? .last : .first)
+    return Query.Limit(count, side: first == nil ? .last : .first)
   }
 }
 

@@ -64,7 +64,7 @@ package struct SQLiteDatabase: StoredDatabase {
 
   package func restore(_ tree: StoredTree) throws(StoreError) {
     try fill(tree.revision, tree.ledger, tree.sessions, tree.rules) { nodes in
-      try nodes.apply(Change(.root, tree.root))
+      try nodes.apply(Change(.root, to: tree.root))
     }
   }
 

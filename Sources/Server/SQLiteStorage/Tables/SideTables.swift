@@ -125,7 +125,7 @@ struct SessionTable {
         }
         let path = Path(wire: String(decoding: location, as: UTF8.self))
         if let node = try SessionCoding.node(Array(value), at: path) {
-          sessions[position].changes.append(Change(path, node))
+          sessions[position].changes.append(Change(path, to: node))
         } else {
           sessions[position].withdrawn.append(path)
         }

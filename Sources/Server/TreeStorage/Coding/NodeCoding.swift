@@ -140,7 +140,7 @@ extension BinaryReader {
     for _ in 0..<(try count()) {
       var keys: [ChildKey] = []
       for _ in 0..<(try count()) { keys.append(ChildKey(try text())) }
-      changes.append(Change(Path(keys), try node(try byte(), depth: 0)))
+      changes.append(Change(Path(keys), to: try node(try byte(), depth: 0)))
     }
     return Commit(revision: revision, timestamp: timestamp, changes: changes)
   }

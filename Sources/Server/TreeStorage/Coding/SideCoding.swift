@@ -73,7 +73,7 @@ package enum SessionCoding {
     var session = StoredSession(id: id, changes: [])
     for _ in 0..<(try reader.count()) {
       let path = Path(wire: try reader.text())
-      session.changes.append(Change(path, try node(&reader, at: path)))
+      session.changes.append(Change(path, to: try node(&reader, at: path)))
     }
     // Rows from before there were identities end here.
     guard !reader.isAtEnd else { return session }

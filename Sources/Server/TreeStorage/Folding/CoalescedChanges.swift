@@ -127,7 +127,7 @@ package struct CoalescedChanges {
     // Given up first, so that it is changed in location.
     slots[position] = nil
     let node = outer.node.setting(below, to: change.node)
-    slots[position] = node.isEmpty ? outer : Change(outer.path, node)
+    slots[position] = node.isEmpty ? outer : Change(outer.path, to: node)
     if node.isEmpty { addApart(change) }
   }
 

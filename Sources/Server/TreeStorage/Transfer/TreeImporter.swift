@@ -145,10 +145,10 @@ package struct TreeImporter<Rows: RowEditor> {
       return try finish(node, as: level.key)
     }
     if !value.isEmpty {
-      return try table.apply(Change(Path(keys), value.withPriority(level.priority)))
+      return try table.apply(Change(Path(keys), to: value.withPriority(level.priority)))
     }
     if let priority = level.priority {
-      try table.apply(Change(Path(keys).appending(.priority), .leaf(priority)))
+      try table.apply(Change(Path(keys).appending(.priority), to: .leaf(priority)))
     }
     if !level.isMerged { try table.prune(keys) }
   }
@@ -188,7 +188,7 @@ package struct TreeImporter<Rows: RowEditor> {
   private mutating func write(_ node: Node, at keys: [ChildKey]) throws {
     guard let level = levels.last, !level.isMerged else {
       replacedCount += 1
-      return try table.apply(Change(Path(keys), node))
+      return try table.apply(Change(Path(keys), to: node))
     }
     try table.clear(keys)
     if !node.isEmpty { try table.insert(node, at: keys) }
