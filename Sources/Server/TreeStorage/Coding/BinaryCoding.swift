@@ -240,12 +240,12 @@ package enum Checksum {
   }
 
   private static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
-    var sum = mix(seed, UInt64(bytes.count))
+    var sum = mix(seed, with: UInt64(bytes.count))
     var position = 0
     while position + 8 <= bytes.count {
       // Safety: the condition of the loop keeps all eight bytes within the buffer.
       let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-      sum = mix(sum, UInt64(littleEndian: word))
+      sum = mix(sum, with: UInt64(littleEndian: word))
       position += 8
     }
     var last: UInt64 = 0
@@ -253,11 +253,11 @@ package enum Checksum {
       last = last << 8 | UInt64(bytes[position])
       position += 1
     }
-    sum = mix(sum, last)
-    return mix(sum, sum >> 32)
+    sum = mix(sum, with: last)
+    return mix(sum, with: sum >> 32)
   }
 
-  private static func mix(_ sum: UInt64, _ word: UInt64) -> UInt64 {
+  private static func mix(_ sum: UInt64, with word: UInt64) -> UInt64 {
     let product = (sum ^ word ^ 0x9E37_79B9_7F4A_7C15) &* 0xD6E8_FEB8_6659_FD93
     return product << 29 | product >> 35
   }

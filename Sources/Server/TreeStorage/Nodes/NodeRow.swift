@@ -87,11 +87,11 @@ package enum NodeRow {
   /// An estimate of the bytes that a small node takes in a row, or nil when it takes more than fit.
   package static func size(of node: Node) -> Int? {
     var budget = packedBytes
-    let fits: Bool = node.withView { Self.fits($0, &budget) }
+    let fits: Bool = node.withView { Self.fits($0, within: &budget) }
     return fits ? packedBytes - budget : nil
   }
 
-  private static func fits(_ node: NodeView, _ budget: inout Int) -> Bool {
+  private static func fits(_ node: NodeView, within budget: inout Int) -> Bool {
     budget -= 2
     switch node.content {
     case .text(let text): budget -= text.byteCount
@@ -103,7 +103,7 @@ package enum NodeRow {
     guard fits else { return false }
     node.forEachChild { key, child in
       budget -= key.byteCount + 1
-      fits = Self.fits(child, &budget)
+      fits = Self.fits(child, within: &budget)
       return fits
     }
     return fits

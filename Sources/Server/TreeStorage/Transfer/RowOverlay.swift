@@ -260,7 +260,7 @@ package struct RowMerge {
       try put(edit, to: body)
     }
     guard !isReplaced, !path.lexicographicallyPrecedes(removedEnd) else { return }
-    try append(path, value, to: body)
+    try append(path, value: value, to: body)
   }
 
   /// Gives the rows that are left, when the table has no more.
@@ -276,13 +276,13 @@ package struct RowMerge {
   private mutating func put(_ edit: Edit, to body: (NodeRows) throws -> Void) throws {
     guard case .put(let value) = edit.change else { return }
     try edit.path.withUnsafeBytes { path in
-      try value.withUnsafeBytes { try append(path, $0, to: body) }
+      try value.withUnsafeBytes { try append(path, value: $0, to: body) }
     }
   }
 
   private mutating func append(
     _ path: UnsafeRawBufferPointer,
-    _ value: UnsafeRawBufferPointer,
+    value: UnsafeRawBufferPointer,
     to body: (NodeRows) throws -> Void
   ) throws {
     chunk.append(path: path, value: value)

@@ -32,7 +32,7 @@ package struct TreeWriter: RowVisitor {
   /// - Throws: What the sink throws.
   package static func write(
     _ root: Node,
-    _ layout: ExportLayout,
+    as layout: ExportLayout,
     to sink: @escaping (String) throws -> Void
   ) throws {
     var writer = TreeWriter(layout, sink: sink)
