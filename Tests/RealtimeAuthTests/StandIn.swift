@@ -146,7 +146,7 @@ struct StandInVerifier: CredentialVerifier {
     at timestamp: Int64
   ) throws(CredentialError) -> VerifiedCredential {
     guard let owner = standIn.owner(of: authentication.credential, at: timestamp) else {
-      throw CredentialError(.expiredToken, "Auth token is expired.")
+      throw CredentialError(.expiredToken, reason: "Auth token is expired.")
     }
     let auth = JSONValue.object(("uid", .string(owner.uid)))
     return VerifiedCredential(.user(auth), auth: auth, expires: owner.expires)

@@ -281,7 +281,7 @@ struct TimedTokens: CredentialVerifier {
     at timestamp: Int64
   ) throws(CredentialError) -> VerifiedCredential {
     guard let end = Int64(authentication.credential), end > timestamp else {
-      throw CredentialError(.expiredToken, "Auth token is expired.")
+      throw CredentialError(.expiredToken, reason: "Auth token is expired.")
     }
     let user = JSONValue.object(("uid", .string("ann")))
     return VerifiedCredential(.user(user), auth: user, expires: end)

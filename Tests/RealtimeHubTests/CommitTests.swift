@@ -108,7 +108,9 @@ struct CommitTests {
       _ = dialogue.askUncommitted(id, "p", #"{"p":"/n","d":\#(id),"i":"c:\#(id)"}"#)
       if id < 3 { _ = try dialogue.take() }
     }
-    let outputs = dialogue.texts(dialogue.hub.batchFailed(StoreError(.full, "no"), at: 0))
+    let outputs = dialogue.texts(
+      dialogue.hub.batchFailed(StoreError(.full, description: "no"), at: 0)
+    )
     #expect(statuses(outputs) == ["unavailable", "unavailable", "unavailable"])
     #expect(dialogue.hub.takeBatch() == nil)
     #expect(dialogue.hub.batchCommitted(2) == [])
@@ -127,7 +129,7 @@ struct CommitTests {
     var dialogue = try Dialogue()
     #expect(dialogue.hub.takeBatch() == nil)
     #expect(dialogue.hub.batchCommitted() == [])
-    #expect(dialogue.hub.batchFailed(StoreError(.full, "x"), at: 0) == [])
+    #expect(dialogue.hub.batchFailed(StoreError(.full, description: "x"), at: 0) == [])
     #expect(statuses(dialogue.ask(1, "p", #"{"p":"/a","d":1}"#)) == ["ok"])
   }
 

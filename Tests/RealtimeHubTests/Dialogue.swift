@@ -93,7 +93,7 @@ struct Dialogue {
   /// Fails the batch that would be committed.
   mutating func fail() -> [String] {
     guard hub.takeBatch() != nil else { return [] }
-    return texts(hub.batchFailed(StoreError(.full, "the disk is full"), at: clock))
+    return texts(hub.batchFailed(StoreError(.full, description: "the disk is full"), at: clock))
   }
 
   /// Takes the batch that waits.

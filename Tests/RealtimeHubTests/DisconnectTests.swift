@@ -191,7 +191,7 @@ struct DisconnectTests {
     _ = dialogue.hub.close(PeerID(1), at: 0)
     _ = try dialogue.take()
     _ = dialogue.hub.close(PeerID(2), at: 0)
-    #expect(dialogue.hub.batchFailed(StoreError(.full, "no"), at: 0) == [])
+    #expect(dialogue.hub.batchFailed(StoreError(.full, description: "no"), at: 0) == [])
     #expect(dialogue.commit() == [])
     #expect(dialogue.data("n") == .integer(2))
   }
@@ -211,7 +211,7 @@ struct DisconnectTests {
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/m","d":1}"#)
     _ = try dialogue.take()
     _ = dialogue.askUncommitted(1, "o", #"{"p":"/n","d":1}"#, from: 1)
-    let outputs = dialogue.hub.batchFailed(StoreError(.full, "no"), at: 0)
+    let outputs = dialogue.hub.batchFailed(StoreError(.full, description: "no"), at: 0)
     #expect(statuses(dialogue.texts(outputs)) == ["unavailable", "unavailable"])
     #expect(dialogue.ask(2, "p", #"{"p":"/m","d":2}"#) == [response(2)])
     #expect(dialogue.stored.sessions == [])

@@ -108,7 +108,7 @@ struct IndexTests {
     let write = WriteRequest(path: "posts/x/n", operation: .set(.integer(99)))
     _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(0), at: 0)
     _ = hub.takeBatch()
-    _ = hub.batchFailed(StoreError(.full, "no"), at: 0)
+    _ = hub.batchFailed(StoreError(.full, description: "no"), at: 0)
     #expect(try !Self.get(&hub).hasChild("x"))
   }
 

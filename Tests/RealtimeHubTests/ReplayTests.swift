@@ -127,7 +127,7 @@ struct ReplaySimulation {
   mutating func fail() throws {
     guard !inFlight.isEmpty else { return }
     inFlight = []
-    try deliver(hub.batchFailed(StoreError(.full, "no"), at: time))
+    try deliver(hub.batchFailed(StoreError(.full, description: "no"), at: time))
   }
 
   mutating func settle() throws {

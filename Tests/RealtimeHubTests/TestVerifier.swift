@@ -11,7 +11,7 @@ struct TestVerifier: CredentialVerifier {
   ) throws(CredentialError) -> VerifiedCredential {
     let words = authentication.credential.split(separator: " ")
     guard let name = words.first, name != "bad" else {
-      throw CredentialError(.invalidToken, "the token is bad")
+      throw CredentialError(.invalidToken, reason: "the token is bad")
     }
     if name == "root" { return VerifiedCredential(.administrator) }
     let auth = JSONValue.object(("uid", .string(String(name))))

@@ -29,7 +29,7 @@ struct DatabasesTests {
     func open(_ name: String) throws -> (any TreeStore)? {
       guard let store = memory.open(name) else { return nil }
       opened.withLockedValue { $0.append((name, .now())) }
-      if damaged.contains(name) { throw StoreError(.damaged, "the file is damaged") }
+      if damaged.contains(name) { throw StoreError(.damaged, description: "the file is damaged") }
       return store
     }
   }

@@ -91,7 +91,7 @@ struct DurabilityTests {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
     let client = try await server.connectAndGreet()
-    store.release(StoreError(.full, "the disk is full"))
+    store.release(StoreError(.full, description: "the disk is full"))
     client.send(put(1))
     let refusal = try await client.next()
     #expect(refusal.contains(#""r":1,"b":{"s":"unavailable""#) && refusal.contains("full"))

@@ -135,7 +135,7 @@ struct EventStreamTests {
     let http = try await HTTPProbe(server.address)
     http.send(HTTPProbe.text("PUT", "/a.json", "1"))
     try await store.waitForCommit()
-    store.release(StoreError(.full, "the disk is full"))
+    store.release(StoreError(.full, description: "the disk is full"))
     #expect(try await http.answer().status == 507)
     // What follows would build on data that are not there, so the client has to come again.
     #expect(try await stream.chunk().isEmpty)
@@ -155,7 +155,7 @@ struct EventStreamTests {
     let text = HTTPProbe.text("OPTIONS", "/a.json")
     stream.send(text + HTTPProbe.text("GET", "/a.json", lines: [accept]))
     #expect(try await stream.answer().status == 200)
-    store.release(StoreError(.full, "the disk is full"))
+    store.release(StoreError(.full, description: "the disk is full"))
     #expect(try await http.answer().status == 507)
     #expect(try await stream.answer().status == 503)
     store.open()

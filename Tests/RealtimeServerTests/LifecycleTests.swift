@@ -97,7 +97,7 @@ struct LifecycleTests {
     store.release()
     client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/a","d":1}}}"#)
     #expect(try await client.next().contains(#""s":"ok""#))
-    for _ in 0..<10 { store.release(StoreError(.full, "the disk is full")) }
+    for _ in 0..<10 { store.release(StoreError(.full, description: "the disk is full")) }
     await server.stop()
     #expect(store.isClosed)
   }
@@ -151,7 +151,9 @@ struct LifecycleTests {
   @Test("does not start when the store cannot be read")
   func unreadableStore() async throws {
     struct LockedStore: TreeStore {
-      func load() throws -> StoredTree { throw StoreError(.locked, "another server has it") }
+      func load() throws -> StoredTree {
+        throw StoreError(.locked, description: "another server has it")
+      }
       func commit(_ batch: CommitBatch) throws {}
       func close() throws {}
     }

@@ -11,10 +11,10 @@ struct NamedVerifier: CredentialVerifier {
   ) throws(CredentialError) -> VerifiedCredential {
     let words = authentication.credential.split(separator: ":")
     guard let name = words.first, name != "bad" else {
-      throw CredentialError(.invalidToken, "Could not parse auth token.")
+      throw CredentialError(.invalidToken, reason: "Could not parse auth token.")
     }
     guard (name == "root") == authentication.isAdministrative else {
-      throw CredentialError(.invalidToken, "This is another kind of token.")
+      throw CredentialError(.invalidToken, reason: "This is another kind of token.")
     }
     if name == "root" { return VerifiedCredential(.administrator) }
     let auth = JSONValue.object(("uid", .string(String(name))))

@@ -136,7 +136,7 @@ struct RESTTests {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
     let http = try await HTTPProbe(server.address)
-    store.release(StoreError(.full, "the disk is full"))
+    store.release(StoreError(.full, description: "the disk is full"))
     let answer = try await http.request("PUT", "/a.json", "1")
     #expect(answer.status == 507 && answer.body.contains("full"))
     store.open()

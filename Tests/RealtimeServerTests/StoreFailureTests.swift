@@ -36,14 +36,14 @@ struct StoreFailureTests {
     ]
     for (kind, status, reason) in kinds {
       // The names of files are for the log, not for clients.
-      store.release(StoreError(kind, "/var/lib/hearth/hearth.sqlite: I/O error 10"))
+      store.release(StoreError(kind, description: "/var/lib/hearth/hearth.sqlite: I/O error 10"))
       let refusal = try await http.request("PUT", "/a.json", "1")
       #expect(refusal.status == status, "\(kind)")
       #expect(refusal.body == #"{"error":"\#(reason)"}"#)
       #expect(try await storeFailure(http) == .string("\(kind)"))
       #expect(try await http.request("GET", "/a.json").body == "null")
     }
-    store.release(StoreError(.full, "/var/lib/hearth/hearth.sqlite: I/O error 13"))
+    store.release(StoreError(.full, description: "/var/lib/hearth/hearth.sqlite: I/O error 13"))
     let rules = try await http.request("PUT", "/.settings/rules.json", #"{"rules":{}}"#)
     #expect(rules.status == 507)
     // Whatever else is unavailable is not the fault of the store.
@@ -60,7 +60,7 @@ struct StoreFailureTests {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
     let client = try await server.connectAndGreet()
-    store.release(StoreError(.full, "/var/lib/hearth/hearth.sqlite: I/O error 13"))
+    store.release(StoreError(.full, description: "/var/lib/hearth/hearth.sqlite: I/O error 13"))
     client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#)
     let reason = #"{"s":"unavailable","d":"the disk is full"}"#
     #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":\#(reason)}}"#)

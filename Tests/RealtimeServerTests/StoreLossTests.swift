@@ -57,7 +57,7 @@ struct StoreLossTests {
     // A read of what was written waits for the write, and is not answered either.
     reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/a","q":{}}}}"#)
     _ = try await server.connectAndGreet()
-    store.release(StoreError(kind, Self.problem))
+    store.release(StoreError(kind, description: Self.problem))
     #expect(try await writer.messagesUntilClosed() == [])
     #expect(try await reader.messagesUntilClosed() == [])
     #expect(try await http.rest() == "")
@@ -86,7 +86,7 @@ struct StoreLossTests {
     store.release()
     client.send(increment(1, key: "c:1"))
     #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
-    store.release(StoreError(.failed, Self.problem), isStored: isStored)
+    store.release(StoreError(.failed, description: Self.problem), isStored: isStored)
     client.send(increment(2, key: "c:2"))
     #expect(try await client.messagesUntilClosed() == [])
     #expect(await ending(of: first) != nil)
@@ -115,7 +115,7 @@ struct StoreLossTests {
       ConnectionTarget(host: "127.0.0.1", port: port, namespace: "other")
     )
     #expect(try await client.next().contains(#""t":"h""#))
-    lost.release(StoreError(.failed, Self.problem))
+    lost.release(StoreError(.failed, description: Self.problem))
     http.send(HTTPProbe.text("PUT", "/a.json", "1"))
     #expect(try await client.messagesUntilClosed() == [])
     #expect(await ending(of: server) != nil)
@@ -134,7 +134,7 @@ struct StoreLossTests {
     async let stopped: Void = server.stop()
     // It stops listening before it waits for what is being stored.
     while let probe = try? await HTTPProbe(server.address) { await probe.close() }
-    store.release(StoreError(.failed, Self.problem))
+    store.release(StoreError(.failed, description: Self.problem))
     await stopped
     #expect(try await http.rest() == "")
     #expect(await ending(of: server) != nil)
@@ -149,10 +149,10 @@ struct StoreLossTests {
     store.release()
     client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/a","d":1}}}"#)
     #expect(try await client.next().contains(#""s":"ok""#))
-    store.release(StoreError(.failed, Self.problem))
+    store.release(StoreError(.failed, description: Self.problem))
     client.close()
     #expect(await ending(of: first) != nil)
-    store.release(StoreError(.failed, Self.problem))
+    store.release(StoreError(.failed, description: Self.problem))
     // Whether or not it has started by then, whoever runs it gets the error.
     let failure = await #expect(throws: DatabaseServerError.self) {
       try await start(["hearth": store]).waitUntilStopped()

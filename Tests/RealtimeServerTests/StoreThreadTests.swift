@@ -56,7 +56,7 @@ struct StoreThreadTests {
     let gate = GateStore()
     let (outcomes, continuation) = AsyncStream.makeStream(of: StoreThread.Outcome.self)
     let thread = try await store(gate, continuation)
-    gate.release(StoreError(.full, "no"))
+    gate.release(StoreError(.full, description: "no"))
     var arrived = outcomes.makeAsyncIterator()
     let failure = try #require(await arrived.next())
     #expect(failure.batches == 1)

@@ -180,7 +180,7 @@ extension Simulation {
     }
     batcher = .scheduled
     agenda.add(.takeBatch(epoch: serverEpoch), at: now + 200)
-    dispatch(hub.batchFailed(StoreError(.full, "the disk is full"), at: now))
+    dispatch(hub.batchFailed(StoreError(.full, description: "the disk is full"), at: now))
   }
 
   /// Makes a batch durable and looks at every revision that it brings.

@@ -96,7 +96,7 @@ struct FailedBatchTests {
     _ = hub.close(PeerID(1), at: 1)
     hub.open(PeerID(2))
     var outputs = hub.handle(.request(id: 2, .write(write)), from: PeerID(2), at: 2)
-    outputs += hub.batchFailed(StoreError(.full, "the disk is full"), at: 3)
+    outputs += hub.batchFailed(StoreError(.full, description: "the disk is full"), at: 3)
     outputs += hub.handle(.request(id: 3, .write(write)), from: PeerID(2), at: 4)
     while hub.takeBatch() != nil { outputs += hub.batchCommitted() }
     let answers = try outputs.compactMap { output -> ServerMessage? in

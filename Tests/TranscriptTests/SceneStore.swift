@@ -44,7 +44,7 @@ final class SceneStore: TreeStore {
       switch mood.withLockedValue({ $0 }) {
       case .works: return memory.commit(batch)
       case .holds: change.wait()
-      case .fails(let kind): throw StoreError(kind, "the disk of the scene is \(kind)")
+      case .fails(let kind): throw StoreError(kind, description: "the disk of the scene is \(kind)")
       }
     }
   }

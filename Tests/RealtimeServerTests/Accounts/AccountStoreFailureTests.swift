@@ -31,7 +31,7 @@ struct AccountStoreFailureTests {
       memory.revocations(since: second)
     }
     func apply(_ changes: [IdentityChange]) throws {
-      throw StoreError(kind, "/secret/place: the disk does not work")
+      throw StoreError(kind, description: "/secret/place: the disk does not work")
     }
     func secret(_ file: SecretFile) -> JSONValue? { memory.secret(file) }
     func setSecret(_ file: SecretFile, to json: JSONValue) { memory.setSecret(file, to: json) }

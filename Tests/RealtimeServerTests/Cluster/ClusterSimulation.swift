@@ -516,7 +516,7 @@ struct ClusterSimulation {
   }
 
   private func failure(of request: Request) -> Happening? {
-    let error = StoreError(.failed, "cut off")
+    let error = StoreError(.failed, description: "cut off")
     switch request {
     case .announce: return .input(.announced(.failure(error)), sent: now)
     case .acquire(let name): return .input(.acquired(name, .failure(error)), sent: now)

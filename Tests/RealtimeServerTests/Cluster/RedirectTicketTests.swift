@@ -97,7 +97,7 @@ struct RedirectTicketTests {
         )
       }
     }
-    throw StoreError(.failed, "nobody leads")
+    throw StoreError(.failed, description: "nobody leads")
   }
 
   @Test("becomes a ticket in the address, by which the leader knows user and administrator, once")

@@ -39,7 +39,9 @@ final class TestCluster: Sendable {
   func until(_ what: String, _ isSo: @escaping @Sendable () -> Bool) async throws {
     let deadline = NIODeadline.now() + .seconds(20)
     while !isSo() {
-      guard NIODeadline.now() < deadline else { throw StoreError(.failed, "not in time: \(what)") }
+      guard NIODeadline.now() < deadline else {
+        throw StoreError(.failed, description: "not in time: \(what)")
+      }
       try await MultiThreadedEventLoopGroup.singleton.next()
         .scheduleTask(in: .milliseconds(5)) {}.futureResult.get()
     }
@@ -94,7 +96,7 @@ final class TestCluster: Sendable {
       // Somebody has to ask for it first.
       for member in members { _ = try await ask(member, "GET", "/.json?ns=\(name)") }
     }
-    throw StoreError(.failed, "nobody leads \(name)")
+    throw StoreError(.failed, description: "nobody leads \(name)")
   }
 
   /// A client of a server that has not been told anything.
@@ -134,7 +136,7 @@ final class CuttableStore: ClusterStore {
   func mend() { isCut.withLockedValue { $0 = false } }
 
   private func reach() throws -> MemoryClusterStore {
-    if isCut.withLockedValue({ $0 }) { throw StoreError(.failed, "the way is cut") }
+    if isCut.withLockedValue({ $0 }) { throw StoreError(.failed, description: "the way is cut") }
     return storage
   }
 
@@ -144,7 +146,7 @@ final class CuttableStore: ClusterStore {
   func view() throws -> ClusterView { try reach().view() }
 
   func open(_ name: String) throws -> (any TreeStore)? {
-    throw StoreError(.failed, "\(name) was opened without a lease")
+    throw StoreError(.failed, description: "\(name) was opened without a lease")
   }
 
   func announce(_ server: ClusterServer, for duration: Duration) throws -> ClusterView {

@@ -158,7 +158,10 @@ package final class PostgresIdentityStore: MovableIdentityStore {
       with: [.text(file.rawValue), bytes(json.text)]
     )
     guard let known = try secret(file) else {
-      throw StoreError(.failed, "\(place): \(file.rawValue) was removed while it was made")
+      throw StoreError(
+        .failed,
+        description: "\(place): \(file.rawValue) was removed while it was made"
+      )
     }
     return known
   }
@@ -201,7 +204,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   package func restore(_ contents: IdentityContents) throws {
     guard try self.contents() == IdentityContents() else {
-      throw StoreError(.failed, "\(place): there are accounts or keys already")
+      throw StoreError(.failed, description: "\(place): there are accounts or keys already")
     }
     let limit = options.leaseLimit
     try port.transact { connection throws(PostgresFailure) in

@@ -50,10 +50,10 @@ extension StoreError {
     switch error {
     case let error as StoreError: self = error
     case let error as PostgresFailure:
-      self.init(error.kind, "\(place): \(error.description)")
+      self.init(error.kind, description: "\(place): \(error.description)")
     case let error as DamagedRow: self = .damaged(place, because: error.description)
     case let error as BinaryReader.Failure: self = .damaged(place, because: error.reason)
-    default: self.init(.failed, "\(place): \(error)")
+    default: self.init(.failed, description: "\(place): \(error)")
     }
   }
 
@@ -61,7 +61,9 @@ extension StoreError {
   static func damaged(_ place: String, because detail: String) -> StoreError {
     StoreError(
       .damaged,
-      "\(place): \(detail). Nothing was changed; \"hearth fsck\" lists what is damaged; restore a backup"
+      description:
+        "\(place): \(detail). Nothing was changed; \"hearth fsck\" lists what is damaged;"
+        + " restore a backup"
     )
   }
 

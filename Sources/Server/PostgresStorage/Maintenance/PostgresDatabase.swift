@@ -34,7 +34,7 @@ package struct PostgresDatabase: StoredDatabase {
 
   private func readAny<Result>(_ body: (SnapshotReader) throws -> Result) throws -> Result {
     guard let number = try stores.number(of: name) else {
-      throw StoreError(.failed, "\(place): there is no such database")
+      throw StoreError(.failed, description: "\(place): there is no such database")
     }
     let connection = try PostgresConnection(to: address)
     defer { connection.close() }
@@ -85,7 +85,10 @@ package struct PostgresDatabase: StoredDatabase {
   /// Copies everything that is committed at one moment into the kind of file that the options name.
   package func backUp(to path: String) throws(StoreError) -> StoreCheck {
     guard let copy = options.copy else {
-      throw StoreError(.failed, "\(place): this program does not know how to write a copy")
+      throw StoreError(
+        .failed,
+        description: "\(place): this program does not know how to write a copy"
+      )
     }
     return try read { try copy(try $0.rows(), path) }
   }
@@ -109,7 +112,7 @@ package struct PostgresDatabase: StoredDatabase {
 
   package func restore(_ tree: StoredTree) throws {
     guard try !exists || load() == StoredTree() else {
-      throw StoreError(.failed, "\(place): it is there already, and is not empty")
+      throw StoreError(.failed, description: "\(place): it is there already, and is not empty")
     }
     let side = SessionUpdate.whole(tree.sessions)
     _ = try changeDirectly(patience: .zero, side: (tree.ledger, side, tree.rules)) { editor, _ in
@@ -178,7 +181,7 @@ package struct PostgresDatabase: StoredDatabase {
           within: silence
         )
         guard stored.bool(0, column: 0) else {
-          throw StoreError(.superseded, "\(place): a server has taken it meanwhile")
+          throw StoreError(.superseded, description: "\(place): a server has taken it meanwhile")
         }
         return revision
       }

@@ -75,7 +75,10 @@ package final class PostgresTreeStores: ClusterStore {
     patience: Duration
   ) throws(StoreError) -> OwnLease {
     guard let number = try port.database(name) else {
-      throw StoreError(.failed, "\(address.description): there is no database \"\(name)\"")
+      throw StoreError(
+        .failed,
+        description: "\(address.description): there is no database \"\(name)\""
+      )
     }
     let server = ServerID("alone-\(UUID().uuidString)")
     let deadline = ContinuousClock.now + patience
@@ -93,7 +96,9 @@ package final class PostgresTreeStores: ClusterStore {
       guard ContinuousClock.now < deadline else {
         throw StoreError(
           .locked,
-          "\(address.description): another server (\(lease.holder)) leads the database \"\(name)\""
+          description:
+            "\(address.description): another server (\(lease.holder)) leads the database"
+            + " \"\(name)\""
         )
       }
       usleep(50_000)
@@ -139,14 +144,15 @@ package final class PostgresTreeStores: ClusterStore {
     guard let number = try port.database(lease.database) else {
       throw StoreError(
         .failed,
-        "\(address.description): there is no database \"\(lease.database)\""
+        description: "\(address.description): there is no database \"\(lease.database)\""
       )
     }
     guard try port.counts(lease) else {
       throw StoreError(
         .superseded,
-        "\(address.description): the lease of the database \"\(lease.database)\" (epoch \(lease.epoch))"
-          + " does not count any more"
+        description:
+          "\(address.description): the lease of the database \"\(lease.database)\" (epoch"
+          + " \(lease.epoch)) does not count any more"
       )
     }
     return try open(lease, number: number)

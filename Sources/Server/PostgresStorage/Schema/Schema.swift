@@ -59,8 +59,9 @@ enum Schema {
     guard version <= SchemaStatements.migrations.count else {
       throw StoreError(
         .damaged,
-        "\(place): the schema hearth was made by a newer version of this program (format \(version), here"
-          + " \(SchemaStatements.migrations.count))"
+        description:
+          "\(place): the schema hearth was made by a newer version of this program (format"
+          + " \(version), here \(SchemaStatements.migrations.count))"
       )
     }
     return version

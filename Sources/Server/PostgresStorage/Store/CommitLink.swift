@@ -205,14 +205,16 @@ final class CommitLink {
   private var superseded: StoreError {
     StoreError(
       .superseded,
-      "\(place): another server leads it now; the lease with the epoch \(epoch) does not count any more"
+      description:
+        "\(place): another server leads it now; the lease with the epoch \(epoch) does not"
+        + " count any more"
     )
   }
 
   private func unknown(_ reason: PostgresFailure?) -> StoreError {
     StoreError(
       .failed,
-      "\(place): it is unknown whether the last writes were stored"
+      description: "\(place): it is unknown whether the last writes were stored"
         + (reason.map { " (\($0.description))" } ?? "; another server leads it now")
         + "; nothing that was acknowledged is lost"
     )
@@ -221,21 +223,23 @@ final class CommitLink {
   private func refusal(_ reason: PostgresFailure) -> StoreError {
     // Whatever was wrong, it was before anything could be stored.
     let kind: StoreError.Kind = reason.isLost || reason.isTemporary ? .busy : reason.kind
-    return StoreError(kind, "\(place): \(reason.description)")
+    return StoreError(kind, description: "\(place): \(reason.description)")
   }
 
   private func moved(to found: Head) -> StoreError {
     guard found.batch < head.batch else {
       return StoreError(
         .locked,
-        "\(place): another process has written under the lease of this one (epoch \(epoch))"
+        description:
+          "\(place): another process has written under the lease of this one (epoch \(epoch))"
       )
     }
     return StoreError(
       .damaged,
-      "\(place): PostgreSQL has gone back from commit \(head.revision) to commit \(found.revision), though"
-        + " what is missing was acknowledged: perhaps a standby was promoted that did not have it"
-        + " (see synchronous_standby_names)"
+      description:
+        "\(place): PostgreSQL has gone back from commit \(head.revision) to commit"
+        + " \(found.revision), though what is missing was acknowledged: perhaps a standby was"
+        + " promoted that did not have it (see synchronous_standby_names)"
     )
   }
 

@@ -123,7 +123,10 @@ final class PostgresFolder {
         && rows.integer(0, column: 2) == Int64(progress.applied)
         || progress.applied == 0 && rows.integer(0, column: 1) == progress.revision
     else {
-      throw StoreError(.busy, "\(address.description): another server has folded the log meanwhile")
+      throw StoreError(
+        .busy,
+        description: "\(address.description): another server has folded the log meanwhile"
+      )
     }
   }
 

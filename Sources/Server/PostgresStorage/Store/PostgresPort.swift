@@ -113,10 +113,13 @@ final class PostgresPort: @unchecked Sendable {
         guard doubtful == nil else {
           throw StoreError(
             .failed,
-            "\(place): it is unknown whether the changes are stored: \(error)"
+            description: "\(place): it is unknown whether the changes are stored: \(error)"
           )
         }
-        throw StoreError(error.isLost ? .busy : error.kind, "\(place): \(error.description)")
+        throw StoreError(
+          error.isLost ? .busy : error.kind,
+          description: "\(place): \(error.description)"
+        )
       }
     }
   }
@@ -125,7 +128,7 @@ final class PostgresPort: @unchecked Sendable {
     guard let failure = error as? PostgresFailure, failure.isLost else {
       return StoreError(error, at: place)
     }
-    return StoreError(.failed, "\(place): \(failure.description)")
+    return StoreError(.failed, description: "\(place): \(failure.description)")
   }
 
   private func opened() throws(PostgresFailure) -> PostgresConnection {
@@ -213,7 +216,7 @@ final class PostgresPort: @unchecked Sendable {
       with: [.text(database), .text(server.description), .integer(duration.milliseconds)]
     )
     guard rows.count == 1 else {
-      throw StoreError(.failed, "\(place): there is no database \"\(database)\"")
+      throw StoreError(.failed, description: "\(place): there is no database \"\(database)\"")
     }
     return Lease(
       database: database,

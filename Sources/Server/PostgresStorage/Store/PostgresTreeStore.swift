@@ -77,7 +77,10 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
         for (offset, commit) in batch.commits.enumerated() {
           let expected = link.revision + 1 + Int64(offset)
           guard commit.revision == expected else {
-            throw StoreError(.failed, "commit \(commit.revision) does not follow \(expected - 1)")
+            throw StoreError(
+              .failed,
+              description: "commit \(commit.revision) does not follow \(expected - 1)"
+            )
           }
         }
         try link.commit(parameters, revision: batch.commits.last?.revision ?? link.revision)
@@ -92,7 +95,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   }
 
   private func opened() throws(StoreError) -> CommitLink {
-    guard let link else { throw StoreError(.failed, "\(place) has been closed") }
+    guard let link else { throw StoreError(.failed, description: "\(place) has been closed") }
     return link
   }
 

@@ -56,7 +56,9 @@ struct SnapshotReader {
       with: [.integer(database)],
       within: silence
     )
-    guard rows.count == 1 else { throw StoreError(.failed, "\(place): there is no such database") }
+    guard rows.count == 1 else {
+      throw StoreError(.failed, description: "\(place): there is no such database")
+    }
     return (
       rows.integer(0, column: 0),
       FoldProgress(

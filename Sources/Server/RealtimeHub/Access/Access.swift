@@ -199,7 +199,7 @@ struct Access: Sendable {
     at timestamp: Int64
   ) throws(CredentialError) -> (state: AuthState, members: [JSONMember]) {
     if let expires = verified.expires, expires <= timestamp {
-      throw CredentialError(.expiredToken, AuthState.expiry)
+      throw CredentialError(.expiredToken, reason: AuthState.expiry)
     }
     var state = AuthState(identity: verified.identity, expires: verified.expires)
     var auth = verified.auth
@@ -211,7 +211,10 @@ struct Access: Sendable {
         auth = .null
       } else if let override = authentication.override {
         guard override.members != nil else {
-          throw CredentialError(.invalidToken, "the user to act as must be an object or null")
+          throw CredentialError(
+            .invalidToken,
+            reason: "the user to act as must be an object or null"
+          )
         }
         state.identity = .user(override)
         state.isExplained = true
@@ -335,13 +338,13 @@ struct Access: Sendable {
       if places > limits.updatePlaces {
         return RequestError(
           .tooBig,
-          "an update may change \(limits.updatePlaces) places at most, not \(places)"
+          reason: "an update may change \(limits.updatePlaces) places at most, not \(places)"
         )
       }
       for change in changes { measure.add(change.node) }
     }
     if measure.isExceeded {
-      return RequestError(.tooBig, "a write may have \(limits.writeValues) values at most")
+      return RequestError(.tooBig, reason: "a write may have \(limits.writeValues) values at most")
     }
     // With explanations on, the full check names the rule that refuses.
     guard max(places, measure.values) > Self.smallWrite, !state.isExplained else { return nil }
@@ -409,6 +412,6 @@ extension RequestError {
   /// What the rules do not allow, with the reason for those who may know the rules.
   fileprivate static func denied(_ explained: Decision?) -> RequestError {
     let reason = explained.map { ": \($0.explanation)" } ?? ""
-    return RequestError(.permissionDenied, "Permission denied\(reason)")
+    return RequestError(.permissionDenied, reason: "Permission denied\(reason)")
   }
 }

@@ -91,7 +91,7 @@ struct Disconnects: Sendable {
     if next >= limits.disconnectIdentitiesPerPeer {
       throw RequestError(
         .unavailable,
-        "one connection cannot schedule writes as more than "
+        reason: "one connection cannot schedule writes as more than "
           + "\(limits.disconnectIdentitiesPerPeer) users"
       )
     }
@@ -103,13 +103,13 @@ struct Disconnects: Sendable {
     if slots.reduce(0, { $0 + $1.table.count }) > limits.disconnectWritesPerPeer {
       return RequestError(
         .unavailable,
-        "one connection cannot schedule more than \(limits.disconnectWritesPerPeer) writes"
+        reason: "one connection cannot schedule more than \(limits.disconnectWritesPerPeer) writes"
       )
     }
     if slots.reduce(0, { $0 + $1.table.bytes }) > limits.disconnectBytesPerPeer {
       return RequestError(
         .tooBig,
-        "one connection cannot schedule more than \(limits.disconnectBytesPerPeer) bytes"
+        reason: "one connection cannot schedule more than \(limits.disconnectBytesPerPeer) bytes"
       )
     }
     return nil

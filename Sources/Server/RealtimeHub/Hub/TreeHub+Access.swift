@@ -91,7 +91,7 @@ extension TreeHub {
       answer(origin, with: ServerMessage.Response(.ok, payload: .json(members)), orElse: .keep)
     } catch {
       become(nil, peer: origin.peer)
-      refuse(origin, with: RequestError(error.status, error.reason))
+      refuse(origin, with: RequestError(error.status, reason: error.reason))
     }
   }
 
@@ -246,7 +246,7 @@ extension TreeHub {
     let origin = RequestOrigin(peer: peer, request: request, isInternal: isInternal(peer))
     do throws(RequestError) {
       guard identity(of: peer) == .administrator else {
-        throw RequestError(.permissionDenied, "Permission denied")
+        throw RequestError(.permissionDenied, reason: "Permission denied")
       }
       let rules = try Self.compile(source)
       if !isRehearsal {
@@ -282,7 +282,7 @@ extension TreeHub {
     } catch {
       throw RequestError(
         .invalidData,
-        "Line \(error.line): \(error.message) (column \(error.column))"
+        reason: "Line \(error.line): \(error.message) (column \(error.column))"
       )
     }
   }

@@ -23,7 +23,7 @@ extension TreeHub {
   var admissionError: RequestError? {
     let waiting = durability.waitingCommits
     guard waiting >= limits.pendingCommits else { return nil }
-    return RequestError(.unavailable, "\(waiting) writes wait for the disk already")
+    return RequestError(.unavailable, reason: "\(waiting) writes wait for the disk already")
   }
 
   /// Counts changes that are no commits and must become durable as well.
@@ -108,7 +108,7 @@ extension TreeHub {
     var leaving = Set(listens.peers)
     listens.removeAll()
     let reason = error.publicReason
-    let refusal = RequestError(.unavailable, reason)
+    let refusal = RequestError(.unavailable, reason: reason)
     var outputs: [HubOutput] = []
     for entry in lost.outputs {
       guard let peer = entry.peer else { continue }
@@ -158,6 +158,6 @@ extension TreeHub {
   static func repeated(_ outcome: StatusCode) -> ServerMessage.Response {
     outcome == .ok
       ? ServerMessage.Response(.ok)
-      : RequestError(outcome, "this write was refused when it came first").response
+      : RequestError(outcome, reason: "this write was refused when it came first").response
   }
 }

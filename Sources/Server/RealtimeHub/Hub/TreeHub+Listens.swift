@@ -47,16 +47,16 @@ extension TreeHub {
   ) -> RequestError? {
     guard let state = access.state(of: peer) else { return nil }
     if let problem = problem(withReadAt: listen.path, query: listen.query) {
-      return RequestError(.invalidData, problem)
+      return RequestError(.invalidData, reason: problem)
     }
     if !listen.query.loadsAllData, listen.tag == nil {
-      return RequestError(.invalidData, "a listen to a filtered query needs a tag \"t\"")
+      return RequestError(.invalidData, reason: "a listen to a filtered query needs a tag \"t\"")
     }
     let known = listens.keys(of: peer)
     if known.count >= limits.listensPerPeer, !known.contains(key) {
       return RequestError(
         .unavailable,
-        "one connection cannot have more than \(limits.listensPerPeer) listens"
+        reason: "one connection cannot have more than \(limits.listensPerPeer) listens"
       )
     }
     guard grantsListen(key, to: peer, as: state) else {
@@ -64,13 +64,14 @@ extension TreeHub {
     }
     // An internal peer would never see the warning.
     if isInternal(peer), !isDeclared(listen.query.index, at: key.path) {
-      return RequestError(.failure, missingIndex(of: listen.query, at: key.path))
+      return RequestError(.failure, reason: missingIndex(of: listen.query, at: key.path))
     }
     if !isIndexed, (durability.root[key.path].children?.count ?? 0) > limits.unindexedChildren {
       return RequestError(
         .failure,
-        "\(missingIndex(of: key.query, at: key.path)); only \(limits.unindexedChildren) children are "
-          + "ordered without an index"
+        reason:
+          "\(missingIndex(of: key.query, at: key.path)); only \(limits.unindexedChildren)"
+          + " children are ordered without an index"
       )
     }
     return nil
@@ -108,7 +109,7 @@ extension TreeHub {
     for peer: PeerID
   ) throws(RequestError) -> Node {
     if let problem = problem(withReadAt: path, query: query) {
-      throw RequestError(.invalidData, problem)
+      throw RequestError(.invalidData, reason: problem)
     }
     if let state = access.state(of: peer),
       let error = readError(at: path, query: query, as: state)
@@ -119,7 +120,7 @@ extension TreeHub {
     // An internal request that names an order needs its index even if it selects everything.
     let needsIndex = !query.loadsAllData || isInternal(peer)
     guard !needsIndex || isDeclared(query.index, at: path) else {
-      throw RequestError(.failure, missingIndex(of: query, at: path))
+      throw RequestError(.failure, reason: missingIndex(of: query, at: path))
     }
     if query.loadsAllData { return node }
     let indexed = listens.indexed(by: query.index, at: path, node)

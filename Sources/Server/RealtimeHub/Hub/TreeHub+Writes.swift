@@ -76,7 +76,10 @@ extension TreeHub {
     if !mayCompare, let stale = staleness(of: write) { throw stale }
     for change in wanted where change.path.isPriority && !change.node.isEmpty {
       if let parent = change.path.parent, step.after[parent].isEmpty {
-        throw RequestError(.invalidData, "there are no data at \(parent) to give a priority")
+        throw RequestError(
+          .invalidData,
+          reason: "there are no data at \(parent) to give a priority"
+        )
       }
     }
     let isMerge = write.operation.isMerge || step.changes.count > 1
@@ -107,7 +110,7 @@ extension TreeHub {
     guard let hash = write.hash, self.hash(of: durability.root[write.path]) != hash else {
       return nil
     }
-    return RequestError(.dataStale, "the data at \(write.path) have changed")
+    return RequestError(.dataStale, reason: "the data at \(write.path) have changed")
   }
 
   private func hash(of node: Node) -> String {
@@ -148,7 +151,7 @@ extension TreeHub {
       case .merge(let changes): changes.map { Change(path.appending($0.path), to: $0.node) }
       }
     for change in changes {
-      if let problem = problem(with: change) { throw RequestError(.invalidData, problem) }
+      if let problem = problem(with: change) { throw RequestError(.invalidData, reason: problem) }
     }
     return changes
   }

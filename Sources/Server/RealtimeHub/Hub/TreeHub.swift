@@ -227,7 +227,7 @@ package struct TreeHub: Sendable {
     guard isListenedTo(peer) else { return [] }
     if let id = error.requestID {
       let origin = RequestOrigin(peer: peer, request: id, isInternal: isInternal(peer))
-      refuse(origin, with: RequestError(.invalidData, error.reason))
+      refuse(origin, with: RequestError(.invalidData, reason: error.reason))
     } else {
       append(.error(error.reason), to: peer, orElse: .keep)
     }
@@ -254,7 +254,7 @@ package struct TreeHub: Sendable {
       schedule(operation, at: path, of: origin, at: timestamp)
     case .cancelOnDisconnect(let path): cancelScheduled(at: path, of: origin)
     case .unknown(let action):
-      refuse(origin, with: RequestError(.failure, "unknown action \"\(action)\""))
+      refuse(origin, with: RequestError(.failure, reason: "unknown action \"\(action)\""))
     }
   }
 

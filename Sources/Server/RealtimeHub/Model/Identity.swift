@@ -92,7 +92,7 @@ package struct CredentialError: Error, Sendable, Equatable {
   package var reason: String
 
   /// Makes a reason.
-  package init(_ status: StatusCode, _ reason: String) {
+  package init(_ status: StatusCode, reason: String) {
     self.status = status
     self.reason = reason
   }
@@ -110,6 +110,6 @@ package struct NoSignIn: CredentialVerifier {
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
   ) throws(CredentialError) -> VerifiedCredential {
-    throw CredentialError(.invalidToken, "this server knows no credentials")
+    throw CredentialError(.invalidToken, reason: "this server knows no credentials")
   }
 }

@@ -113,7 +113,7 @@ package struct RefusedWrites: Sendable, Equatable {
     package var status: StatusCode
 
     /// Makes a run.
-    package init(_ numbers: ClosedRange<Int64>, _ status: StatusCode) {
+    package init(_ numbers: ClosedRange<Int64>, status: StatusCode) {
       self.numbers = numbers
       self.status = status
     }
@@ -143,9 +143,9 @@ package struct RefusedWrites: Sendable, Equatable {
   /// Adds numbers, whatever the reason was before.
   ///
   /// - Complexity: O(runs), and O(1) for numbers above all others
-  package mutating func insert(_ numbers: ClosedRange<Int64>, _ status: StatusCode) {
+  package mutating func insert(_ numbers: ClosedRange<Int64>, status: StatusCode) {
     remove(numbers)
-    var run = Run(numbers, status)
+    var run = Run(numbers, status: status)
     var index = firstRun(endingFrom: numbers.lowerBound)
     if index < runs.count, runs[index].status == status,
       runs[index].numbers.lowerBound - 1 == numbers.upperBound
@@ -173,10 +173,10 @@ package struct RefusedWrites: Sendable, Equatable {
     while end < runs.count, runs[end].numbers.lowerBound <= numbers.upperBound {
       let run = runs[end]
       if run.numbers.lowerBound < numbers.lowerBound {
-        kept.append(Run(run.numbers.lowerBound...(numbers.lowerBound - 1), run.status))
+        kept.append(Run(run.numbers.lowerBound...(numbers.lowerBound - 1), status: run.status))
       }
       if run.numbers.upperBound > numbers.upperBound {
-        kept.append(Run((numbers.upperBound + 1)...run.numbers.upperBound, run.status))
+        kept.append(Run((numbers.upperBound + 1)...run.numbers.upperBound, status: run.status))
       }
       end += 1
     }
@@ -186,7 +186,7 @@ package struct RefusedWrites: Sendable, Equatable {
   /// Adds all of another set that is below a number.
   mutating func formUnion(_ other: RefusedWrites, below end: Int64) {
     for run in other.runs where run.numbers.lowerBound < end {
-      insert(run.numbers.lowerBound...min(run.numbers.upperBound, end - 1), run.status)
+      insert(run.numbers.lowerBound...min(run.numbers.upperBound, end - 1), status: run.status)
     }
   }
 
@@ -214,6 +214,6 @@ package struct RefusedWrites: Sendable, Equatable {
 extension RefusedWrites: ExpressibleByDictionaryLiteral {
   /// Makes a set of single numbers.
   package init(dictionaryLiteral elements: (Int64, StatusCode)...) {
-    for (number, status) in elements { insert(number...number, status) }
+    for (number, status) in elements { insert(number...number, status: status) }
   }
 }

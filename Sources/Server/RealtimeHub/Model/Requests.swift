@@ -29,14 +29,14 @@ struct RequestError: Error, Equatable {
   let status: StatusCode
   let reason: String
 
-  init(_ status: StatusCode, _ reason: String) {
+  init(_ status: StatusCode, reason: String) {
     self.status = status
     self.reason = reason
   }
 
   /// The refusal of a request whose answer is longer than it may be.
   static func tooLong(_ bytes: Int) -> RequestError {
-    RequestError(.tooBig, "the data are longer than \(bytes) bytes")
+    RequestError(.tooBig, reason: "the data are longer than \(bytes) bytes")
   }
 
   var response: ServerMessage.Response {

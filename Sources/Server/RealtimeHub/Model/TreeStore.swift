@@ -170,7 +170,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Makes an error.
-  package init(_ kind: Kind, _ description: String) {
+  package init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description
   }

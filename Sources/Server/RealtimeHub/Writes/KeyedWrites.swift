@@ -83,7 +83,7 @@ private struct PeerRefusals: Sendable {
   mutating func insert(_ key: LedgerKey, status: StatusCode, limit: Int) {
     if name != key.name { self = PeerRefusals() }
     name = key.name
-    writes.insert(key.number...key.number, status)
+    writes.insert(key.number...key.number, status: status)
     writes.keepLast(max(1, limit))
   }
 
@@ -171,7 +171,7 @@ struct WriteLedger: Sendable {
   /// - Returns: Whether it had been recorded as applied, or as refused below one that was.
   mutating func undo(_ key: LedgerKey, status: StatusCode) -> Bool {
     guard let entry = slots[key.name]?.entry, key.number <= entry.upTo else { return false }
-    slots[key.name]?.entry.refused.insert(key.number...key.number, status)
+    slots[key.name]?.entry.refused.insert(key.number...key.number, status: status)
     slots[key.name]?.entry.refused.keepLast(refusals)
     unsaved.insert(key.name)
     return true

@@ -180,8 +180,9 @@ package final actor AccountService {
       guard let stored = KeyRing(json: json) else {
         throw StoreError(
           .damaged,
-          "\(SecretFile.keys.rawValue) holds no keys of this program; with it moved away, new ones"
-            + " are made and everybody signs in again"
+          description:
+            "\(SecretFile.keys.rawValue) holds no keys of this program; with it moved away, new"
+            + " ones are made and everybody signs in again"
         )
       }
       keys = stored
@@ -252,7 +253,7 @@ package final actor AccountService {
       try store.apply(changes)
     } catch {
       logger.error("the accounts cannot be written: \(error)")
-      let error = error as? StoreError ?? StoreError(.failed, "\(error)")
+      let error = error as? StoreError ?? StoreError(.failed, description: "\(error)")
       guard !error.hasStoredNothing else { throw .failed }
       // What several servers share is read anew for each request, so nothing builds on the doubt.
       guard settings.refreshInterval == nil else { throw .unknownOutcome }

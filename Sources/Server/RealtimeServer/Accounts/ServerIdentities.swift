@@ -189,17 +189,20 @@ struct EmulatorVerifier: CredentialVerifier {
       return VerifiedCredential(.administrator)
     }
     guard let token = UnverifiedToken(authentication.credential) else {
-      throw CredentialError(.invalidToken, "Could not parse auth token.")
+      throw CredentialError(.invalidToken, reason: "Could not parse auth token.")
     }
     guard token.algorithm == "none" else {
       throw CredentialError(
         .invalidToken,
-        "The emulator takes only tokens without a signature, such as emulators make."
+        reason: "The emulator takes only tokens without a signature, such as emulators make."
       )
     }
     guard let uid = token.claims["sub"]?.string ?? token.claims["user_id"]?.string, !uid.isEmpty
     else {
-      throw CredentialError(.invalidToken, "The token names no user by \"sub\" or \"user_id\".")
+      throw CredentialError(
+        .invalidToken,
+        reason: "The token names no user by \"sub\" or \"user_id\"."
+      )
     }
     let provider = token.claims["firebase"]?["sign_in_provider"] ?? .string("custom")
     let auth = JSONValue.object(

@@ -114,7 +114,10 @@ package final class TokenAuthority: Sendable {
       token.claims["iss"]?.string == "urn:hearth:\(keys.serverID)"
     {
       // Another server may just have made the key: whoever renews the token gets one that counts.
-      throw CredentialError(.expiredToken, "The key of the auth token is not known here yet.")
+      throw CredentialError(
+        .expiredToken,
+        reason: "The key of the auth token is not known here yet."
+      )
     }
     guard let key = token.keyID.flatMap({ keys[$0] }),
       key.isSigned(token.signed, by: token.signature)
@@ -131,16 +134,16 @@ package final class TokenAuthority: Sendable {
       throw Self.invalid("The auth token is not valid yet.")
     }
     guard expires * 1_000 > timestamp else {
-      throw CredentialError(.expiredToken, "Auth token is expired.")
+      throw CredentialError(.expiredToken, reason: "Auth token is expired.")
     }
     if let note = revocations[User(database: database, uid: uid)], issued < note.validSince {
-      throw CredentialError(.expiredToken, "Auth token is revoked.")
+      throw CredentialError(.expiredToken, reason: "Auth token is revoked.")
     }
     return claims
   }
 
   private static func invalid(_ reason: String) -> CredentialError {
-    CredentialError(.invalidToken, reason)
+    CredentialError(.invalidToken, reason: reason)
   }
 }
 

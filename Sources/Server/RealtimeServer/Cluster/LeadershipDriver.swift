@@ -333,7 +333,10 @@ final class LeadershipDriver: DatabaseLeaders {
     then receive: @escaping (LeadershipDriver, Result<Value, StoreError>) -> Void
   ) {
     pool.runIfActive(eventLoop: eventLoop, body).assumeIsolated().whenComplete { result in
-      receive(self, result.mapError { $0 as? StoreError ?? StoreError(.failed, "\($0)") })
+      receive(
+        self,
+        result.mapError { $0 as? StoreError ?? StoreError(.failed, description: "\($0)") }
+      )
     }
   }
 

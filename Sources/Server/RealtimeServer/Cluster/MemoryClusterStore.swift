@@ -87,7 +87,7 @@ package final class MemoryClusterStore: ClusterStore {
 
   package func open(_ lease: Lease) throws -> any TreeStore {
     guard let store = stores.open(lease.database) else {
-      throw StoreError(.failed, "there is no database \"\(lease.database)\"")
+      throw StoreError(.failed, description: "there is no database \"\(lease.database)\"")
     }
     try check(lease)
     return FencedStore(store: store) { [weak self] in try self?.check(lease) }
@@ -114,7 +114,10 @@ package final class MemoryClusterStore: ClusterStore {
   private func check(_ lease: Lease) throws {
     let grant = state.withLockedValue { $0.grants[lease.database] }
     guard grant?.epoch == lease.epoch, grant?.holder == lease.holder else {
-      throw StoreError(.superseded, "another server leads the database \"\(lease.database)\"")
+      throw StoreError(
+        .superseded,
+        description: "another server leads the database \"\(lease.database)\""
+      )
     }
   }
 
@@ -166,26 +169,28 @@ private struct MemoryDatabase: StoredDatabase {
   var exists: Bool { store != nil }
 
   func load() throws -> StoredTree {
-    guard let store else { throw StoreError(.failed, "there is no such database") }
+    guard let store else { throw StoreError(.failed, description: "there is no such database") }
     return try store.load()
   }
 
   func commits(after revision: Int64) throws -> [Commit]? { nil }
 
   func export(_ layout: ExportLayout, to sink: @escaping (String) throws -> Void) throws {
-    throw StoreError(.failed, Self.reason)
+    throw StoreError(.failed, description: Self.reason)
   }
 
-  func check() throws -> StoreCheck { throw StoreError(.failed, Self.reason) }
+  func check() throws -> StoreCheck { throw StoreError(.failed, description: Self.reason) }
 
-  func backUp(to path: String) throws -> StoreCheck { throw StoreError(.failed, Self.reason) }
+  func backUp(to path: String) throws -> StoreCheck {
+    throw StoreError(.failed, description: Self.reason)
+  }
 
   func importTree(
     _ json: inout JSONTokenizer,
     mode: ImportMode,
     patience: Duration
   ) throws -> ImportResult {
-    throw StoreError(.failed, Self.reason)
+    throw StoreError(.failed, description: Self.reason)
   }
 
   func acceptLoss() throws -> AcceptedLoss? { nil }

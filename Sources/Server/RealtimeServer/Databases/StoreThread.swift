@@ -134,7 +134,7 @@ final class StoreThread: Sendable {
       let batch = CommitBatch(joining: batches)
       let begin = NIODeadline.now()
       let result = Result { try store.commit(batch) }.mapError {
-        $0 as? StoreError ?? StoreError(.failed, "\($0)")
+        $0 as? StoreError ?? StoreError(.failed, description: "\($0)")
       }
       let time = NIODeadline.now() - begin
       if case .failure(let error) = result {

@@ -114,9 +114,11 @@ enum IdentitySchema {
     guard count < position.others else { return }
     throw StoreError(
       .damaged,
-      "\(path): the last \(position.others - count) changes of accounts are missing, though they were"
-        + " acknowledged: it, or its write-ahead log, is damaged or gone. Nothing was changed; restore a"
-        + " copy of the directory, or copy it and remove \(markPath) to go on with what is left"
+      description:
+        "\(path): the last \(position.others - count) changes of accounts are missing, though"
+        + " they were acknowledged: it, or its write-ahead log, is damaged or gone. Nothing was"
+        + " changed; restore a copy of the directory, or copy it and remove \(markPath) to go on"
+        + " with what is left"
     )
   }
 }

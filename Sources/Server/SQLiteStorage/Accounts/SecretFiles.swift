@@ -16,16 +16,20 @@ enum SecretFiles {
     }
     let kind = status.st_mode & S_IFMT
     guard kind == S_IFREG || kind == S_IFDIR else {
-      throw StoreError(.notWritable, "\(path) is neither a file nor a directory")
+      throw StoreError(.notWritable, description: "\(path) is neither a file nor a directory")
     }
     guard status.st_uid == geteuid() else {
-      throw StoreError(.notWritable, "\(path) belongs to another user (number \(status.st_uid))")
+      throw StoreError(
+        .notWritable,
+        description: "\(path) belongs to another user (number \(status.st_uid))"
+      )
     }
     guard status.st_mode & 0o077 == 0 else {
       throw StoreError(
         .notWritable,
-        "\(path) can be used by others, who could sign in as anyone; \"chmod go= \(path)\" it, and"
-          + " if others may have read it, move it away"
+        description:
+          "\(path) can be used by others, who could sign in as anyone; \"chmod go= \(path)\""
+          + " it, and if others may have read it, move it away"
       )
     }
   }

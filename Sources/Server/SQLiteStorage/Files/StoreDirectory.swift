@@ -45,7 +45,8 @@ struct StoreDirectory: Sendable {
     if let problem {
       throw StoreError(
         .notWritable,
-        "\(path) may be entered by others, and \(problem); \"chmod go= \(path)\" it, or choose a"
+        description:
+          "\(path) may be entered by others, and \(problem); \"chmod go= \(path)\" it, or choose a"
           + " directory that holds nothing else"
       )
     }
@@ -166,7 +167,7 @@ final class DirectoryLock: Sendable {
       guard code == EWOULDBLOCK else { throw StoreError(systemCode: code, "cannot lock \(path)") }
       throw StoreError(
         .locked,
-        "\(directory) is in use by \(holder); stop it, or choose another directory"
+        description: "\(directory) is in use by \(holder); stop it, or choose another directory"
       )
     }
     let text = Array("\(getpid())\n".utf8)

@@ -13,7 +13,7 @@ extension StoreError {
     case let error as DamagedRow: self = .damaged(path, because: error.description)
     case is RowDecodingError: self = .damaged(path, because: "a row holds what no row can")
     case let error as FileFailure: self.init(systemCode: error.code, error.action)
-    default: self.init(.failed, "\(path): \(error)")
+    default: self.init(.failed, description: "\(path): \(error)")
     }
   }
 
@@ -21,7 +21,7 @@ extension StoreError {
     let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
     switch error.resultCode {
     case .SQLITE_FULL:
-      self.init(.full, "\(path): the disk is full; free some space and try again")
+      self.init(.full, description: "\(path): the disk is full; free some space and try again")
     case .SQLITE_IOERR:
       // SQLite says so, too, when a file beside the database cannot grow while it is opened.
       let (fault, advice) =
@@ -29,14 +29,16 @@ extension StoreError {
         ? ("is full", "free some space, then") : ("does not work", "when the disk works,")
       self.init(
         .failed,
-        "\(path): the disk \(fault) (\(detail)); nothing that was acknowledged is lost;"
+        description:
+          "\(path): the disk \(fault) (\(detail)); nothing that was acknowledged is lost;"
           + " \(advice) start the server again"
       )
-    case .SQLITE_BUSY: self.init(.busy, "\(path) is being used by somebody else: \(detail)")
+    case .SQLITE_BUSY:
+      self.init(.busy, description: "\(path) is being used by somebody else: \(detail)")
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, because: detail)
     case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
-      self.init(.notWritable, "\(path) cannot be opened or written: \(detail)")
-    default: self.init(.failed, "\(path): \(detail)")
+      self.init(.notWritable, description: "\(path) cannot be opened or written: \(detail)")
+    default: self.init(.failed, description: "\(path): \(detail)")
     }
   }
 
@@ -56,7 +58,7 @@ extension StoreError {
       case EACCES, EPERM, EROFS, ENOTDIR, ENOENT, EISDIR, ENAMETOOLONG, ELOOP: .notWritable
       default: .failed
       }
-    self.init(kind, "\(action): \(reason)")
+    self.init(kind, description: "\(action): \(reason)")
   }
 
   /// Describes a file that is damaged, or is not a file of this program.
@@ -64,7 +66,8 @@ extension StoreError {
     let name = (path as NSString).lastPathComponent
     return StoreError(
       .damaged,
-      "\(path): \(detail). The file was left as it is; \"hearth fsck\" lists what is damaged;"
+      description:
+        "\(path): \(detail). The file was left as it is; \"hearth fsck\" lists what is damaged;"
         + " restore a backup, or move the file and its companions (\(name)-*) away to start empty"
     )
   }

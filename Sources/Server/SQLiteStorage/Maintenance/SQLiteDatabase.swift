@@ -79,7 +79,10 @@ package struct SQLiteDatabase: StoredDatabase {
     let store = try SQLiteTreeStore(directory: path, now: 0, options: options)
     defer { try? store.close() }
     guard try store.load() == StoredTree() else {
-      throw StoreError(.failed, "\(path): there is a database already, and it is not empty")
+      throw StoreError(
+        .failed,
+        description: "\(path): there is a database already, and it is not empty"
+      )
     }
     _ = try StoreError.translating(at: path) {
       _ = try store.commitDirectly(as: revision) { database in

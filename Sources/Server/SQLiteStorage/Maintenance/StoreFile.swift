@@ -23,7 +23,7 @@ package struct StoreFile: Sendable {
       if let fault = try AcknowledgedCommits(ofStoreAt: self.path).absence {
         throw StoreError.loss(of: self.path, fault: fault)
       }
-      throw StoreError(.failed, "there is no database at \(self.path)")
+      throw StoreError(.failed, description: "there is no database at \(self.path)")
     }
   }
 
@@ -141,7 +141,7 @@ package struct StoreFile: Sendable {
   package func backUp(to copy: String) throws(StoreError) -> StoreCheck {
     let check = try StoreError.translating(at: path) {
       guard try readWhole({ _ in true }) == true else {
-        throw StoreError(.failed, "\(path) is empty: no server has used it yet")
+        throw StoreError(.failed, description: "\(path) is empty: no server has used it yet")
       }
       let reader = try StoreSchema.openReader(path: path)
       defer { try? reader.close() }
@@ -154,7 +154,7 @@ package struct StoreFile: Sendable {
     if let fault = check.faults.first {
       throw StoreError(
         .damaged,
-        "the copy is no good: \(fault); \"hearth fsck\" lists what is damaged"
+        description: "the copy is no good: \(fault); \"hearth fsck\" lists what is damaged"
       )
     }
     return check

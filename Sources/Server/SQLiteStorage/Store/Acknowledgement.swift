@@ -187,8 +187,9 @@ extension StoreError {
   static func loss(of path: String, fault: String) -> StoreError {
     StoreError(
       .damaged,
-      "\(path): \(fault). Its files were left as they are; restore a backup, or go on with what is"
-        + " left: \"hearth fsck --accept-loss\", which keeps copies of them"
+      description:
+        "\(path): \(fault). Its files were left as they are; restore a backup, or go on with"
+        + " what is left: \"hearth fsck --accept-loss\", which keeps copies of them"
     )
   }
 }

@@ -100,8 +100,9 @@ final class DurableWriter {
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
       throw StoreError(
         .busy,
-        "\(path): the log of an earlier server cannot be copied into the file while somebody reads it,"
-          + " a backup for example; writes are accepted when that has ended"
+        description:
+          "\(path): the log of an earlier server cannot be copied into the file while somebody"
+          + " reads it, a backup for example; writes are accepted when that has ended"
       )
     } catch {
       let failure = StoreError(error, at: path)

@@ -131,7 +131,10 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     for (offset, commit) in batch.commits.enumerated() {
       let expected = lastRevision + 1 + Int64(offset)
       guard commit.revision == expected else {
-        throw StoreError(.failed, "commit \(commit.revision) does not follow \(expected - 1)")
+        throw StoreError(
+          .failed,
+          description: "commit \(commit.revision) does not follow \(expected - 1)"
+        )
       }
     }
     let file = directory.database
@@ -197,7 +200,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   }
 
   private func opened() throws -> StoreConnections {
-    guard let connections else { throw StoreError(.failed, "\(directory.path) has been closed") }
+    guard let connections else {
+      throw StoreError(.failed, description: "\(directory.path) has been closed")
+    }
     return connections
   }
 

@@ -178,7 +178,9 @@ enum StoreSchema {
       guard actual == level, mode == "wal" else {
         throw StoreError(
           .failed,
-          "\(path): the database refuses durable commits (journal \(mode ?? "?"), level \(actual ?? -1))"
+          description:
+            "\(path): the database refuses durable commits (journal \(mode ?? "?"), level"
+            + " \(actual ?? -1))"
         )
       }
     }

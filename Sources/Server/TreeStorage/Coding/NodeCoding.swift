@@ -32,7 +32,10 @@ extension BinaryWriter {
       if let priority { try write(priority) }
     case .children:
       guard depth < NodeTag.depthLimit else {
-        throw StoreError(.failed, "data nested deeper than \(NodeTag.depthLimit) levels")
+        throw StoreError(
+          .failed,
+          description: "data nested deeper than \(NodeTag.depthLimit) levels"
+        )
       }
       write(byte: NodeTag.children.rawValue | flag)
       if let priority { try write(priority) }
@@ -77,7 +80,10 @@ extension BinaryWriter {
   private mutating func write(key: LeafText) -> StoreError? {
     write(text: key.utf8)
     for byte in key.utf8 where byte == UInt8(ascii: "/") {
-      return StoreError(.failed, "the key \"\(key.string)\" has a slash and cannot be stored")
+      return StoreError(
+        .failed,
+        description: "the key \"\(key.string)\" has a slash and cannot be stored"
+      )
     }
     return nil
   }
@@ -95,7 +101,10 @@ extension BinaryWriter {
       write(byte: NodeTag.string.rawValue | flag)
       write(text: value)
     case .deferred:
-      throw StoreError(.failed, "a value that the server has not decided cannot be stored")
+      throw StoreError(
+        .failed,
+        description: "a value that the server has not decided cannot be stored"
+      )
     }
   }
 }

@@ -21,7 +21,7 @@ package enum LedgerCoding {
       guard let first = numbers.first, let last = numbers.last, first <= last,
         let status = member.value.string
       else { return nil }
-      refused.insert(first...last, StatusCode(status))
+      refused.insert(first...last, status: StatusCode(status))
     }
     return refused
   }

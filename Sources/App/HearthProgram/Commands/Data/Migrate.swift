@@ -55,7 +55,7 @@ struct Migrate: ParsableCommand {
   ) throws {
     try database.restore(tree)
     let check = try database.check()
-    if let fault = check.faults.first { throw StoreError(.damaged, fault) }
+    if let fault = check.faults.first { throw StoreError(.damaged, description: fault) }
     guard try database.load() == tree else {
       throw CommandFailure(
         .failed,
