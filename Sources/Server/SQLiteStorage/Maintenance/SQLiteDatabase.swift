@@ -63,7 +63,8 @@ package struct SQLiteDatabase: StoredDatabase {
   }
 
   package func restore(_ tree: StoredTree) throws(StoreError) {
-    try fill(tree.revision, tree.ledger, tree.sessions, tree.rules) { nodes in
+    try fill(tree.revision, ledger: tree.ledger, sessions: tree.sessions, rules: tree.rules) {
+      nodes in
       try nodes.apply(Change(.root, to: tree.root))
     }
   }
@@ -71,9 +72,9 @@ package struct SQLiteDatabase: StoredDatabase {
   /// Makes the database of what another storage holds.
   private func fill(
     _ revision: Int64,
-    _ ledger: [LedgerEntry],
-    _ sessions: [StoredSession],
-    _ rules: String?,
+    ledger: [LedgerEntry],
+    sessions: [StoredSession],
+    rules: String?,
     with body: (NodeTable) throws -> Void
   ) throws(StoreError) {
     let store = try SQLiteTreeStore(directory: path, now: 0, options: options)
@@ -107,7 +108,8 @@ package struct SQLiteDatabase: StoredDatabase {
   package static func copy(_ rows: StoredRows, to path: String) throws(StoreError) -> StoreCheck {
     let draft = SQLiteDatabase(at: "\(path)-draft")
     defer { try? FileManager.default.removeItem(atPath: draft.path) }
-    try draft.fill(rows.revision, rows.ledger, rows.sessions, rows.rules) { nodes in
+    try draft.fill(rows.revision, ledger: rows.ledger, sessions: rows.sessions, rules: rows.rules) {
+      nodes in
       try rows.forEachChunk { try nodes.insert($0) }
     }
     return try draft.backUp(to: path)

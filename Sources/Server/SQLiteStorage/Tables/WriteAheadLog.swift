@@ -156,13 +156,14 @@ private struct LeafPage {
   /// A row of a number and bytes; nil for one of anything else.
   private static func cell(_ page: [UInt8], at start: Int) -> Cell? {
     var position = start
-    guard let recordBytes = number(page, &position), let row = number(page, &position) else {
+    guard let recordBytes = number(page, at: &position), let row = number(page, at: &position)
+    else {
       return nil
     }
     let content = position
-    guard let headerBytes = number(page, &position),
-      number(page, &position) == nullType,
-      let type = number(page, &position), type >= 12, type & 1 == 0,
+    guard let headerBytes = number(page, at: &position),
+      number(page, at: &position) == nullType,
+      let type = number(page, at: &position), type >= 12, type & 1 == 0,
       position == content + headerBytes, recordBytes == headerBytes + (type - 12) / 2
     else { return nil }
     let (local, goesOn) = localBytes(of: recordBytes, pageBytes: page.count)
@@ -186,7 +187,7 @@ private struct LeafPage {
   }
 
   /// Reads a number of up to nine bytes, the highest first; nil for one that no row of ours has.
-  private static func number(_ page: [UInt8], _ position: inout Int) -> Int? {
+  private static func number(_ page: [UInt8], at position: inout Int) -> Int? {
     var value = 0
     for _ in 0..<8 {
       guard position < page.count else { return nil }
