@@ -27,13 +27,13 @@ final class BenchmarkCluster {
     for (number, name) in databases.enumerated() {
       // A server opens a database when it is asked and it is its turn; then the database is moved.
       for server in servers {
-        _ = try WaitingConnection(port: server.port).request("GET", "/.json?ns=\(name)")
+        _ = try WaitingConnection(port: server.port).request("GET", at: "/.json?ns=\(name)")
       }
-      try lead(name, by: servers[number % count], stores)
+      try lead(name, by: servers[number % count], in: stores)
     }
   }
 
-  private func lead(_ name: String, by server: OpenServer, _ stores: PostgresTreeStores) throws {
+  private func lead(_ name: String, by server: OpenServer, in stores: PostgresTreeStores) throws {
     let deadline = ContinuousClock.now + Self.patience
     var isAsked = false
     while ContinuousClock.now < deadline {

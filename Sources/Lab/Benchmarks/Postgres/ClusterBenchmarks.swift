@@ -43,9 +43,9 @@ struct ClusterBenchmarks {
       return try Self.repeating {
         count += 1
         let body = bodies[count % 2]
-        var response = try connection.request("PUT", "/post.json?ns=hearth", body: body)
+        var response = try connection.request("PUT", at: "/post.json?ns=hearth", body: body)
         if response.status == 307, let target = Self.target(of: response) {
-          response = try leader.request("PUT", target, body: body)
+          response = try leader.request("PUT", at: target, body: body)
         }
         guard response.status == 200 else {
           throw LoadError("a put was answered with status \(response.status)")
@@ -84,7 +84,7 @@ struct ClusterBenchmarks {
     var json = JSONWriter()
     post.write(to: &json)
     let target = "/posts/\(SamplePosts.key(0).text).json?ns=hearth"
-    guard try writer.request("PUT", target, body: json.text).status == 200 else {
+    guard try writer.request("PUT", at: target, body: json.text).status == 200 else {
       throw LoadError("the post could not be written")
     }
     return {

@@ -46,7 +46,7 @@ final class OpenServer {
   /// - Returns: Whether it did; it cannot while another server leads the database.
   func open(_ database: String) throws -> Bool {
     try WaitingConnection(to: SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket"))
-      .request("PUT", "/.settings/rules.json?ns=\(database)", body: Self.rules).status == 200
+      .request("PUT", at: "/.settings/rules.json?ns=\(database)", body: Self.rules).status == 200
   }
 
   /// Where connections go.

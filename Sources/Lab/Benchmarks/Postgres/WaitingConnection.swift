@@ -54,7 +54,7 @@ final class WaitingConnection {
   }
 
   /// Sends a request and waits for the answer.
-  func request(_ method: String, _ target: String, body: String = "") throws -> Response {
+  func request(_ method: String, at target: String, body: String = "") throws -> Response {
     try send(
       ByteBuffer(
         string: """
