@@ -91,7 +91,7 @@ extension CheckReport {
         + "(\(activity.acknowledged) acknowledged, \(activity.refused) refused, "
         + "\(activity.unknown) unknown), \(activity.shown) shown, "
         + "\(Words.count(activity.commits, "commit")), \(Words.count(activity.gaps, "gap")), "
-        + Words.count(activity.crashes, "crash", "crashes")
+        + Words.count(activity.crashes, "crash", plural: "crashes")
     )
     for line in lines where line.violationCount > 0 {
       rows.append("")

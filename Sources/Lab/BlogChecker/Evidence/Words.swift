@@ -4,7 +4,7 @@ package enum Words {
   package static func count(
     _ number: some BinaryInteger,
     _ name: String,
-    _ plural: String? = nil
+    plural: String? = nil
   ) -> String {
     "\(number) \(number == 1 ? name : plural ?? "\(name)s")"
   }

@@ -22,7 +22,7 @@ package enum SwarmPhase: Hashable, Sendable {
     if !busy.isEmpty {
       parts.append(
         "\(Words.count(busy.reduce(0, +), "thing")) under way in "
-          + Words.count(busy.count, "process", "processes")
+          + Words.count(busy.count, "process", plural: "processes")
       )
     }
     if !silent.isEmpty { parts.append("an answer of \(names(silent))") }

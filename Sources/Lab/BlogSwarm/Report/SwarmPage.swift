@@ -66,7 +66,8 @@ package struct SwarmPage: Sendable {
       (time(tally.seen.milliseconds(atPercentile: 50)), "until others saw half of them"),
       (
         "\(tally.transactions)",
-        "transactions, and \(Words.count(report.retries, "try", "tries")) more than one each"
+        "transactions, and \(Words.count(report.retries, "try", plural: "tries")) more than one"
+          + " each"
       ),
       (
         report.convergence.map { "\(Plot.number($0 / .seconds(1))) s" } ?? "never",

@@ -289,7 +289,7 @@ enum SwarmWords {
     let faults = report.faults.values.reduce(0, +)
     return
       "\(Words.count(settings.users, "user")) in "
-      + "\(Words.count(settings.processes, "process", "processes")), "
+      + "\(Words.count(settings.processes, "process", plural: "processes")), "
       + "\(Plot.number(settings.seconds)) s, seed \(settings.seed); "
       + "\(Words.count(faults, "fault")), the server ended \(Words.count(report.serverEnds, "time")); "
       + "\(report.check.activity.acknowledged) of \(report.check.activity.operations) "

@@ -150,7 +150,7 @@ extension SwarmReport {
     }
     return [
       "swarm: \(Words.count(settings.users, "user")) in "
-        + Words.count(settings.processes, "process", "processes") + ", "
+        + Words.count(settings.processes, "process", plural: "processes") + ", "
         + "\(Self.number(settings.seconds)) s, seed \(settings.seed), "
         + "stars by \(settings.stars.rawValue)",
       "  mix \(settings.mix.text) at \(Self.number(settings.rate)) operations/s, open loop",
@@ -161,7 +161,7 @@ extension SwarmReport {
       "  commits: \(activity.commits); shown: \(activity.shown); "
         + "connections: \(tally.connections); "
         + "transactions: \(tally.transactions) with "
-        + Words.count(retries, "retry", "retries") + " (of the watched clients)",
+        + Words.count(retries, "retry", plural: "retries") + " (of the watched clients)",
     ]
   }
 
