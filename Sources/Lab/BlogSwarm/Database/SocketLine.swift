@@ -44,7 +44,7 @@ final class SocketLine: Sendable {
   deinit { close(descriptor) }
 
   /// Sends a request, without waiting for what becomes of it.
-  func send(_ method: String, _ path: String, _ body: String = "") {
+  func send(_ method: String, to path: String, body: String = "") {
     let text =
       "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
       + body

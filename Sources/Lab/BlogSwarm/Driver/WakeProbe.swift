@@ -45,15 +45,15 @@ struct WakeProbe: Sendable {
     let address = Self.address(read)
     return try? await Blocking.run {
       guard let line = SocketLine(to: socket) else { return nil }
-      line.send("GET", address)
+      line.send("GET", to: address)
       return line.answer()?.status == 200 ? Questions(line: line) : nil
     }
   }
 
   /// Asks a frozen server to read, and then to write.
   func ask(_ questions: Questions) {
-    questions.line.send("GET", Self.address(read))
-    questions.line.send("PUT", Self.address(written), JSONValue.string(Self.late).text)
+    questions.line.send("GET", to: Self.address(read))
+    questions.line.send("PUT", to: Self.address(written), body: JSONValue.string(Self.late).text)
   }
 
   /// Waits for the answers, and says what is wrong with them.

@@ -76,7 +76,7 @@ package struct SwarmTerminals: Sendable {
     for number in 0..<count { _ = tmux(["send-keys", "-t", Self.name(number), "Home"]) }
     while true {
       let texts = (0..<count).map(text)
-      let screens = texts.enumerated().map { Self.screen($0.offset, $0.element) }
+      let screens = texts.enumerated().map { Self.screen($0.offset, lines: $0.element) }
       let areEqual = Set(screens.map(\.lines)).count == 1
       if areEqual, texts.allSatisfy(Self.isOnline), let first = screens.first, !first.rows.isEmpty,
         await isCurrent(first)
@@ -98,7 +98,7 @@ package struct SwarmTerminals: Sendable {
     lines.last { !$0.isEmpty }?.hasSuffix("● online") == true
   }
 
-  private static func screen(_ number: Int, _ lines: [String]) -> CapturedScreen {
+  private static func screen(_ number: Int, lines: [String]) -> CapturedScreen {
     let list = Self.list(lines)
     return CapturedScreen(
       terminal: Self.name(number),
