@@ -38,16 +38,19 @@ struct DemoView {
 
   private mutating func paint() {
     if let scene = figures.scene {
-      line(scene.title, theme[.brand])
+      line(scene.title, style: theme[.brand])
       for part in SafeText(untrusted: scene.sentence).wrapped(width: max(1, size.width - 2)) {
-        line(part, theme[.text])
+        line(part, style: theme[.text])
       }
     } else {
-      line("hearth demo, live", theme[.brand])
+      line("hearth demo, live", style: theme[.brand])
     }
     for outcome in figures.outcomes.suffix(max(1, size.height - 15)) {
       let sign = outcome.isRight ? glyphs.check : glyphs.cross
-      line(sign + " " + SafeText(untrusted: outcome.text), theme[outcome.isRight ? .good : .bad])
+      line(
+        sign + " " + SafeText(untrusted: outcome.text),
+        style: theme[outcome.isRight ? .good : .bad]
+      )
     }
     paintNumbers()
     let last = Rect(row: size.height - 1, column: 1, width: size.width - 2, height: 1)
@@ -57,7 +60,7 @@ struct DemoView {
   private mutating func paintNumbers() {
     let latencies = figures.latencies
     let count = figures.violations.count
-    fact("violations", "\(count)", theme[count == 0 ? .good : .bad])
+    fact("violations", "\(count)", style: theme[count == 0 ? .good : .bad])
     fact("operations", Self.decimal(figures.rate) + "/s, \(figures.operations) in all")
     fact(
       "write to screen",
@@ -77,7 +80,7 @@ struct DemoView {
     fact(
       "terminals",
       sign + " " + SafeText(untrusted: agreement.text),
-      agreement.isWhole ? theme[.good] : nil
+      style: agreement.isWhole ? theme[.good] : nil
     )
     fact("connections", "\(figures.connections)")
     fact("revision", "\(figures.revision)")
@@ -88,7 +91,7 @@ struct DemoView {
     )
     fact("copies", figures.copiesBehind == 0 ? "all equal" : "\(figures.copiesBehind) following")
     for violation in figures.violations.prefix(3) {
-      line(SafeText(untrusted: violation), theme[.bad])
+      line(SafeText(untrusted: violation), style: theme[.bad])
     }
   }
 
@@ -98,19 +101,19 @@ struct DemoView {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  private mutating func fact(_ name: SafeText, _ value: String, _ style: Style? = nil) {
-    fact(name, SafeText(untrusted: value), style)
+  private mutating func fact(_ name: SafeText, _ value: String, style: Style? = nil) {
+    fact(name, SafeText(untrusted: value), style: style)
   }
 
-  private mutating func fact(_ name: SafeText, _ value: SafeText, _ style: Style? = nil) {
-    line(name.padded(to: 16) + value, style ?? theme[.text])
+  private mutating func fact(_ name: SafeText, _ value: SafeText, style: Style? = nil) {
+    line(name.padded(to: 16) + value, style: style ?? theme[.text])
   }
 
-  private mutating func line(_ text: String, _ style: Style) {
-    line(SafeText(untrusted: text), style)
+  private mutating func line(_ text: String, style: Style) {
+    line(SafeText(untrusted: text), style: style)
   }
 
-  private mutating func line(_ text: SafeText, _ style: Style) {
+  private mutating func line(_ text: SafeText, style: Style) {
     guard row < size.height - 1 else { return }
     let rect = Rect(row: row, column: 1, width: size.width - 2, height: 1)
     screen.put(text, in: rect, style: style, ellipsis: glyphs.ellipsis)
